@@ -1,0 +1,73 @@
+//! The one error type of the library and its status codes.
+
+/// Shorthand for a result with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong. Every message is one line of UTF-8 that says what failed, which object (file,
+/// tensor, parameter) it was about, and what the caller can do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A parameter has a value outside its documented range.
+    #[error("{0}")]
+    InvalidArgument(String),
+    /// A pointer that must not be NULL is NULL.
+    #[error("{0} must not be NULL")]
+    NullArgument(&'static str),
+    /// The handle was poisoned by an earlier internal error and can only be freed.
+    #[error("{0}")]
+    Poisoned(String),
+    /// An allocation failed or would exceed a limit.
+    #[error("{0}")]
+    OutOfMemory(String),
+    /// The operating system refused to open, read or map a file.
+    #[error("{0}")]
+    Io(String),
+    /// A file's content is damaged or contradicts itself.
+    #[error("{0}")]
+    InvalidFile(String),
+    /// The file or request is valid but asks for something this library does not do.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A caller's buffer is too small; `needed` is the size in the unit of the parameter.
+    #[error("buffer too small: {needed} needed")]
+    BufferTooSmall {
+        /// The size that would have been enough.
+        needed: usize,
+    },
+    /// The prompt and the tokens to generate do not fit the context.
+    #[error("{0}")]
+    ContextFull(String),
+    /// No usable device.
+    #[error("{0}")]
+    NoDevice(String),
+    /// A device failed while it ran.
+    #[error("{0}")]
+    DeviceFailed(String),
+    /// The caller's progress callback or a cancel call ended the operation.
+    #[error("{0}")]
+    Cancelled(String),
+    /// A defect in this library (a caught panic).
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The C status code. Numbers are stable: they are never reused.
+    pub fn status(&self) -> i32 {
+        match self {
+            Error::InvalidArgument(_) => -1,
+            Error::NullArgument(_) => -2,
+            Error::Poisoned(_) => -3,
+            Error::OutOfMemory(_) => -4,
+            Error::Io(_) => -5,
+            Error::InvalidFile(_) => -6,
+            Error::Unsupported(_) => -7,
+            Error::BufferTooSmall { .. } => -8,
+            Error::ContextFull(_) => -9,
+            Error::NoDevice(_) => -10,
+            Error::DeviceFailed(_) => -11,
+            Error::Cancelled(_) => -12,
+            Error::Internal(_) => -13,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Memory-mapped files and ranges of them.
+
+use crate::{Error, Result};
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file mapped read-only. Immutable: any thread.
+#[derive(Debug)]
+pub struct MappedFile {
+    path: PathBuf,
+    map: memmap2::Mmap,
+}
+
+impl MappedFile {
+    /// Maps `path`. An empty or missing file is an error that names it.
+    pub fn open(path: &Path) -> Result<Arc<MappedFile>> {
+        let io = |e: std::io::Error| Error::Io(format!("{}: {e}", path.display()));
+        let file = std::fs::File::open(path).map_err(io)?;
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(Error::Io(format!("{}: not a regular file", path.display())));
+        }
+        // SAFETY: the map is private and read-only; a file that another process truncates while it
+        // is mapped raises SIGBUS, which the documentation of model loading says.
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
+        Ok(Arc::new(MappedFile {
+            path: path.to_path_buf(),
+            map,
+        }))
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole content.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    /// A range of the file that keeps it mapped; `None` when it does not lie inside the file.
+    pub fn slice(self: &Arc<Self>, range: Range<usize>) -> Option<Bytes> {
+        (range.start <= range.end && range.end <= self.map.len()).then(|| Bytes {
+            file: self.clone(),
+            range,
+        })
+    }
+}
+
+/// A range of a mapped file. Immutable: any thread; keeps the file mapped.
+#[derive(Debug, Clone)]
+pub struct Bytes {
+    file: Arc<MappedFile>,
+    range: Range<usize>,
+}
+
+impl Bytes {
+    /// Gives the pages back to the system: they are read again from the file when touched.
+    pub fn release(&self) {
+        // Only whole pages inside the range, so that neighbours keep theirs.
+        const PAGE: usize = 4096;
+        let start = self.range.start.next_multiple_of(PAGE);
+        let end = self.range.end / PAGE * PAGE;
+        if start < end {
+            // SAFETY: the map is file-backed, private and read-only: dropped pages come back from
+            // the file unchanged.
+            let _ = unsafe {
+                self.file.map.unchecked_advise_range(
+                    memmap2::UncheckedAdvice::DontNeed,
+                    start,
+                    end - start,
+                )
+            };
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.file.map[self.range.clone()]
+    }
+}

@@ -1,0 +1,14 @@
+//! Model files as they lie on disk: memory-mapped, validated, never expanded as a whole.
+//!
+//! Knows nothing of devices or of model families.
+
+pub mod folder;
+pub mod gguf;
+pub mod mapped;
+pub mod quantization;
+pub mod safetensors;
+mod weight;
+
+pub use mapped::{Bytes, MappedFile};
+pub use quantization::{Format, GroupForm, RowGroups, ScalarType, ScaleForm};
+pub use weight::Weight;

@@ -1,0 +1,20 @@
+//! libmlxrocm: quantized language models behind a stable C ABI.
+//!
+//! Calls go down this list and never up (a test checks it):
+//! `capi → session → model → array → program → cpu`.
+//! `formats` and `text` know nothing of devices.
+#![deny(unsafe_op_in_unsafe_fn)]
+#![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
+
+pub mod array;
+pub mod capi;
+pub mod cpu;
+pub mod error;
+pub mod formats;
+pub mod log;
+pub mod model;
+pub mod program;
+pub mod session;
+pub mod text;
+
+pub use error::{Error, Result};

@@ -1,0 +1,105 @@
+//! A running request, seen from the caller's side.
+
+use crate::{Error, Result};
+use std::time::Duration;
+
+/// Why a generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FinishReason {
+    /// A stop token of the model or the request.
+    StopToken = 1,
+    /// A stop string.
+    StopString = 2,
+    /// `max_tokens`.
+    Length = 3,
+    /// The context is full.
+    Context = 4,
+    /// `cancel` was called.
+    Cancelled = 5,
+    /// It failed; `Next::Failed` carries the error.
+    Error = 6,
+}
+
+/// A token and its natural-log probability.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenLogprob {
+    /// The token.
+    pub token: u32,
+    /// ln p.
+    pub logprob: f32,
+}
+
+/// Counts and times of a finished generation.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: usize,
+    /// Prompt tokens that were already in the KV cache.
+    pub cached_tokens: usize,
+    /// Tokens generated, the stop token included.
+    pub generated_tokens: usize,
+    /// From the first prefill chunk's start to the first token.
+    pub prompt_seconds: f64,
+    /// From the first token to the last.
+    pub decode_seconds: f64,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Prompt tokens done so far.
+    Prompt {
+        /// Done.
+        done: usize,
+        /// Of.
+        total: usize,
+    },
+    /// A token. `text` may be empty (unfinished character, text that may begin a stop string).
+    Token {
+        /// The token.
+        token: u32,
+        /// Text that became complete.
+        text: String,
+        /// ln p of the token, where log-probabilities were asked for.
+        logprob: Option<f32>,
+        /// The most probable tokens, best first.
+        top: Vec<TokenLogprob>,
+    },
+    /// The end; `text` is what was held back. Nothing follows.
+    Finished {
+        /// Why.
+        reason: FinishReason,
+        /// Text that was held back.
+        text: String,
+        /// Counts and times.
+        usage: Usage,
+        /// The error, when `reason` is `Error`.
+        error: Option<Error>,
+    },
+}
+
+/// What [`Generation::next`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// An event.
+    Event(Event),
+    /// Nothing within the timeout.
+    Pending,
+    /// `Finished` was given out before.
+    End,
+}
+
+/// A running request. Internally locked: any thread. Dropping it cancels.
+pub struct Generation {
+    _private: (),
+}
+
+impl Generation {
+    /// The next event; waits at most `timeout` (`None`: as long as it takes).
+    pub fn next(&self, _timeout: Option<Duration>) -> Result<Next> {
+        Err(Error::Unsupported("generation".into()))
+    }
+    /// Ends it soon; the `Finished` event still comes. May be called often, from any thread.
+    pub fn cancel(&self) {}
+}
