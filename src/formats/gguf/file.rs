@@ -1,25 +1,9 @@
-//! GGUF v1–v3: metadata and tensors.
+//! An opened GGUF file.
 
-use super::Weight;
+use super::Value;
+use crate::formats::Weight;
 use crate::{Error, Result};
 use std::path::Path;
-
-/// A metadata value.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// Any unsigned integer.
-    Unsigned(u64),
-    /// Any signed integer.
-    Signed(i64),
-    /// f32 or f64.
-    Float(f64),
-    /// A flag.
-    Bool(bool),
-    /// UTF-8 text (invalid bytes are an error).
-    Text(String),
-    /// An array; all elements have one type.
-    Array(Vec<Value>),
-}
 
 /// An opened GGUF file. Immutable: any thread.
 #[derive(Debug)]
@@ -32,11 +16,15 @@ impl Gguf {
     pub fn open(_path: &Path) -> Result<Gguf> {
         Err(Error::Unsupported("gguf".into()))
     }
+    /// The path it was opened by, for messages.
+    pub fn path(&self) -> &Path {
+        Path::new("")
+    }
     /// A metadata value.
     pub fn get(&self, _key: &str) -> Option<&Value> {
         None
     }
-    /// All tensors, in file order.
+    /// All usable tensors, in file order.
     pub fn tensors(&self) -> &[Weight] {
         &[]
     }

@@ -1,0 +1,7 @@
+//! GGUF v1–v3: metadata and tensors.
+
+mod file;
+mod value;
+
+pub use file::Gguf;
+pub use value::Value;
