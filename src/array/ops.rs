@@ -22,7 +22,10 @@ impl<'t> Array<'t> {
         if (self.rows, self.width) == (other.rows, other.width) {
             Ok(())
         } else {
-            Err(shape_error(format!("{what} of widths {} and {}", self.width, other.width)))
+            Err(shape_error(format!(
+                "{what} of widths {} and {}",
+                self.width, other.width
+            )))
         }
     }
 
@@ -30,13 +33,20 @@ impl<'t> Array<'t> {
         if head_dim > 0 && self.width.is_multiple_of(head_dim) {
             Ok(())
         } else {
-            Err(shape_error(format!("{what}: width {} in heads of {head_dim}", self.width)))
+            Err(shape_error(format!(
+                "{what}: width {} in heads of {head_dim}",
+                self.width
+            )))
         }
     }
 
     /// `x · rsqrt(mean(x²) + eps) · weight` over the last axis.
     pub fn rms_norm(self, weight: VectorId, eps: f32) -> Array<'t> {
-        self.trace.push(Op::RmsNorm(self.id, Norm { weight, eps }), self.rows, self.width)
+        self.trace.push(
+            Op::RmsNorm(self.id, Norm { weight, eps }),
+            self.rows,
+            self.width,
+        )
     }
 
     /// The same over each head of `head_dim`; `weight` `[head_dim]`.
@@ -48,7 +58,8 @@ impl<'t> Array<'t> {
 
     /// `W·x + b`, `W` `[out, width]`: `[rows, out]`.
     pub fn linear(self, weight: MatrixId, out: usize, bias: Option<VectorId>) -> Array<'t> {
-        self.trace.push(Op::Linear(self.id, weight, bias), self.rows, out)
+        self.trace
+            .push(Op::Linear(self.id, weight, bias), self.rows, out)
     }
 
     /// Rotary position embedding of each head, with the trace's RoPE.
@@ -68,7 +79,10 @@ impl<'t> Array<'t> {
         shape: Attention,
     ) -> Result<Array<'t>> {
         k.same_shape(v, "keys and values")?;
-        let (q_width, kv_width) = (shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim);
+        let (q_width, kv_width) = (
+            shape.heads * shape.head_dim,
+            shape.kv_heads * shape.head_dim,
+        );
         if shape.kv_heads == 0
             || !shape.heads.is_multiple_of(shape.kv_heads)
             || (self.width, k.width) != (q_width, kv_width)
@@ -90,17 +104,22 @@ impl<'t> Array<'t> {
     /// Elementwise product.
     pub fn mul(self, other: Array<'t>) -> Result<Array<'t>> {
         self.same_shape(other, "product")?;
-        Ok(self.trace.push(Op::Mul(self.id, other.id), self.rows, self.width))
+        Ok(self
+            .trace
+            .push(Op::Mul(self.id, other.id), self.rows, self.width))
     }
 
     /// Elementwise sum.
     pub fn add(self, other: Array<'t>) -> Result<Array<'t>> {
         self.same_shape(other, "sum")?;
-        Ok(self.trace.push(Op::Add(self.id, other.id), self.rows, self.width))
+        Ok(self
+            .trace
+            .push(Op::Add(self.id, other.id), self.rows, self.width))
     }
 
     /// The rows whose logits are wanted.
     pub fn select_wanted(self) -> Array<'t> {
-        self.trace.push(Op::SelectWanted(self.id), Rows::Wanted, self.width)
+        self.trace
+            .push(Op::SelectWanted(self.id), Rows::Wanted, self.width)
     }
 }

@@ -22,7 +22,12 @@ pub struct Array<'t> {
 impl Trace {
     /// An empty trace of a model with this RoPE.
     pub fn new(rope: Rope) -> Trace {
-        Trace { graph: RefCell::new(Graph { nodes: Vec::new(), rope: Some(rope) }) }
+        Trace {
+            graph: RefCell::new(Graph {
+                nodes: Vec::new(),
+                rope: Some(rope),
+            }),
+        }
     }
 
     /// The graph traced so far; the array made last is its result.
@@ -34,7 +39,12 @@ impl Trace {
         let mut graph = self.graph.borrow_mut();
         let id = NodeId(graph.nodes.len());
         graph.nodes.push(Node { op, rows, width });
-        Array { trace: self, id, rows, width }
+        Array {
+            trace: self,
+            id,
+            rows,
+            width,
+        }
     }
 }
 

@@ -114,7 +114,14 @@ impl Activations {
                     std::slice::from_raw_parts_mut(meta.add(r), rows * self.blocks - r),
                 )
             };
-            row(panel * self.panel + r, PanelRow { ints, meta, stride: rows });
+            row(
+                panel * self.panel + r,
+                PanelRow {
+                    ints,
+                    meta,
+                    stride: rows,
+                },
+            );
         }
     }
 }

@@ -27,20 +27,31 @@ unsafe impl Send for ArenaView<'_> {}
 impl Arena {
     /// Room for `max_rows` rows.
     pub fn new(width: usize, max_rows: usize) -> Arena {
-        Arena { memory: vec![0.0; width * max_rows], max_rows }
+        Arena {
+            memory: vec![0.0; width * max_rows],
+            max_rows,
+        }
     }
 
     /// The view for one run.
     pub fn view<'a>(&'a mut self, schedule: &'a Schedule) -> ArenaView<'a> {
         let len = self.memory.len();
-        ArenaView { start: self.memory.as_mut_ptr(), len, max_rows: self.max_rows, schedule }
+        ArenaView {
+            start: self.memory.as_mut_ptr(),
+            len,
+            max_rows: self.max_rows,
+            schedule,
+        }
     }
 }
 
 impl ArenaView<'_> {
     fn at(&self, id: BufferId, row: usize, column: usize, len: usize) -> usize {
         let Buffer { width, offset, .. } = self.schedule.buffers[id.0];
-        assert!(row < self.max_rows && column + len <= width, "outside the arena");
+        assert!(
+            row < self.max_rows && column + len <= width,
+            "outside the arena"
+        );
         let at = offset * self.max_rows + row * width + column;
         assert!(at + len <= self.len, "outside the arena");
         at
@@ -68,7 +79,10 @@ impl ArenaView<'_> {
     pub unsafe fn rows(&self, id: BufferId, rows: usize) -> &[f32] {
         let width = self.width(id);
         let at = self.at(id, 0, 0, 0);
-        assert!(rows <= self.max_rows && at + rows * width <= self.len, "outside the arena");
+        assert!(
+            rows <= self.max_rows && at + rows * width <= self.len,
+            "outside the arena"
+        );
         // SAFETY: checked above; unshared by contract.
         unsafe { std::slice::from_raw_parts(self.start.add(at), rows * width) }
     }

@@ -113,7 +113,12 @@ impl Attend<'_> {
         for (slice, s) in self.slices.iter().enumerate() {
             for from in (0..s.tokens.len()).step_by(TOKENS_A_UNIT) {
                 let to = (from + TOKENS_A_UNIT).min(s.tokens.len());
-                units.push(Unit { slice, first_row, from, to });
+                units.push(Unit {
+                    slice,
+                    first_row,
+                    from,
+                    to,
+                });
             }
             first_row += s.tokens.len();
         }
@@ -125,7 +130,11 @@ impl Attend<'_> {
             .filter(|u| self.slices[u.slice].tokens.len() > 1)
             .collect();
         pool.run(long.len() * heads, &|worker, chunk| {
-            self.write(long[chunk / heads], chunk % heads, &mut scratch[worker].lock());
+            self.write(
+                long[chunk / heads],
+                chunk % heads,
+                &mut scratch[worker].lock(),
+            );
         });
         pool.run(units.len() * heads, &|worker, chunk| {
             let unit = units[chunk / heads];
@@ -138,7 +147,14 @@ impl Attend<'_> {
     }
 
     /// Head `head` of a row, normed and rotated, appended to `out`.
-    fn prepare(&self, id: BufferId, norm: Option<Norm>, row: usize, head: usize, out: &mut Vec<f32>) {
+    fn prepare(
+        &self,
+        id: BufferId,
+        norm: Option<Norm>,
+        row: usize,
+        head: usize,
+        out: &mut Vec<f32>,
+    ) {
         let dim = self.shape.head_dim;
         // SAFETY: q, k and v were written by an earlier step and are only read in this one.
         let x = unsafe { &self.arena.row(id, row)[head * dim..][..dim] };
@@ -172,17 +188,31 @@ impl Attend<'_> {
                 (self.kernels.narrow)(&scratch.head, key);
                 (self.kernels.narrow)(v, value);
                 let page = slice.pages[position / PAGE_TOKENS];
-                self.cache.write(page, self.layer, head, position % PAGE_TOKENS, key, value);
+                self.cache
+                    .write(page, self.layer, head, position % PAGE_TOKENS, key, value);
             }
         }
     }
 
     fn attend(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
-        let Attention { head_dim: dim, scale, window, .. } = self.shape;
+        let Attention {
+            head_dim: dim,
+            scale,
+            window,
+            ..
+        } = self.shape;
         let group = self.shape.heads / self.shape.kv_heads;
         let slice = &self.slices[unit.slice];
         let rows = (unit.to - unit.from) * group;
-        let AttendScratch { q, out, keys, values, seen, state, .. } = scratch;
+        let AttendScratch {
+            q,
+            out,
+            keys,
+            values,
+            seen,
+            state,
+            ..
+        } = scratch;
         q.clear();
         for token in unit.from..unit.to {
             for h in head * group..(head + 1) * group {
@@ -234,7 +264,9 @@ impl Attend<'_> {
             // SAFETY: this unit alone writes these heads of its rows.
             let to = unsafe { self.arena.write(self.out, row, column, dim) };
             let inverse = 1.0 / sum;
-            to.iter_mut().zip(out).for_each(|(to, &o)| *to = o * inverse);
+            to.iter_mut()
+                .zip(out)
+                .for_each(|(to, &o)| *to = o * inverse);
         }
     }
 }

@@ -62,8 +62,10 @@ impl CpuWeights {
         pool: &mut ThreadPool,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<CpuWeights> {
-        let quantized: Vec<&Weight> =
-            matrices.iter().filter(|w| w.format.group_form().is_some()).collect();
+        let quantized: Vec<&Weight> = matrices
+            .iter()
+            .filter(|w| w.format.group_form().is_some())
+            .collect();
         let mut packed = PackedWeight::pack_all(&quantized, pool, progress)?.into_iter();
         let mut list = Vec::with_capacity(matrices.len());
         for weight in &matrices {
@@ -82,7 +84,11 @@ impl CpuWeights {
                 })?),
             });
         }
-        Ok(CpuWeights { matrices: list, tables: matrices, vectors })
+        Ok(CpuWeights {
+            matrices: list,
+            tables: matrices,
+            vectors,
+        })
     }
 }
 
@@ -104,7 +110,10 @@ impl LogitsPtr {
     /// Nobody else may use these places meanwhile; the vector behind it is alive.
     #[allow(clippy::mut_from_ref)] // workers share the pointer and write disjoint places
     pub unsafe fn write(&self, row: usize, column: usize, len: usize) -> &mut [f32] {
-        assert!(row < self.rows && column + len <= self.vocab, "outside the logits");
+        assert!(
+            row < self.rows && column + len <= self.vocab,
+            "outside the logits"
+        );
         // SAFETY: inside `rows · vocab` floats; exclusive by contract.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.vocab + column), len) }
     }
@@ -182,14 +191,21 @@ impl CpuExecutor {
             let end = slice.start + slice.tokens.len();
             let pages = end.div_ceil(PAGE_TOKENS);
             if slice.pages.len() < pages
-                || slice.pages.iter().any(|&p| p as usize >= self.cache.pages())
+                || slice
+                    .pages
+                    .iter()
+                    .any(|&p| p as usize >= self.cache.pages())
             {
                 return Err(Error::InvalidArgument(format!(
                     "a sequence of {end} tokens with {} of {pages} KV pages",
                     slice.pages.len()
                 )));
             }
-            if let Some(token) = slice.tokens.iter().find(|&&t| t as usize >= self.vocab_size()) {
+            if let Some(token) = slice
+                .tokens
+                .iter()
+                .find(|&&t| t as usize >= self.vocab_size())
+            {
                 return Err(Error::InvalidArgument(format!(
                     "token {token} is outside the vocabulary of {}",
                     self.vocab_size()
@@ -206,7 +222,11 @@ impl CpuExecutor {
         let vocab = self.vocab_size();
         // Every logit is written below; a shorter old length only costs the zeroing of the rest.
         logits.resize(wanted * vocab, 0.0);
-        let target = LogitsPtr { start: logits.as_mut_ptr(), rows: wanted, vocab };
+        let target = LogitsPtr {
+            start: logits.as_mut_ptr(),
+            rows: wanted,
+            vocab,
+        };
         self.rope.fill(&self.schedule.rope, slices);
         let schedule = &self.schedule;
         let arena = self.arena.view(schedule);
@@ -227,10 +247,19 @@ impl CpuExecutor {
                     let width = arena.width(x);
                     for (to, row) in wanted_rows(slices).enumerate() {
                         // SAFETY: no worker runs during this step; x and out do not overlap.
-                        unsafe { arena.write(out, to, 0, width).copy_from_slice(arena.row(x, row)) };
+                        unsafe {
+                            arena
+                                .write(out, to, 0, width)
+                                .copy_from_slice(arena.row(x, row))
+                        };
                     }
                 }
-                Step::Matmul { x, norm, ref products, epilogue } => {
+                Step::Matmul {
+                    x,
+                    norm,
+                    ref products,
+                    epilogue,
+                } => {
                     let rows = match schedule.buffers[x.0].rows {
                         crate::step::Rows::Tokens => rows,
                         crate::step::Rows::Wanted => wanted,
@@ -254,7 +283,16 @@ impl CpuExecutor {
                         self.jobs,
                     );
                 }
-                Step::Attend { q, k, v, out, q_norm, k_norm, layer, shape } => Attend {
+                Step::Attend {
+                    q,
+                    k,
+                    v,
+                    out,
+                    q_norm,
+                    k_norm,
+                    layer,
+                    shape,
+                } => Attend {
                     kernels,
                     arena,
                     cache: &self.cache,

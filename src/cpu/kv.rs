@@ -22,7 +22,9 @@ impl KvCache {
     pub fn new(pages: usize, layers: usize, shape: &Attention) -> Result<KvCache> {
         let bytes = Self::page_bytes(layers, shape)
             .checked_mul(pages)
-            .ok_or_else(|| Error::OutOfMemory(format!("a KV cache of {pages} pages is too large")))?;
+            .ok_or_else(|| {
+                Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
+            })?;
         Ok(KvCache {
             memory: Buffer::new(bytes)?,
             pages,

@@ -108,8 +108,13 @@ impl Matmul<'_> {
 
     fn reset(&self, prepared: &mut Prepared) {
         let cols = self.arena.width(self.x);
-        prepared.quantized.reset(self.rows, cols, self.kernels.panel);
-        let any_dense = self.products.iter().any(|p| matches!(self.matrix(p), CpuMatrix::Dense(_)));
+        prepared
+            .quantized
+            .reset(self.rows, cols, self.kernels.panel);
+        let any_dense = self
+            .products
+            .iter()
+            .any(|p| matches!(self.matrix(p), CpuMatrix::Dense(_)));
         let plain = if any_dense { self.rows * cols } else { 0 };
         if prepared.plain.len() < plain {
             prepared.plain.resize(plain, 0.0);
@@ -119,8 +124,10 @@ impl Matmul<'_> {
     /// Norms and converts the rows of one panel. Called once a panel, so its writes are alone.
     fn prepare(&self, prepared: &Prepared, panel: usize, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
-        let quantized =
-            self.products.iter().any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
+        let quantized = self
+            .products
+            .iter()
+            .any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
         normed.resize(cols, 0.0);
         // SAFETY: `x` is only read in this step; each panel is prepared by one worker before any
         // reads it; the kernels suit this CPU.
@@ -151,7 +158,11 @@ impl Matmul<'_> {
     ) {
         let panels_a_block = ROW_BLOCK / self.kernels.panel;
         let [mut first, mut second] = std::mem::take(&mut scratch.results);
-        let mut panels = [Panel { ints: &[], meta: &[], rows: 0 }; MAX_PANELS];
+        let mut panels = [Panel {
+            ints: &[],
+            meta: &[],
+            rows: 0,
+        }; MAX_PANELS];
         for block in (0..x.quantized.panels()).step_by(panels_a_block) {
             let n = panels_a_block.min(x.quantized.panels() - block);
             for (i, panel) in panels[..n].iter_mut().enumerate() {
@@ -172,7 +183,15 @@ impl Matmul<'_> {
                 self.tile(p, tile, x, panels, first_row, scratch, &mut first);
                 if self.epilogue == Epilogue::SwiGlu {
                     second.resize(rows, [0.0; TILE_ROWS]);
-                    self.tile(&self.products[1], tile, x, panels, first_row, scratch, &mut second);
+                    self.tile(
+                        &self.products[1],
+                        tile,
+                        x,
+                        panels,
+                        first_row,
+                        scratch,
+                        &mut second,
+                    );
                 }
                 self.store(p, tile, first_row, &first, &second);
             }
@@ -195,7 +214,9 @@ impl Matmul<'_> {
         match self.matrix(product) {
             CpuMatrix::Packed(weight) => {
                 let (section, codes) = weight.tile(tile);
-                let words = scratch.words.get_or_insert_with(|| Box::new(Words([0; 512])));
+                let words = scratch
+                    .words
+                    .get_or_insert_with(|| Box::new(Words([0; 512])));
                 // SAFETY: the kernels table was chosen for this CPU.
                 unsafe {
                     let scales = &mut scratch.scales;
@@ -259,7 +280,9 @@ impl Matmul<'_> {
                             *out = r + v;
                         }
                     }
-                    Epilogue::SwiGlu => (self.kernels.swiglu)(&values[..len], &second[r][..len], out),
+                    Epilogue::SwiGlu => {
+                        (self.kernels.swiglu)(&values[..len], &second[r][..len], out)
+                    }
                 }
             }
         }

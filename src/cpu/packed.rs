@@ -43,7 +43,10 @@ impl Buffer {
     /// `len` zeroed bytes, 2 MiB-aligned when they are that many.
     pub fn new(len: usize) -> Result<Buffer> {
         if len == 0 {
-            return Ok(Buffer { start: std::ptr::NonNull::<u64>::dangling().as_ptr().cast(), len });
+            return Ok(Buffer {
+                start: std::ptr::NonNull::<u64>::dangling().as_ptr().cast(),
+                len,
+            });
         }
         // SAFETY: a fresh anonymous private mapping.
         let start = unsafe {
@@ -65,7 +68,10 @@ impl Buffer {
         }
         // SAFETY: advice on our own mapping; refusal is harmless.
         unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
-        Ok(Buffer { start: start.cast(), len })
+        Ok(Buffer {
+            start: start.cast(),
+            len,
+        })
     }
 
     /// The bytes.
@@ -123,7 +129,12 @@ impl Layout {
         };
         let scale_bytes = scale.next_multiple_of(64);
         let tile_bytes = scale_bytes + blocks * block_bytes(form.bits);
-        Layout { tiles: rows.div_ceil(TILE_ROWS), blocks, scale_bytes, tile_bytes }
+        Layout {
+            tiles: rows.div_ceil(TILE_ROWS),
+            blocks,
+            scale_bytes,
+            tile_bytes,
+        }
     }
 }
 
@@ -152,7 +163,10 @@ impl PackedWeight {
         let mut total = 0usize;
         for weight in weights {
             let form = weight.format.group_form().ok_or_else(|| {
-                Error::Internal(format!("{} is not quantized and cannot be packed", weight.name))
+                Error::Internal(format!(
+                    "{} is not quantized and cannot be packed",
+                    weight.name
+                ))
             })?;
             let layout = Layout::new(weight.rows, weight.cols, form);
             plan.push((form, layout, total));
@@ -269,7 +283,10 @@ fn pack_tile(
         put_scales(form, groups, lane, scales);
         groups.codes.resize(layout.blocks * BLOCK, 0);
         let (rows, _) = groups.codes.as_chunks::<BLOCK>();
-        for (row, block) in rows.iter().zip(codes.chunks_exact_mut(block_bytes(form.bits))) {
+        for (row, block) in rows
+            .iter()
+            .zip(codes.chunks_exact_mut(block_bytes(form.bits)))
+        {
             match form.bits {
                 2 => put_plane::<2>(row, 0, lane, block),
                 3 => {
@@ -297,7 +314,10 @@ fn pack_tile(
 fn put_plane<const BITS: usize>(codes: &[u8; BLOCK], shift: u32, lane: usize, plane: &mut [u8]) {
     let pairs = 16 / BITS;
     let mask = ((1u32 << BITS) - 1) as u8;
-    for (vector, codes) in plane.chunks_exact_mut(64).zip(codes.chunks_exact(2 * pairs)) {
+    for (vector, codes) in plane
+        .chunks_exact_mut(64)
+        .zip(codes.chunks_exact(2 * pairs))
+    {
         let mut word = 0u32;
         for (i, pair) in codes.chunks_exact(2).enumerate() {
             let even = u32::from(pair[0] >> shift & mask);
@@ -338,8 +358,11 @@ fn put_scales(form: GroupForm, row: &RowGroups, lane: usize, out: &mut [u8]) {
         ScaleForm::SuperZero(_) => {
             let per_super = SUPER / form.group;
             let stride = 2 * N + per_super * N;
-            for (s, (&d, subs)) in
-                row.scales.iter().zip(row.sub_scales.chunks(per_super)).enumerate()
+            for (s, (&d, subs)) in row
+                .scales
+                .iter()
+                .zip(row.sub_scales.chunks(per_super))
+                .enumerate()
             {
                 let unit = &mut out[s * stride..];
                 put_scalar(ScalarType::F16, d, lane, unit);
@@ -351,7 +374,10 @@ fn put_scales(form: GroupForm, row: &RowGroups, lane: usize, out: &mut [u8]) {
         ScaleForm::SuperMin => {
             let per_super = SUPER / form.group;
             let stride = 4 * N + per_super * 2 * N;
-            let subs = row.sub_scales.chunks(per_super).zip(row.sub_mins.chunks(per_super));
+            let subs = row
+                .sub_scales
+                .chunks(per_super)
+                .zip(row.sub_mins.chunks(per_super));
             for (s, ((&d, &dmin), (subs, mins))) in
                 row.scales.iter().zip(&row.biases).zip(subs).enumerate()
             {

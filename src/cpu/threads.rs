@@ -159,7 +159,9 @@ impl ThreadPool {
         shared.done.store(0, Ordering::Relaxed);
         let generation = (shared.ticket.load(Ordering::Relaxed) >> 32).wrapping_add(1);
         let chunks = chunks as u32; // programs have far fewer than 2^32 chunks
-        shared.ticket.store(generation << 32 | u64::from(chunks), Ordering::SeqCst);
+        shared
+            .ticket
+            .store(generation << 32 | u64::from(chunks), Ordering::SeqCst);
         if shared.sleepers.load(Ordering::SeqCst) > 0 {
             shared.wake_all();
         }

@@ -43,11 +43,16 @@ pub fn compile(graph: &Graph) -> Result<Schedule> {
             attention = Some(shape);
         }
     }
-    let last = graph.nodes.last().ok_or_else(|| internal("an empty graph"))?;
+    let last = graph
+        .nodes
+        .last()
+        .ok_or_else(|| internal("an empty graph"))?;
     let (Some(rope), Some(attention)) = (graph.rope.clone(), attention) else {
         return Err(internal("a graph without attention"));
     };
-    let Fuser { mut buffers, steps, .. } = fuser;
+    let Fuser {
+        mut buffers, steps, ..
+    } = fuser;
     let width = plan(&steps, &mut buffers);
     Ok(Schedule {
         steps,
@@ -76,7 +81,11 @@ impl Fuser<'_> {
     fn new_buffer(&mut self, id: NodeId) -> BufferId {
         let node = &self.graph.nodes[id.0];
         let buffer = BufferId(self.buffers.len());
-        self.buffers.push(Buffer { rows: node.rows, width: node.width, offset: 0 });
+        self.buffers.push(Buffer {
+            rows: node.rows,
+            width: node.width,
+            offset: 0,
+        });
         self.placed.insert(id, buffer);
         buffer
     }
@@ -105,7 +114,11 @@ impl Fuser<'_> {
                     return Ok(());
                 }
                 let is_logits = id.0 + 1 == self.graph.nodes.len();
-                let out = if is_logits { None } else { Some(self.new_buffer(id)) };
+                let out = if is_logits {
+                    None
+                } else {
+                    Some(self.new_buffer(id))
+                };
                 self.push_product(x, Product { weight, bias, out })?;
             }
             Op::Add(residual, product) => {
@@ -118,7 +131,11 @@ impl Fuser<'_> {
                 self.steps.push(Step::Matmul {
                     x,
                     norm,
-                    products: vec![Product { weight, bias, out: Some(out) }],
+                    products: vec![Product {
+                        weight,
+                        bias,
+                        out: Some(out),
+                    }],
                     epilogue: Epilogue::Add(residual_buffer),
                 });
             }
@@ -140,8 +157,16 @@ impl Fuser<'_> {
                     x,
                     norm,
                     products: vec![
-                        Product { weight: gate, bias, out: Some(out) },
-                        Product { weight: up, bias: up_bias, out: Some(out) },
+                        Product {
+                            weight: gate,
+                            bias,
+                            out: Some(out),
+                        },
+                        Product {
+                            weight: up,
+                            bias: up_bias,
+                            out: Some(out),
+                        },
                     ],
                     epilogue: Epilogue::SwiGlu,
                 });
@@ -151,7 +176,16 @@ impl Fuser<'_> {
                 let (k, k_norm) = self.head_input(k)?;
                 let v = self.buffer(v)?;
                 let out = self.new_buffer(id);
-                self.steps.push(Step::Attend { q, k, v, out, q_norm, k_norm, layer, shape });
+                self.steps.push(Step::Attend {
+                    q,
+                    k,
+                    v,
+                    out,
+                    q_norm,
+                    k_norm,
+                    layer,
+                    shape,
+                });
             }
             // Lowered with their readers.
             Op::RmsNorm(..) | Op::HeadNorm(..) | Op::Rope(_) | Op::Silu(_) => {}
@@ -191,8 +225,12 @@ impl Fuser<'_> {
     /// Adds a product, to the step before when that has the same input and stores plainly.
     fn push_product(&mut self, x: NodeId, product: Product) -> Result<()> {
         let (x, norm) = self.input(x)?;
-        if let Some(Step::Matmul { x: before, norm: norm_before, products, epilogue }) =
-            self.steps.last_mut()
+        if let Some(Step::Matmul {
+            x: before,
+            norm: norm_before,
+            products,
+            epilogue,
+        }) = self.steps.last_mut()
             && (*before, *norm_before, *epilogue) == (x, norm, Epilogue::Store)
             && product.out.is_some()
         {

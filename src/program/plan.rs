@@ -19,7 +19,12 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
         // Buffers are numbered in order of birth, so all that overlap and are placed come before.
         let mut taken: Vec<(usize, usize)> = (0..index)
             .filter(|&other| lives[other].is_some_and(|l| l.0 <= life.1 && life.0 <= l.1))
-            .map(|other| (buffers[other].offset, buffers[other].offset + buffers[other].width))
+            .map(|other| {
+                (
+                    buffers[other].offset,
+                    buffers[other].offset + buffers[other].width,
+                )
+            })
             .collect();
         taken.sort_unstable();
         let mut offset = 0;
@@ -40,7 +45,12 @@ fn touched(step: &Step) -> Vec<BufferId> {
         Step::Embed { out, .. } => vec![*out],
         Step::SelectWanted { x, out } => vec![*x, *out],
         Step::Attend { q, k, v, out, .. } => vec![*q, *k, *v, *out],
-        Step::Matmul { x, products, epilogue, .. } => {
+        Step::Matmul {
+            x,
+            products,
+            epilogue,
+            ..
+        } => {
             let mut ids = vec![*x];
             ids.extend(products.iter().filter_map(|p| p.out));
             if let Epilogue::Add(residual) = epilogue {
@@ -57,11 +67,19 @@ mod tests {
     use crate::step::{MatrixId, Product, Rows};
 
     fn buffer(width: usize) -> Buffer {
-        Buffer { rows: Rows::Tokens, width, offset: 0 }
+        Buffer {
+            rows: Rows::Tokens,
+            width,
+            offset: 0,
+        }
     }
 
     fn matmul(x: usize, out: usize) -> Step {
-        let product = Product { weight: MatrixId(0), bias: None, out: Some(BufferId(out)) };
+        let product = Product {
+            weight: MatrixId(0),
+            bias: None,
+            out: Some(BufferId(out)),
+        };
         Step::Matmul {
             x: BufferId(x),
             norm: None,
@@ -72,7 +90,10 @@ mod tests {
 
     #[test]
     fn buffers_that_live_together_do_not_overlap() {
-        let mut steps = vec![Step::Embed { table: MatrixId(0), out: BufferId(0) }];
+        let mut steps = vec![Step::Embed {
+            table: MatrixId(0),
+            out: BufferId(0),
+        }];
         steps.extend((0..6).map(|i| matmul(i, i + 1)));
         steps.push(matmul(2, 7)); // keeps 2 alive to the end
         let mut buffers: Vec<Buffer> = [64, 32, 16, 128, 8, 64, 32, 16].map(buffer).to_vec();
@@ -95,6 +116,9 @@ mod tests {
                 }
             }
         }
-        assert!(arena < buffers.iter().map(|b| b.width).sum(), "nothing was shared");
+        assert!(
+            arena < buffers.iter().map(|b| b.width).sum(),
+            "nothing was shared"
+        );
     }
 }

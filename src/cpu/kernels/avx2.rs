@@ -143,7 +143,11 @@ fn one<const BITS: usize, const HALVES: bool>(
             let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
             let meta = x.meta.get_unchecked(b);
             for half in 0..entries {
-                let (from, to) = if HALVES { (half * 8, half * 8 + 8) } else { (0, 16) };
+                let (from, to) = if HALVES {
+                    (half * 8, half * 8 + 8)
+                } else {
+                    (0, 16)
+                };
                 let mut ints = [_mm256_setzero_si256(); 2];
                 for_pairs!(from, to, J, {
                     let x = _mm256_set1_epi32(x_pairs.add(J).read_unaligned());
@@ -157,7 +161,11 @@ fn one<const BITS: usize, const HALVES: bool>(
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
                 };
-                let entry = tile.scales.get_unchecked(b * entries + half).as_ptr().cast::<f32>();
+                let entry = tile
+                    .scales
+                    .get_unchecked(b * entries + half)
+                    .as_ptr()
+                    .cast::<f32>();
                 for h in 0..2 {
                     let scale = _mm256_loadu_ps(entry.add(8 * h));
                     let bias = _mm256_loadu_ps(entry.add(16 + 8 * h));
@@ -226,8 +234,22 @@ fn rows<const R: usize>(
     if tile.halves {
         let entries = &tile.scales[2 * block..][..2];
         let (low, high) = (0, 8);
-        rows_part::<R, 8>(x, words, low, out, |r| (meta[r].sum_low, meta[r].scale), &entries[0]);
-        rows_part::<R, 8>(x, words, high, out, |r| (meta[r].sum_high, meta[r].scale), &entries[1]);
+        rows_part::<R, 8>(
+            x,
+            words,
+            low,
+            out,
+            |r| (meta[r].sum_low, meta[r].scale),
+            &entries[0],
+        );
+        rows_part::<R, 8>(
+            x,
+            words,
+            high,
+            out,
+            |r| (meta[r].sum_high, meta[r].scale),
+            &entries[1],
+        );
     } else {
         let entry = &tile.scales[block];
         rows_part::<R, 16>(x, words, 0, out, |r| (meta[r].sum, meta[r].scale), entry);
@@ -281,7 +303,8 @@ fn quantize_row(x: &[f32], out: PanelRow<'_>) {
         let mut ints = [0i16; BLOCK];
         // SAFETY: `block` and `ints` hold 32 elements.
         let scale = unsafe {
-            let v: [__m256; 4] = std::array::from_fn(|i| _mm256_loadu_ps(block.as_ptr().add(8 * i)));
+            let v: [__m256; 4] =
+                std::array::from_fn(|i| _mm256_loadu_ps(block.as_ptr().add(8 * i)));
             let sign = _mm256_set1_ps(-0.0);
             let abs = v.map(|v| _mm256_andnot_ps(sign, v));
             let max = _mm256_max_ps(_mm256_max_ps(abs[0], abs[1]), _mm256_max_ps(abs[2], abs[3]));
@@ -337,7 +360,11 @@ fn load16_bytes(signed: bool, bytes: &[u8]) -> [__m256; 2] {
     [0, 8].map(|i| {
         // SAFETY: the length was checked.
         let raw = unsafe { _mm_loadl_epi64(bytes.as_ptr().add(i).cast()) };
-        _mm256_cvtepi32_ps(if signed { _mm256_cvtepi8_epi32(raw) } else { _mm256_cvtepu8_epi32(raw) })
+        _mm256_cvtepi32_ps(if signed {
+            _mm256_cvtepi8_epi32(raw)
+        } else {
+            _mm256_cvtepu8_epi32(raw)
+        })
     })
 }
 
@@ -362,7 +389,8 @@ fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f
     out.reserve(cols / form.group.min(BLOCK) + 4);
     let groups = cols / form.group;
     let supers = 256 / form.group;
-    let times = |a: [__m256; 2], b: [__m256; 2]| [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])];
+    let times =
+        |a: [__m256; 2], b: [__m256; 2]| [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])];
     let scaled = |a: [__m256; 2], f: f32| a.map(|v| _mm256_mul_ps(v, _mm256_set1_ps(f)));
     match form.scale {
         ScaleForm::Stored(ty) => {
@@ -379,7 +407,10 @@ fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f
             }
         }
         ScaleForm::SuperZero(zero) => {
-            for unit in section.chunks_exact(2 * N + supers * N).take(groups / supers) {
+            for unit in section
+                .chunks_exact(2 * N + supers * N)
+                .take(groups / supers)
+            {
                 let d = load16(ScalarType::F16, unit);
                 for sub in unit[2 * N..].chunks_exact(N) {
                     let scale = times(d, load16_bytes(true, sub));
@@ -388,12 +419,20 @@ fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f
             }
         }
         ScaleForm::SuperMin => {
-            for unit in section.chunks_exact(4 * N + supers * 2 * N).take(groups / supers) {
+            for unit in section
+                .chunks_exact(4 * N + supers * 2 * N)
+                .take(groups / supers)
+            {
                 let d = load16(ScalarType::F16, unit);
                 let dmin = scaled(load16(ScalarType::F16, &unit[2 * N..]), -1.0);
                 for sub in unit[4 * N..].chunks_exact(2 * N) {
                     let scale = times(d, load16_bytes(false, sub));
-                    push(form, scale, times(dmin, load16_bytes(false, &sub[N..])), out);
+                    push(
+                        form,
+                        scale,
+                        times(dmin, load16_bytes(false, &sub[N..])),
+                        out,
+                    );
                 }
             }
         }
@@ -440,7 +479,8 @@ fn dense_dot<const R: usize, const C: usize>(
     for k in (0..whole).step_by(8) {
         // SAFETY: rows `first..first + R` of `cols` values lie inside `data`, C rows inside `x`.
         unsafe {
-            let x: [__m256; C] = std::array::from_fn(|c| _mm256_loadu_ps(x.as_ptr().add(c * cols + k)));
+            let x: [__m256; C] =
+                std::array::from_fn(|c| _mm256_loadu_ps(x.as_ptr().add(c * cols + k)));
             for (r, acc) in acc.iter_mut().enumerate() {
                 let at = data.add(((first + r) * cols + k) * size);
                 let w = match tile.ty {

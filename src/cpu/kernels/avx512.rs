@@ -6,8 +6,12 @@ use crate::cpu::activations::Panel;
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use std::arch::x86_64::*;
 
-pub static KERNELS: Kernels =
-    Kernels { level: SimdLevel::Avx512, panel: 12, matmul_tile, ..avx2::KERNELS };
+pub static KERNELS: Kernels = Kernels {
+    level: SimdLevel::Avx512,
+    panel: 12,
+    matmul_tile,
+    ..avx2::KERNELS
+};
 
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
@@ -119,7 +123,11 @@ fn one<const BITS: usize, const HALVES: bool>(
             let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
             let meta = x.meta.get_unchecked(b);
             for half in 0..entries {
-                let (from, to) = if HALVES { (half * 8, half * 8 + 8) } else { (0, 16) };
+                let (from, to) = if HALVES {
+                    (half * 8, half * 8 + 8)
+                } else {
+                    (0, 16)
+                };
                 // Two chains hide the latency of the multiply-add.
                 let mut ints = [_mm512_setzero_si512(); 2];
                 for_pairs!(from, to, J, {
@@ -196,7 +204,14 @@ fn rows<const R: usize>(
     if tile.halves {
         let [low, high] = [&tile.scales[2 * block], &tile.scales[2 * block + 1]];
         rows_part::<R, 8>(x, words, 0, out, |r| (meta[r].sum_low, meta[r].scale), low);
-        rows_part::<R, 8>(x, words, 8, out, |r| (meta[r].sum_high, meta[r].scale), high);
+        rows_part::<R, 8>(
+            x,
+            words,
+            8,
+            out,
+            |r| (meta[r].sum_high, meta[r].scale),
+            high,
+        );
     } else {
         let entry = &tile.scales[block];
         rows_part::<R, 16>(x, words, 0, out, |r| (meta[r].sum, meta[r].scale), entry);

@@ -22,7 +22,13 @@ fn exp<const F: bool>(x: f32) -> f32 {
     let r = fma::<F>(n, -0.693_359_4, x);
     let r = fma::<F>(n, 2.121_944_4e-4, r);
     let mut p = 1.987_569_1e-4;
-    for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5] {
+    for c in [
+        1.398_199_9e-3,
+        8.333_452e-3,
+        4.166_579_6e-2,
+        0.166_666_65,
+        0.5,
+    ] {
         p = fma::<F>(p, r, c);
     }
     let p = fma::<F>(p * r, r, r + 1.0);
@@ -93,7 +99,9 @@ fn attend_rows<const F: bool, const R: usize>(page: &mut AttendPage<'_>) {
     for t in (0..last).step_by(STEP) {
         let mut acc = [[0.0f32; STEP]; R];
         for d in 0..dim {
-            let k: &[f32; STEP] = page.k[d * PAGE_TOKENS + t..][..STEP].try_into().unwrap_or(&[0.0; STEP]);
+            let k: &[f32; STEP] = page.k[d * PAGE_TOKENS + t..][..STEP]
+                .try_into()
+                .unwrap_or(&[0.0; STEP]);
             for r in 0..R {
                 let q = page.q[r * dim + d];
                 for i in 0..STEP {
@@ -120,7 +128,11 @@ fn attend_rows<const F: bool, const R: usize>(page: &mut AttendPage<'_>) {
             row.fill(0.0);
             continue;
         }
-        keep[r] = if old_max == f32::NEG_INFINITY { 0.0 } else { exp::<F>(old_max - max) };
+        keep[r] = if old_max == f32::NEG_INFINITY {
+            0.0
+        } else {
+            exp::<F>(old_max - max)
+        };
         let mut acc = [0.0f32; PAGE_TOKENS];
         for (t, s) in row.iter_mut().enumerate() {
             let p = exp::<F>(*s - max);
@@ -137,7 +149,9 @@ fn attend_rows<const F: bool, const R: usize>(page: &mut AttendPage<'_>) {
             }
         }
         for t in 0..last {
-            let v: &[f32; STEP] = page.v[t * dim + d..][..STEP].try_into().unwrap_or(&[0.0; STEP]);
+            let v: &[f32; STEP] = page.v[t * dim + d..][..STEP]
+                .try_into()
+                .unwrap_or(&[0.0; STEP]);
             for r in 0..R {
                 let p = scores[r][t];
                 for i in 0..STEP {

@@ -4,12 +4,12 @@
 //! computed by the same operations in the same order however many rows a call has, so a request
 //! gives the same bits alone and in a batch.
 
-mod body;
-mod portable;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod body;
+mod portable;
 
 use super::activations::{Panel, PanelRow};
 use super::packed::TILE_ROWS;
@@ -119,7 +119,10 @@ pub fn kernels() -> &'static Kernels {
             Ok("avx2") => SimdLevel::Avx2,
             _ => SimdLevel::Avx512,
         };
-        available().into_iter().rfind(|k| k.level <= limit).unwrap_or(&portable::KERNELS)
+        available()
+            .into_iter()
+            .rfind(|k| k.level <= limit)
+            .unwrap_or(&portable::KERNELS)
     })
 }
 

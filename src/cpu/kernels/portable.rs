@@ -31,7 +31,14 @@ pub fn quantize_row(x: &[f32], out: PanelRow<'_>) {
         for (int, &v) in ints.iter_mut().zip(block) {
             *int = (v * inverse).round_ties_even() as i16;
         }
-        put_block(&ints, max / 32767.0 + poison, b, out.stride, out.ints, out.meta);
+        put_block(
+            &ints,
+            max / 32767.0 + poison,
+            b,
+            out.stride,
+            out.ints,
+            out.meta,
+        );
     }
 }
 
@@ -86,9 +93,8 @@ pub fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec
     let super_groups = 256 / form.group;
     for g in 0..groups {
         let entry: [[f32; N]; 2] = match form.scale {
-            ScaleForm::Stored(ty) => [0, N].map(|kind| {
-                std::array::from_fn(|r| scalar(ty, section, g * 2 * N + kind + r))
-            }),
+            ScaleForm::Stored(ty) => [0, N]
+                .map(|kind| std::array::from_fn(|r| scalar(ty, section, g * 2 * N + kind + r))),
             ScaleForm::Zero(ty, zero) => {
                 let scale: [f32; N] = std::array::from_fn(|r| scalar(ty, section, g * N + r));
                 [scale, scale.map(|s| -s * f32::from(zero))]
@@ -159,7 +165,11 @@ fn matmul_tile(
                 let meta = panel.meta[b * panel.rows + r];
                 for half in 0..halves {
                     let [scale, bias] = &tile.scales[b * halves + half];
-                    let (from, to) = if tile.halves { (8 * half, 8 * half + 8) } else { (0, 16) };
+                    let (from, to) = if tile.halves {
+                        (8 * half, 8 * half + 8)
+                    } else {
+                        (0, 16)
+                    };
                     let sum = match (tile.halves, half) {
                         (false, _) => meta.sum,
                         (true, 0) => meta.sum_low,
