@@ -1,7 +1,9 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
 mod gguf;
+mod hf;
 mod limits;
+mod rope;
 
 use crate::{Error, Result};
 use std::path::Path;

@@ -1,11 +1,14 @@
 //! Weight binding: one set of names over model folders and GGUF files.
 
+mod folder;
 mod gguf;
+mod quantization;
 
 use super::Config;
 use crate::formats::Weight;
 use crate::text::Tokenizer;
 use crate::{Error, Result};
+use folder::FolderTensors;
 use gguf::GgufTensors;
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -34,14 +37,20 @@ pub struct Source {
 #[derive(Debug)]
 enum Tensors {
     Gguf(GgufTensors),
+    Folder(FolderTensors),
 }
 
 impl Source {
     /// Opens a `.gguf` file or a model folder.
     pub fn open(path: &Path) -> Result<Source> {
-        let tensors = Tensors::Gguf(GgufTensors::open(path)?);
+        let tensors = if path.is_dir() {
+            Tensors::Folder(FolderTensors::open(path)?)
+        } else {
+            Tensors::Gguf(GgufTensors::open(path)?)
+        };
         let config = match &tensors {
             Tensors::Gguf(gguf) => Config::from_gguf(gguf.file())?,
+            Tensors::Folder(folder) => Config::from_folder(folder.folder(), folder.has_head())?,
         };
         Ok(Source {
             config,
@@ -81,6 +90,7 @@ impl Source {
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         match &self.tensors {
             Tensors::Gguf(gguf) => Tokenizer::from_gguf(gguf.file()),
+            Tensors::Folder(folder) => Tokenizer::from_folder(folder.folder().path()),
         }
     }
 
@@ -88,6 +98,7 @@ impl Source {
     pub fn chat_template(&self) -> Option<&str> {
         match &self.tensors {
             Tensors::Gguf(gguf) => gguf.chat_template(),
+            Tensors::Folder(folder) => folder.folder().chat_template(),
         }
     }
 
@@ -95,6 +106,7 @@ impl Source {
     pub fn path(&self) -> &Path {
         match &self.tensors {
             Tensors::Gguf(gguf) => gguf.file().path(),
+            Tensors::Folder(folder) => folder.folder().path(),
         }
     }
 
@@ -132,12 +144,15 @@ impl Source {
         self.weights()
             .map(|w| w.name.clone())
             .filter(|name| !used.contains(name) && !ignored(name))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
             .collect()
     }
 
     fn weights(&self) -> Box<dyn Iterator<Item = &Weight> + '_> {
         match &self.tensors {
             Tensors::Gguf(gguf) => Box::new(gguf.file().tensors().iter()),
+            Tensors::Folder(folder) => Box::new(folder.weights()),
         }
     }
 
@@ -145,6 +160,7 @@ impl Source {
     fn find(&self, path: &str, part: &str) -> Result<Option<Weight>> {
         let weight = match &self.tensors {
             Tensors::Gguf(gguf) => gguf.find(path, part, self.config.tied_embeddings)?,
+            Tensors::Folder(folder) => folder.find(path, part, self.config.tied_embeddings)?,
         };
         if let Some(weight) = &weight {
             self.used.lock().insert(weight.name.clone());
@@ -155,16 +171,17 @@ impl Source {
     fn needed(&self, path: &str) -> Result<Weight> {
         match self.find(path, "weight")? {
             Some(weight) => Ok(weight),
-            None => Err(Error::InvalidFile(format!(
-                "{}: the tensor of {path}.weight is missing{}",
-                self.path().display(),
-                match &self.tensors {
-                    Tensors::Gguf(_) => match gguf::name(path, "weight") {
-                        Some(name) => format!(" (called {name} in GGUF)"),
-                        None => String::new(),
-                    },
-                }
-            ))),
+            None => {
+                let name = match &self.tensors {
+                    Tensors::Gguf(_) => gguf::name(path, "weight"),
+                    Tensors::Folder(folder) => Some(folder.name(path, "weight")),
+                };
+                Err(Error::InvalidFile(format!(
+                    "{}: tensor {} is missing",
+                    self.path().display(),
+                    name.unwrap_or_else(|| format!("{path}.weight"))
+                )))
+            }
         }
     }
 
@@ -186,9 +203,13 @@ impl Source {
     }
 
     fn wrong_shape(&self, weight: &Weight, expected: &str) -> Error {
+        let file = match &self.tensors {
+            Tensors::Gguf(gguf) => gguf.file().path(),
+            Tensors::Folder(folder) => folder.file(&weight.name),
+        };
         Error::InvalidFile(format!(
             "{}: tensor {} has shape [{}, {}] where the config asks for {expected}",
-            self.path().display(),
+            file.display(),
             weight.name,
             weight.rows,
             weight.cols
