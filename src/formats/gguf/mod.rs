@@ -1,6 +1,9 @@
 //! GGUF v1–v3: metadata and tensors.
 
 mod file;
+mod header;
+mod reader;
+mod tensor_type;
 mod value;
 
 pub use file::Gguf;
