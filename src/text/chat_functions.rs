@@ -1,0 +1,1 @@
+//! Functions and filters that chat templates expect.
