@@ -1,6 +1,7 @@
 //! A config from GGUF metadata.
 
 use super::{Config, RopeScaling, limits, unknown_family};
+use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::ops::RangeInclusive;
@@ -239,10 +240,10 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
         "yarn" => yarn(fields, factor)?,
         other => {
             return Err(Error::Unsupported(format!(
-                "{}: metadata {}.rope.scaling.type is {other:?}; supported are none, linear and \
-                 yarn",
+                "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear and yarn",
                 fields.gguf.path().display(),
-                fields.family
+                fields.family,
+                brief(other)
             )));
         }
     };
