@@ -110,7 +110,10 @@ fn stop_tokens() {
         config(json!({"eos_token_id": [2, 5, 2]})).stop_tokens,
         [2, 5]
     );
-    assert_eq!(config(json!({"eos_token_id": null})).stop_tokens, Vec::<u32>::new());
+    assert_eq!(
+        config(json!({"eos_token_id": null})).stop_tokens,
+        Vec::<u32>::new()
+    );
     // Ids outside the vocabulary can never be generated.
     assert_eq!(config(json!({"eos_token_id": [7, 8, -1]})).stop_tokens, [7]);
     let tiny = TinyFolder::new();

@@ -4,102 +4,19 @@
 mod counting_allocator;
 #[path = "support/damage.rs"]
 mod damage;
-#[path = "support/gguf_writer.rs"]
+#[path = "support/tiny_gguf.rs"]
 #[allow(dead_code)]
-mod gguf_writer;
+mod tiny_gguf;
 
 use damage::{every_byte, every_length, survives};
-use gguf_writer::GgufWriter;
 use mlxrocm::Error;
 use mlxrocm::formats::gguf::{Gguf, Value};
 use mlxrocm::model::weights::Source;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::path::Path;
+use tiny_gguf::{metadata, refused, refused_with, tensors, tiny, write};
 
 #[global_allocator]
 static ALLOCATOR: counting_allocator::CountingAllocator = counting_allocator::CountingAllocator;
-
-/// Metadata of a tiny llama: hidden 32, one layer, two heads of 16, four tokens.
-fn metadata(version: u32) -> GgufWriter {
-    let tokens = ["a", "b", "<|im_end|>", "</s>"].map(String::from);
-    let mut writer = GgufWriter::new(version);
-    writer
-        .text("general.architecture", "llama")
-        .text("general.name", "tiny")
-        .u32("llama.context_length", 64)
-        .u32("llama.embedding_length", 32)
-        .u32("llama.block_count", 1)
-        .u32("llama.feed_forward_length", 32)
-        .u32("llama.attention.head_count", 2)
-        .u32("llama.attention.head_count_kv", 1)
-        .f32("llama.attention.layer_norm_rms_epsilon", 1e-5)
-        .texts("tokenizer.ggml.tokens", &tokens)
-        .u32("tokenizer.ggml.eos_token_id", 3);
-    writer
-}
-
-fn tensors(writer: &mut GgufWriter) {
-    let f32s = |n: usize| {
-        (0..n)
-            .flat_map(|i| (i as f32).to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
-    let q4_0 = |rows: u64| vec![0x35; rows as usize * 18];
-    writer
-        .tensor("token_embd.weight", &[32, 4], 2, q4_0(4))
-        .tensor("output_norm.weight", &[32], 0, f32s(32))
-        .tensor("blk.0.attn_norm.weight", &[32], 0, f32s(32))
-        .tensor("blk.0.ffn_norm.weight", &[32], 0, f32s(32));
-    for (name, rows) in [
-        ("attn_q", 32),
-        ("attn_k", 16),
-        ("attn_v", 16),
-        ("attn_output", 32),
-        ("ffn_gate", 32),
-        ("ffn_up", 32),
-        ("ffn_down", 32),
-    ] {
-        let name = format!("blk.0.{name}.weight");
-        writer.tensor(&name, &[32, rows], 2, q4_0(rows));
-    }
-}
-
-fn tiny(version: u32) -> Vec<u8> {
-    let mut writer = metadata(version);
-    tensors(&mut writer);
-    writer.bytes()
-}
-
-struct Scratch {
-    _folder: TempDir,
-    path: PathBuf,
-}
-
-fn write(bytes: &[u8]) -> Scratch {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("tiny.gguf");
-    std::fs::write(&path, bytes).unwrap();
-    Scratch {
-        _folder: folder,
-        path,
-    }
-}
-
-/// The error of opening a file of these bytes.
-fn refused(bytes: &[u8]) -> String {
-    let file = write(bytes);
-    let error = Source::open(&file.path).unwrap_err().to_string();
-    assert!(error.contains("tiny.gguf"), "{error}");
-    error
-}
-
-/// The error of the tiny model with a change of its metadata or tensors.
-fn refused_with(change: impl FnOnce(&mut GgufWriter)) -> String {
-    let mut writer = metadata(3);
-    change(&mut writer);
-    tensors(&mut writer);
-    refused(&writer.bytes())
-}
 
 #[test]
 fn undamaged_files_of_all_versions_open() {
@@ -377,128 +294,6 @@ fn missing_tensors_and_wrong_shapes_are_named() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("blk.0.ffn_up.weight"), "{error}");
-}
-
-#[test]
-fn impossible_configs_are_named() {
-    type Change = fn(&mut GgufWriter);
-    let cases: &[(&str, Change)] = &[
-        ("llama.embedding_length", |w| {
-            w.u32("llama.embedding_length", 0);
-        }),
-        ("llama.embedding_length", |w| {
-            w.text("llama.embedding_length", "32");
-        }),
-        ("llama.embedding_length", |w| {
-            w.u32("llama.embedding_length", u32::MAX);
-        }),
-        ("llama.block_count", |w| {
-            w.u32("llama.block_count", 1 << 20);
-        }),
-        ("llama.block_count", |w| {
-            w.raw("llama.block_count", 5, &(-1i32).to_le_bytes());
-        }),
-        ("llama.attention.head_count", |w| {
-            w.u32("llama.attention.head_count", 0);
-        }),
-        ("llama.attention.head_count", |w| {
-            w.u32("llama.attention.head_count", 3);
-        }),
-        ("llama.attention.head_count", |w| {
-            w.i32s("llama.attention.head_count", &[1, 2]);
-        }),
-        ("llama.attention.head_count", |w| {
-            w.i32s("llama.attention.head_count", &[]);
-        }),
-        ("key/value heads", |w| {
-            w.u32("llama.attention.head_count_kv", 4);
-        }),
-        ("llama.attention.layer_norm_rms_epsilon", |w| {
-            w.f32("llama.attention.layer_norm_rms_epsilon", f32::NAN);
-        }),
-        ("llama.rope.freq_base", |w| {
-            w.f32("llama.rope.freq_base", f32::INFINITY);
-        }),
-        ("llama.rope.freq_base", |w| {
-            w.f32("llama.rope.freq_base", -1.0);
-        }),
-        ("RoPE", |w| {
-            w.u32("llama.rope.dimension_count", 17);
-        }),
-        ("RoPE", |w| {
-            w.u32("llama.rope.dimension_count", 64);
-        }),
-        ("llama.rope.scaling.type", |w| {
-            w.text("llama.rope.scaling.type", "longrope");
-        }),
-        ("llama.rope.scaling.type", |w| {
-            w.u32("llama.rope.scaling.type", 1);
-        }),
-        ("llama.rope.scaling.factor", |w| {
-            w.f32("llama.rope.scaling.factor", 0.0);
-        }),
-        ("llama.attention.value_length", |w| {
-            w.u32("llama.attention.value_length", 8);
-        }),
-        ("llama.expert_count", |w| {
-            w.u32("llama.expert_count", 8);
-        }),
-        ("rope_freqs.weight", |w| {
-            w.tensor("rope_freqs.weight", &[8], 0, vec![0xff; 32]);
-        }),
-        ("RoPE", |w| {
-            w.tensor("rope_freqs.weight", &[7], 0, 1f32.to_le_bytes().repeat(7));
-        }),
-        ("rope_freqs.weight", |w| {
-            w.tensor("rope_freqs.weight", &[4, 2], 0, vec![0; 32]);
-        }),
-    ];
-    for (field, change) in cases {
-        let mut writer = GgufWriter::new(3);
-        change(&mut writer);
-        for (key, value) in [
-            ("llama.context_length", 64),
-            ("llama.embedding_length", 32),
-            ("llama.block_count", 1),
-            ("llama.feed_forward_length", 32),
-            ("llama.attention.head_count", 2),
-            ("llama.attention.head_count_kv", 1),
-        ] {
-            if !writer.has(key) {
-                writer.u32(key, value);
-            }
-        }
-        writer.text("general.architecture", "llama");
-        if !writer.has("llama.attention.layer_norm_rms_epsilon") {
-            writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5);
-        }
-        tensors(&mut writer);
-        let error = refused(&writer.bytes());
-        assert!(error.contains(field), "{field}: {error}");
-    }
-    for key in [
-        "context_length",
-        "embedding_length",
-        "block_count",
-        "feed_forward_length",
-    ] {
-        let mut writer = metadata(3);
-        writer.rename(&format!("llama.{key}"), "unrelated");
-        tensors(&mut writer);
-        let error = refused(&writer.bytes());
-        assert!(error.contains(key) && error.contains("missing"), "{error}");
-    }
-    let family = |name: &str| {
-        let mut writer = GgufWriter::new(3);
-        writer.text("general.architecture", name);
-        refused(&writer.bytes())
-    };
-    let error = family("gpt-oss");
-    for part in ["gpt-oss", "llama", "mistral", "qwen2", "qwen3"] {
-        assert!(error.contains(part), "{error}");
-    }
-    let mut no_embedding = metadata(3);
-    assert!(refused(&no_embedding.u32("x", 1).bytes()).contains("token_embd.weight"));
 }
 
 #[test]
