@@ -106,7 +106,8 @@ fn rope_scaling_forms() {
     );
     let yarn = scaling("yarn", |w| {
         w.f32("llama.rope.scaling.factor", 4.0)
-            .f32("llama.rope.scaling.attn_factor", 0.5)
+            .f32("llama.rope.scaling.yarn_attn_factor", 0.5)
+            .f32("llama.rope.scaling.yarn_ext_factor", 1.0)
             .u32("llama.rope.scaling.original_context_length", 16);
     });
     let RopeScaling::Yarn {

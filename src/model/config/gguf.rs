@@ -281,8 +281,20 @@ fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
         Some(original) => original,
         None => fields.needed("context_length", limits::CONTEXT)?,
     };
+    // 1 is YaRN's mix of scaled and plain frequencies; other mixes are not in use.
+    let mix = fields.number("rope.scaling.yarn_ext_factor", -1.0..=1e6)?;
+    if mix.is_some_and(|mix| mix >= 0.0 && mix != 1.0) {
+        return Err(Error::Unsupported(format!(
+            "{}: metadata {}.rope.scaling.yarn_ext_factor other than 1",
+            fields.gguf.path().display(),
+            fields.family
+        )));
+    }
     // The file's factor multiplies the standard one.
-    let multiplier = fields.number("rope.scaling.attn_factor", 0.0..=1e6)?;
+    let multiplier = match fields.number("rope.scaling.attn_factor", 1e-3..=1e6)? {
+        Some(multiplier) => Some(multiplier),
+        None => fields.number("rope.scaling.yarn_attn_factor", 1e-3..=1e6)?,
+    };
     let attention_factor = match multiplier {
         None => 0.0,
         Some(multiplier) => multiplier as f32 * (0.1 * factor.ln() + 1.0),
