@@ -147,6 +147,16 @@ impl Weight {
         })
     }
 
+    /// Gives the mapped pages back to the system; they are read from the file again when touched.
+    pub fn release(&self) {
+        for bytes in [Some(&self.data), self.scales.as_ref(), self.biases.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            bytes.release();
+        }
+    }
+
     /// Bytes of the file that hold this weight.
     pub fn byte_len(&self) -> usize {
         self.data.len()
