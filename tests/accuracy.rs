@@ -36,15 +36,26 @@ fn check_prompts(model: &Arc<Model>, references: &str) {
         let row = &logits[logits.len() - vocab..];
         let worst = compare_first_step(row, &reference);
         let lse = (log_sum_exp(row) - reference.logsumexp as f64).abs();
-        let differences = compare_greedy(&session, &name, &reference);
+        let (differences, decode) = compare_greedy(
+            &session,
+            &name,
+            &reference.ids,
+            &reference.greedy,
+            &reference.margins,
+            &reference.logprobs,
+        );
         println!(
             "{references} {name}: first-step logits within {worst:.5}, logsumexp within {lse:.5}, \
-             greedy {} tokens, {differences} differences at small margins",
+             {} greedy tokens, {differences} differences at small margins, log-probabilities within {decode:.5}",
             reference.greedy.len()
         );
         assert!(
             worst <= LOGIT_TOLERANCE,
             "{name}: a logit is off by {worst}"
+        );
+        assert!(
+            decode <= LOGIT_TOLERANCE,
+            "{name}: a decoded log-probability is off by {decode}"
         );
         assert!(
             lse <= LOGIT_TOLERANCE as f64,

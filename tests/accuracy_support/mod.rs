@@ -95,6 +95,8 @@ pub struct PromptReference {
     pub greedy: Vec<u32>,
     /// At each of them: largest logit minus second.
     pub margins: Vec<f32>,
+    /// At each of them: its log-probability.
+    pub logprobs: Vec<f32>,
 }
 
 /// The prompts' references of a model, by prompt name.
@@ -250,52 +252,81 @@ pub fn greedy_request(prompt: &[u32], max_tokens: usize) -> Request {
     }
 }
 
-/// All tokens of a generation that must end by length.
-pub fn collect(generation: &Generation) -> Vec<u32> {
-    let mut tokens = Vec::new();
+/// What `pick` finds in the events of a generation that must end by length.
+pub fn collect_with<T>(generation: &Generation, pick: impl Fn(&Event) -> Option<T>) -> Vec<T> {
+    let mut found = Vec::new();
     loop {
         match generation.next(Some(SILENCE)).expect("an event") {
-            Next::Event(Event::Token { token, .. }) => tokens.push(token),
-            Next::Event(Event::Prompt { .. }) => {}
             Next::Event(Event::Finished { reason, error, .. }) => {
                 assert_eq!(reason, FinishReason::Length, "error: {error:?}");
-                return tokens;
+                return found;
             }
+            Next::Event(event) => found.extend(pick(&event)),
             Next::Pending => panic!("no event for {SILENCE:?}"),
             Next::End => panic!("the end without a Finished event"),
         }
     }
 }
 
-/// Generates greedily and compares with the reference. A difference is allowed only where the reference's margin
-/// is small; generation then goes on from the reference's tokens. Returns the number of such places.
-pub fn compare_greedy(session: &Session, name: &str, reference: &PromptReference) -> usize {
-    let count = reference.greedy.len();
-    let (mut done, mut differences) = (0, 0);
-    while done < count {
-        let mut prompt = reference.ids.clone();
-        prompt.extend(&reference.greedy[..done]);
-        let generation = session
-            .submit(greedy_request(&prompt, count - done))
-            .expect("a generation");
-        let tokens = collect(&generation);
-        assert_eq!(tokens.len(), count - done, "{name}: tokens generated");
-        let expected = &reference.greedy[done..];
-        match tokens.iter().zip(expected).position(|(a, b)| a != b) {
-            None => break,
-            Some(at) => {
-                let margin = reference.margins[done + at];
-                assert!(
-                    margin <= GREEDY_MARGIN,
-                    "{name}: greedy token {} is {}, the reference has {} with a margin of {margin}",
-                    done + at,
-                    tokens[at],
-                    expected[at],
-                );
-                differences += 1;
-                done += at + 1;
+/// The tokens of a generation that must end by length.
+pub fn collect(generation: &Generation) -> Vec<u32> {
+    collect_with(generation, |event| match event {
+        Event::Token { token, .. } => Some(*token),
+        _ => None,
+    })
+}
+
+/// Generates greedily (the decode path), compares tokens and log-probabilities with the reference. A difference of
+/// tokens is allowed only where the reference's margin is small; generation then goes on from the reference's
+/// tokens. Returns the number of such places and the largest difference of a log-probability.
+pub fn compare_greedy(
+    session: &Session,
+    name: &str,
+    prompt: &[u32],
+    greedy: &[u32],
+    margins: &[f32],
+    logprobs: &[f32],
+) -> (usize, f32) {
+    let (mut done, mut differences, mut worst) = (0, 0, 0.0f32);
+    while done < greedy.len() {
+        let mut ids = prompt.to_vec();
+        ids.extend(&greedy[..done]);
+        let mut request = greedy_request(&ids, greedy.len() - done);
+        request.sampling.logprobs = 1;
+        let generation = session.submit(request).expect("a generation");
+        let tokens = collect_with(&generation, |event| match event {
+            Event::Token { token, logprob, .. } => {
+                Some((*token, logprob.expect("a log-probability")))
             }
+            _ => None,
+        });
+        assert_eq!(
+            tokens.len(),
+            greedy.len() - done,
+            "{name}: tokens generated"
+        );
+        for (token, logprob) in tokens {
+            let at = done;
+            done += 1;
+            if token == greedy[at] {
+                // NaN must not pass.
+                let difference = (logprob - logprobs[at]).abs();
+                worst = if difference.is_nan() {
+                    f32::INFINITY
+                } else {
+                    worst.max(difference)
+                };
+                continue;
+            }
+            assert!(
+                margins[at] <= GREEDY_MARGIN,
+                "{name}: greedy token {at} is {token}, the reference has {} with a margin of {}",
+                greedy[at],
+                margins[at],
+            );
+            differences += 1;
+            break;
         }
     }
-    differences
+    (differences, worst)
 }
