@@ -3,6 +3,8 @@
 //! The references were made with MLX's CPU build, all weights dequantized to float32 and all arithmetic in
 //! float32 (`tests/golden/models/make_references.py` says how, and describes the files).
 
+#![allow(dead_code)] // each test binary uses a part
+
 use mlxrocm::model::{LoadOptions, Model};
 use mlxrocm::session::{Event, FinishReason, Generation, Next, Request, Session, SessionOptions};
 use serde::Deserialize;
