@@ -1,1 +1,5 @@
 //! (under construction)
+
+mod facts;
+
+pub use facts::{CpuFacts, facts};
