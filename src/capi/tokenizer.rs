@@ -21,7 +21,7 @@ pub const MLXROCM_ENCODE_PARSE_SPECIAL: u32 = 2;
 /// Decode flag: leave special tokens out.
 pub const MLXROCM_DECODE_SKIP_SPECIAL: u32 = 1;
 /// Stands for a token that a model does not have.
-pub const MLXROCM_NO_TOKEN: u32 = 4294967295;
+pub const MLXROCM_NO_TOKEN: u32 = u32::MAX;
 
 /// A tokenizer. Immutable: any thread.
 pub struct mlxrocm_tokenizer {
