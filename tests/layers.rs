@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// Rooms from the top down: each may use those below it.
-const STAIRS: &[&str] = &["capi", "session", "model", "array", "program", "cpu"];
+const STAIRS: &[&str] = &[
+    "capi", "session", "model", "array", "program", "cpu", "step",
+];
 
 /// Rooms beside the stairs and the rooms that they may use.
 const BESIDE: &[(&str, &[&str])] = &[("formats", &[]), ("text", &["formats"])];

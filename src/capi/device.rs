@@ -28,8 +28,8 @@ pub struct mlxrocm_device_info {
     pub kind: u32,
     /// The maker's name of it; borrowed until the device is freed.
     pub name: *const c_char,
-    /// The kernels that run on it: "avx512-vnni", "avx512", "avx2" or "portable"; borrowed until
-    /// the device is freed.
+    /// The kernels that run on it: "avx512-vnni", "avx2" or "portable"; borrowed until the device is
+    /// freed.
     pub isa: *const c_char,
     /// Logical CPUs this process may run on.
     pub compute_units: u64,

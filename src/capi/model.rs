@@ -8,6 +8,7 @@ use super::options::{self, OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
 use super::strings::{Output, c_str, c_string};
 use super::symbols::since_0_1;
+use crate::Error;
 use crate::model::{LoadOptions, Model};
 use std::ffi::{CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -33,7 +34,7 @@ pub type mlxrocm_progress_callback =
 pub struct mlxrocm_model_options {
     /// Set by the caller to sizeof(mlxrocm_model_options).
     pub struct_size: u32,
-    /// CPU threads; 0: one for each CPU that this process may run on.
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
     pub threads: u32,
     /// Nullable; hears how far loading is.
     pub progress: mlxrocm_progress_callback,
@@ -86,6 +87,9 @@ unsafe impl SizedStruct for mlxrocm_model_info {
     const FIRST_SIZE: usize = size_of::<Self>();
 }
 
+/// More than any machine has; a larger number is a mistake and not to be tried.
+const MAX_THREADS: u32 = 1024;
+
 pub(super) struct ModelObject {
     pub(super) model: Arc<Model>,
     family: CString,
@@ -126,6 +130,12 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         let path = unsafe { c_str(path, "path") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(model, "model") }?;
+        if options.threads > MAX_THREADS {
+            return Err(Error::InvalidArgument(format!(
+                "threads is {}, at most {MAX_THREADS} are possible",
+                options.threads
+            )));
+        }
         let mut report = options.progress.map(|progress| {
             move |done: u64, total: u64| {
                 // SAFETY: the application gave the function for this user data, which is freed

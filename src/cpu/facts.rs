@@ -1,11 +1,13 @@
 //! Facts about the processor and the memory of this machine.
 
+use super::simd_level;
+
 /// What the CPU device is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuFacts {
     /// The maker's name of the processor.
     pub name: String,
-    /// The widest kernels it runs: `avx512-vnni`, `avx512`, `avx2` or `portable`.
+    /// The kernels in use: `avx512-vnni`, `avx2` or `portable`.
     pub simd: &'static str,
     /// Logical CPUs this process may run on, at least 1.
     pub cpus: usize,
@@ -20,7 +22,7 @@ pub fn facts() -> CpuFacts {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     CpuFacts {
         name: name(),
-        simd: simd(),
+        simd: simd_level().name(),
         cpus: cpus(),
         memory_total: meminfo_bytes(&meminfo, "MemTotal"),
         memory_free: meminfo_bytes(&meminfo, "MemAvailable"),
@@ -37,29 +39,6 @@ fn name() -> String {
     };
     // arm64 kernels name no model.
     field("model name").unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
-}
-
-fn simd() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let avx512 = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq");
-        if avx512 && is_x86_feature_detected!("avx512vnni") {
-            return "avx512-vnni";
-        }
-        if avx512 {
-            return "avx512";
-        }
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-        {
-            return "avx2";
-        }
-    }
-    "portable"
 }
 
 /// CPUs of this process: its affinity mask, and the quota of its control group.
@@ -86,7 +65,7 @@ mod tests {
     fn this_machine_has_facts() {
         let facts = facts();
         assert!(!facts.name.is_empty());
-        assert!(["avx512-vnni", "avx512", "avx2", "portable"].contains(&facts.simd));
+        assert!(["avx512-vnni", "avx2", "portable"].contains(&facts.simd));
         assert!(facts.cpus >= 1);
         assert!(facts.memory_total > 0 && facts.memory_free <= facts.memory_total);
     }

@@ -1,5 +1,16 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
+mod gguf;
+mod hf;
+mod limits;
+mod rope;
+
+use crate::{Error, Result};
+use std::path::Path;
+
+/// The families whose forward pass this library has, as the files call them.
+pub const FAMILIES: [&str; 4] = ["llama", "mistral", "qwen2", "qwen3"];
+
 /// How RoPE frequencies are scaled for long contexts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
@@ -31,7 +42,7 @@ pub enum RopeScaling {
         beta_fast: f32,
         /// Ramp end in rotations.
         beta_slow: f32,
-        /// Multiplier of q·k magnitude (`mscale`); 0: 0.1·ln(factor)+1.
+        /// Multiplier of cos and sin (`mscale`); 0: 0.1·ln(factor)+1.
         attention_factor: f32,
     },
     /// Divisor of each frequency, given by the file (`rope_freqs.weight` of GGUF; longrope).
@@ -81,4 +92,52 @@ pub struct Config {
     pub sliding_window: Option<usize>,
     /// Tokens that end a generation.
     pub stop_tokens: Vec<u32>,
+}
+
+impl Config {
+    /// Checks what no single field shows: heads that divide, products that fit.
+    fn check(self, file: &Path) -> Result<Config> {
+        let bad = |what: String| Err(Error::InvalidFile(format!("{}: {what}", file.display())));
+        if self.kv_heads > self.heads || !self.heads.is_multiple_of(self.kv_heads) {
+            return bad(format!(
+                "{} attention heads are not a multiple of {} key/value heads",
+                self.heads, self.kv_heads
+            ));
+        }
+        if self.rope_dims > self.head_dim || !self.rope_dims.is_multiple_of(2) {
+            return bad(format!(
+                "RoPE over {} dimensions of heads {} wide: it must be even and at most the width",
+                self.rope_dims, self.head_dim
+            ));
+        }
+        if let RopeScaling::Factors(factors) = &self.rope_scaling
+            && factors.len() != self.rope_dims / 2
+        {
+            return bad(format!(
+                "{} RoPE frequency factors for {} rotated dimensions; half as many are needed",
+                factors.len(),
+                self.rope_dims
+            ));
+        }
+        // Each factor is limited on its own, so that products of two of them fit; the width of all
+        // heads together is limited here.
+        if self.heads * self.head_dim > limits::WIDTH {
+            return bad(format!(
+                "{} heads of width {} are wider than {} together",
+                self.heads,
+                self.head_dim,
+                limits::WIDTH
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// The error for a model of a family this library has no forward pass for.
+fn unknown_family(file: &Path, family: &str) -> Error {
+    Error::Unsupported(format!(
+        "{}: the model family {family:?} is not supported; known families are {}",
+        file.display(),
+        FAMILIES.join(", ")
+    ))
 }

@@ -1,8 +1,17 @@
 //! Weight binding: one set of names over model folders and GGUF files.
 
+mod folder;
+mod gguf;
+mod quantization;
+
 use super::Config;
 use crate::formats::Weight;
+use crate::text::Tokenizer;
 use crate::{Error, Result};
+use folder::FolderTensors;
+use gguf::GgufTensors;
+use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A linear layer `y = W·x + b`, `W` `[out, in]`.
@@ -15,39 +24,195 @@ pub struct Linear {
 }
 
 /// An opened model file or folder: its config and its weights by Hugging Face path
-/// (`model.layers.0.self_attn.q_proj`).
+/// (`model.layers.0.self_attn.q_proj`). Immutable: any thread.
 #[derive(Debug)]
 pub struct Source {
-    _private: (),
+    config: Config,
+    tensors: Tensors,
+    /// Names of tensors (as the file calls them) that were asked for.
+    used: Mutex<HashSet<String>>,
+}
+
+/// Where the weights come from.
+#[derive(Debug)]
+enum Tensors {
+    Gguf(GgufTensors),
+    Folder(FolderTensors),
 }
 
 impl Source {
     /// Opens a `.gguf` file or a model folder.
-    pub fn open(_path: &Path) -> Result<Source> {
-        Err(Error::Unsupported("open".into()))
+    pub fn open(path: &Path) -> Result<Source> {
+        let tensors = if path.is_dir() {
+            Tensors::Folder(FolderTensors::open(path)?)
+        } else {
+            Tensors::Gguf(GgufTensors::open(path)?)
+        };
+        let config = match &tensors {
+            Tensors::Gguf(gguf) => Config::from_gguf(gguf.file())?,
+            Tensors::Folder(folder) => Config::from_folder(folder.folder(), folder.has_head())?,
+        };
+        Ok(Source {
+            config,
+            tensors,
+            used: Mutex::new(HashSet::new()),
+        })
     }
+
     /// The architecture's numbers, validated (no zero sizes, products that fit, heads that divide).
     pub fn config(&self) -> &Config {
-        unimplemented!()
+        &self.config
     }
+
     /// The linear layer at `path`, of exactly `[rows, cols]`; bias where the file has one.
-    pub fn linear(&self, _path: &str, _rows: usize, _cols: usize) -> Result<Linear> {
-        Err(Error::Unsupported("linear".into()))
+    pub fn linear(&self, path: &str, rows: usize, cols: usize) -> Result<Linear> {
+        let weight = self.matrix(path, rows, cols)?;
+        let bias = self.find(path, "bias")?;
+        let bias = match bias {
+            Some(bias) => Some(self.vector(&bias, rows)?),
+            None => None,
+        };
+        Ok(Linear { weight, bias })
     }
+
     /// The embedding table at `path`.
-    pub fn embedding(&self, _path: &str, _rows: usize, _cols: usize) -> Result<Weight> {
-        Err(Error::Unsupported("embedding".into()))
+    pub fn embedding(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
+        self.matrix(path, rows, cols)
     }
+
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
-    pub fn norm(&self, _path: &str, _len: usize) -> Result<Vec<f32>> {
-        Err(Error::Unsupported("norm".into()))
+    pub fn norm(&self, path: &str, len: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path)?;
+        self.vector(&weight, len)
     }
+
     /// The tokenizer.
-    pub fn tokenizer(&self) -> Result<crate::text::Tokenizer> {
-        Err(Error::Unsupported("tokenizer".into()))
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        match &self.tensors {
+            Tensors::Gguf(gguf) => Tokenizer::from_gguf(gguf.file()),
+            Tensors::Folder(folder) => Tokenizer::from_folder(folder.folder().path()),
+        }
     }
+
     /// The chat template's source, where there is one.
     pub fn chat_template(&self) -> Option<&str> {
-        None
+        match &self.tensors {
+            Tensors::Gguf(gguf) => gguf.chat_template(),
+            Tensors::Folder(folder) => folder.folder().chat_template(),
+        }
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        match &self.tensors {
+            Tensors::Gguf(gguf) => gguf.file().path(),
+            Tensors::Folder(folder) => folder.folder().path(),
+        }
+    }
+
+    /// Bytes of all tensors in the file(s).
+    pub fn weight_bytes(&self) -> u64 {
+        self.weights().map(|w| w.byte_len() as u64).sum()
+    }
+
+    /// Numbers in all tensors of the file(s).
+    pub fn parameters(&self) -> u64 {
+        self.weights().map(|w| w.rows as u64 * w.cols as u64).sum()
+    }
+
+    /// What most of the weights are stored as, e.g. `Q4_1` or `affine 4-bit g64`.
+    pub fn quantization(&self) -> String {
+        let mut totals: Vec<(String, u64)> = Vec::new();
+        for weight in self.weights() {
+            let name = weight.format.to_string();
+            let count = weight.rows as u64 * weight.cols as u64;
+            match totals.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, total)) => *total += count,
+                None => totals.push((name, count)),
+            }
+        }
+        let largest = totals.into_iter().max_by_key(|(_, total)| *total);
+        largest.map(|(name, _)| name).unwrap_or_default()
+    }
+
+    /// Tensors of the file(s) that nothing has asked for, for a warning after binding: they hint
+    /// at an architecture that is not quite the one the config names.
+    pub fn unused(&self) -> Vec<String> {
+        let used = self.used.lock();
+        let ignored =
+            |name: &str| name.ends_with("rotary_emb.inv_freq") || name == "rope_freqs.weight";
+        self.weights()
+            .map(|w| w.name.clone())
+            .filter(|name| !used.contains(name) && !ignored(name))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+
+    fn weights(&self) -> Box<dyn Iterator<Item = &Weight> + '_> {
+        match &self.tensors {
+            Tensors::Gguf(gguf) => Box::new(gguf.file().tensors().iter()),
+            Tensors::Folder(folder) => Box::new(folder.weights()),
+        }
+    }
+
+    /// The tensor `path.part` (`weight` or `bias`), where the file has one.
+    fn find(&self, path: &str, part: &str) -> Result<Option<Weight>> {
+        let weight = match &self.tensors {
+            Tensors::Gguf(gguf) => gguf.find(path, part, self.config.tied_embeddings)?,
+            Tensors::Folder(folder) => folder.find(path, part, self.config.tied_embeddings)?,
+        };
+        if let Some(weight) = &weight {
+            self.used.lock().insert(weight.name.clone());
+        }
+        Ok(weight)
+    }
+
+    fn needed(&self, path: &str) -> Result<Weight> {
+        match self.find(path, "weight")? {
+            Some(weight) => Ok(weight),
+            None => {
+                let name = match &self.tensors {
+                    Tensors::Gguf(_) => gguf::name(path, "weight"),
+                    Tensors::Folder(folder) => Some(folder.name(path, "weight")),
+                };
+                Err(Error::InvalidFile(format!(
+                    "{}: tensor {} is missing",
+                    self.path().display(),
+                    name.unwrap_or_else(|| format!("{path}.weight"))
+                )))
+            }
+        }
+    }
+
+    fn matrix(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
+        let weight = self.needed(path)?;
+        if (weight.rows, weight.cols) != (rows, cols) {
+            return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
+        }
+        Ok(weight)
+    }
+
+    fn vector(&self, weight: &Weight, len: usize) -> Result<Vec<f32>> {
+        if (weight.rows, weight.cols) != (1, len) {
+            return Err(self.wrong_shape(weight, &format!("[{len}]")));
+        }
+        let mut values = vec![0.0; len];
+        weight.dequantize_row(0, &mut values)?;
+        Ok(values)
+    }
+
+    fn wrong_shape(&self, weight: &Weight, expected: &str) -> Error {
+        let file = match &self.tensors {
+            Tensors::Gguf(gguf) => gguf.file().path(),
+            Tensors::Folder(folder) => folder.file(&weight.name),
+        };
+        Error::InvalidFile(format!(
+            "{}: tensor {} has shape [{}, {}] where the config asks for {expected}",
+            file.display(),
+            weight.name,
+            weight.rows,
+            weight.cols
+        ))
     }
 }

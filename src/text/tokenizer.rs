@@ -1,64 +1,262 @@
 //! The tokenizer: text to token ids and back.
 
-use crate::formats::gguf::Gguf;
+use super::added::{AddedTokens, Segment};
+use super::bpe::Bpe;
+use super::spm::Spm;
+use super::vocabulary::{Kind, SPACE_MARK, Vocabulary};
+use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Text to token ids and back. Immutable: any thread.
-#[derive(Debug)]
-pub struct Tokenizer {
-    _private: (),
+/// The longest text that is encoded in one call, in bytes: the work space of an encoding is some
+/// forty times its text.
+pub const MAX_TEXT: usize = 64 << 20;
+
+/// The model behind a tokenizer.
+pub(super) enum Encoder {
+    /// Merges by rank.
+    Bpe(Bpe),
+    /// Merges by score.
+    Spm {
+        spm: Spm,
+        /// Control tokens, found in the text as it is.
+        control: AddedTokens,
+        /// Whether text begins with a space.
+        space_prefix: bool,
+    },
 }
 
+/// What a tokenizer is made of.
+pub(super) struct Parts {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) encoder: Encoder,
+    /// What `add_special` puts in front.
+    pub(super) prefix: Vec<u32>,
+    /// What `add_special` puts behind.
+    pub(super) suffix: Vec<u32>,
+    pub(super) bos: Option<u32>,
+    pub(super) eos: Option<u32>,
+    /// Whether decoding takes one space from the beginning of a text.
+    pub(super) strip_space: bool,
+    /// The file, for messages.
+    pub(super) source: String,
+}
+
+/// Text to token ids and back. Immutable: any thread.
+pub struct Tokenizer {
+    parts: Parts,
+    end: Vec<u32>,
+}
+
+impl std::fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokenizer")
+            .field("source", &self.parts.source)
+            .field("vocab_size", &self.vocab_size())
+            .field("bos", &self.parts.bos)
+            .field("eos", &self.parts.eos)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Control tokens that end a turn or a text, by the spellings that models use.
+const END_SPELLINGS: [&str; 17] = [
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<｜end▁of▁sentence｜>",
+];
+
 impl Tokenizer {
+    pub(super) fn from_parts(parts: Parts) -> Tokenizer {
+        let mut tokenizer = Tokenizer {
+            parts,
+            end: Vec::new(),
+        };
+        let spelled = END_SPELLINGS.map(|text| tokenizer.token_to_id(text));
+        let spelled = spelled.into_iter().flatten();
+        let mut end: Vec<u32> = spelled
+            .filter(|id| tokenizer.is_special(*id))
+            .chain(tokenizer.parts.eos)
+            .collect();
+        // Where a call or a return ends the text, `<|end|>` only ends a message within it.
+        let has = |text| tokenizer.token_to_id(text).is_some();
+        if has("<|return|>") && has("<|call|>") {
+            let message = tokenizer.token_to_id("<|end|>");
+            end.retain(|id| Some(*id) != message);
+        }
+        end.sort_unstable();
+        end.dedup();
+        tokenizer.end = end;
+        tokenizer
+    }
+
     /// Reads `tokenizer.json` (+ `tokenizer_config.json`) of a model folder.
-    pub fn from_folder(_folder: &Path) -> Result<Tokenizer> {
-        Err(Error::Unsupported("tokenizer".into()))
+    ///
+    /// # Errors
+    /// `Io` where the file is missing, `InvalidFile` where it is damaged, `Unsupported` where it
+    /// describes something other than BPE; the message names the file and the field.
+    pub fn from_folder(folder: &Path) -> Result<Tokenizer> {
+        super::folder::read(folder).map(Tokenizer::from_parts)
     }
+
     /// Builds the tokenizer that a GGUF file's metadata describes.
-    pub fn from_gguf(_gguf: &Gguf) -> Result<Tokenizer> {
-        Err(Error::Unsupported("tokenizer".into()))
+    ///
+    /// # Errors
+    /// `InvalidFile` where the metadata is missing or contradicts itself, `Unsupported` for
+    /// tokenizer models other than `gpt2` and `llama`; the message names the file and the key.
+    pub fn from_gguf(gguf: &Gguf) -> Result<Tokenizer> {
+        let source = gguf.path().display().to_string();
+        Tokenizer::from_metadata(&source, &|key| gguf.get(key))
     }
+
+    /// Builds the tokenizer from metadata under GGUF's keys (`tokenizer.ggml.…`), wherever they
+    /// come from. `source` names the origin in messages. Errors as [`Tokenizer::from_gguf`].
+    pub fn from_metadata<'a>(
+        source: &str,
+        get: &dyn Fn(&str) -> Option<&'a Value>,
+    ) -> Result<Tokenizer> {
+        super::metadata::read(source, get).map(Tokenizer::from_parts)
+    }
+
     /// Text to ids. `add_special` adds what the model wants around a raw prompt (BOS…);
-    /// `parse_special` reads special tokens spelled out in the text as those tokens.
-    pub fn encode(
-        &self,
-        _text: &str,
-        _add_special: bool,
-        _parse_special: bool,
-    ) -> Result<Vec<u32>> {
-        Err(Error::Unsupported("tokenizer".into()))
+    /// `parse_special` reads special tokens spelled out in the text as those tokens. Added tokens
+    /// that are not special, such as `<tool_call>` of some models, are always read as themselves.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a text longer than [`MAX_TEXT`] bytes.
+    pub fn encode(&self, text: &str, add_special: bool, parse_special: bool) -> Result<Vec<u32>> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::InvalidArgument(format!(
+                "the text has {} bytes; at most {MAX_TEXT} are encoded at once",
+                text.len()
+            )));
+        }
+        let parts = &self.parts;
+        let mut ids = Vec::new();
+        if add_special {
+            ids.extend_from_slice(&parts.prefix);
+        }
+        match &parts.encoder {
+            Encoder::Bpe(bpe) => bpe.encode(text, parse_special, &mut ids).map_err(|error| {
+                Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
+            })?,
+            Encoder::Spm {
+                spm,
+                control,
+                space_prefix,
+            } => {
+                for segment in control.split(text, parse_special) {
+                    match segment {
+                        Segment::Token(id) => ids.push(id),
+                        Segment::Text(text) => {
+                            // The text after a control token begins anew, with its space.
+                            let mut marked = String::with_capacity(text.len() + 3);
+                            if *space_prefix {
+                                marked.push(SPACE_MARK);
+                            }
+                            marked.extend(
+                                text.chars().map(|c| if c == ' ' { SPACE_MARK } else { c }),
+                            );
+                            spm.encode(&marked, &mut ids);
+                        }
+                    }
+                }
+            }
+        }
+        if add_special {
+            ids.extend_from_slice(&parts.suffix);
+        }
+        Ok(ids)
     }
-    /// Ids to text; bytes that are not UTF-8 become U+FFFD. Unknown ids are an error.
-    pub fn decode(&self, _ids: &[u32], _skip_special: bool) -> Result<String> {
-        Err(Error::Unsupported("tokenizer".into()))
+
+    /// Ids to text; bytes that are not UTF-8 become U+FFFD. `skip_special` leaves control tokens
+    /// out.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an id that has no token.
+    pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<String> {
+        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        for id in ids {
+            self.push_bytes(*id, skip_special, &mut bytes)?;
+        }
+        let text = match bytes.first() {
+            Some(b' ') if self.parts.strip_space => bytes.get(1..).unwrap_or_default(),
+            _ => &bytes,
+        };
+        Ok(String::from_utf8_lossy(text).into_owned())
     }
+
+    /// Appends the bytes of a token as decoding gives them out.
+    pub(super) fn push_bytes(&self, id: u32, skip: bool, out: &mut Vec<u8>) -> Result<()> {
+        if skip && self.is_special(id) || self.parts.vocabulary.push_bytes(id, out) {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument(format!(
+            "{}: there is no token {id}; ids are below {}",
+            self.parts.source,
+            self.vocab_size()
+        )))
+    }
+
+    /// Whether decoding takes one space from the beginning of a text.
+    pub(super) fn strips_space(&self) -> bool {
+        self.parts.strip_space
+    }
+
     /// The raw bytes one token stands for (`None`: no such id; special tokens give their spelling).
-    pub fn token_bytes(&self, _id: u32) -> Option<Vec<u8>> {
-        None
+    pub fn token_bytes(&self, id: u32) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let known = self.parts.vocabulary.push_bytes(id, &mut bytes);
+        known.then_some(bytes)
     }
+
     /// The id of a token by its exact spelling in the vocabulary.
-    pub fn token_to_id(&self, _token: &str) -> Option<u32> {
-        None
+    pub fn token_to_id(&self, token: &str) -> Option<u32> {
+        self.parts.vocabulary.id(token)
     }
+
     /// The spelling of a token in the vocabulary.
-    pub fn id_to_token(&self, _id: u32) -> Option<String> {
-        None
+    pub fn id_to_token(&self, id: u32) -> Option<String> {
+        self.parts.vocabulary.spelling(id).map(str::to_string)
     }
-    /// Ids are `0..vocab_size`.
+
+    /// Ids are `0..vocab_size`. A few of them may have no token.
     pub fn vocab_size(&self) -> usize {
-        0
+        self.parts.vocabulary.len()
     }
+
     /// Whether the id is a control token that ordinary text never contains.
-    pub fn is_special(&self, _id: u32) -> bool {
-        false
+    pub fn is_special(&self, id: u32) -> bool {
+        self.parts.vocabulary.kind(id) == Some(Kind::Control)
     }
+
     /// Begin-of-text token, where the model has one.
     pub fn bos(&self) -> Option<u32> {
-        None
+        self.parts.bos
     }
+
     /// End-of-text token, where the model has one.
     pub fn eos(&self) -> Option<u32> {
-        None
+        self.parts.eos
+    }
+
+    /// All tokens that end a generation by default, sorted: EOS and the control tokens whose
+    /// spelling says that they end a turn or a text.
+    pub fn end_tokens(&self) -> &[u32] {
+        &self.end
     }
 }

@@ -1,0 +1,121 @@
+//! An opened GGUF file.
+
+use super::{Value, header};
+use crate::formats::{MappedFile, Weight};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An opened GGUF file. Immutable: any thread.
+#[derive(Debug)]
+pub struct Gguf {
+    file: Arc<MappedFile>,
+    metadata: HashMap<String, Value>,
+    tensors: Vec<Weight>,
+    /// Name → what the file says about the tensor.
+    entries: HashMap<String, Entry>,
+}
+
+/// A tensor, usable or not.
+#[derive(Debug)]
+struct Entry {
+    /// Index into `tensors`, or the name of a type that is not read.
+    place: std::result::Result<usize, String>,
+    /// Dimensions, contiguous one first, as stored.
+    dims: Vec<usize>,
+}
+
+impl Gguf {
+    /// Maps and validates the file; no tensor data is read.
+    pub fn open(path: &Path) -> Result<Gguf> {
+        let file = MappedFile::open(path)?;
+        let header = header::read(path, file.bytes())?;
+        let mut tensors = Vec::with_capacity(header.tensors.len());
+        let mut entries = HashMap::with_capacity(header.tensors.len());
+        for info in header.tensors {
+            let place = match info.format {
+                Ok(format) => {
+                    let data = file.slice(info.range).ok_or_else(|| {
+                        Error::Internal(format!("tensor {} outside the file", info.name))
+                    })?;
+                    let weight = Weight::new(
+                        info.name.clone(),
+                        format,
+                        info.rows,
+                        info.cols,
+                        data,
+                        None,
+                        None,
+                    );
+                    tensors.push(weight.map_err(|e| with_path(path, e))?);
+                    Ok(tensors.len() - 1)
+                }
+                Err(type_name) => Err(type_name),
+            };
+            let dims = info.dims;
+            entries.insert(info.name, Entry { place, dims });
+        }
+        Ok(Gguf {
+            file,
+            metadata: header.metadata,
+            tensors,
+            entries,
+        })
+    }
+
+    /// The path it was opened by, for messages.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// A metadata value.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.metadata.get(key)
+    }
+
+    /// All metadata, in no order.
+    pub fn metadata(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.metadata
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// All tensors of a type that is read, in file order.
+    pub fn tensors(&self) -> &[Weight] {
+        &self.tensors
+    }
+
+    /// A tensor by name; `None` when there is none or its type is not read.
+    pub fn tensor(&self, name: &str) -> Option<&Weight> {
+        let index = *self.entries.get(name)?.place.as_ref().ok()?;
+        self.tensors.get(index)
+    }
+
+    /// A tensor by name; `Ok(None)` when there is none, an error naming the type when it is one
+    /// that is not read.
+    pub fn find(&self, name: &str) -> Result<Option<&Weight>> {
+        match self.entries.get(name).map(|entry| &entry.place) {
+            None => Ok(None),
+            Some(Ok(index)) => Ok(self.tensors.get(*index)),
+            Some(Err(type_name)) => Err(Error::Unsupported(format!(
+                "{}: tensor {name} has type {type_name}; supported are F32, F16, BF16, Q4_0, Q4_1, \
+                 Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K and Q6_K",
+                self.path().display()
+            ))),
+        }
+    }
+
+    /// A tensor's dimensions as stored (the contiguous one first), usable or not.
+    pub fn dims(&self, name: &str) -> Option<&[usize]> {
+        Some(&self.entries.get(name)?.dims)
+    }
+}
+
+/// Puts the path before the message of an error about a file's content.
+fn with_path(path: &Path, error: Error) -> Error {
+    match error {
+        Error::InvalidFile(message) => Error::InvalidFile(format!("{}: {message}", path.display())),
+        other => other,
+    }
+}

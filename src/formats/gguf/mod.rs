@@ -1,0 +1,10 @@
+//! GGUF v1–v3: metadata and tensors.
+
+mod file;
+mod header;
+mod reader;
+mod tensor_type;
+mod value;
+
+pub use file::Gguf;
+pub use value::Value;

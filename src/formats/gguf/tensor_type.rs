@@ -1,0 +1,67 @@
+//! The tensor types of GGUF: their numbers, names, and which of them this library reads.
+
+use crate::formats::{Format, ScalarType};
+
+/// What a tensor's type number stands for.
+pub(super) enum TensorType {
+    /// A format that weights may have.
+    Known(Format),
+    /// A type that is not read; the name for messages.
+    Unsupported(String),
+}
+
+/// The type with this number.
+pub(super) fn tensor_type(number: u32) -> TensorType {
+    let format = match number {
+        0 => Format::Dense(ScalarType::F32),
+        1 => Format::Dense(ScalarType::F16),
+        2 => Format::Q4_0,
+        3 => Format::Q4_1,
+        6 => Format::Q5_0,
+        7 => Format::Q5_1,
+        8 => Format::Q8_0,
+        10 => Format::Q2K,
+        11 => Format::Q3K,
+        12 => Format::Q4K,
+        13 => Format::Q5K,
+        14 => Format::Q6K,
+        30 => Format::Dense(ScalarType::BF16),
+        _ => return TensorType::Unsupported(name(number)),
+    };
+    TensorType::Known(format)
+}
+
+fn name(number: u32) -> String {
+    let name = match number {
+        4 => "Q4_2",
+        5 => "Q4_3",
+        9 => "Q8_1",
+        15 => "Q8_K",
+        16 => "IQ2_XXS",
+        17 => "IQ2_XS",
+        18 => "IQ3_XXS",
+        19 => "IQ1_S",
+        20 => "IQ4_NL",
+        21 => "IQ3_S",
+        22 => "IQ2_S",
+        23 => "IQ4_XS",
+        24 => "I8",
+        25 => "I16",
+        26 => "I32",
+        27 => "I64",
+        28 => "F64",
+        29 => "IQ1_M",
+        31 => "Q4_0_4_4",
+        32 => "Q4_0_4_8",
+        33 => "Q4_0_8_8",
+        34 => "TQ1_0",
+        35 => "TQ2_0",
+        36 => "IQ4_NL_4_4",
+        37 => "IQ4_NL_4_8",
+        38 => "IQ4_NL_8_8",
+        39 => "MXFP4",
+        40 => "NVFP4",
+        _ => return format!("number {number}"),
+    };
+    name.to_string()
+}

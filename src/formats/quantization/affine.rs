@@ -1,0 +1,94 @@
+//! MLX affine: `w = scale·q + bias` in f32, the product rounded before the sum.
+//!
+//! Each row is one little-endian bit stream, least significant bit first: code `k` occupies bits
+//! `[k·bits, (k+1)·bits)`. Scales and biases lie apart, one pair per group of a row.
+
+use super::{RowGroups, ScalarType, dense};
+
+/// Unpacks as many codes as `codes` holds. `packed` is `codes.len()·bits/8` bytes.
+fn unpack(bits: u8, packed: &[u8], codes: &mut [u8]) {
+    match bits {
+        2 => {
+            for (codes, byte) in codes.as_chunks_mut::<4>().0.iter_mut().zip(packed) {
+                *codes = [byte & 3, byte >> 2 & 3, byte >> 4 & 3, byte >> 6];
+            }
+        }
+        3 => unpack_words::<3, 8>(packed, codes),
+        4 => {
+            for (codes, byte) in codes.as_chunks_mut::<2>().0.iter_mut().zip(packed) {
+                *codes = [byte & 15, byte >> 4];
+            }
+        }
+        5 => unpack_words::<5, 8>(packed, codes),
+        6 => unpack_words::<3, 4>(packed, codes),
+        _ => {
+            for (code, byte) in codes.iter_mut().zip(packed) {
+                *code = *byte;
+            }
+        }
+    }
+}
+
+/// Unpacks runs of `BYTES` bytes that hold `CODES` codes of `8·BYTES/CODES` bits.
+#[inline(always)]
+fn unpack_words<const BYTES: usize, const CODES: usize>(packed: &[u8], codes: &mut [u8]) {
+    let bits = 8 * BYTES / CODES;
+    let mask = (1u64 << bits) - 1;
+    let runs = packed.as_chunks::<BYTES>().0;
+    for (codes, run) in codes.as_chunks_mut::<CODES>().0.iter_mut().zip(runs) {
+        let mut word = 0u64;
+        for (i, byte) in run.iter().enumerate() {
+            word |= u64::from(*byte) << (8 * i);
+        }
+        for (i, code) in codes.iter_mut().enumerate() {
+            *code = (word >> (bits * i) & mask) as u8;
+        }
+    }
+}
+
+/// One row: `packed` codes, `scales` and `biases` of type `scalar`, `group` weights each.
+pub(super) fn dequantize(
+    bits: u8,
+    group: usize,
+    scalar: ScalarType,
+    packed: &[u8],
+    scales: &[u8],
+    biases: &[u8],
+    out: &mut [f32],
+) {
+    let width = scalar.bytes();
+    let group_bytes = group * usize::from(bits) / 8;
+    let parts = scales
+        .chunks_exact(width)
+        .zip(biases.chunks_exact(width))
+        .zip(packed.chunks_exact(group_bytes));
+    let mut pair = [0f32; 2];
+    let mut codes = [0u8; 128];
+    for (out, ((scale, bias), packed)) in out.chunks_exact_mut(group).zip(parts) {
+        dense::dequantize(scalar, scale, &mut pair[..1]);
+        dense::dequantize(scalar, bias, &mut pair[1..]);
+        let [scale, bias] = pair;
+        let codes = &mut codes[..group];
+        unpack(bits, packed, codes);
+        for (out, code) in out.iter_mut().zip(codes) {
+            *out = scale * f32::from(*code) + bias;
+        }
+    }
+}
+
+/// One row in its group form.
+pub(super) fn read_groups(
+    bits: u8,
+    group: usize,
+    scalar: ScalarType,
+    packed: &[u8],
+    scales: &[u8],
+    biases: &[u8],
+    out: &mut RowGroups,
+) {
+    let cols = packed.len() * 8 / usize::from(bits);
+    out.resize(cols, cols / group, cols / group);
+    unpack(bits, packed, &mut out.codes);
+    dense::dequantize(scalar, scales, &mut out.scales);
+    dense::dequantize(scalar, biases, &mut out.biases);
+}

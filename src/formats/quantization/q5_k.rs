@@ -1,0 +1,77 @@
+//! GGUF Q5_K: 256 weights in 176 bytes, `w = (d·s)·q − dmin·m`, groups of 32.
+//!
+//! `d` f16, `dmin` f16, 12 bytes of 6-bit scales, 32 bytes of fifth bits, 128 bytes of codes: the
+//! nibbles of byte `32·j + l` are weights `64·j + l` (low) and `64·j + 32 + l` (high), with fifth bits
+//! `2·j` and `2·j + 1` of byte `l`.
+
+use super::RowGroups;
+use super::q4_k::min_scales;
+use super::scalar::{bytes_at, f16_at};
+
+/// Weights a block.
+pub(super) const WEIGHTS: usize = 256;
+/// Bytes a block.
+pub(super) const BYTES: usize = 176;
+/// Weights that share a second-level scale.
+const GROUP: usize = 32;
+const GROUPS: usize = WEIGHTS / GROUP;
+
+#[inline(always)]
+fn unpack(block: &[u8; BYTES]) -> [u8; WEIGHTS] {
+    let high = bytes_at::<16, 32, _>(block);
+    let packed = bytes_at::<48, 128, _>(block);
+    let mut codes = [0; WEIGHTS];
+    for (j, packed) in packed.as_chunks::<32>().0.iter().enumerate() {
+        for (l, byte) in packed.iter().enumerate() {
+            codes[64 * j + l] = byte & 15 | (high[l] >> (2 * j) & 1) << 4;
+            codes[64 * j + 32 + l] = byte >> 4 | (high[l] >> (2 * j + 1) & 1) << 4;
+        }
+    }
+    codes
+}
+
+/// Second-level scales and minimums, 6 bits each.
+#[inline(always)]
+fn scales(block: &[u8; BYTES]) -> ([i8; GROUPS], [u8; GROUPS]) {
+    min_scales(bytes_at::<4, 12, _>(block))
+}
+
+/// One row, bit-exact.
+pub(super) fn dequantize(row: &[u8], out: &mut [f32]) {
+    let blocks = row.as_chunks::<BYTES>().0;
+    for (block, out) in blocks.iter().zip(out.as_chunks_mut::<WEIGHTS>().0) {
+        let (d, dmin) = (f16_at::<0, _>(block), f16_at::<2, _>(block));
+        let (subs, mins) = scales(block);
+        let codes = unpack(block);
+        let parts = codes.as_chunks::<GROUP>().0.iter().zip(subs).zip(mins);
+        for (out, ((codes, sub), min)) in out.as_chunks_mut::<GROUP>().0.iter_mut().zip(parts) {
+            let (scale, min) = (d * f32::from(sub), dmin * f32::from(min));
+            for (out, code) in out.iter_mut().zip(codes) {
+                *out = scale * f32::from(*code) - min;
+            }
+        }
+    }
+}
+
+/// One row in its group form.
+pub(super) fn read_groups(row: &[u8], out: &mut RowGroups) {
+    let blocks = row.as_chunks::<BYTES>().0;
+    let count = blocks.len();
+    out.resize_super(
+        count * WEIGHTS,
+        count,
+        count,
+        count * GROUPS,
+        count * GROUPS,
+    );
+    let parts = (out.codes.as_chunks_mut::<WEIGHTS>().0.iter_mut())
+        .zip(out.sub_scales.as_chunks_mut::<GROUPS>().0)
+        .zip(out.sub_mins.as_chunks_mut::<GROUPS>().0)
+        .zip(out.scales.iter_mut().zip(&mut out.biases));
+    for (block, (((codes, sub_scales), sub_mins), (scale, bias))) in blocks.iter().zip(parts) {
+        *codes = unpack(block);
+        (*sub_scales, *sub_mins) = scales(block);
+        *scale = f16_at::<0, _>(block);
+        *bias = f16_at::<2, _>(block);
+    }
+}

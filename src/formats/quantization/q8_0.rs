@@ -1,0 +1,43 @@
+//! GGUF Q8_0: 32 weights in 34 bytes, `w = d·q` with signed `q`; as group form
+//! `d·(code − 128)`.
+//!
+//! `d` f16, then 32 signed bytes.
+
+use super::RowGroups;
+use super::scalar::{bytes_at, f16_at};
+
+/// Weights a block.
+pub(super) const WEIGHTS: usize = 32;
+/// Bytes a block.
+pub(super) const BYTES: usize = 34;
+
+#[inline(always)]
+fn unpack(block: &[u8; BYTES]) -> [u8; WEIGHTS] {
+    let mut codes = *bytes_at::<2, 32, _>(block);
+    for code in &mut codes {
+        *code ^= 0x80;
+    }
+    codes
+}
+
+/// One row, bit-exact.
+pub(super) fn dequantize(row: &[u8], out: &mut [f32]) {
+    let blocks = row.as_chunks::<BYTES>().0;
+    for (block, out) in blocks.iter().zip(out.as_chunks_mut::<WEIGHTS>().0) {
+        let d = f16_at::<0, _>(block);
+        for (out, code) in out.iter_mut().zip(unpack(block)) {
+            *out = d * (i32::from(code) - 128) as f32;
+        }
+    }
+}
+
+/// One row in its group form.
+pub(super) fn read_groups(row: &[u8], out: &mut RowGroups) {
+    let blocks = row.as_chunks::<BYTES>().0;
+    out.resize(blocks.len() * WEIGHTS, blocks.len(), 0);
+    let codes = out.codes.as_chunks_mut::<WEIGHTS>().0;
+    for ((block, codes), scale) in blocks.iter().zip(codes).zip(&mut out.scales) {
+        *codes = unpack(block);
+        *scale = f16_at::<0, _>(block);
+    }
+}

@@ -1,0 +1,328 @@
+//! A config from GGUF metadata.
+
+use super::{Config, RopeScaling, limits, unknown_family};
+use crate::formats::gguf::{Gguf, Value};
+use crate::{Error, Result};
+use std::ops::RangeInclusive;
+
+/// Spellings of tokens that end a generation whatever the metadata says about them (the list that
+/// llama.cpp keeps, without its fill-in-the-middle markers).
+const END_TOKENS: [&str; 16] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<end_of_turn>",
+    "<end_of_utterance>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "<｜end▁of▁sentence｜>",
+];
+
+impl Config {
+    /// Reads the config that a GGUF file's metadata and tensor names describe.
+    pub fn from_gguf(gguf: &Gguf) -> Result<Config> {
+        let family = match gguf.get("general.architecture").and_then(Value::as_str) {
+            Some(family @ ("llama" | "qwen2" | "qwen3")) => family,
+            Some(other) => return Err(unknown_family(gguf.path(), other)),
+            None => {
+                return Err(Error::InvalidFile(format!(
+                    "{}: metadata general.architecture is missing or no text",
+                    gguf.path().display()
+                )));
+            }
+        };
+        let fields = Fields { gguf, family };
+        if fields.integer("expert_count", 0..=u64::MAX)?.unwrap_or(0) > 0 {
+            return Err(Error::Unsupported(format!(
+                "{}: a mixture of experts ({family}.expert_count); only dense models are supported",
+                gguf.path().display()
+            )));
+        }
+        let hidden_size = fields.needed("embedding_length", limits::WIDTHS)?;
+        let heads = fields.needed("attention.head_count", limits::HEADS)?;
+        let kv_heads = fields.integer("attention.head_count_kv", limits::HEADS)?;
+        let head_dim = match fields.integer("attention.key_length", limits::HEAD_DIM)? {
+            Some(head_dim) => head_dim,
+            None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
+            None => {
+                return Err(fields.bad(
+                    "attention.head_count",
+                    format_args!("{heads} does not divide the embedding length {hidden_size}"),
+                ));
+            }
+        };
+        if let Some(value) = fields.integer("attention.value_length", limits::HEAD_DIM)?
+            && value != head_dim
+        {
+            return Err(Error::Unsupported(format!(
+                "{}: values of width {value} beside keys of width {head_dim} \
+                 ({family}.attention.value_length)",
+                gguf.path().display()
+            )));
+        }
+        let rope_dims = fields.integer("rope.dimension_count", limits::HEAD_DIM)?;
+        let norm_eps = fields.number("attention.layer_norm_rms_epsilon", limits::NORM_EPS)?;
+        let Some(norm_eps) = norm_eps else {
+            return Err(fields.bad("attention.layer_norm_rms_epsilon", "missing"));
+        };
+        let sliding_window = fields.integer("attention.sliding_window", 0..=1 << 30)?;
+        let vocab_size = vocab_size(&fields)?;
+        let config = Config {
+            family: family.to_string(),
+            name: name(gguf),
+            hidden_size,
+            intermediate_size: fields.needed("feed_forward_length", limits::WIDTHS)?,
+            layers: fields.needed("block_count", limits::LAYERS)?,
+            heads,
+            kv_heads: kv_heads.unwrap_or(heads),
+            head_dim,
+            vocab_size,
+            context_length: fields.needed("context_length", limits::CONTEXT)?,
+            norm_eps: norm_eps as f32,
+            rope_theta: fields
+                .number("rope.freq_base", limits::ROPE_THETA)?
+                .unwrap_or(10_000.0) as f32,
+            rope_dims: rope_dims.unwrap_or(head_dim),
+            // The converter permutes the rows of q and k of this family.
+            rope_interleaved: family == "llama",
+            rope_scaling: rope_scaling(&fields)?,
+            tied_embeddings: gguf.dims("output.weight").is_none(),
+            attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
+            qk_norm: family == "qwen3",
+            sliding_window: sliding_window.filter(|window| *window > 0),
+            stop_tokens: stop_tokens(gguf, vocab_size),
+        };
+        config.check(gguf.path())
+    }
+}
+
+/// Metadata of the family, `family.key`, with checks.
+struct Fields<'a> {
+    gguf: &'a Gguf,
+    family: &'a str,
+}
+
+impl Fields<'_> {
+    fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        Error::InvalidFile(format!(
+            "{}: metadata {}.{key}: {what}",
+            self.gguf.path().display(),
+            self.family
+        ))
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.gguf.get(&format!("{}.{key}", self.family))
+    }
+
+    /// An integer within `range`. A per-layer array is taken when all layers agree.
+    fn integer(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<usize>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        let number = match value.integers() {
+            Some([first, rest @ ..]) => {
+                if rest.iter().any(|other| other != first) {
+                    return Err(Error::Unsupported(format!(
+                        "{}: metadata {}.{key} differs between layers",
+                        self.gguf.path().display(),
+                        self.family
+                    )));
+                }
+                u64::try_from(*first).ok()
+            }
+            _ => value.as_u64(),
+        };
+        let Some(number) = number else {
+            return Err(self.bad(
+                key,
+                format_args!("{} where a count is needed", value.kind()),
+            ));
+        };
+        let fits = usize::try_from(number)
+            .ok()
+            .filter(|_| range.contains(&number));
+        let Some(fits) = fits else {
+            return Err(self.bad(
+                key,
+                format_args!("{number} is not within {}..={}", range.start(), range.end()),
+            ));
+        };
+        Ok(Some(fits))
+    }
+
+    /// As [`Fields::integer`], an error when the key is missing.
+    fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
+        self.integer(key, range)?
+            .ok_or_else(|| self.bad(key, "missing"))
+    }
+
+    /// A number within `range`.
+    fn number(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        match value.as_f64() {
+            Some(number) if range.contains(&number) => Ok(Some(number)),
+            Some(number) => Err(self.bad(
+                key,
+                format_args!("{number} is not within {}..={}", range.start(), range.end()),
+            )),
+            None => Err(self.bad(
+                key,
+                format_args!("{} where a number is needed", value.kind()),
+            )),
+        }
+    }
+}
+
+/// The name the file gives itself, else the file's own name.
+fn name(gguf: &Gguf) -> String {
+    match gguf.get("general.name").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => name.to_string(),
+        _ => gguf
+            .path()
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+/// Rows of the embedding table.
+fn vocab_size(fields: &Fields) -> Result<usize> {
+    let file = fields.gguf.path().display();
+    match fields.gguf.dims("token_embd.weight") {
+        Some([_, rows]) if limits::VOCABULARY.contains(&(*rows as u64)) => Ok(*rows),
+        Some(dims) => Err(Error::InvalidFile(format!(
+            "{file}: tensor token_embd.weight has shape {dims:?}; [width, vocabulary] with at most \
+             {} rows is needed",
+            limits::VOCABULARY.end()
+        ))),
+        None => Err(Error::InvalidFile(format!(
+            "{file}: tensor token_embd.weight is missing"
+        ))),
+    }
+}
+
+fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
+    const FACTORS: &str = "rope_freqs.weight";
+    let factor = match fields.number("rope.scaling.factor", limits::ROPE_FACTOR)? {
+        Some(factor) => factor as f32,
+        None => fields
+            .number("rope.scale_linear", limits::ROPE_FACTOR)?
+            .unwrap_or(1.0) as f32,
+    };
+    let kind = match fields.get("rope.scaling.type") {
+        Some(value) => value.as_str().ok_or_else(|| {
+            fields.bad(
+                "rope.scaling.type",
+                format_args!("{} where a text is needed", value.kind()),
+            )
+        })?,
+        // Files older than the key have only the factor.
+        None if factor == 1.0 => "none",
+        None => "linear",
+    };
+    let factors = fields.gguf.find(FACTORS)?;
+    let scaling = match kind {
+        "none" => RopeScaling::None,
+        "linear" if factor == 1.0 => RopeScaling::None,
+        "linear" => RopeScaling::Linear { factor },
+        "yarn" => yarn(fields, factor)?,
+        other => {
+            return Err(Error::Unsupported(format!(
+                "{}: metadata {}.rope.scaling.type is {other:?}; supported are none, linear and \
+                 yarn",
+                fields.gguf.path().display(),
+                fields.family
+            )));
+        }
+    };
+    let Some(factors) = factors else {
+        return Ok(scaling);
+    };
+    if scaling != RopeScaling::None {
+        return Err(Error::Unsupported(format!(
+            "{}: tensor {FACTORS} together with RoPE scaling {kind:?}",
+            fields.gguf.path().display()
+        )));
+    }
+    if factors.rows != 1 || factors.cols > limits::WIDTH {
+        return Err(Error::InvalidFile(format!(
+            "{}: tensor {FACTORS} has shape [{}, {}]; a vector is needed",
+            fields.gguf.path().display(),
+            factors.rows,
+            factors.cols
+        )));
+    }
+    let mut values = vec![0.0; factors.cols];
+    factors.dequantize_row(0, &mut values)?;
+    if values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
+        return Err(Error::InvalidFile(format!(
+            "{}: tensor {FACTORS} has a factor that is not positive",
+            fields.gguf.path().display()
+        )));
+    }
+    Ok(RopeScaling::Factors(values))
+}
+
+fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
+    let original = fields.integer("rope.scaling.original_context_length", limits::CONTEXT)?;
+    let original_context = match original {
+        Some(original) => original,
+        None => fields.needed("context_length", limits::CONTEXT)?,
+    };
+    // The file's factor multiplies the standard one.
+    let multiplier = fields.number("rope.scaling.attn_factor", 0.0..=1e6)?;
+    let attention_factor = match multiplier {
+        None => 0.0,
+        Some(multiplier) => multiplier as f32 * (0.1 * factor.ln() + 1.0),
+    };
+    let beta = |key: &str, default: f64| -> Result<f32> {
+        Ok(fields.number(key, 1e-3..=1e6)?.unwrap_or(default) as f32)
+    };
+    Ok(RopeScaling::Yarn {
+        factor,
+        original_context,
+        beta_fast: beta("rope.scaling.yarn_beta_fast", 32.0)?,
+        beta_slow: beta("rope.scaling.yarn_beta_slow", 1.0)?,
+        attention_factor,
+    })
+}
+
+/// Tokens that end a generation: those the metadata names and those spelled as one. An id outside
+/// the vocabulary can never be generated and is left out.
+fn stop_tokens(gguf: &Gguf, vocab_size: usize) -> Vec<u32> {
+    let mut stop = Vec::new();
+    let mut add = |id: u64| {
+        if let Ok(id) = u32::try_from(id)
+            && (id as usize) < vocab_size
+            && !stop.contains(&id)
+        {
+            stop.push(id);
+        }
+    };
+    for key in ["eos_token_id", "eot_token_id", "eom_token_id"] {
+        if let Some(id) = gguf
+            .get(&format!("tokenizer.ggml.{key}"))
+            .and_then(Value::as_u64)
+        {
+            add(id);
+        }
+    }
+    let tokens = gguf.get("tokenizer.ggml.tokens").and_then(Value::texts);
+    for (id, token) in tokens.unwrap_or_default().iter().enumerate() {
+        if END_TOKENS.contains(&token.as_str()) {
+            add(id as u64);
+        }
+    }
+    stop
+}

@@ -1,0 +1,296 @@
+//! A config from `config.json` and `generation_config.json` of a model folder.
+
+use super::{Config, RopeScaling, limits, rope, unknown_family};
+use crate::formats::folder::Folder;
+use crate::{Error, Result};
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+impl Config {
+    /// Reads the config of a model folder. `has_head`: the files hold an output head of their own,
+    /// which decides where the config does not say.
+    pub fn from_folder(folder: &Folder, has_head: bool) -> Result<Config> {
+        let path = folder.path().join("config.json");
+        let top = folder.config();
+        // Models with vision or sound keep the language model's numbers in `text_config`.
+        let (fields, prefix) = match top.get("text_config") {
+            Some(Value::Object(text)) => (text, "text_config."),
+            _ => (top, ""),
+        };
+        let outer = Fields::new(&path, top, "");
+        let fields = Fields::new(&path, fields, prefix);
+        let Some(model_type) = fields.text("model_type")?.or(outer.text("model_type")?) else {
+            return Err(fields.bad("model_type", "missing"));
+        };
+        let family = match model_type {
+            "llama" | "mistral" => "llama",
+            "qwen2" => "qwen2",
+            "qwen3" => "qwen3",
+            other => return Err(unknown_family(&path, other)),
+        };
+        match fields.text("hidden_act")? {
+            None | Some("silu" | "swish") => {}
+            Some(other) => {
+                return Err(Error::Unsupported(format!(
+                    "{}: {prefix}hidden_act is {other:?}; only silu is supported",
+                    path.display()
+                )));
+            }
+        }
+        let hidden_size = fields.needed("hidden_size", limits::WIDTHS)?;
+        let heads = fields.needed("num_attention_heads", limits::HEADS)?;
+        let head_dim = match fields.integer("head_dim", limits::HEAD_DIM)? {
+            Some(head_dim) => head_dim,
+            None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
+            None => {
+                return Err(fields.bad(
+                    "num_attention_heads",
+                    format_args!("{heads} does not divide hidden_size {hidden_size}"),
+                ));
+            }
+        };
+        let layers = fields.needed("num_hidden_layers", limits::LAYERS)?;
+        let context = fields.integer("max_position_embeddings", limits::CONTEXT)?;
+        let context_length = context.unwrap_or(if family == "llama" { 2048 } else { 32_768 });
+        let rope = rope::read(&fields, context_length)?;
+        let vocab_size = fields.needed("vocab_size", limits::VOCABULARY)?;
+        let tied = fields.flag("tie_word_embeddings")?;
+        let tied = tied.or(outer.flag("tie_word_embeddings")?);
+        let attention_bias = fields.flag("attention_bias")?;
+        let config = Config {
+            family: family.to_string(),
+            name: name(folder, top),
+            hidden_size,
+            intermediate_size: fields.needed("intermediate_size", limits::WIDTHS)?,
+            layers,
+            heads,
+            kv_heads: fields
+                .integer("num_key_value_heads", limits::HEADS)?
+                .unwrap_or(heads),
+            head_dim,
+            vocab_size,
+            context_length,
+            norm_eps: fields
+                .number("rms_norm_eps", limits::NORM_EPS)?
+                .unwrap_or(1e-6) as f32,
+            rope_theta: rope.theta as f32,
+            rope_dims: (head_dim as f64 * rope.partial) as usize,
+            rope_interleaved: false,
+            rope_scaling: rope.scaling,
+            tied_embeddings: tied.unwrap_or(!has_head),
+            attention_bias: attention_bias.unwrap_or(family == "qwen2"),
+            qk_norm: family == "qwen3",
+            sliding_window: sliding_window(&fields, model_type, layers)?,
+            stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
+        };
+        config.check(&path)
+    }
+}
+
+/// An object of a JSON file, read with checks. `null` counts as absent.
+pub(super) struct Fields<'a> {
+    path: &'a Path,
+    object: &'a Map<String, Value>,
+    /// What stands before the keys in messages.
+    prefix: String,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(
+        path: &'a Path,
+        object: &'a Map<String, Value>,
+        prefix: impl Into<String>,
+    ) -> Fields<'a> {
+        Fields {
+            path,
+            object,
+            prefix: prefix.into(),
+        }
+    }
+
+    pub(super) fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        Error::InvalidFile(format!(
+            "{}: {}{key}: {what}",
+            self.path.display(),
+            self.prefix
+        ))
+    }
+
+    pub(super) fn unsupported(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        Error::Unsupported(format!(
+            "{}: {}{key}: {what}",
+            self.path.display(),
+            self.prefix
+        ))
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The object at `key`.
+    pub(super) fn fields(&self, key: &str) -> Result<Option<Fields<'a>>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(Fields::new(
+                self.path,
+                object,
+                format!("{}{key}.", self.prefix),
+            ))),
+            Some(other) => Err(self.bad(key, format_args!("{other} where an object is needed"))),
+        }
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.bad(key, format_args!("{other} where a text is needed"))),
+        }
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(other) => {
+                Err(self.bad(key, format_args!("{other} where true or false is needed")))
+            }
+        }
+    }
+
+    /// An integer within `range` (written with or without a fraction of zero).
+    pub(super) fn integer(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<usize>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        let whole = |v: f64| (v.fract() == 0.0 && (0.0..=9e15).contains(&v)).then_some(v as u64);
+        let number = value.as_u64().or_else(|| value.as_f64().and_then(whole));
+        match number.filter(|number| range.contains(number)) {
+            Some(number) => Ok(usize::try_from(number).ok()),
+            None => Err(self.bad(
+                key,
+                format_args!(
+                    "{value} is not an integer within {}..={}",
+                    range.start(),
+                    range.end()
+                ),
+            )),
+        }
+    }
+
+    /// As [`Fields::integer`], an error when the key is missing.
+    pub(super) fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
+        self.integer(key, range)?
+            .ok_or_else(|| self.bad(key, "missing"))
+    }
+
+    /// A number within `range`.
+    pub(super) fn number(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        match value.as_f64().filter(|number| range.contains(number)) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.bad(
+                key,
+                format_args!(
+                    "{value} is not a number within {}..={}",
+                    range.start(),
+                    range.end()
+                ),
+            )),
+        }
+    }
+}
+
+/// The name the file gives itself, else the folder's.
+fn name(folder: &Folder, config: &Map<String, Value>) -> String {
+    let given = config.get("_name_or_path").and_then(Value::as_str);
+    let given = given.filter(|name| !name.is_empty());
+    match given.and_then(|name| name.rsplit(['/', '\\']).find(|part| !part.is_empty())) {
+        Some(name) => name.to_string(),
+        None => folder
+            .path()
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+/// The window when all layers have one; an error when only some do.
+fn sliding_window(fields: &Fields, model_type: &str, layers: usize) -> Result<Option<usize>> {
+    let Some(window) = fields.integer("sliding_window", 0..=1 << 30)? else {
+        return Ok(None);
+    };
+    if window == 0 {
+        return Ok(None);
+    }
+    let windowed = match fields.get("layer_types") {
+        Some(Value::Array(types)) => types
+            .iter()
+            .take(layers)
+            .filter(|kind| kind.as_str() == Some("sliding_attention"))
+            .count(),
+        _ if model_type == "mistral" => layers,
+        // Qwen: the first `max_window_layers` layers see everything.
+        _ if fields.flag("use_sliding_window")? == Some(true) => {
+            let full = fields.integer("max_window_layers", 0..=1 << 20)?;
+            layers - full.unwrap_or(0).min(layers)
+        }
+        _ => 0,
+    };
+    match windowed {
+        0 => Ok(None),
+        all if all == layers => Ok(Some(window)),
+        some => Err(fields.unsupported(
+            "sliding_window",
+            format_args!("{some} of {layers} layers have a window; all or none are supported"),
+        )),
+    }
+}
+
+/// `eos_token_id` of generation_config.json, else of config.json: a number or a list of them. An
+/// id outside the vocabulary can never be generated and is left out.
+fn stop_tokens(
+    folder: &Folder,
+    outer: &Fields,
+    fields: &Fields,
+    vocab_size: usize,
+) -> Result<Vec<u32>> {
+    const KEY: &str = "eos_token_id";
+    let path: PathBuf = folder.path().join("generation_config.json");
+    let generation = Fields::new(&path, folder.generation_config(), "");
+    let mut stop = Vec::new();
+    let found = [&generation, outer, fields]
+        .into_iter()
+        .find_map(|fields| Some((fields, fields.get(KEY)?)));
+    let Some((fields, value)) = found else {
+        return Ok(stop);
+    };
+    let ids = match value {
+        Value::Array(ids) => ids.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    for id in ids {
+        let Some(number) = id.as_i64() else {
+            return Err(fields.bad(KEY, format_args!("{id} is not a token id")));
+        };
+        if let Ok(id) = u32::try_from(number)
+            && (id as usize) < vocab_size
+            && !stop.contains(&id)
+        {
+            stop.push(id);
+        }
+    }
+    Ok(stop)
+}
+
+/// What the config says about RoPE.
+pub(super) struct Rope {
+    pub(super) theta: f64,
+    /// Share of a head's dimensions that is rotated.
+    pub(super) partial: f64,
+    pub(super) scaling: RopeScaling,
+}

@@ -1,0 +1,77 @@
+//! Names of a GGUF file under their Hugging Face paths.
+
+use crate::Result;
+use crate::formats::Weight;
+use crate::formats::gguf::{Gguf, Value};
+use std::path::Path;
+
+/// The tensors of one GGUF file.
+#[derive(Debug)]
+pub(super) struct GgufTensors {
+    file: Gguf,
+}
+
+impl GgufTensors {
+    pub(super) fn open(path: &Path) -> Result<GgufTensors> {
+        Ok(GgufTensors {
+            file: Gguf::open(path)?,
+        })
+    }
+
+    pub(super) fn file(&self) -> &Gguf {
+        &self.file
+    }
+
+    pub(super) fn chat_template(&self) -> Option<&str> {
+        self.file
+            .get("tokenizer.chat_template")
+            .and_then(Value::as_str)
+    }
+
+    /// The tensor of `path.part`; with a tied head, the embedding table for `lm_head`.
+    pub(super) fn find(&self, path: &str, part: &str, tied: bool) -> Result<Option<Weight>> {
+        let path = match path {
+            "lm_head" if tied => "model.embed_tokens",
+            path => path,
+        };
+        let Some(name) = name(path, part) else {
+            return Ok(None);
+        };
+        // A tensor of three or more dimensions has no place in a dense model: its collapsed shape
+        // must not pass for a matrix.
+        let flat = |dims: &[usize]| dims.iter().skip(2).all(|size| *size == 1);
+        if !self.file.dims(&name).is_some_and(flat) {
+            return Ok(None);
+        }
+        Ok(self.file.find(&name)?.cloned())
+    }
+}
+
+/// The GGUF name of `path.part`.
+pub(super) fn name(path: &str, part: &str) -> Option<String> {
+    let name = match path {
+        "model.embed_tokens" => "token_embd",
+        "model.norm" => "output_norm",
+        "lm_head" => "output",
+        _ => {
+            let (layer, module) = path.strip_prefix("model.layers.")?.split_once('.')?;
+            let layer: u32 = layer.parse().ok()?;
+            let module = match module {
+                "input_layernorm" => "attn_norm",
+                "post_attention_layernorm" => "ffn_norm",
+                "self_attn.q_proj" => "attn_q",
+                "self_attn.k_proj" => "attn_k",
+                "self_attn.v_proj" => "attn_v",
+                "self_attn.o_proj" => "attn_output",
+                "self_attn.q_norm" => "attn_q_norm",
+                "self_attn.k_norm" => "attn_k_norm",
+                "mlp.gate_proj" => "ffn_gate",
+                "mlp.up_proj" => "ffn_up",
+                "mlp.down_proj" => "ffn_down",
+                _ => return None,
+            };
+            return Some(format!("blk.{layer}.{module}.{part}"));
+        }
+    };
+    Some(format!("{name}.{part}"))
+}

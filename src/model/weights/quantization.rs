@@ -1,0 +1,149 @@
+//! Which modules of a model folder are quantized and how: the `quantization` of `config.json`.
+//!
+//! Forms: `{"group_size", "bits", "mode"?, "<module path>": {…} | true | false, …}`, the same under
+//! `quantization_config` (a copy, or where a `quant_method` names another tool's format), at the top
+//! or in `text_config`. A module that is not listed is quantized exactly when the files hold
+//! `<path>.scales`.
+
+use crate::formats::folder::Folder;
+use crate::{Error, Result};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// How one module is quantized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) bits: u8,
+    pub(super) group: u16,
+}
+
+/// What the config says about one module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Listed as `false`.
+    Never,
+    /// Listed with settings or as `true`.
+    Always(Settings),
+    /// Not listed.
+    WhereScales(Settings),
+    /// There are no settings at all.
+    Unsaid,
+}
+
+/// The quantization part of a config.
+#[derive(Debug)]
+pub(super) struct Quantization {
+    path: PathBuf,
+    /// Where it stands in the config, for messages.
+    place: &'static str,
+    object: Option<Map<String, Value>>,
+}
+
+impl Quantization {
+    /// Finds the settings of a folder's config. Formats of other tools are an error that names them.
+    pub(super) fn read(folder: &Folder) -> Result<Quantization> {
+        let path = folder.path().join("config.json");
+        let text = folder.config().get("text_config");
+        let places = [
+            ("quantization", folder.config().get("quantization")),
+            (
+                "quantization_config",
+                folder.config().get("quantization_config"),
+            ),
+            (
+                "text_config.quantization",
+                text.and_then(|text| text.get("quantization")),
+            ),
+            (
+                "text_config.quantization_config",
+                text.and_then(|text| text.get("quantization_config")),
+            ),
+        ];
+        for (place, value) in places {
+            let object = match value {
+                None | Some(Value::Null) => continue,
+                Some(Value::Object(object)) => object.clone(),
+                Some(other) => {
+                    return Err(Error::InvalidFile(format!(
+                        "{}: {place}: {other} where an object is needed",
+                        path.display()
+                    )));
+                }
+            };
+            if let Some(method) = object.get("quant_method").filter(|m| !m.is_null()) {
+                return Err(Error::Unsupported(format!(
+                    "{}: {place}.quant_method is {method}; only MLX affine quantization is \
+                     supported in model folders (convert the model with mlx_lm.convert)",
+                    path.display()
+                )));
+            }
+            return Ok(Quantization {
+                path,
+                place,
+                object: Some(object),
+            });
+        }
+        Ok(Quantization {
+            path,
+            place: "quantization",
+            object: None,
+        })
+    }
+
+    /// The rule for `module`. `aliases` are the other names under which it may be listed.
+    pub(super) fn rule(&self, module: &str, aliases: &[&str]) -> Result<Rule> {
+        let Some(object) = &self.object else {
+            return Ok(Rule::Unsaid);
+        };
+        let listed = std::iter::once(&module)
+            .chain(aliases)
+            .find_map(|name| Some((*name, object.get(*name)?)));
+        match listed {
+            Some((_, Value::Bool(false))) => Ok(Rule::Never),
+            Some((_, Value::Bool(true))) => self.settings(object, "").map(Rule::Always),
+            Some((name, Value::Object(own))) => self.settings(own, name).map(Rule::Always),
+            Some((name, other)) => Err(self.bad(name, other, "an object, true or false")),
+            None => self.settings(object, "").map(Rule::WhereScales),
+        }
+    }
+
+    /// Bits and group of an object; what is missing is the default of the mode.
+    fn settings(&self, object: &Map<String, Value>, module: &str) -> Result<Settings> {
+        let key = |name: &str| match module {
+            "" => name.to_string(),
+            module => format!("{module}.{name}"),
+        };
+        let get = |name: &str| object.get(name).filter(|value| !value.is_null());
+        match get("mode") {
+            None => {}
+            Some(Value::String(mode)) if mode == "affine" => {}
+            Some(mode) => {
+                return Err(Error::Unsupported(format!(
+                    "{}: {}.{} is {mode}; only the affine mode is supported",
+                    self.path.display(),
+                    self.place,
+                    key("mode")
+                )));
+            }
+        }
+        let number = |name: &str, default: u64, allowed: &[u64]| match get(name) {
+            None => Ok(default),
+            Some(value) => value
+                .as_u64()
+                .filter(|number| allowed.contains(number))
+                .ok_or_else(|| self.bad(&key(name), value, &format!("one of {allowed:?}"))),
+        };
+        Ok(Settings {
+            bits: number("bits", 4, &[2, 3, 4, 5, 6, 8])? as u8,
+            group: number("group_size", 64, &[32, 64, 128])? as u16,
+        })
+    }
+
+    fn bad(&self, key: &str, found: &Value, needed: &str) -> Error {
+        Error::InvalidFile(format!(
+            "{}: {}.{key}: {found} where {needed} is needed",
+            self.path.display(),
+            self.place
+        ))
+    }
+}

@@ -1,0 +1,386 @@
+//! The tokenizer that GGUF metadata (`tokenizer.ggml.…`) describes.
+
+use super::added::AddedTokens;
+use super::bpe::{self, Bpe, Finder};
+use super::pre_tokenizer;
+use super::spm::{Piece, Spm};
+use super::tokenizer::{Encoder, Parts};
+use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
+use crate::formats::gguf::Value;
+use crate::log::{self, Level};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use tokenizers::models::bpe::Vocab;
+
+/// GGUF's numbers for what a token is.
+mod token_type {
+    pub(super) const UNKNOWN: i64 = 2;
+    pub(super) const CONTROL: i64 = 3;
+    pub(super) const USER_DEFINED: i64 = 4;
+    pub(super) const UNUSED: i64 = 5;
+    pub(super) const BYTE: i64 = 6;
+}
+
+/// Metadata with its origin.
+struct Metadata<'a, 'b> {
+    source: &'b str,
+    get: &'b dyn Fn(&str) -> Option<&'a Value>,
+}
+
+impl<'a> Metadata<'a, '_> {
+    fn invalid(&self, what: String) -> Error {
+        Error::InvalidFile(format!("{}: {what}", self.source))
+    }
+
+    /// A value of one kind: `None` where the key is missing, an error where it is of another kind.
+    fn value<T>(
+        &self,
+        key: &str,
+        wanted: &str,
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(value) = (self.get)(key) else {
+            return Ok(None);
+        };
+        read(value).map(Some).ok_or_else(|| {
+            self.invalid(format!("metadata {key} is {}, not {wanted}", value.kind()))
+        })
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'a str>> {
+        self.value(key, "a text", Value::as_str)
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>> {
+        self.value(key, "a flag", Value::as_bool)
+    }
+
+    fn texts(&self, key: &str) -> Result<&'a [String]> {
+        self.value(key, "an array of texts", Value::texts)?
+            .ok_or_else(|| self.invalid(format!("metadata {key} is missing")))
+    }
+
+    /// A token id. One outside the vocabulary is ignored with a warning, as files in use have it.
+    fn token(&self, key: &str, vocab_size: usize) -> Result<Option<u32>> {
+        let id = self.value(key, "an integer", Value::as_i64)?;
+        let inside = id
+            .and_then(|id| u32::try_from(id).ok())
+            .filter(|id| (*id as usize) < vocab_size);
+        if let (Some(id), None) = (id, inside) {
+            let source = self.source;
+            log::write(Level::Warn, || {
+                format!("{source}: {key} is {id}, which is no token; ignored")
+            });
+        }
+        Ok(inside)
+    }
+}
+
+/// Reads the tokenizer's parts. `source` names the file in messages.
+pub(super) fn read<'a>(source: &str, get: &dyn Fn(&str) -> Option<&'a Value>) -> Result<Parts> {
+    let metadata = Metadata { source, get };
+    let model = metadata
+        .text("tokenizer.ggml.model")?
+        .ok_or_else(|| metadata.invalid("metadata tokenizer.ggml.model is missing".into()))?;
+    match model {
+        "gpt2" => read_bpe(&metadata),
+        "llama" => read_spm(&metadata),
+        other => Err(Error::Unsupported(format!(
+            "{source}: the tokenizer model {other:?} is not supported; supported are \"gpt2\" \
+             (byte-level BPE) and \"llama\" (SentencePiece BPE)"
+        ))),
+    }
+}
+
+/// The tokens and their types.
+fn tokens<'a>(metadata: &Metadata<'a, '_>) -> Result<(&'a [String], Option<&'a [i64]>)> {
+    let tokens = metadata.texts("tokenizer.ggml.tokens")?;
+    if tokens.is_empty() {
+        return Err(metadata.invalid("metadata tokenizer.ggml.tokens is empty".into()));
+    }
+    let key = "tokenizer.ggml.token_type";
+    let types = metadata.value(key, "an array of integers", Value::integers)?;
+    if let Some(types) = types.filter(|types| types.len() < tokens.len()) {
+        return Err(metadata.invalid(format!(
+            "metadata {key} has {} elements for {} tokens",
+            types.len(),
+            tokens.len()
+        )));
+    }
+    Ok((tokens, types))
+}
+
+/// The spelling of token `id`: an empty one gets a name, so that it is never found in text.
+fn spelling(id: usize, token: &str) -> std::borrow::Cow<'_, str> {
+    if token.is_empty() {
+        format!("[EMPTY_{id}]").into()
+    } else {
+        token.into()
+    }
+}
+
+fn type_of(types: Option<&[i64]>, id: usize) -> i64 {
+    types.and_then(|t| t.get(id)).copied().unwrap_or(1)
+}
+
+/// BOS, EOS and what goes around a raw prompt.
+struct Edges {
+    bos: Option<u32>,
+    eos: Option<u32>,
+    prefix: Vec<u32>,
+    suffix: Vec<u32>,
+}
+
+fn edges(
+    metadata: &Metadata,
+    vocab_size: usize,
+    defaults: (Option<u32>, Option<u32>),
+    add_bos: bool,
+) -> Result<Edges> {
+    let token = |key, default: Option<u32>| {
+        let id = metadata.token(key, vocab_size)?;
+        Ok::<_, Error>(id.or(default.filter(|id| (*id as usize) < vocab_size)))
+    };
+    let bos = token("tokenizer.ggml.bos_token_id", defaults.0)?;
+    let eos = token("tokenizer.ggml.eos_token_id", defaults.1)?;
+    let add_bos = metadata
+        .flag("tokenizer.ggml.add_bos_token")?
+        .unwrap_or(add_bos);
+    let add_eos = metadata
+        .flag("tokenizer.ggml.add_eos_token")?
+        .unwrap_or(false);
+    Ok(Edges {
+        bos,
+        eos,
+        prefix: bos.filter(|_| add_bos).into_iter().collect(),
+        suffix: eos.filter(|_| add_eos).into_iter().collect(),
+    })
+}
+
+/// `gpt2`: byte-level BPE with a list of merges.
+fn read_bpe(metadata: &Metadata) -> Result<Parts> {
+    let source = metadata.source;
+    let pre = metadata.text("tokenizer.ggml.pre")?;
+    let kind = match pre.map(pre_tokenizer::find) {
+        Some(Some(Ok(kind))) => kind,
+        Some(Some(Err(what))) => {
+            return Err(Error::Unsupported(format!(
+                "{source}: the pre-tokenizer {:?} ({what}) is not supported",
+                pre.unwrap_or_default()
+            )));
+        }
+        Some(None) | None => {
+            log::write(Level::Warn, || match pre {
+                Some(pre) => format!(
+                    "{source}: unknown pre-tokenizer {pre:?}; the default is used, and the \
+                     model's answers may suffer"
+                ),
+                None => format!(
+                    "{source}: metadata tokenizer.ggml.pre is missing; the default is used, and \
+                     the model's answers may suffer"
+                ),
+            });
+            pre_tokenizer::DEFAULT
+        }
+    };
+    let (tokens, types) = tokens(metadata)?;
+    let mut vocabulary = Vocabulary::new(Form::ByteLevel);
+    vocabulary.reserve(tokens.len(), tokens.len(), source)?;
+    let mut vocab = Vocab::with_capacity(tokens.len());
+    let mut added = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        let id = index as u32;
+        let spelling = spelling(index, token);
+        let kind = match type_of(types, index) {
+            token_type::CONTROL | token_type::UNKNOWN => Kind::Control,
+            token_type::USER_DEFINED => Kind::UserDefined,
+            _ => Kind::Piece,
+        };
+        vocabulary.set(id, &spelling, kind, source)?;
+        if kind == Kind::Piece {
+            // An empty token's stand-in is no piece of text.
+            if !token.is_empty() {
+                vocab.insert(token.clone(), id);
+            }
+        } else {
+            added.push((spelling.into_owned(), id, kind == Kind::Control));
+        }
+    }
+    vocabulary.index(source)?;
+    warn_of_missing_bytes(source, &vocab);
+    let merges = read_merges(metadata, &vocabulary, &mut vocab)?;
+    let options = bpe::Options {
+        ignore_merges: kind.ignore_merges,
+        ..Default::default()
+    };
+    let model = bpe::build(vocab, merges, options, source)?;
+    let pre_tokenizer = kind
+        .pre_tokenizer()
+        .map_err(|error| Error::Internal(format!("pre-tokenizer {pre:?}: {error}")))?;
+    let edges = edges(metadata, tokens.len(), (None, None), kind.add_bos)?;
+    Ok(Parts {
+        vocabulary,
+        encoder: Encoder::Bpe(Bpe {
+            model,
+            normalizer: kind.normalizer(),
+            pre_tokenizer: Some(pre_tokenizer),
+            finder: Finder::Plain(AddedTokens::new(added, source)?),
+        }),
+        prefix: edges.prefix,
+        suffix: edges.suffix,
+        bos: edges.bos,
+        eos: edges.eos,
+        strip_space: false,
+        source: source.to_string(),
+    })
+}
+
+/// Bytes without a token vanish from the text; files in use have all 256.
+fn warn_of_missing_bytes(source: &str, vocab: &Vocab) {
+    let missing = (0..=255u8)
+        .filter(|byte| {
+            let mut buffer = [0; 4];
+            let spelling: &str = super::vocabulary::char_of_byte(*byte).encode_utf8(&mut buffer);
+            !vocab.contains_key(spelling)
+        })
+        .count();
+    if missing > 0 {
+        log::write(Level::Warn, || {
+            format!("{source}: {missing} bytes have no token; they vanish from encoded text")
+        });
+    }
+}
+
+/// The merges, "left right" each. A half or a product that is an added token takes part too.
+fn read_merges(
+    metadata: &Metadata,
+    vocabulary: &Vocabulary,
+    vocab: &mut Vocab,
+) -> Result<Vec<(String, String)>> {
+    let key = "tokenizer.ggml.merges";
+    let lines = metadata.texts(key)?;
+    let mut merges = Vec::with_capacity(lines.len());
+    for (rank, line) in lines.iter().enumerate() {
+        // The left half may itself begin with a space.
+        let space = line.bytes().skip(1).position(|byte| byte == b' ');
+        let halves = space.and_then(|at| Some((line.get(..at + 1)?, line.get(at + 2..)?)));
+        let Some((left, right)) = halves.filter(|(_, right)| !right.is_empty()) else {
+            return Err(metadata.invalid(format!(
+                "metadata {key}[{rank}] is {line:?}, not two tokens with a space between"
+            )));
+        };
+        let product = format!("{left}{right}");
+        for token in [left, right, &product] {
+            if vocab.contains_key(token) {
+                continue;
+            }
+            let Some(id) = vocabulary.id(token) else {
+                return Err(metadata.invalid(format!(
+                    "metadata {key}[{rank}] ({line:?}): there is no token {token:?}"
+                )));
+            };
+            vocab.insert(token.to_string(), id);
+        }
+        merges.push((left.to_string(), right.to_string()));
+    }
+    Ok(merges)
+}
+
+/// `llama`: SentencePiece BPE with scores.
+fn read_spm(metadata: &Metadata) -> Result<Parts> {
+    let source = metadata.source;
+    let (tokens, types) = tokens(metadata)?;
+    let key = "tokenizer.ggml.scores";
+    // Some writers store the scores as integers.
+    let scores = metadata.value(key, "an array of numbers", |value| match value {
+        Value::Floats(scores) => Some(scores.iter().map(|s| *s as f32).collect::<Vec<_>>()),
+        Value::Integers(scores) => Some(scores.iter().map(|s| *s as f32).collect()),
+        _ => None,
+    })?;
+    let scores = scores.ok_or_else(|| metadata.invalid(format!("metadata {key} is missing")))?;
+    if scores.len() < tokens.len() {
+        return Err(metadata.invalid(format!(
+            "metadata {key} has {} elements for {} tokens",
+            scores.len(),
+            tokens.len()
+        )));
+    }
+    let mut vocabulary = Vocabulary::new(Form::SpaceMark);
+    vocabulary.reserve(tokens.len(), tokens.len(), source)?;
+    let mut pieces = HashMap::with_capacity(tokens.len());
+    let (mut control, mut whole) = (Vec::new(), Vec::new());
+    let mut bytes = [None; 256];
+    let mut unknown = None;
+    for (index, (token, score)) in tokens.iter().zip(scores).enumerate() {
+        let id = index as u32;
+        let spelling = spelling(index, token);
+        let token_type = type_of(types, index);
+        let byte = byte_token(token).filter(|_| token_type == token_type::BYTE);
+        let kind = match (token_type, byte) {
+            (_, Some(byte)) => Kind::Byte(byte),
+            (token_type::CONTROL | token_type::UNKNOWN, _) => Kind::Control,
+            (token_type::USER_DEFINED, _) => Kind::UserDefined,
+            _ => Kind::Piece,
+        };
+        vocabulary.set(id, &spelling, kind, source)?;
+        match kind {
+            Kind::Byte(byte) => {
+                if let Some(slot) = bytes.get_mut(usize::from(byte)) {
+                    *slot = Some(id);
+                }
+            }
+            Kind::Control => {
+                if token_type == token_type::UNKNOWN {
+                    unknown.get_or_insert(id);
+                }
+                control.push((spelling.into_owned(), id, true));
+            }
+            Kind::UserDefined => whole.push((spelling.into_owned(), id, false)),
+            Kind::Piece if token.is_empty() => {}
+            Kind::Piece => {
+                let piece = Piece {
+                    id,
+                    score: if score.is_nan() { f32::MIN } else { score },
+                    unused: token_type == token_type::UNUSED,
+                };
+                pieces.insert(token.clone(), piece);
+            }
+        }
+    }
+    vocabulary.index(source)?;
+    let bytes = all_bytes(&bytes);
+    let space_prefix = metadata
+        .flag("tokenizer.ggml.add_space_prefix")?
+        .unwrap_or(true);
+    if metadata.flag("tokenizer.ggml.remove_extra_whitespaces")? == Some(true) {
+        log::write(Level::Warn, || {
+            format!("{source}: tokenizer.ggml.remove_extra_whitespaces is ignored")
+        });
+    }
+    let unknown = match metadata.token("tokenizer.ggml.unknown_token_id", tokens.len())? {
+        Some(id) => Some(id),
+        None => unknown,
+    };
+    let edges = edges(metadata, tokens.len(), (Some(1), Some(2)), true)?;
+    let whole = AddedTokens::new(whole, source)?;
+    Ok(Parts {
+        vocabulary,
+        encoder: Encoder::Spm {
+            spm: Spm::new(pieces, whole, bytes, unknown),
+            control: AddedTokens::new(control, source)?,
+            space_prefix,
+        },
+        prefix: edges.prefix,
+        suffix: edges.suffix,
+        bos: edges.bos,
+        eos: edges.eos,
+        strip_space: space_prefix,
+        source: source.to_string(),
+    })
+}
+
+/// The byte tokens, if there are all 256.
+fn all_bytes(bytes: &[Option<u32>; 256]) -> Option<Box<[u32; 256]>> {
+    let ids: Option<Vec<u32>> = bytes.iter().copied().collect();
+    ids?.try_into().ok().map(Box::new)
+}
