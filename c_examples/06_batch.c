@@ -60,7 +60,7 @@ static int step(batch_job *job, size_t index, int64_t timeout_ns) {
     return 0;
 }
 
-static int run(mlxrocm_session *session, batch_batch_job *jobs, size_t count) {
+static int run(mlxrocm_session *session, batch_job *jobs, size_t count) {
     mlxrocm_error *error = NULL;
     for (size_t i = 0; i < count; i++) {
         const mlxrocm_request request = {
