@@ -1,7 +1,7 @@
 //! libmlxrocm: quantized language models behind a stable C ABI.
 //!
 //! Calls go down this list and never up (a test checks it):
-//! `capi → session → model → array → program → cpu`.
+//! `capi → session → model → array → program → cpu → step`.
 //! `formats` and `text` know nothing of devices.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
@@ -15,6 +15,7 @@ pub mod log;
 pub mod model;
 pub mod program;
 pub mod session;
+pub mod step;
 pub mod text;
 
 pub use error::{Error, Result};

@@ -1,1 +1,15 @@
-//! (under construction)
+//! The CPU device: thread pool, SIMD kernels chosen at run time, and the program executor.
+
+mod activations;
+mod arena;
+mod attention;
+mod executor;
+mod kernels;
+mod kv;
+mod matmul;
+mod packed;
+mod threads;
+
+pub use executor::{CpuExecutor, CpuWeights};
+pub use kernels::{SimdLevel, simd_level};
+pub use threads::ThreadPool;

@@ -46,16 +46,14 @@ impl Weight {
             return bad(&name, format!("empty shape [{rows}, {cols}]"));
         }
         let (block, _) = format.block();
-        if let Format::Affine { bits, group, .. } = format
-            && (!matches!(bits, 2 | 3 | 4 | 5 | 6 | 8) || !matches!(group, 32 | 64 | 128))
-        {
+        if !format.is_valid() {
             return bad(&name, format!("{format} is not an affine format"));
         }
         let Some(row_bytes) = format.row_bytes(cols) else {
             return bad(
                 &name,
                 format!(
-                    "rows of {cols} weights are not a multiple of {block}, the block of {format}"
+                    "rows of {cols} weights do not form whole blocks of {block} weights of {format}"
                 ),
             );
         };
@@ -145,6 +143,16 @@ impl Weight {
         parts.ok_or_else(|| {
             Error::InvalidFile(format!("tensor {}: parts do not fit its shape", self.name))
         })
+    }
+
+    /// Gives the mapped pages back to the system; they are read from the file again when touched.
+    pub fn release(&self) {
+        for bytes in [Some(&self.data), self.scales.as_ref(), self.biases.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            bytes.release();
+        }
     }
 
     /// Bytes of the file that hold this weight.

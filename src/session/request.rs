@@ -1,4 +1,9 @@
-//! What a caller asks for.
+//! What a caller asks for, and whether it can be done.
+
+use crate::{Error, Result};
+
+/// The most alternatives that log-probabilities are given for.
+const MAX_LOGPROBS: u32 = 20;
 
 /// How the next token is chosen. `Default` is greedy.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +24,7 @@ pub struct Sampling {
     pub frequency_penalty: f32,
     /// Tokens that count as recent, prompt included; 0: 64.
     pub penalty_window: u32,
-    /// Added to logits.
+    /// Added to logits; −∞ bans a token. Biases of the same token add up.
     pub logit_bias: Vec<(u32, f32)>,
     /// Same seed, same tokens.
     pub seed: u64,
@@ -60,4 +65,96 @@ pub struct Request {
     pub stop_tokens: Vec<u32>,
     /// Go on past the model's own stop tokens.
     pub ignore_eos: bool,
+}
+
+impl Sampling {
+    /// Checks every field for a vocabulary of `vocab` tokens; [`Error::InvalidArgument`] names the
+    /// field and its value.
+    pub fn validate(&self, vocab: usize) -> Result<()> {
+        let at_least_0 = |name: &str, value: f32| {
+            if value.is_finite() && value >= 0.0 {
+                Ok(())
+            } else {
+                Err(Error::InvalidArgument(format!(
+                    "{name} is {value}; it must be a finite number of at least 0"
+                )))
+            }
+        };
+        let share = |name: &str, value: f32| {
+            if (0.0..=1.0).contains(&value) {
+                Ok(())
+            } else {
+                Err(Error::InvalidArgument(format!(
+                    "{name} is {value}; it must be between 0 and 1"
+                )))
+            }
+        };
+        let finite = |name: &str, value: f32| {
+            if value.is_finite() {
+                Ok(())
+            } else {
+                Err(Error::InvalidArgument(format!(
+                    "{name} is {value}; it must be a finite number"
+                )))
+            }
+        };
+        at_least_0("temperature", self.temperature)?;
+        share("top_p", self.top_p)?;
+        share("min_p", self.min_p)?;
+        at_least_0("repetition_penalty", self.repetition_penalty)?;
+        finite("presence_penalty", self.presence_penalty)?;
+        finite("frequency_penalty", self.frequency_penalty)?;
+        if self.logprobs > MAX_LOGPROBS {
+            return Err(Error::InvalidArgument(format!(
+                "logprobs is {}; it must be at most {MAX_LOGPROBS}",
+                self.logprobs
+            )));
+        }
+        for (i, &(token, bias)) in self.logit_bias.iter().enumerate() {
+            check_token("logit_bias", i, token, vocab)?;
+            if bias.is_nan() || bias == f32::INFINITY {
+                return Err(Error::InvalidArgument(format!(
+                    "logit_bias[{i}] of token {token} is {bias}; it must be a number below infinity"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Request {
+    /// Checks every field for a vocabulary of `vocab` tokens and a context of `context` tokens.
+    pub fn validate(&self, vocab: usize, context: usize) -> Result<()> {
+        if self.prompt.is_empty() {
+            return Err(Error::InvalidArgument(
+                "prompt has no tokens; it needs at least one".into(),
+            ));
+        }
+        for (i, &token) in self.prompt.iter().enumerate() {
+            check_token("prompt", i, token, vocab)?;
+        }
+        for (i, &token) in self.stop_tokens.iter().enumerate() {
+            check_token("stop_tokens", i, token, vocab)?;
+        }
+        self.sampling.validate(vocab)?;
+        if self.prompt.len() >= context {
+            return Err(Error::ContextFull(format!(
+                "the prompt has {} tokens and the context holds {context}: there is no room for a \
+                 new token; shorten the prompt or give the session a larger context",
+                self.prompt.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// [`Error::InvalidArgument`] unless `token`, at index `i` of the list `field`, is in the vocabulary.
+pub(super) fn check_token(field: &str, i: usize, token: u32, vocab: usize) -> Result<()> {
+    if (token as usize) < vocab {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument(format!(
+        "{field}[{i}] is token {token}; the model's tokens are 0 to {}",
+        vocab.saturating_sub(1)
+    )))
 }

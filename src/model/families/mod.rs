@@ -1,1 +1,3 @@
-//! Model families: one file each.
+//! Model families: a forward pass each, written with array operations.
+
+pub mod dense;

@@ -1,0 +1,101 @@
+//! The program's activations: one allocation, buffers at planned places.
+
+use crate::step::{Buffer, BufferId, Schedule};
+
+/// Rows of all buffers of a schedule for up to `max_rows` rows. Workers write disjoint rows or
+/// columns of a step's outputs while they read its inputs, which the planner keeps apart.
+#[derive(Debug)]
+pub struct Arena {
+    memory: Vec<f32>,
+    max_rows: usize,
+}
+
+/// A view that workers share.
+#[derive(Clone, Copy)]
+pub struct ArenaView<'a> {
+    start: *mut f32,
+    len: usize,
+    max_rows: usize,
+    schedule: &'a Schedule,
+}
+
+// SAFETY: all access goes through `row` and `write`, whose contracts keep workers apart.
+unsafe impl Sync for ArenaView<'_> {}
+// SAFETY: as above.
+unsafe impl Send for ArenaView<'_> {}
+
+impl Arena {
+    /// Room for `max_rows` rows.
+    pub fn new(width: usize, max_rows: usize) -> Arena {
+        Arena {
+            memory: vec![0.0; width * max_rows],
+            max_rows,
+        }
+    }
+
+    /// The view for one run.
+    pub fn view<'a>(&'a mut self, schedule: &'a Schedule) -> ArenaView<'a> {
+        let len = self.memory.len();
+        ArenaView {
+            start: self.memory.as_mut_ptr(),
+            len,
+            max_rows: self.max_rows,
+            schedule,
+        }
+    }
+}
+
+impl ArenaView<'_> {
+    fn at(&self, id: BufferId, row: usize, column: usize, len: usize) -> usize {
+        let Buffer { width, offset, .. } = self.schedule.buffers[id.0];
+        assert!(
+            row < self.max_rows && column + len <= width,
+            "outside the arena"
+        );
+        let at = offset * self.max_rows + row * width + column;
+        assert!(at + len <= self.len, "outside the arena");
+        at
+    }
+
+    /// Columns of a buffer.
+    pub fn width(&self, id: BufferId) -> usize {
+        self.schedule.buffers[id.0].width
+    }
+
+    /// One row.
+    ///
+    /// # Safety
+    /// Nobody may write this row meanwhile.
+    pub unsafe fn row(&self, id: BufferId, row: usize) -> &[f32] {
+        let width = self.width(id);
+        // SAFETY: `at` checked the range; unshared by contract.
+        unsafe { std::slice::from_raw_parts(self.start.add(self.at(id, row, 0, width)), width) }
+    }
+
+    /// The first `rows` rows, one after another.
+    ///
+    /// # Safety
+    /// Nobody may write these rows meanwhile.
+    pub unsafe fn rows(&self, id: BufferId, rows: usize) -> &[f32] {
+        let width = self.width(id);
+        let at = self.at(id, 0, 0, 0);
+        assert!(
+            rows <= self.max_rows && at + rows * width <= self.len,
+            "outside the arena"
+        );
+        // SAFETY: checked above; unshared by contract.
+        unsafe { std::slice::from_raw_parts(self.start.add(at), rows * width) }
+    }
+
+    /// `len` columns of a row, to write.
+    ///
+    /// # Safety
+    /// Nobody else may use these places meanwhile.
+    #[allow(clippy::mut_from_ref)] // workers share the view and write disjoint places
+    pub unsafe fn write(&self, id: BufferId, row: usize, column: usize, len: usize) -> &mut [f32] {
+        // SAFETY: `at` checked the range; exclusive by contract.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.start.add(self.at(id, row, column, len)), len)
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Attention over the paged cache: head norms, RoPE, cache write, then one page at a time with a
+//! running softmax (flash attention).
+//!
+//! A unit of work is one key head and a block of query tokens with all query heads that share the
+//! key head, so that a page is read once for all of them.
+
+use super::arena::ArenaView;
+use super::kernels::{AttendPage, Kernels};
+use super::kv::KvCache;
+use super::threads::ThreadPool;
+use crate::step::{Attention, BufferId, Norm, PAGE_TOKENS, Rope, Slice};
+use parking_lot::Mutex;
+
+/// Query tokens of a unit.
+const TOKENS_A_UNIT: usize = 16;
+/// Query rows of one kernel call.
+const ROWS_A_CALL: usize = 6;
+
+/// cos and sin of every token of a batch: `[tokens][pairs]`.
+#[derive(Debug, Default)]
+pub struct RopeTable {
+    cos: Vec<f32>,
+    sin: Vec<f32>,
+    pairs: usize,
+    interleaved: bool,
+}
+
+impl RopeTable {
+    /// Fills the table for the positions of the batch.
+    pub fn fill(&mut self, rope: &Rope, slices: &[Slice<'_>]) {
+        self.pairs = rope.inv_freq.len();
+        self.interleaved = rope.interleaved;
+        self.cos.clear();
+        self.sin.clear();
+        for slice in slices {
+            for position in slice.start..slice.start + slice.tokens.len() {
+                for &frequency in &rope.inv_freq {
+                    // In f64: positions times frequencies lose digits in f32.
+                    let (sin, cos) = (position as f64 * f64::from(frequency)).sin_cos();
+                    self.cos.push(cos as f32 * rope.magnitude);
+                    self.sin.push(sin as f32 * rope.magnitude);
+                }
+            }
+        }
+    }
+
+    /// Rotates one head of the batch's token `row` in place.
+    fn rotate(&self, row: usize, head: &mut [f32]) {
+        let n = self.pairs;
+        let cos = &self.cos[row * n..][..n];
+        let sin = &self.sin[row * n..][..n];
+        if self.interleaved {
+            for ((pair, c), s) in head[..2 * n].chunks_exact_mut(2).zip(cos).zip(sin) {
+                let (a, b) = (pair[0], pair[1]);
+                (pair[0], pair[1]) = (a * c - b * s, a * s + b * c);
+            }
+        } else {
+            let (low, high) = head[..2 * n].split_at_mut(n);
+            for (((a, b), c), s) in low.iter_mut().zip(high).zip(cos).zip(sin) {
+                (*a, *b) = (*a * c - *b * s, *a * s + *b * c);
+            }
+        }
+    }
+}
+
+/// One attention step.
+pub struct Attend<'a> {
+    pub kernels: &'static Kernels,
+    pub arena: ArenaView<'a>,
+    pub cache: &'a KvCache,
+    pub rope: &'a RopeTable,
+    pub slices: &'a [Slice<'a>],
+    pub vectors: &'a [Vec<f32>],
+    pub q: BufferId,
+    pub k: BufferId,
+    pub v: BufferId,
+    pub out: BufferId,
+    pub q_norm: Option<Norm>,
+    pub k_norm: Option<Norm>,
+    pub layer: usize,
+    pub shape: Attention,
+}
+
+/// What a worker needs between calls.
+#[derive(Debug, Default)]
+pub struct AttendScratch {
+    q: Vec<f32>,
+    out: Vec<f32>,
+    keys: Vec<f32>,
+    values: Vec<f32>,
+    seen: Vec<(usize, usize)>,
+    state: Vec<(f32, f32)>,
+    half: [Vec<u16>; 2],
+    head: Vec<f32>,
+}
+
+/// A block of query tokens of one slice.
+#[derive(Clone, Copy)]
+struct Unit {
+    slice: usize,
+    /// The slice's first row in the batch.
+    first_row: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Attend<'_> {
+    /// Runs the step.
+    pub fn run(&self, pool: &mut ThreadPool, scratch: &[Mutex<AttendScratch>]) {
+        let heads = self.shape.kv_heads;
+        let mut units = Vec::with_capacity(self.slices.len());
+        let mut first_row = 0;
+        for (slice, s) in self.slices.iter().enumerate() {
+            for from in (0..s.tokens.len()).step_by(TOKENS_A_UNIT) {
+                let to = (from + TOKENS_A_UNIT).min(s.tokens.len());
+                units.push(Unit {
+                    slice,
+                    first_row,
+                    from,
+                    to,
+                });
+            }
+            first_row += s.tokens.len();
+        }
+        // Slices of one token write their key and value in the unit that reads them; longer slices
+        // need all of theirs in place before any query runs.
+        let long: Vec<Unit> = units
+            .iter()
+            .copied()
+            .filter(|u| self.slices[u.slice].tokens.len() > 1)
+            .collect();
+        pool.run(long.len() * heads, &|worker, chunk| {
+            self.write(
+                long[chunk / heads],
+                chunk % heads,
+                &mut scratch[worker].lock(),
+            );
+        });
+        pool.run(units.len() * heads, &|worker, chunk| {
+            let unit = units[chunk / heads];
+            let scratch = &mut *scratch[worker].lock();
+            if self.slices[unit.slice].tokens.len() == 1 {
+                self.write(unit, chunk % heads, scratch);
+            }
+            self.attend(unit, chunk % heads, scratch);
+        });
+    }
+
+    /// Head `head` of a row, normed and rotated, appended to `out`.
+    fn prepare(
+        &self,
+        id: BufferId,
+        norm: Option<Norm>,
+        row: usize,
+        head: usize,
+        out: &mut Vec<f32>,
+    ) {
+        let dim = self.shape.head_dim;
+        // SAFETY: q, k and v were written by an earlier step and are only read in this one.
+        let x = unsafe { &self.arena.row(id, row)[head * dim..][..dim] };
+        let start = out.len();
+        out.extend_from_slice(x);
+        let prepared = &mut out[start..];
+        if let Some(norm) = norm {
+            // SAFETY: the kernels table was chosen for this CPU.
+            unsafe {
+                (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, prepared);
+            }
+        }
+        self.rope.rotate(row, prepared);
+    }
+
+    fn write(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
+        let dim = self.shape.head_dim;
+        let slice = &self.slices[unit.slice];
+        for token in unit.from..unit.to {
+            let row = unit.first_row + token;
+            let position = slice.start + token;
+            scratch.head.clear();
+            self.prepare(self.k, self.k_norm, row, head, &mut scratch.head);
+            let [key, value] = &mut scratch.half;
+            key.resize(dim, 0);
+            value.resize(dim, 0);
+            // SAFETY: `v` is only read in this step; the kernels suit this CPU; this unit alone
+            // writes this token of this head, and no query reads it before.
+            unsafe {
+                let v = &self.arena.row(self.v, row)[head * dim..][..dim];
+                (self.kernels.narrow)(&scratch.head, key);
+                (self.kernels.narrow)(v, value);
+                let page = slice.pages[position / PAGE_TOKENS];
+                self.cache
+                    .write(page, self.layer, head, position % PAGE_TOKENS, key, value);
+            }
+        }
+    }
+
+    fn attend(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
+        let Attention {
+            head_dim: dim,
+            scale,
+            window,
+            ..
+        } = self.shape;
+        let group = self.shape.heads / self.shape.kv_heads;
+        let slice = &self.slices[unit.slice];
+        let rows = (unit.to - unit.from) * group;
+        let AttendScratch {
+            q,
+            out,
+            keys,
+            values,
+            seen,
+            state,
+            ..
+        } = scratch;
+        q.clear();
+        for token in unit.from..unit.to {
+            for h in head * group..(head + 1) * group {
+                self.prepare(self.q, self.q_norm, unit.first_row + token, h, q);
+            }
+        }
+        q.iter_mut().for_each(|q| *q *= scale);
+        out.clear();
+        out.resize(rows * dim, 0.0);
+        state.clear();
+        state.resize(rows, (f32::NEG_INFINITY, 0.0));
+        keys.resize(dim * PAGE_TOKENS, 0.0);
+        values.resize(dim * PAGE_TOKENS, 0.0);
+        let oldest = |position: usize| window.map_or(0, |w| (position + 1).saturating_sub(w));
+        let first = oldest(slice.start + unit.from) / PAGE_TOKENS;
+        let last = (slice.start + unit.to - 1) / PAGE_TOKENS;
+        for page in first..=last {
+            let base = page * PAGE_TOKENS;
+            let (k, v) = self.cache.page(slice.pages[page], self.layer, head);
+            // SAFETY: the kernels table was chosen for this CPU.
+            unsafe {
+                (self.kernels.widen)(k, keys);
+                (self.kernels.widen)(v, values);
+            }
+            seen.clear();
+            for token in unit.from..unit.to {
+                let position = slice.start + token;
+                let from = oldest(position).saturating_sub(base).min(PAGE_TOKENS);
+                let to = (position + 1).saturating_sub(base).min(PAGE_TOKENS);
+                seen.extend(std::iter::repeat_n((from, to.max(from)), group));
+            }
+            for row in (0..rows).step_by(ROWS_A_CALL) {
+                let n = ROWS_A_CALL.min(rows - row);
+                let mut operands = AttendPage {
+                    q: &q[row * dim..(row + n) * dim],
+                    k: keys,
+                    v: values,
+                    seen: &seen[row..row + n],
+                    state: &mut state[row..row + n],
+                    out: &mut out[row * dim..(row + n) * dim],
+                };
+                // SAFETY: the kernels table was chosen for this CPU.
+                unsafe { (self.kernels.attend_page)(&mut operands) };
+            }
+        }
+        for (r, (out, &(_, sum))) in out.chunks_exact(dim).zip(state.iter()).enumerate() {
+            let row = unit.first_row + unit.from + r / group;
+            let column = (head * group + r % group) * dim;
+            // SAFETY: this unit alone writes these heads of its rows.
+            let to = unsafe { self.arena.write(self.out, row, column, dim) };
+            let inverse = 1.0 / sum;
+            to.iter_mut()
+                .zip(out)
+                .for_each(|(to, &o)| *to = o * inverse);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The executor: runs a planned program on the CPU, step by step.
+
+use super::arena::Arena;
+use super::attention::{Attend, AttendScratch, RopeTable};
+use super::kernels::{Kernels, kernels};
+use super::kv::KvCache;
+use super::matmul::{Matmul, MatmulScratch, Prepared};
+use super::packed::{PackedWeight, TILE_ROWS};
+use super::threads::ThreadPool;
+use crate::formats::{Bytes, Format, ScalarType, Weight};
+use crate::step::{Schedule, Slice, Step};
+use crate::{Error, Result};
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+
+/// An unquantized matrix, used where it lies in the file.
+#[derive(Debug, Clone)]
+pub struct DenseMatrix {
+    pub ty: ScalarType,
+    pub rows: usize,
+    pub cols: usize,
+    pub data: Bytes,
+}
+
+/// A weight matrix as the kernels take it.
+#[derive(Debug, Clone)]
+pub enum CpuMatrix {
+    /// Quantized.
+    Packed(PackedWeight),
+    /// Unquantized.
+    Dense(DenseMatrix),
+}
+
+impl CpuMatrix {
+    pub fn rows(&self) -> usize {
+        match self {
+            CpuMatrix::Packed(w) => w.rows,
+            CpuMatrix::Dense(w) => w.rows,
+        }
+    }
+
+    pub fn tiles(&self) -> usize {
+        self.rows().div_ceil(TILE_ROWS)
+    }
+}
+
+/// A model's weights on the CPU. Immutable: any thread.
+#[derive(Debug)]
+pub struct CpuWeights {
+    matrices: Vec<CpuMatrix>,
+    /// Tables that are gathered by token, as the file has them.
+    tables: Vec<Weight>,
+    vectors: Vec<Vec<f32>>,
+}
+
+impl CpuWeights {
+    /// Packs the quantized ones of `matrices`; `vectors` are norm weights and biases. The places in
+    /// both lists are the ids that programs use. `progress(bytes)` is called for each weight.
+    pub fn new(
+        matrices: Vec<Weight>,
+        vectors: Vec<Vec<f32>>,
+        pool: &mut ThreadPool,
+        progress: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<CpuWeights> {
+        let quantized: Vec<&Weight> = matrices
+            .iter()
+            .filter(|w| w.format.group_form().is_some())
+            .collect();
+        let mut packed = PackedWeight::pack_all(&quantized, pool, progress)?.into_iter();
+        let mut list = Vec::with_capacity(matrices.len());
+        for weight in &matrices {
+            list.push(match weight.format {
+                Format::Dense(ty) => {
+                    progress(weight.byte_len() as u64)?;
+                    CpuMatrix::Dense(DenseMatrix {
+                        ty,
+                        rows: weight.rows,
+                        cols: weight.cols,
+                        data: weight.data.clone(),
+                    })
+                }
+                _ => CpuMatrix::Packed(packed.next().ok_or_else(|| {
+                    Error::Internal(format!("{}: a packed weight is missing", weight.name))
+                })?),
+            });
+        }
+        Ok(CpuWeights {
+            matrices: list,
+            tables: matrices,
+            vectors,
+        })
+    }
+}
+
+/// Where logits go: `[wanted, vocab]`, workers write disjoint columns.
+#[derive(Clone, Copy)]
+pub struct LogitsPtr {
+    start: *mut f32,
+    rows: usize,
+    vocab: usize,
+}
+
+// SAFETY: see `write`.
+unsafe impl Sync for LogitsPtr {}
+// SAFETY: see `write`.
+unsafe impl Send for LogitsPtr {}
+
+impl LogitsPtr {
+    /// # Safety
+    /// Nobody else may use these places meanwhile; the vector behind it is alive.
+    #[allow(clippy::mut_from_ref)] // workers share the pointer and write disjoint places
+    pub unsafe fn write(&self, row: usize, column: usize, len: usize) -> &mut [f32] {
+        assert!(
+            row < self.rows && column + len <= self.vocab,
+            "outside the logits"
+        );
+        // SAFETY: inside `rows · vocab` floats; exclusive by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.vocab + column), len) }
+    }
+}
+
+/// A program's state on the CPU: arena, KV cache, threads. One thread at a time.
+pub struct CpuExecutor {
+    kernels: &'static Kernels,
+    weights: Arc<CpuWeights>,
+    schedule: Schedule,
+    max_rows: usize,
+    arena: Arena,
+    cache: KvCache,
+    rope: RopeTable,
+    pool: ThreadPool,
+    matmul_scratch: Vec<Mutex<MatmulScratch>>,
+    attend_scratch: Vec<Mutex<AttendScratch>>,
+    prepared: RwLock<Prepared>,
+    jobs: u64,
+}
+
+impl CpuExecutor {
+    /// State for batches of up to `max_rows` tokens over `pages` KV pages.
+    pub fn new(
+        weights: Arc<CpuWeights>,
+        schedule: Schedule,
+        max_rows: usize,
+        pages: usize,
+        threads: usize,
+    ) -> Result<CpuExecutor> {
+        let pool = ThreadPool::new(threads);
+        let workers = pool.threads();
+        let cache = KvCache::new(pages, schedule.layers, &schedule.attention)?;
+        Ok(CpuExecutor {
+            kernels: kernels(),
+            weights,
+            arena: Arena::new(schedule.width, max_rows),
+            schedule,
+            max_rows,
+            cache,
+            rope: RopeTable::default(),
+            pool,
+            matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
+            attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
+            prepared: RwLock::default(),
+            jobs: 0,
+        })
+    }
+
+    /// KV pages.
+    pub fn pages(&self) -> usize {
+        self.cache.pages()
+    }
+
+    /// The most tokens one run takes.
+    pub fn max_rows(&self) -> usize {
+        self.max_rows
+    }
+
+    /// Columns of the logits.
+    pub fn vocab_size(&self) -> usize {
+        self.schedule.vocab_size
+    }
+
+    fn check(&self, slices: &[Slice<'_>]) -> Result<usize> {
+        use crate::step::PAGE_TOKENS;
+        let rows: usize = slices.iter().map(|s| s.tokens.len()).sum();
+        if rows > self.max_rows {
+            return Err(Error::InvalidArgument(format!(
+                "a batch of {rows} tokens where at most {} fit",
+                self.max_rows
+            )));
+        }
+        for slice in slices {
+            let end = slice.start + slice.tokens.len();
+            let pages = end.div_ceil(PAGE_TOKENS);
+            if slice.pages.len() < pages
+                || slice
+                    .pages
+                    .iter()
+                    .any(|&p| p as usize >= self.cache.pages())
+            {
+                return Err(Error::InvalidArgument(format!(
+                    "a sequence of {end} tokens with {} of {pages} KV pages",
+                    slice.pages.len()
+                )));
+            }
+            if let Some(token) = slice
+                .tokens
+                .iter()
+                .find(|&&t| t as usize >= self.vocab_size())
+            {
+                return Err(Error::InvalidArgument(format!(
+                    "token {token} is outside the vocabulary of {}",
+                    self.vocab_size()
+                )));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Runs the program on a batch; wanted rows of logits go to `logits`, in slice order.
+    pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
+        let rows = self.check(slices)?;
+        let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
+        let vocab = self.vocab_size();
+        // Every logit is written below; a shorter old length only costs the zeroing of the rest.
+        logits.resize(wanted * vocab, 0.0);
+        let target = LogitsPtr {
+            start: logits.as_mut_ptr(),
+            rows: wanted,
+            vocab,
+        };
+        self.rope.fill(&self.schedule.rope, slices);
+        let schedule = &self.schedule;
+        let arena = self.arena.view(schedule);
+        let (kernels, vectors) = (self.kernels, &self.weights.vectors);
+        for step in &schedule.steps {
+            self.jobs += 1;
+            match *step {
+                Step::Embed { table, out } => {
+                    let table = &self.weights.tables[table.0];
+                    let tokens = slices.iter().flat_map(|s| s.tokens);
+                    for (row, &token) in tokens.enumerate() {
+                        // SAFETY: no worker runs during this step.
+                        let to = unsafe { arena.write(out, row, 0, table.cols) };
+                        table.dequantize_row(token as usize, to)?;
+                    }
+                }
+                Step::SelectWanted { x, out } => {
+                    let width = arena.width(x);
+                    for (to, row) in wanted_rows(slices).enumerate() {
+                        // SAFETY: no worker runs during this step; x and out do not overlap.
+                        unsafe {
+                            arena
+                                .write(out, to, 0, width)
+                                .copy_from_slice(arena.row(x, row))
+                        };
+                    }
+                }
+                Step::Matmul {
+                    x,
+                    norm,
+                    ref products,
+                    epilogue,
+                } => {
+                    let rows = match schedule.buffers[x.0].rows {
+                        crate::step::Rows::Tokens => rows,
+                        crate::step::Rows::Wanted => wanted,
+                    };
+                    Matmul {
+                        kernels,
+                        arena,
+                        matrices: &self.weights.matrices,
+                        vectors,
+                        x,
+                        rows,
+                        norm,
+                        products,
+                        epilogue,
+                        logits: target,
+                    }
+                    .run(
+                        &mut self.pool,
+                        &self.matmul_scratch,
+                        &self.prepared,
+                        self.jobs,
+                    );
+                }
+                Step::Attend {
+                    q,
+                    k,
+                    v,
+                    out,
+                    q_norm,
+                    k_norm,
+                    layer,
+                    shape,
+                } => Attend {
+                    kernels,
+                    arena,
+                    cache: &self.cache,
+                    rope: &self.rope,
+                    slices,
+                    vectors,
+                    q,
+                    k,
+                    v,
+                    out,
+                    q_norm,
+                    k_norm,
+                    layer,
+                    shape,
+                }
+                .run(&mut self.pool, &self.attend_scratch),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Batch rows whose logits are wanted, in slice order.
+fn wanted_rows(slices: &[Slice<'_>]) -> impl Iterator<Item = usize> {
+    let mut first = 0;
+    slices.iter().flat_map(move |slice| {
+        let end = first + slice.tokens.len();
+        first = end;
+        end - slice.wanted_rows()..end
+    })
+}

@@ -1,0 +1,149 @@
+//! CPU kernels: one table of functions per SIMD level, chosen once at run time.
+//!
+//! `portable` is the plain form and the oracle of the others. Within one level every output row is
+//! computed by the same operations in the same order however many rows a call has, so a request
+//! gives the same bits alone and in a batch.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod body;
+mod portable;
+
+use super::activations::{Panel, PanelRow};
+use super::packed::TILE_ROWS;
+use crate::formats::{GroupForm, ScalarType};
+use std::sync::OnceLock;
+
+/// The instruction sets the kernels use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SimdLevel {
+    /// Plain Rust.
+    Portable,
+    /// AVX2, FMA, F16C.
+    Avx2,
+    /// AVX-512 F/BW/VL with VNNI.
+    Avx512,
+}
+
+impl SimdLevel {
+    /// The name that logs and device facts show.
+    pub fn name(self) -> &'static str {
+        match self {
+            SimdLevel::Portable => "portable",
+            SimdLevel::Avx2 => "avx2",
+            SimdLevel::Avx512 => "avx512-vnni",
+        }
+    }
+}
+
+/// One tile of 16 weight rows with its scales expanded.
+pub struct Tile<'a> {
+    /// Codes of all blocks.
+    pub codes: &'a [u8],
+    /// Bits a code.
+    pub bits: u8,
+    /// (scale, bias) rows of 16 for each block — or each half block when `halves`.
+    pub scales: &'a [[[f32; TILE_ROWS]; 2]],
+    /// Groups of 16 columns: two scale entries a block.
+    pub halves: bool,
+}
+
+/// Codes of one block as 16-bit pairs: `[pair][row][2]`.
+#[repr(C, align(64))]
+pub struct Words(pub [i16; 512]);
+
+/// Row-major dense weights: up to 16 rows of a tile.
+pub struct DenseTile<'a> {
+    pub ty: ScalarType,
+    /// `rows` rows of `cols` values.
+    pub data: &'a [u8],
+    pub rows: usize,
+    pub cols: usize,
+}
+
+/// The functions of one SIMD level. All are `unsafe` because they need the CPU to have that level.
+pub struct Kernels {
+    pub level: SimdLevel,
+    /// Token rows of a panel.
+    pub panel: usize,
+    /// A row of activations to 16-bit integers.
+    pub quantize_row: unsafe fn(x: &[f32], out: PanelRow<'_>),
+    /// The scale section of a tile to f32 pairs, one entry a block (or half block).
+    pub expand_scales:
+        unsafe fn(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f32; 16]; 2]>),
+    /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the panels, in order.
+    pub matmul_tile: unsafe fn(&Tile<'_>, &[Panel<'_>], &mut Words, out: &mut [[f32; TILE_ROWS]]),
+    /// The same for dense weights and f32 rows `x[rows][cols]`.
+    pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
+    /// `out = x · rsqrt(mean(x²) + eps) · weight`.
+    pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
+    /// `out = silu(gate) · up`.
+    pub swiglu: unsafe fn(gate: &[f32], up: &[f32], out: &mut [f32]),
+    /// f16 to f32.
+    pub widen: unsafe fn(src: &[u16], dst: &mut [f32]),
+    /// f32 to f16.
+    pub narrow: unsafe fn(src: &[f32], dst: &mut [u16]),
+    /// One page of flash attention for up to 6 query rows (see `body::attend_page`).
+    pub attend_page: unsafe fn(&mut AttendPage<'_>),
+}
+
+/// Operands of one page of attention.
+pub struct AttendPage<'a> {
+    /// Query rows `[rows][head_dim]`, scaled.
+    pub q: &'a [f32],
+    /// Keys `[head_dim][PAGE_TOKENS]`.
+    pub k: &'a [f32],
+    /// Values `[PAGE_TOKENS][head_dim]`.
+    pub v: &'a [f32],
+    /// For each row the tokens of this page it sees, as a range.
+    pub seen: &'a [(usize, usize)],
+    /// Running maximum and sum of each row.
+    pub state: &'a mut [(f32, f32)],
+    /// Running outputs `[rows][head_dim]`, not yet divided by the sum.
+    pub out: &'a mut [f32],
+}
+
+/// The best level this CPU has (`MLXROCM_CPU_SIMD=portable|avx2` lowers it, for tests).
+pub fn simd_level() -> SimdLevel {
+    kernels().level
+}
+
+/// The table of the level in use.
+pub fn kernels() -> &'static Kernels {
+    static CHOSEN: OnceLock<&'static Kernels> = OnceLock::new();
+    CHOSEN.get_or_init(|| {
+        let limit = match std::env::var("MLXROCM_CPU_SIMD").as_deref() {
+            Ok("portable") => SimdLevel::Portable,
+            Ok("avx2") => SimdLevel::Avx2,
+            _ => SimdLevel::Avx512,
+        };
+        available()
+            .into_iter()
+            .rfind(|k| k.level <= limit)
+            .unwrap_or(&portable::KERNELS)
+    })
+}
+
+/// The tables this CPU can run, lowest level first.
+pub fn available() -> Vec<&'static Kernels> {
+    let mut tables: Vec<&'static Kernels> = vec![&portable::KERNELS];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
+        if avx2 {
+            tables.push(&avx2::KERNELS);
+        }
+        let avx512 = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vnni");
+        if avx2 && avx512 {
+            tables.push(&avx512::KERNELS);
+        }
+    }
+    tables
+}

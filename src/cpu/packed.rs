@@ -1,0 +1,394 @@
+//! Quantized weights in the layout of the CPU kernels.
+//!
+//! The file's own codes and scales, only moved: nothing is re-quantized, and the bytes a token reads
+//! stay what they are in the file (K-quant sub-scales take 8 bits instead of 6).
+//!
+//! Rows are taken in *tiles* of 16, columns in *blocks* of 32; lane `r` of a vector is row `r` of the
+//! tile. A block holds 16 column pairs `j` (columns `2j`, `2j+1`). A *plane* of `b` bits packs
+//! `16/b` pairs into each 32-bit lane: pair `j` is `(lane >> b·(j % (16/b))) & mask` of vector
+//! `j / (16/b)`, its even column in the low, its odd column in the high 16 bits: ready for a
+//! multiply of 16-bit pairs. Bits 2, 4 and 8 have one plane; 3 = 2+1, 5 = 4+1, 6 = 4+2.
+//!
+//! A tile is `[scale section, padded to 64][block 0][block 1]…`; the scale section holds, for each
+//! group (or 256-column super-group), 16 values of each kind, one a row. Rows past the matrix and
+//! columns past its width have scale 0 and code 0.
+
+use super::threads::ThreadPool;
+use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Weight};
+use crate::{Error, Result};
+use half::{bf16, f16};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Rows of a tile.
+pub const TILE_ROWS: usize = 16;
+/// Columns of a block.
+pub const BLOCK: usize = 32;
+/// Columns that share the `d` of a K-quant.
+const SUPER: usize = 256;
+
+/// Anonymous memory in huge pages where the system gives them; zeroed.
+#[derive(Debug)]
+pub struct Buffer {
+    start: *mut u8,
+    len: usize,
+}
+
+// SAFETY: plain owned memory; shared references only read it.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// `len` zeroed bytes, 2 MiB-aligned when they are that many.
+    pub fn new(len: usize) -> Result<Buffer> {
+        if len == 0 {
+            return Ok(Buffer {
+                start: std::ptr::NonNull::<u64>::dangling().as_ptr().cast(),
+                len,
+            });
+        }
+        // SAFETY: a fresh anonymous private mapping.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(Error::OutOfMemory(format!(
+                "cannot allocate {} MiB of memory: {}",
+                len >> 20,
+                std::io::Error::last_os_error()
+            )));
+        }
+        // SAFETY: advice on our own mapping; refusal is harmless.
+        unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
+        Ok(Buffer {
+            start: start.cast(),
+            len,
+        })
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: `start` is valid for `len` initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// The bytes.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as `as_slice`, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.len > 0 {
+            // SAFETY: the mapping of `new`.
+            unsafe { libc::munmap(self.start.cast(), self.len) };
+        }
+    }
+}
+
+/// A quantized weight `[rows, cols]` in tiles.
+#[derive(Debug, Clone)]
+pub struct PackedWeight {
+    pub rows: usize,
+    pub cols: usize,
+    pub form: GroupForm,
+    layout: Layout,
+    buffer: Arc<Buffer>,
+    offset: usize,
+}
+
+/// Sizes that follow from shape and form.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    tiles: usize,
+    blocks: usize,
+    scale_bytes: usize,
+    tile_bytes: usize,
+}
+
+impl Layout {
+    fn new(rows: usize, cols: usize, form: GroupForm) -> Layout {
+        let blocks = cols.div_ceil(BLOCK);
+        let groups = cols.div_ceil(form.group);
+        let supers = cols.div_ceil(SUPER);
+        let scale = match form.scale {
+            ScaleForm::Stored(ty) => groups * 2 * TILE_ROWS * scalar_bytes(ty),
+            ScaleForm::Zero(ty, _) => groups * TILE_ROWS * scalar_bytes(ty),
+            ScaleForm::SuperZero(_) => supers * TILE_ROWS * 2 + groups * TILE_ROWS,
+            ScaleForm::SuperMin => 2 * (supers * TILE_ROWS * 2 + groups * TILE_ROWS),
+        };
+        let scale_bytes = scale.next_multiple_of(64);
+        let tile_bytes = scale_bytes + blocks * block_bytes(form.bits);
+        Layout {
+            tiles: rows.div_ceil(TILE_ROWS),
+            blocks,
+            scale_bytes,
+            tile_bytes,
+        }
+    }
+}
+
+/// Bytes of a block of 16 × 32 codes.
+pub fn block_bytes(bits: u8) -> usize {
+    TILE_ROWS * BLOCK / 8 * bits as usize
+}
+
+fn scalar_bytes(ty: ScalarType) -> usize {
+    match ty {
+        ScalarType::F32 => 4,
+        ScalarType::F16 | ScalarType::BF16 => 2,
+    }
+}
+
+impl PackedWeight {
+    /// Packs all `weights` (in the order given, which should be the order of use) into one buffer,
+    /// releasing the file's pages on the way. `progress` is called after each weight with its bytes
+    /// in the file and may refuse to go on.
+    pub fn pack_all(
+        weights: &[&Weight],
+        pool: &mut ThreadPool,
+        progress: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Vec<PackedWeight>> {
+        let mut plan = Vec::with_capacity(weights.len());
+        let mut total = 0usize;
+        for weight in weights {
+            let form = weight.format.group_form().ok_or_else(|| {
+                Error::Internal(format!(
+                    "{} is not quantized and cannot be packed",
+                    weight.name
+                ))
+            })?;
+            let layout = Layout::new(weight.rows, weight.cols, form);
+            plan.push((form, layout, total));
+            total = layout
+                .tiles
+                .checked_mul(layout.tile_bytes)
+                .and_then(|bytes| total.checked_add(bytes.next_multiple_of(4096)))
+                .ok_or_else(|| Error::OutOfMemory(format!("{}: too large", weight.name)))?;
+        }
+        let mut buffer = Buffer::new(total)?;
+        let mut rest = buffer.as_mut_slice();
+        for (weight, (form, layout, _)) in weights.iter().zip(&plan) {
+            let size = (layout.tiles * layout.tile_bytes).next_multiple_of(4096);
+            let (tiles, tail) = std::mem::take(&mut rest).split_at_mut(size);
+            rest = tail;
+            pack_tiles(weight, *form, *layout, tiles, pool)?;
+            weight.release();
+            progress(weight.byte_len() as u64)?;
+        }
+        let buffer = Arc::new(buffer);
+        Ok(weights
+            .iter()
+            .zip(plan)
+            .map(|(weight, (form, layout, offset))| PackedWeight {
+                rows: weight.rows,
+                cols: weight.cols,
+                form,
+                layout,
+                buffer: buffer.clone(),
+                offset,
+            })
+            .collect())
+    }
+
+    /// Tiles of 16 rows; the last may be partial.
+    pub fn tiles(&self) -> usize {
+        self.layout.tiles
+    }
+
+    /// Blocks of 32 columns.
+    pub fn blocks(&self) -> usize {
+        self.layout.blocks
+    }
+
+    /// Bytes a full product reads.
+    pub fn byte_len(&self) -> usize {
+        self.layout.tiles * self.layout.tile_bytes
+    }
+
+    /// The scale section and the codes of a tile.
+    pub fn tile(&self, tile: usize) -> (&[u8], &[u8]) {
+        let start = self.offset + tile * self.layout.tile_bytes;
+        self.buffer.as_slice()[start..start + self.layout.tile_bytes]
+            .split_at(self.layout.scale_bytes)
+    }
+}
+
+/// A pointer that workers use for disjoint tiles.
+struct TilesPtr(*mut u8);
+// SAFETY: each worker writes only the tiles it claimed.
+unsafe impl Sync for TilesPtr {}
+
+fn pack_tiles(
+    weight: &Weight,
+    form: GroupForm,
+    layout: Layout,
+    out: &mut [u8],
+    pool: &mut ThreadPool,
+) -> Result<()> {
+    const TILES_A_CHUNK: usize = 8;
+    let base = TilesPtr(out.as_mut_ptr());
+    let base = &base;
+    let failed = parking_lot::Mutex::new(None);
+    let stop = AtomicUsize::new(0);
+    pool.run(layout.tiles.div_ceil(TILES_A_CHUNK), &|_, chunk| {
+        if stop.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let first = chunk * TILES_A_CHUNK;
+        let mut groups = RowGroups::default();
+        for tile in first..(first + TILES_A_CHUNK).min(layout.tiles) {
+            // SAFETY: `out` holds `tiles · tile_bytes` bytes and this chunk owns this tile of them.
+            let bytes = unsafe {
+                std::slice::from_raw_parts_mut(
+                    base.0.add(tile * layout.tile_bytes),
+                    layout.tile_bytes,
+                )
+            };
+            if let Err(error) = pack_tile(weight, form, layout, tile, &mut groups, bytes) {
+                *failed.lock() = Some(error);
+                stop.store(1, Ordering::Relaxed);
+                return;
+            }
+        }
+    });
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn pack_tile(
+    weight: &Weight,
+    form: GroupForm,
+    layout: Layout,
+    tile: usize,
+    groups: &mut RowGroups,
+    out: &mut [u8],
+) -> Result<()> {
+    let (scales, codes) = out.split_at_mut(layout.scale_bytes);
+    let first = tile * TILE_ROWS;
+    for lane in 0..TILE_ROWS.min(weight.rows - first) {
+        weight.read_groups(first + lane, groups)?;
+        put_scales(form, groups, lane, scales);
+        groups.codes.resize(layout.blocks * BLOCK, 0);
+        let (rows, _) = groups.codes.as_chunks::<BLOCK>();
+        for (row, block) in rows
+            .iter()
+            .zip(codes.chunks_exact_mut(block_bytes(form.bits)))
+        {
+            match form.bits {
+                2 => put_plane::<2>(row, 0, lane, block),
+                3 => {
+                    put_plane::<2>(row, 0, lane, block);
+                    put_plane::<1>(row, 2, lane, &mut block[128..]);
+                }
+                4 => put_plane::<4>(row, 0, lane, block),
+                5 => {
+                    put_plane::<4>(row, 0, lane, block);
+                    put_plane::<1>(row, 4, lane, &mut block[256..]);
+                }
+                6 => {
+                    put_plane::<4>(row, 0, lane, block);
+                    put_plane::<2>(row, 4, lane, &mut block[256..]);
+                }
+                _ => put_plane::<8>(row, 0, lane, block),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes `BITS` bits (from bit `shift`) of a row's 32 codes into its lane of a plane.
+#[inline(always)]
+fn put_plane<const BITS: usize>(codes: &[u8; BLOCK], shift: u32, lane: usize, plane: &mut [u8]) {
+    let pairs = 16 / BITS;
+    let mask = ((1u32 << BITS) - 1) as u8;
+    for (vector, codes) in plane
+        .chunks_exact_mut(64)
+        .zip(codes.chunks_exact(2 * pairs))
+    {
+        let mut word = 0u32;
+        for (i, pair) in codes.chunks_exact(2).enumerate() {
+            let even = u32::from(pair[0] >> shift & mask);
+            let odd = u32::from(pair[1] >> shift & mask);
+            word |= (even | odd << 16) << (BITS * i);
+        }
+        vector[lane * 4..lane * 4 + 4].copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+fn put_scalar(ty: ScalarType, value: f32, index: usize, out: &mut [u8]) {
+    // Exact: the value was read from this type.
+    match ty {
+        ScalarType::F32 => out[index * 4..][..4].copy_from_slice(&value.to_le_bytes()),
+        ScalarType::F16 => {
+            out[index * 2..][..2].copy_from_slice(&f16::from_f32(value).to_le_bytes())
+        }
+        ScalarType::BF16 => {
+            out[index * 2..][..2].copy_from_slice(&bf16::from_f32(value).to_le_bytes())
+        }
+    }
+}
+
+fn put_scales(form: GroupForm, row: &RowGroups, lane: usize, out: &mut [u8]) {
+    const N: usize = TILE_ROWS;
+    match form.scale {
+        ScaleForm::Stored(ty) => {
+            for (g, (&scale, &bias)) in row.scales.iter().zip(&row.biases).enumerate() {
+                put_scalar(ty, scale, g * 2 * N + lane, out);
+                put_scalar(ty, bias, g * 2 * N + N + lane, out);
+            }
+        }
+        ScaleForm::Zero(ty, _) => {
+            for (g, &scale) in row.scales.iter().enumerate() {
+                put_scalar(ty, scale, g * N + lane, out);
+            }
+        }
+        ScaleForm::SuperZero(_) => {
+            let per_super = SUPER / form.group;
+            let stride = 2 * N + per_super * N;
+            for (s, (&d, subs)) in row
+                .scales
+                .iter()
+                .zip(row.sub_scales.chunks(per_super))
+                .enumerate()
+            {
+                let unit = &mut out[s * stride..];
+                put_scalar(ScalarType::F16, d, lane, unit);
+                for (g, &sub) in subs.iter().enumerate() {
+                    unit[2 * N + g * N + lane] = sub as u8;
+                }
+            }
+        }
+        ScaleForm::SuperMin => {
+            let per_super = SUPER / form.group;
+            let stride = 4 * N + per_super * 2 * N;
+            let subs = row
+                .sub_scales
+                .chunks(per_super)
+                .zip(row.sub_mins.chunks(per_super));
+            for (s, ((&d, &dmin), (subs, mins))) in
+                row.scales.iter().zip(&row.biases).zip(subs).enumerate()
+            {
+                let unit = &mut out[s * stride..];
+                put_scalar(ScalarType::F16, d, lane, unit);
+                put_scalar(ScalarType::F16, dmin, N + lane, unit);
+                for (g, (&sub, &min)) in subs.iter().zip(mins).enumerate() {
+                    unit[4 * N + g * 2 * N + lane] = sub as u8;
+                    unit[4 * N + g * 2 * N + N + lane] = min;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The thread pool: fork-join over numbered chunks, claimed one at a time.
+//!
+//! The caller works too and never waits for a helper that has claimed nothing, so a helper that a
+//! busy neighbour keeps off its core costs nothing but its share. Helpers spin a short while for the
+//! next job (jobs of one program follow each other within microseconds), then sleep on a futex:
+//! an idle pool uses no CPU.
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// What a job does with one chunk: `(worker, chunk)`, `worker < pool.threads()`.
+type ChunkFn<'a> = dyn Fn(usize, usize) + Sync + 'a;
+
+/// Polls before a helper goes to sleep, about 100 µs.
+const HELPER_SPINS: u32 = 4_000;
+/// Polls before the caller yields its core to a helper that is in the middle of a chunk.
+const CALLER_SPINS: u32 = 20_000;
+
+struct Shared {
+    /// `generation << 32 | chunks not yet claimed`. A claim is a successful decrement: the job of
+    /// that generation stays in place until the claimed chunk is reported done.
+    ticket: AtomicU64,
+    /// Chunks of the current job that are done.
+    done: AtomicU32,
+    /// The current job and its chunk count; written only while no chunk is claimed or claimable.
+    job: UnsafeCell<Option<(&'static ChunkFn<'static>, usize)>>,
+    /// A chunk of the current job panicked.
+    panicked: AtomicBool,
+    /// Futex word: bumped when a job is posted while helpers sleep.
+    wake: AtomicU32,
+    sleepers: AtomicU32,
+    stop: AtomicBool,
+}
+
+// SAFETY: `job` is written by the one caller (`run` takes `&mut self`) before the release store of
+// `ticket` that makes chunks claimable, and read only by threads that hold a claim.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Takes a chunk of the current job; returns how many were unclaimed before.
+    fn claim(&self) -> Option<usize> {
+        let mut ticket = self.ticket.load(Ordering::Acquire);
+        while ticket as u32 != 0 {
+            match self.ticket.compare_exchange_weak(
+                ticket,
+                ticket - 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(ticket as u32 as usize),
+                Err(now) => ticket = now,
+            }
+        }
+        None
+    }
+
+    /// Works on the current job until no chunk is left.
+    fn work(&self, worker: usize) {
+        while let Some(left) = self.claim() {
+            // SAFETY: this thread holds a claim, so the job cannot change (see `ticket`).
+            if let Some((job, chunks)) = unsafe { *self.job.get() } {
+                let run = std::panic::AssertUnwindSafe(|| job(worker, chunks - left));
+                if std::panic::catch_unwind(run).is_err() {
+                    self.panicked.store(true, Ordering::Relaxed);
+                }
+            }
+            self.done.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn helper(&self, worker: usize) {
+        let mut spins = 0;
+        while !self.stop.load(Ordering::Relaxed) {
+            if self.ticket.load(Ordering::Relaxed) as u32 != 0 {
+                self.work(worker);
+                spins = 0;
+            } else if spins < HELPER_SPINS {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                self.sleep();
+                spins = 0;
+            }
+        }
+    }
+
+    fn sleep(&self) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let seen = self.wake.load(Ordering::SeqCst);
+        // A job posted before `sleepers` was raised has not bumped `wake`: look once more.
+        if self.ticket.load(Ordering::SeqCst) as u32 == 0 && !self.stop.load(Ordering::SeqCst) {
+            futex_wait(&self.wake, seen);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn wake_all(&self) {
+        self.wake.fetch_add(1, Ordering::SeqCst);
+        futex_wake(&self.wake);
+    }
+}
+
+/// A pool of threads that lives as long as its model's forward state. One thread at a time.
+pub struct ThreadPool {
+    shared: Arc<Shared>,
+    helpers: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl ThreadPool {
+    /// A pool of `threads` workers, the caller's own thread included; 0: one per CPU this process
+    /// may run on. Where the system refuses a thread the pool is smaller.
+    pub fn new(threads: usize) -> ThreadPool {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            n => n.min(1024),
+        };
+        let shared = Arc::new(Shared {
+            ticket: AtomicU64::new(0),
+            done: AtomicU32::new(0),
+            job: UnsafeCell::new(None),
+            panicked: AtomicBool::new(false),
+            wake: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
+            stop: AtomicBool::new(false),
+        });
+        let mut helpers = Vec::new();
+        for worker in 1..threads {
+            let shared = shared.clone();
+            let spawned = std::thread::Builder::new()
+                .name(format!("mlxrocm-{worker}"))
+                .spawn(move || shared.helper(worker));
+            match spawned {
+                Ok(handle) => helpers.push(handle),
+                Err(_) => break,
+            }
+        }
+        ThreadPool { shared, helpers }
+    }
+
+    /// Workers, the caller included.
+    pub fn threads(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
+    /// Runs `job(worker, chunk)` for every chunk in `0..chunks` and returns when all are done.
+    /// Each worker index runs on one thread at a time. Panics if a chunk panicked.
+    pub fn run(&mut self, chunks: usize, job: &ChunkFn<'_>) {
+        if chunks <= 1 || self.helpers.is_empty() {
+            (0..chunks).for_each(|chunk| job(0, chunk));
+            return;
+        }
+        let shared = &*self.shared;
+        // SAFETY: extends the borrow to 'static; `run` returns only when every chunk is done and
+        // none can be claimed any more, so nobody uses the job after that.
+        let job: &'static ChunkFn<'static> = unsafe { std::mem::transmute(job) };
+        // SAFETY: no chunk is claimed or claimable between two calls of `run`.
+        unsafe { *shared.job.get() = Some((job, chunks)) };
+        shared.done.store(0, Ordering::Relaxed);
+        let generation = (shared.ticket.load(Ordering::Relaxed) >> 32).wrapping_add(1);
+        let chunks = chunks as u32; // programs have far fewer than 2^32 chunks
+        shared
+            .ticket
+            .store(generation << 32 | u64::from(chunks), Ordering::SeqCst);
+        if shared.sleepers.load(Ordering::SeqCst) > 0 {
+            shared.wake_all();
+        }
+        shared.work(0);
+        let mut spins = 0;
+        while shared.done.load(Ordering::Acquire) != chunks {
+            spins += 1;
+            if spins < CALLER_SPINS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        if shared.panicked.swap(false, Ordering::Relaxed) {
+            panic!("a worker thread panicked");
+        }
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.wake_all();
+        for helper in self.helpers.drain(..) {
+            let _ = helper.join();
+        }
+    }
+}
+
+fn futex_wait(word: &AtomicU32, seen: u32) {
+    // SAFETY: FUTEX_WAIT on a live, aligned u32; returns at once when its value is not `seen`.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            seen,
+            std::ptr::null::<libc::timespec>(),
+        )
+    };
+}
+
+fn futex_wake(word: &AtomicU32) {
+    // SAFETY: FUTEX_WAKE on a live, aligned u32.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            i32::MAX,
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_runs_once() {
+        let mut pool = ThreadPool::new(4);
+        for chunks in [0, 1, 2, 3, 64, 1000] {
+            for _ in 0..200 {
+                let counts: Vec<AtomicU32> = (0..chunks).map(|_| AtomicU32::new(0)).collect();
+                pool.run(chunks, &|_, chunk| {
+                    counts[chunk].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn sleeping_helpers_wake() {
+        let mut pool = ThreadPool::new(3);
+        for _ in 0..5 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let seen = AtomicU32::new(0);
+            pool.run(3, &|worker, _| {
+                seen.fetch_or(1 << worker, Ordering::Relaxed);
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            });
+            assert!(seen.load(Ordering::Relaxed).count_ones() >= 2);
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_pool_goes_on() {
+        let mut pool = ThreadPool::new(2);
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            pool.run(8, &|_, chunk| assert!(chunk != 5, "chunk 5"));
+        }));
+        assert!(result.is_err());
+        let sum = AtomicU32::new(0);
+        pool.run(8, &|_, _| {
+            sum.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(sum.load(Ordering::Relaxed), 8);
+    }
+}

@@ -1,0 +1,187 @@
+//! Loading: a file or folder becomes a model that is ready to run.
+
+use super::families::dense;
+use super::weights::Source;
+use super::{Config, Forward, PAGE_TOKENS};
+use crate::cpu::{CpuExecutor, CpuWeights, ThreadPool, simd_level};
+use crate::log::{self, Level};
+use crate::program::compile;
+use crate::step::Schedule;
+use crate::text::{ChatTemplate, Tokenizer};
+use crate::{Error, Result};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How to load a model. `Default` is what most callers want.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// CPU threads; 0: one per CPU this process may run on.
+    pub threads: usize,
+}
+
+/// Facts about a loaded model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelInfo {
+    /// `llama`, `qwen2`, `qwen3`.
+    pub family: String,
+    /// The name the file gives itself, or the file's name.
+    pub name: String,
+    /// Weights in all tensors used.
+    pub parameters: u64,
+    /// Bytes of the file(s) that hold them.
+    pub weight_bytes: u64,
+    /// Tokens of context the model was trained for.
+    pub context_length: usize,
+    /// Rows of the embedding table; logits have this many columns.
+    pub vocab_size: usize,
+    /// Transformer blocks.
+    pub layers: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// What most of the weights are stored as, e.g. `Q4_1` or `affine 4-bit g64`.
+    pub quantization: String,
+    /// KV cache bytes of one token.
+    pub kv_bytes_per_token: u64,
+    /// Seconds that loading took.
+    pub load_seconds: f64,
+}
+
+/// A loaded model. Immutable: any thread.
+pub struct Model {
+    info: ModelInfo,
+    config: Config,
+    tokenizer: Arc<Tokenizer>,
+    chat_template: Option<Arc<ChatTemplate>>,
+    schedule: Schedule,
+    weights: Arc<CpuWeights>,
+    threads: usize,
+}
+
+impl Model {
+    /// Loads a GGUF file or a model folder. `progress(done, total)` in bytes is called from this
+    /// thread; returning `false` ends loading with [`Error::Cancelled`].
+    ///
+    /// The files stay mapped while the model lives and must not be truncated meanwhile.
+    pub fn load(
+        path: &Path,
+        options: &LoadOptions,
+        mut progress: Option<&mut dyn FnMut(u64, u64) -> bool>,
+    ) -> Result<Arc<Model>> {
+        let begin = Instant::now();
+        let source = Source::open(path)?;
+        let config = source.config().clone();
+        let (bound, graph) = dense::trace(&source)?;
+        let schedule = compile(&graph)?;
+        let (mut done, total) = (0, source.weight_bytes());
+        let mut report = |bytes: u64| {
+            done += bytes;
+            let go_on = progress
+                .as_mut()
+                .is_none_or(|call| call(done.min(total), total));
+            if go_on {
+                Ok(())
+            } else {
+                Err(Error::Cancelled(format!(
+                    "loading {} was cancelled",
+                    path.display()
+                )))
+            }
+        };
+        report(0)?;
+        // The tokenizer is built while the weights are packed: both take about as long.
+        let (tokenizer, weights) = std::thread::scope(|scope| {
+            let tokenizer = scope.spawn(|| source.tokenizer());
+            let mut pool = ThreadPool::new(options.threads);
+            let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut report);
+            let tokenizer = tokenizer
+                .join()
+                .unwrap_or_else(|_| Err(Error::Internal("building the tokenizer panicked".into())));
+            (tokenizer, weights)
+        });
+        let (tokenizer, weights) = (tokenizer?, weights?);
+        let spelling = |id: Option<u32>| id.and_then(|id| tokenizer.id_to_token(id));
+        let chat_template = source
+            .chat_template()
+            .map(|template| {
+                let bos = spelling(tokenizer.bos()).unwrap_or_default();
+                let eos = spelling(tokenizer.eos()).unwrap_or_default();
+                ChatTemplate::new(template, &bos, &eos).map(Arc::new)
+            })
+            .transpose()?;
+        let info = ModelInfo {
+            family: config.family.clone(),
+            name: config.name.clone(),
+            parameters: source.parameters(),
+            weight_bytes: total,
+            context_length: config.context_length,
+            vocab_size: config.vocab_size,
+            layers: config.layers,
+            hidden_size: config.hidden_size,
+            quantization: source.quantization(),
+            kv_bytes_per_token: (config.layers * config.kv_heads * config.head_dim * 4) as u64,
+            load_seconds: begin.elapsed().as_secs_f64(),
+        };
+        log::write(Level::Info, || {
+            format!(
+                "loaded {} ({}, {}, {} MiB) on the CPU ({}) in {:.2} s",
+                info.name,
+                info.family,
+                info.quantization,
+                info.weight_bytes >> 20,
+                simd_level().name(),
+                info.load_seconds
+            )
+        });
+        Ok(Arc::new(Model {
+            info,
+            config,
+            tokenizer: Arc::new(tokenizer),
+            chat_template,
+            schedule,
+            weights: Arc::new(weights),
+            threads: options.threads,
+        }))
+    }
+
+    /// Facts.
+    pub fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    /// The architecture's numbers.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The tokenizer.
+    pub fn tokenizer(&self) -> &Arc<Tokenizer> {
+        &self.tokenizer
+    }
+
+    /// The chat template, where the file has one.
+    pub fn chat_template(&self) -> Option<&Arc<ChatTemplate>> {
+        self.chat_template.as_ref()
+    }
+
+    /// Tokens that end a generation (EOS, end of turn).
+    pub fn stop_tokens(&self) -> &[u32] {
+        &self.config.stop_tokens
+    }
+
+    /// New forward state with `page_count` KV pages of [`PAGE_TOKENS`] tokens and at most
+    /// `max_tokens` tokens a call. Memory is reserved here or an error is returned.
+    pub fn new_forward(&self, page_count: usize, max_tokens: usize) -> Result<Box<dyn Forward>> {
+        let weights = self.weights.clone();
+        let schedule = self.schedule.clone();
+        let executor = CpuExecutor::new(weights, schedule, max_tokens, page_count, self.threads)?;
+        log::write(Level::Debug, || {
+            format!(
+                "forward state: {} KV tokens, {} tokens a call",
+                page_count * PAGE_TOKENS,
+                max_tokens
+            )
+        });
+        Ok(Box::new(executor))
+    }
+}

@@ -1,0 +1,73 @@
+//! RoPE frequencies with every scaling kind of the dense families.
+
+use super::config::{Config, RopeScaling};
+use crate::step::Rope;
+use std::f64::consts::PI;
+
+/// The angle per position of each pair, `base^(−2i/dims)` scaled as the config says.
+pub fn rope(config: &Config) -> Rope {
+    let dims = config.rope_dims;
+    let base = f64::from(config.rope_theta);
+    let mut magnitude = 1.0;
+    let plain = (0..dims / 2).map(|i| base.powf(-2.0 * i as f64 / dims as f64));
+    let inv_freq: Vec<f64> = match &config.rope_scaling {
+        RopeScaling::None => plain.collect(),
+        RopeScaling::Linear { factor } => plain.map(|f| f / f64::from(*factor)).collect(),
+        RopeScaling::Factors(factors) => plain
+            .zip(factors)
+            .map(|(f, &by)| f / f64::from(by))
+            .collect(),
+        RopeScaling::Llama3 {
+            factor,
+            low_freq_factor,
+            high_freq_factor,
+            original_context,
+        } => {
+            let (low, high) = (f64::from(*low_freq_factor), f64::from(*high_freq_factor));
+            let factor = f64::from(*factor);
+            plain
+                .map(|f| {
+                    // Wavelengths per original context.
+                    let turns = *original_context as f64 * f / (2.0 * PI);
+                    let smooth = ((turns - low) / (high - low)).clamp(0.0, 1.0);
+                    f * smooth + f / factor * (1.0 - smooth)
+                })
+                .collect()
+        }
+        RopeScaling::Yarn {
+            factor,
+            original_context,
+            beta_fast,
+            beta_slow,
+            attention_factor,
+        } => {
+            let factor = f64::from(*factor);
+            magnitude = match attention_factor {
+                0.0 => (0.1 * factor.ln() + 1.0) as f32,
+                given => *given,
+            };
+            // The pair that makes `turns` turns over the original context.
+            let pair = |turns: f32| {
+                let wavelength = *original_context as f64 / (f64::from(turns) * 2.0 * PI);
+                dims as f64 * wavelength.ln() / (2.0 * base.ln())
+            };
+            let low = pair(*beta_fast).floor().max(0.0);
+            let high = pair(*beta_slow)
+                .ceil()
+                .min(dims as f64 - 1.0)
+                .max(low + 0.001);
+            plain
+                .enumerate()
+                .map(|(i, f)| {
+                    let ramp = ((i as f64 - low) / (high - low)).clamp(0.0, 1.0);
+                    f / factor * ramp + f * (1.0 - ramp)
+                })
+                .collect()
+        }
+    };
+    Rope {
+        inv_freq: inv_freq.into_iter().map(|f| f as f32).collect(),
+        interleaved: config.rope_interleaved,
+        magnitude,
+    }
+}

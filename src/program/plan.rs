@@ -1,0 +1,124 @@
+//! Memory plan: every buffer gets a fixed place in one arena; buffers that never live at the same
+//! time share it.
+
+use crate::step::{Buffer, BufferId, Epilogue, Step};
+
+/// Sets the offsets of `buffers`; returns the arena's floats a row.
+pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
+    // First and last step that touch each buffer.
+    let mut lives: Vec<Option<(usize, usize)>> = vec![None; buffers.len()];
+    for (at, step) in steps.iter().enumerate() {
+        for id in touched(step) {
+            let life = &mut lives[id.0];
+            *life = Some((life.map_or(at, |l| l.0), at));
+        }
+    }
+    let mut arena = 0;
+    for index in 0..buffers.len() {
+        let Some(life) = lives[index] else { continue };
+        // Buffers are numbered in order of birth, so all that overlap and are placed come before.
+        let mut taken: Vec<(usize, usize)> = (0..index)
+            .filter(|&other| lives[other].is_some_and(|l| l.0 <= life.1 && life.0 <= l.1))
+            .map(|other| {
+                (
+                    buffers[other].offset,
+                    buffers[other].offset + buffers[other].width,
+                )
+            })
+            .collect();
+        taken.sort_unstable();
+        let mut offset = 0;
+        for (from, to) in taken {
+            if offset + buffers[index].width <= from {
+                break;
+            }
+            offset = offset.max(to);
+        }
+        buffers[index].offset = offset;
+        arena = arena.max(offset + buffers[index].width);
+    }
+    arena
+}
+
+fn touched(step: &Step) -> Vec<BufferId> {
+    match step {
+        Step::Embed { out, .. } => vec![*out],
+        Step::SelectWanted { x, out } => vec![*x, *out],
+        Step::Attend { q, k, v, out, .. } => vec![*q, *k, *v, *out],
+        Step::Matmul {
+            x,
+            products,
+            epilogue,
+            ..
+        } => {
+            let mut ids = vec![*x];
+            ids.extend(products.iter().filter_map(|p| p.out));
+            if let Epilogue::Add(residual) = epilogue {
+                ids.push(*residual);
+            }
+            ids
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::{MatrixId, Product, Rows};
+
+    fn buffer(width: usize) -> Buffer {
+        Buffer {
+            rows: Rows::Tokens,
+            width,
+            offset: 0,
+        }
+    }
+
+    fn matmul(x: usize, out: usize) -> Step {
+        let product = Product {
+            weight: MatrixId(0),
+            bias: None,
+            out: Some(BufferId(out)),
+        };
+        Step::Matmul {
+            x: BufferId(x),
+            norm: None,
+            products: vec![product],
+            epilogue: Epilogue::Store,
+        }
+    }
+
+    #[test]
+    fn buffers_that_live_together_do_not_overlap() {
+        let mut steps = vec![Step::Embed {
+            table: MatrixId(0),
+            out: BufferId(0),
+        }];
+        steps.extend((0..6).map(|i| matmul(i, i + 1)));
+        steps.push(matmul(2, 7)); // keeps 2 alive to the end
+        let mut buffers: Vec<Buffer> = [64, 32, 16, 128, 8, 64, 32, 16].map(buffer).to_vec();
+        let arena = plan(&steps, &mut buffers);
+        let lives = |id: usize| {
+            let at = |f: fn(&mut dyn Iterator<Item = usize>) -> Option<usize>| {
+                f(&mut (0..steps.len()).filter(|&s| touched(&steps[s]).contains(&BufferId(id))))
+            };
+            (at(|i| i.min()).unwrap(), at(|i| i.max()).unwrap())
+        };
+        for a in 0..buffers.len() {
+            for b in 0..a {
+                let (la, lb) = (lives(a), lives(b));
+                if la.0 <= lb.1 && lb.0 <= la.1 {
+                    let (x, y) = (buffers[a], buffers[b]);
+                    assert!(
+                        x.offset + x.width <= y.offset || y.offset + y.width <= x.offset,
+                        "{a} and {b} overlap"
+                    );
+                }
+            }
+        }
+        assert!(
+            arena < buffers.iter().map(|b| b.width).sum(),
+            "nothing was shared"
+        );
+    }
+}

@@ -1,0 +1,340 @@
+//! A request's sampler: parameters, the tokens that penalties look at, and the steps of the chain.
+
+use super::exp::{exp_nonpositive, sum_exp, weights};
+use super::philox::uniform;
+use super::select::{Candidate, at_least, best_first, block_maxima, first_of, top_k};
+use crate::session::{Sampling, TokenLogprob};
+use crate::{Error, Result};
+use std::collections::{HashMap, VecDeque};
+
+/// Tokens that penalties look at when the request does not say.
+const DEFAULT_WINDOW: usize = 64;
+/// The first guess of how many tokens a nucleus (top-p) holds; four times as many each further try.
+const FIRST_NUCLEUS: usize = 64;
+/// Stands for −∞: what a banned token's logit becomes, so that all logits stay finite.
+const BANNED: f32 = f32::MIN;
+
+/// A chosen token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampled {
+    /// The token.
+    pub token: u32,
+    /// `ln softmax` of the model's logits at the token, where log-probabilities were asked for.
+    pub logprob: Option<f32>,
+    /// The most probable tokens by the model's logits, best first.
+    pub top: Vec<TokenLogprob>,
+}
+
+/// Buffers that samplers share, so that a step allocates nothing. One thread at a time.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    maxima: Vec<f32>,
+    floats: Vec<f32>,
+    candidates: Vec<Candidate>,
+    undo: Vec<(u32, f32)>,
+}
+
+/// The sampler of one request. One thread at a time.
+#[derive(Debug)]
+pub struct Sampler {
+    params: Sampling,
+    vocab: usize,
+    penalties: bool,
+    window: usize,
+    recent: VecDeque<u32>,
+    counts: HashMap<u32, u32>,
+}
+
+impl Sampler {
+    /// A sampler over `vocab` tokens that continues `prompt` (tokens below `vocab`).
+    /// [`Error::InvalidArgument`] names a parameter that is out of range, and its value.
+    pub fn new(params: Sampling, vocab: usize, prompt: &[u32]) -> Result<Sampler> {
+        params.validate(vocab)?;
+        let repetition = params.repetition_penalty;
+        let penalties = (repetition != 0.0 && repetition != 1.0)
+            || params.presence_penalty != 0.0
+            || params.frequency_penalty != 0.0;
+        let window = match params.penalty_window {
+            0 => DEFAULT_WINDOW,
+            n => n as usize,
+        };
+        let mut sampler = Sampler {
+            params,
+            vocab,
+            penalties,
+            window,
+            recent: VecDeque::new(),
+            counts: HashMap::new(),
+        };
+        if penalties {
+            for &token in prompt.iter().skip(prompt.len().saturating_sub(window)) {
+                sampler.accept(token);
+            }
+        }
+        Ok(sampler)
+    }
+
+    /// Takes note of a token that was generated.
+    pub fn accept(&mut self, token: u32) {
+        if !self.penalties {
+            return;
+        }
+        self.recent.push_back(token);
+        *self.counts.entry(token).or_insert(0) += 1;
+        if self.recent.len() > self.window
+            && let Some(old) = self.recent.pop_front()
+            && let Some(count) = self.counts.get_mut(&old)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&old);
+            }
+        }
+    }
+
+    /// Chooses token number `position` (from 0) of the generation. `logits` is a row as the model
+    /// gave it; it is changed. [`Error::DeviceFailed`] where a logit is not finite,
+    /// [`Error::InvalidArgument`] where biases ban every token.
+    pub fn sample(
+        &self,
+        logits: &mut [f32],
+        position: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Sampled> {
+        if logits.len() != self.vocab {
+            return Err(Error::Internal(format!(
+                "a row of {} logits for a vocabulary of {}",
+                logits.len(),
+                self.vocab
+            )));
+        }
+        self.edit(logits, scratch)?;
+        let max = block_maxima(logits, &mut scratch.maxima).map_err(|at| not_finite(logits, at))?;
+        if max <= BANNED {
+            return Err(Error::InvalidArgument(
+                "logit_bias bans every token; leave at least one".into(),
+            ));
+        }
+        let token = if self.params.temperature == 0.0 || self.params.top_k == 1 {
+            first_of(logits, &scratch.maxima, max) as u32
+        } else {
+            self.draw(logits, max, uniform(self.params.seed, position), scratch)
+        };
+        let (logprob, top) = match self.params.logprobs {
+            0 => (None, Vec::new()),
+            n => self.logprobs(logits, token, n as usize, max, scratch),
+        };
+        Ok(Sampled {
+            token,
+            logprob,
+            top,
+        })
+    }
+
+    /// Steps 1 and 2: bias and penalties, in place. Old values go to `undo` when log-probabilities
+    /// need them again.
+    fn edit(&self, logits: &mut [f32], scratch: &mut Scratch) -> Result<()> {
+        scratch.undo.clear();
+        let keep = self.params.logprobs > 0;
+        let mut change = |id: u32, new: &dyn Fn(f32) -> f32| -> Result<()> {
+            let Some(l) = logits.get_mut(id as usize) else {
+                return Ok(());
+            };
+            let old = *l;
+            if !old.is_finite() {
+                return Err(not_finite_at(id as usize, old));
+            }
+            if keep {
+                scratch.undo.push((id, old));
+            }
+            // Also turns a bias of −∞ into BANNED, and keeps every value finite.
+            *l = new(old).clamp(BANNED, f32::MAX);
+            Ok(())
+        };
+        for &(id, bias) in &self.params.logit_bias {
+            change(id, &|l| l + bias)?;
+        }
+        if self.penalties {
+            let repetition = match self.params.repetition_penalty {
+                0.0 => 1.0,
+                r => r,
+            };
+            let (presence, frequency) =
+                (self.params.presence_penalty, self.params.frequency_penalty);
+            for (&id, &count) in &self.counts {
+                change(id, &|l| {
+                    let l = if l > 0.0 {
+                        l / repetition
+                    } else {
+                        l * repetition
+                    };
+                    l - (count as f32 * frequency + presence)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Steps 4 to 8. Top-k, top-p and min-p each keep a front part of the candidates in falling
+    /// order, so they only shorten one list.
+    fn draw(&self, logits: &[f32], max: f32, u: f64, scratch: &mut Scratch) -> u32 {
+        let Sampling {
+            temperature,
+            top_p,
+            min_p,
+            ..
+        } = self.params;
+        let k = self.params.top_k as usize;
+        let nucleus = top_p > 0.0 && top_p < 1.0;
+        let Scratch {
+            maxima,
+            floats,
+            candidates,
+            ..
+        } = scratch;
+        if k > 0 && k < logits.len() {
+            top_k(logits, maxima, k, candidates, floats);
+            if nucleus {
+                let total = candidates.iter().map(|c| mass(c, max)).sum::<f64>();
+                if let Some(n) = reach(candidates, max, f64::from(top_p) * total) {
+                    candidates.truncate(n);
+                }
+            }
+        } else if nucleus {
+            let goal = f64::from(top_p) * sum_exp(logits, max, 1.0);
+            let mut guess = FIRST_NUCLEUS;
+            loop {
+                top_k(logits, maxima, guess, candidates, floats);
+                if let Some(n) = reach(candidates, max, goal) {
+                    candidates.truncate(n);
+                    break;
+                }
+                if guess >= logits.len() {
+                    break;
+                }
+                guess = guess.saturating_mul(4);
+            }
+        } else if min_p > 0.0 {
+            at_least(logits, maxima, max + min_p.ln(), candidates);
+            candidates.sort_unstable_by(best_first);
+        } else {
+            weights(logits, max, temperature, floats);
+            return pick(floats, u) as u32;
+        }
+        if min_p > 0.0 {
+            let threshold = max + min_p.ln();
+            // The best one stays even where rounding would drop it.
+            let kept = candidates.partition_point(|c| c.0 >= threshold).max(1);
+            candidates.truncate(kept);
+        }
+        floats.clear();
+        floats.extend(
+            candidates
+                .iter()
+                .map(|c| exp_nonpositive((c.0 - max) / temperature)),
+        );
+        candidates.get(pick(floats, u)).map_or(0, |c| c.1)
+    }
+
+    fn logprobs(
+        &self,
+        logits: &mut [f32],
+        token: u32,
+        n: usize,
+        edited_max: f32,
+        scratch: &mut Scratch,
+    ) -> (Option<f32>, Vec<TokenLogprob>) {
+        let mut max = edited_max;
+        if !scratch.undo.is_empty() {
+            for (id, old) in scratch.undo.drain(..).rev() {
+                if let Some(l) = logits.get_mut(id as usize) {
+                    *l = old;
+                }
+            }
+            // The old values were finite, so there is a maximum.
+            max = block_maxima(logits, &mut scratch.maxima).unwrap_or(edited_max);
+        }
+        let log_sum = f64::from(max) + sum_exp(logits, max, 1.0).ln();
+        let logprob = |l: f32| (f64::from(l) - log_sum) as f32;
+        top_k(
+            logits,
+            &scratch.maxima,
+            n,
+            &mut scratch.candidates,
+            &mut scratch.floats,
+        );
+        let top = scratch
+            .candidates
+            .iter()
+            .map(|&(l, token)| TokenLogprob {
+                token,
+                logprob: logprob(l),
+            })
+            .collect();
+        (logits.get(token as usize).map(|&l| logprob(l)), top)
+    }
+}
+
+fn mass(candidate: &Candidate, max: f32) -> f64 {
+    f64::from(exp_nonpositive(candidate.0 - max))
+}
+
+/// How many candidates from the front have the mass `goal` together.
+fn reach(candidates: &[Candidate], max: f32, goal: f64) -> Option<usize> {
+    let mut sum = 0.0;
+    for (i, candidate) in candidates.iter().enumerate() {
+        sum += mass(candidate, max);
+        if sum >= goal {
+            return Some(i + 1);
+        }
+    }
+    None
+}
+
+/// The index that `u` in `[0, 1)` falls on when every index is as wide as its weight.
+fn pick(weights: &[f32], u: f64) -> usize {
+    const BLOCK: usize = 256;
+    // Several sums side by side, so that the additions do not wait for each other.
+    let sum = |block: &[f32]| {
+        let mut lanes = [0.0f64; 8];
+        for group in block.chunks(lanes.len()) {
+            for (sum, &w) in lanes.iter_mut().zip(group) {
+                *sum += f64::from(w);
+            }
+        }
+        lanes.iter().sum::<f64>()
+    };
+    let total: f64 = weights.chunks(BLOCK).map(sum).sum();
+    let mut left = u * total;
+    for (index, block) in weights.chunks(BLOCK).enumerate() {
+        let width = sum(block);
+        if left >= width {
+            left -= width;
+            continue;
+        }
+        for (i, &w) in block.iter().enumerate() {
+            left -= f64::from(w);
+            if left < 0.0 {
+                return index * BLOCK + i;
+            }
+        }
+        left = 0.0;
+    }
+    // Rounding used up the last weight: the last index that can be drawn at all.
+    weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
+}
+
+fn not_finite(logits: &[f32], at: usize) -> Error {
+    not_finite_at(at, logits.get(at).copied().unwrap_or(f32::NAN))
+}
+
+fn not_finite_at(token: usize, value: f32) -> Error {
+    Error::DeviceFailed(format!(
+        "the model's logit of token {token} is {value}: the weights are damaged or the device \
+         computed wrongly; check the model file"
+    ))
+}
+
+#[cfg(test)]
+#[path = "sampler_tests.rs"]
+mod tests;

@@ -1,0 +1,199 @@
+//! The vocabulary between programs and devices: steps over buffers, and the batch they run on.
+//!
+//! A leaf: `program` writes it, every device executes it.
+
+/// Tokens of one KV cache page.
+pub const PAGE_TOKENS: usize = 32;
+
+/// A weight matrix of the model, by its place in the model's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MatrixId(pub usize);
+
+/// A weight vector (norm weight, bias) of the model, by its place in the model's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VectorId(pub usize);
+
+/// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BufferId(pub usize);
+
+/// How many rows an activation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// One for each token of the batch.
+    Tokens,
+    /// One for each token whose logits are wanted.
+    Wanted,
+}
+
+/// An activation `[rows, width]` of f32 in the arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffer {
+    /// Rows.
+    pub rows: Rows,
+    /// Columns.
+    pub width: usize,
+    /// First column of the arena: the buffer starts at `offset · max_rows` floats.
+    pub offset: usize,
+}
+
+/// RMSNorm `x · rsqrt(mean(x²) + eps) · weight`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Norm {
+    /// The weight.
+    pub weight: VectorId,
+    /// ε.
+    pub eps: f32,
+}
+
+/// One product of a [`Step::Matmul`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Product {
+    /// `W` `[out, in]`.
+    pub weight: MatrixId,
+    /// `b` `[out]`.
+    pub bias: Option<VectorId>,
+    /// `[rows, out]`; `None`: the logits.
+    pub out: Option<BufferId>,
+}
+
+/// What happens to the results of a [`Step::Matmul`] before they are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Epilogue {
+    /// Nothing.
+    Store,
+    /// One product: `out = residual + W·x`.
+    Add(BufferId),
+    /// Two products (gate, up): `out = silu(gate) · up`, stored to the first product's `out`.
+    SwiGlu,
+}
+
+/// Shape and kind of an attention.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attention {
+    /// Query heads.
+    pub heads: usize,
+    /// Key/value heads; divides `heads`.
+    pub kv_heads: usize,
+    /// Width of a head.
+    pub head_dim: usize,
+    /// Scores are `q·k · scale`.
+    pub scale: f32,
+    /// Only the last `window` tokens are seen.
+    pub window: Option<usize>,
+}
+
+/// Rotary position embedding of the first `2·inv_freq.len()` dimensions of a head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rope {
+    /// Angle per position of each pair.
+    pub inv_freq: Vec<f32>,
+    /// Pairs are (2i, 2i+1) instead of (i, i + dims/2).
+    pub interleaved: bool,
+    /// cos and sin are multiplied by this (YaRN).
+    pub magnitude: f32,
+}
+
+/// One parallel operation of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// `out[t] = table[token[t]]`.
+    Embed {
+        /// `[vocab, width]`.
+        table: MatrixId,
+        /// `[tokens, width]`.
+        out: BufferId,
+    },
+    /// `y_i = W_i · norm(x) + b_i` for all products, then the epilogue.
+    Matmul {
+        /// `[rows, in]`.
+        x: BufferId,
+        /// Normalises `x` first.
+        norm: Option<Norm>,
+        /// The products, all of the same `x`.
+        products: Vec<Product>,
+        /// What is stored.
+        epilogue: Epilogue,
+    },
+    /// Per-head norm and RoPE of q and k, KV cache write, causal attention over the cache.
+    Attend {
+        /// `[tokens, heads · head_dim]`.
+        q: BufferId,
+        /// `[tokens, kv_heads · head_dim]`.
+        k: BufferId,
+        /// `[tokens, kv_heads · head_dim]`.
+        v: BufferId,
+        /// `[tokens, heads · head_dim]`.
+        out: BufferId,
+        /// Norm of each query head.
+        q_norm: Option<Norm>,
+        /// Norm of each key head.
+        k_norm: Option<Norm>,
+        /// Which layer of the KV cache.
+        layer: usize,
+        /// Shape.
+        shape: Attention,
+    },
+    /// `out` = the rows of `x` whose logits are wanted.
+    SelectWanted {
+        /// `[tokens, width]`.
+        x: BufferId,
+        /// `[wanted, width]`.
+        out: BufferId,
+    },
+}
+
+/// A planned program: steps over an arena of `width · max_rows` floats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// In order of execution.
+    pub steps: Vec<Step>,
+    /// All activations.
+    pub buffers: Vec<Buffer>,
+    /// Floats of arena a row.
+    pub width: usize,
+    /// The one RoPE of the model.
+    pub rope: Rope,
+    /// Columns of the logits.
+    pub vocab_size: usize,
+    /// KV cache layers.
+    pub layers: usize,
+    /// Shape of every attention.
+    pub attention: Attention,
+}
+
+/// Which rows of a slice want logits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// None: prefill that is not finished.
+    Nothing,
+    /// The last token of the slice.
+    Last,
+    /// Every token (evaluation).
+    All,
+}
+
+/// A run of consecutive tokens of one sequence.
+#[derive(Debug, Clone)]
+pub struct Slice<'a> {
+    /// The tokens to run.
+    pub tokens: &'a [u32],
+    /// Position of the first of them in its sequence.
+    pub start: usize,
+    /// KV pages of the sequence, enough for `start + tokens.len()` positions. Page ids are below
+    /// the page count the forward state was made with.
+    pub pages: &'a [u32],
+    /// Which rows want logits.
+    pub wanted: Wanted,
+}
+
+impl Slice<'_> {
+    /// Rows of logits this slice asks for.
+    pub fn wanted_rows(&self) -> usize {
+        match self.wanted {
+            Wanted::Nothing => 0,
+            Wanted::Last => self.tokens.len().min(1),
+            Wanted::All => self.tokens.len(),
+        }
+    }
+}
