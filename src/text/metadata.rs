@@ -4,7 +4,7 @@ use super::added::AddedTokens;
 use super::bpe::{self, Bpe, Finder};
 use super::pre_tokenizer;
 use super::spm::{Piece, Spm};
-use super::tokenizer::{Encoder, Parts};
+use super::tokenizer::{Encoder, Parts, SpmEncoder};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
 use crate::formats::gguf::Value;
 use crate::log::{self, Level};
@@ -365,11 +365,11 @@ fn read_spm(metadata: &Metadata) -> Result<Parts> {
     let whole = AddedTokens::new(whole, source)?;
     Ok(Parts {
         vocabulary,
-        encoder: Encoder::Spm {
+        encoder: Encoder::Spm(Box::new(SpmEncoder {
             spm: Spm::new(pieces, whole, bytes, unknown),
             control: AddedTokens::new(control, source)?,
             space_prefix,
-        },
+        })),
         prefix: edges.prefix,
         suffix: edges.suffix,
         bos: edges.bos,
