@@ -34,11 +34,16 @@ pub(super) fn register(environment: &mut Environment<'static>) {
         template_methods::replace(&out.0, old, new, count)
     });
     environment.add_filter("join", join);
-    environment.add_filter("string", |value: &Value| {
-        let mut text = Text(String::new());
-        text.value(value)?;
-        Ok::<_, Error>(text.0)
-    });
+    for name in ["string", "safe"] {
+        environment.add_filter(name, |value: &Value| {
+            let mut text = Text(String::new());
+            text.value(value)?;
+            Ok::<_, Error>(text.0)
+        });
+    }
+    for name in ["escape", "e"] {
+        environment.add_filter(name, escape);
+    }
     environment.add_filter("indent", indent);
     environment.add_filter(
         "trim",
@@ -49,13 +54,54 @@ pub(super) fn register(environment: &mut Environment<'static>) {
             template_methods::call(state, &Value::from(out.0), "strip", &args)
         },
     );
+    environment.add_filter("items", template_methods::items);
+    environment.add_filter("reverse", |value: Value| {
+        let (none, back) = (Value::from(()), Value::from(-1));
+        template_methods::slice(&value, &none, &none, &back)
+    });
     charged_filters(environment);
     tests(environment);
-    // They write or fill without bound, or escape for HTML.
-    for name in ["batch", "slice", "format", "pprint", "escape", "e", "safe"] {
+    // They write or fill without bound, or Jinja has none of that name.
+    for name in [
+        "batch", "slice", "format", "pprint", "chain", "zip", "split", "lines", "bool",
+    ] {
         environment.remove_filter(name);
     }
     environment.remove_global("debug");
+    // What goes into a container is weighed, so that values cannot nest without end.
+    let builders = [
+        ("dict", Value::from_function(minijinja::functions::dict)),
+        (
+            "namespace",
+            Value::from_function(minijinja::functions::namespace),
+        ),
+    ];
+    for (name, original) in builders {
+        environment.add_function(name, move |state: &State, args: Rest<Value>| {
+            args.iter().try_for_each(weigh)?;
+            original.call(state, &args)
+        });
+    }
+}
+
+/// `text | escape`: for HTML, as Python's markupsafe does.
+fn escape(value: &Value) -> Result<String, Error> {
+    let mut text = Text(String::new());
+    text.value(value)?;
+    let mut out = Text(String::new());
+    for part in text.0.split_inclusive(['&', '<', '>', '\'', '"']) {
+        let plain = part.trim_end_matches(['&', '<', '>', '\'', '"']);
+        out.push(plain)?;
+        out.push(match part.get(plain.len()..) {
+            Some("&") => "&amp;",
+            Some("<") => "&lt;",
+            Some(">") => "&gt;",
+            Some("'") => "&#39;",
+            Some("\"") => "&#34;",
+            _ => "",
+        })?;
+    }
+    Ok(out.0)
 }
 
 /// What the guarded form of a template calls in place of operators.
@@ -72,7 +118,72 @@ fn operators(environment: &mut Environment<'static>) {
         }
         Ok::<_, Error>(text.0)
     });
+    environment.add_function(name("add"), add);
     environment.add_function(name("multiply"), multiply);
+    environment.add_function(name("slice"), template_methods::slice);
+}
+
+/// `a + b + …`: numbers, or texts or lists one after the other.
+fn add(values: Rest<Value>) -> Result<Value, Error> {
+    let mut values = values.0.into_iter();
+    let Some(mut sum) = values.next() else {
+        return Ok(Value::UNDEFINED);
+    };
+    let mut text: Option<Text> = None;
+    for value in values {
+        if let (Some(left), Some(right)) = (sum.as_str(), value.as_str()) {
+            // A chain of texts grows in place.
+            let mut start = Text(String::new());
+            if text.is_none() {
+                start.push(left)?;
+            }
+            text.get_or_insert(start).push(right)?;
+            continue;
+        }
+        if text.is_some() {
+            return Err(fail(format!("cannot add {} to a text", value.kind())));
+        }
+        sum = add_two(&sum, &value)?;
+    }
+    Ok(text.map_or(sum, |text| Value::from(text.0)))
+}
+
+fn add_two(a: &Value, b: &Value) -> Result<Value, Error> {
+    use ValueKind::{Bool, Iterable, Number, Seq};
+    match (a.kind(), b.kind()) {
+        (Seq | Iterable, Seq | Iterable) => {
+            let mut items = Vec::new();
+            for item in a.try_iter()?.chain(b.try_iter()?) {
+                charge(32)?;
+                items.push(item);
+            }
+            Ok(Value::from(items))
+        }
+        (Number | Bool, Number | Bool) => match (integer(a), integer(b)) {
+            (Some(a), Some(b)) => a
+                .checked_add(b)
+                .map(Value::from)
+                .ok_or_else(|| fail("a sum is too large")),
+            _ => Ok(Value::from(float(a)? + float(b)?)),
+        },
+        (a, b) => Err(fail(format!("{a} and {b} cannot be added"))),
+    }
+}
+
+/// An integer or, as in Python, a flag.
+fn integer(value: &Value) -> Option<i128> {
+    match value.kind() {
+        ValueKind::Bool => Some(value.is_true().into()),
+        _ if value.is_integer() => i128::try_from(value.clone()).ok(),
+        _ => None,
+    }
+}
+
+fn float(value: &Value) -> Result<f64, Error> {
+    match integer(value) {
+        Some(value) => Ok(value as f64),
+        None => f64::try_from(value.clone()),
+    }
 }
 
 /// `a * b`: numbers, or a text or list repeated.
@@ -103,12 +214,12 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
             let count = items.len() * times;
             Ok(items.into_iter().cycle().take(count).collect())
         }
-        ValueKind::Number => match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) if a.checked_mul(b).is_some() => Ok(Value::from(a * b)),
-            _ => {
-                let (a, b) = (f64::try_from(a.clone())?, f64::try_from(b.clone())?);
-                Ok(Value::from(a * b))
-            }
+        ValueKind::Number | ValueKind::Bool => match (integer(a), integer(b)) {
+            (Some(a), Some(b)) => a
+                .checked_mul(b)
+                .map(Value::from)
+                .ok_or_else(|| fail("a product is too large")),
+            _ => Ok(Value::from(float(a)? * float(b)?)),
         },
         kind => Err(fail(format!("{kind} cannot be multiplied"))),
     }
@@ -193,7 +304,6 @@ fn charged_filters(environment: &mut Environment<'static>) {
         ("round", Shallow, Value::from_function(filters::round)),
         ("int", Shallow, Value::from_function(filters::int)),
         ("float", Shallow, Value::from_function(filters::float)),
-        ("bool", Shallow, Value::from_function(filters::bool)),
         ("upper", Deep, Value::from_function(filters::upper)),
         ("lower", Deep, Value::from_function(filters::lower)),
         ("title", Deep, Value::from_function(filters::title)),
@@ -202,11 +312,7 @@ fn charged_filters(environment: &mut Environment<'static>) {
             Deep,
             Value::from_function(filters::capitalize),
         ),
-        ("split", Deep, Value::from_function(filters::split)),
-        ("lines", Deep, Value::from_function(filters::lines)),
         ("dictsort", Deep, Value::from_function(filters::dictsort)),
-        ("items", Deep, Value::from_function(filters::items)),
-        ("reverse", Deep, Value::from_function(filters::reverse)),
         ("min", Deep, Value::from_function(filters::min)),
         ("max", Deep, Value::from_function(filters::max)),
         ("sort", Deep, Value::from_function(filters::sort)),
@@ -227,8 +333,6 @@ fn charged_filters(environment: &mut Environment<'static>) {
         ("map", Deep, Value::from_function(filters::map)),
         ("groupby", Deep, Value::from_function(filters::groupby)),
         ("unique", Deep, Value::from_function(filters::unique)),
-        ("chain", Deep, Value::from_function(filters::chain)),
-        ("zip", Deep, Value::from_function(filters::zip)),
     ];
     for (name, cost, original) in list {
         environment.add_filter(name, move |state: &State, args: Rest<Value>| {

@@ -332,11 +332,10 @@ impl Printer {
         }
     }
 
-    /// An expression that `.`, `[`, `(` or `|` may follow.
+    /// An expression that `.`, `[` or `(` may follow.
     fn postfix(&mut self, expr: &Expr) -> Printed {
         match expr {
             Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) | Expr::Call(_) => self.expr(expr),
-            Expr::Filter(_) => self.expr(expr),
             _ => {
                 self.text("(");
                 self.expr(expr)?;
@@ -379,15 +378,16 @@ impl Printer {
                 }
             }
             Expr::Slice(slice) => {
-                self.postfix(&slice.expr)?;
-                self.text("[");
-                for (index, part) in [&slice.start, &slice.stop, &slice.step].iter().enumerate() {
-                    self.text(if index > 0 { ":" } else { "" });
-                    if let Some(part) = part {
-                        self.expr(part)?;
+                let _ = write!(self.0, "{PREFIX}slice(");
+                self.expr(&slice.expr)?;
+                for part in [&slice.start, &slice.stop, &slice.step] {
+                    self.text(", ");
+                    match part {
+                        Some(part) => self.expr(part)?,
+                        None => self.text("none"),
                     }
                 }
-                self.text("]");
+                self.text(")");
             }
             Expr::UnaryOp(unary) => {
                 self.text(match unary.op {
@@ -429,7 +429,10 @@ impl Printer {
             }
             Expr::Filter(filter) => {
                 if let Some(value) = &filter.expr {
-                    self.postfix(value)?;
+                    match value {
+                        Expr::Filter(_) => self.expr(value)?,
+                        _ => self.postfix(value)?,
+                    }
                     self.text("|");
                 }
                 self.name(filter.name)?;
@@ -492,22 +495,23 @@ impl Printer {
                 return self.call("concat", &operands);
             }
             BinOpKind::Mul => return self.call("multiply", &[left, right]),
-            BinOpKind::Add | BinOpKind::ScAnd | BinOpKind::ScOr => {
+            BinOpKind::Add => {
+                let mut operands = Vec::new();
+                Printer::operands(op, whole, &mut operands);
+                return self.call("add", &operands);
+            }
+            BinOpKind::ScAnd | BinOpKind::ScOr => {
                 let mut operands = Vec::new();
                 Printer::operands(op, whole, &mut operands);
                 self.text("(");
                 for (index, operand) in operands.into_iter().enumerate() {
                     if index > 0 {
                         self.text(match op {
-                            BinOpKind::Add => " + ",
                             BinOpKind::ScAnd => " and ",
                             _ => " or ",
                         });
                     }
-                    match op {
-                        BinOpKind::Add => self.weighed(operand)?,
-                        _ => self.expr(operand)?,
-                    }
+                    self.expr(operand)?;
                 }
                 self.text(")");
                 return Ok(());

@@ -283,9 +283,10 @@ PYTHON = """{# comment #}
 {% endset %}[{{ block }}]{% filter upper %}loud{% endfilter %}
 {{ 'a,b,,c'.split(',') }} {{ '\\u00a0x\\u00a0'.strip() }}! {{ 'line1\\nline2\\n' | indent(2) }} {{ 'xXx'.strip('x') }} {{ 'title case'.title() }} {{ 'cap'.capitalize() }} {{ 'a.b'.partition('.') | list }}
 {{ 'abc'.startswith('ab') }} {{ 'abc'.endswith(('bc', 'x')) }} {{ 'b' in 'abc' }} {{ 'k' in {'k': 1} }} {{ 3 not in [1, 2] }} {{ 'x' if false }}{{ 1 < 2 < 3 }} {{ not true or true and false }}
-{{ [1, 2, 3, 4][1:3] }} {{ [1, 2, 3][-1] }} {{ {'a': 1}.get('b', 'dflt') }} {{ {'a': 1}.keys() | list }} {{ {'a': 1} | items | list | length }} {{ [1, [2, 3]] | string }} {{ '3' | int + 4 }} {{ [1, 2, 3] | sum }} {{ [4, 2] | min }} {{ 3.7 | int }} {{ -3 | abs }} {{ 'abc' | first }}{{ 'abc' | last }} {{ ['a', 'a', 'b'] | unique | list }} {{ 'a b' | replace(' ', '_') }}
+{{ [1, 2, 3, 4][1:3] }}{{ [1, 2, 3, 4][::-2] }}{{ [1, 2, 3, 4][-3:] }}{{ [1, 2, 3, 4][:-1] }}{{ [1, 2, 3, 4][2:0:-1] }}{{ [1, 2][5:] }}{{ [1, 2][-9:9] }}{{ 'héllo'[-4:-1] }}{{ 'abc' | reverse }}{{ [1, 2] | reverse | list }}{% for k, v in {'a': 1} | items %}{{ k }}{{ v }}{% endfor %}{{ {'a': {'b': 2}}.get('a').get('b') }}{{ {'a': none}.get('a', 5) }}{{ {'a': 1}.values() | list }} {{ [1, 2, 3][-1] }} {{ {'a': 1}.get('b', 'dflt') }} {{ {'a': 1}.keys() | list }} {{ {'a': 1} | items | list | length }} {{ [1, [2, 3]] | string }} {{ '3' | int + 4 }} {{ [1, 2, 3] | sum }} {{ [4, 2] | min }} {{ 3.7 | int }} {{ -3 | abs }} {{ 'abc' | first }}{{ 'abc' | last }} {{ ['a', 'a', 'b'] | unique | list }} {{ 'a b' | replace(' ', '_') }}
 {%- generation %} generated {%+ endgeneration -%}
    {{ messages | map(attribute='role') | list | tojson }} {{ messages | selectattr('role', 'equalto', 'user') | list | length }} {{ messages | rejectattr('role', 'in', ['user', 'system']) | map(attribute='content') | join('/') }}
+{{ (' a ' | default('', true)).strip() }}{{ ' <&"\\'> b ' | e }}{{ 1 | safe }}{{ (1, 2)[0] }}{{ ('a' ~ 'b').upper() | lower | title }}
 {{ "{{ not a tag }}" }} {% raw %}{{ raw }} {% x %}{% endraw %}
 {% if messages %}{{ messages[0].content.split('\\n') | first | trim }}{% endif %}
 """
