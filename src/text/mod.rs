@@ -4,8 +4,10 @@ mod added;
 mod bpe;
 mod chat_functions;
 pub mod chat_template;
+mod components;
 pub mod decode;
 mod folder;
+mod merger;
 mod metadata;
 mod pre_tokenizer;
 mod spm;
@@ -17,6 +19,7 @@ mod template_methods;
 pub mod tokenizer;
 mod tokenizer_json;
 mod vocabulary;
+mod words;
 
 pub use chat_template::{ChatTemplate, Message};
 pub use decode::DecodeStream;

@@ -174,9 +174,11 @@ impl Tokenizer {
             ids.extend_from_slice(&parts.prefix);
         }
         match &parts.encoder {
-            Encoder::Bpe(bpe) => bpe.encode(text, parse_special, &mut ids).map_err(|error| {
-                Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
-            })?,
+            Encoder::Bpe(bpe) => bpe
+                .encode(&parts.vocabulary, text, parse_special, &mut ids)
+                .map_err(|error| {
+                    Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
+                })?,
             Encoder::Spm(spm) => spm.encode(text, parse_special, &mut ids),
         }
         if add_special {
