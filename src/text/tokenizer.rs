@@ -8,8 +8,8 @@ use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// The longest text that is encoded in one call, in bytes: the work space of an encoding is some
-/// forty times its text.
+/// The longest text that is encoded in one call, in bytes: where a text is one word, the work space
+/// is some forty times its size.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// The model behind a tokenizer.
