@@ -141,15 +141,14 @@ impl Generating {
             logprob: sampled.logprob,
             top: sampled.top,
         });
-        end.or_else(|| {
+        if end.is_none() {
             if tokens.len() >= self.length_end {
-                Some((FinishReason::Length, None))
+                end = Some((FinishReason::Length, None));
             } else if tokens.len() >= self.context_end {
-                Some((FinishReason::Context, None))
-            } else {
-                None
+                end = Some((FinishReason::Context, None));
             }
-        })
+        }
+        end
     }
 
     /// Gives out what was held back and the end. `tokens`: how many the sequence has.

@@ -199,7 +199,7 @@ fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
     ordinary.set_encode_special_tokens(true);
     Ok(Parts {
         vocabulary,
-        encoder: Encoder::Bpe(Bpe {
+        encoder: Encoder::Bpe(Box::new(Bpe {
             model,
             normalizer,
             pre_tokenizer,
@@ -207,7 +207,7 @@ fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
                 all: Box::new(added),
                 ordinary: Box::new(ordinary),
             },
-        }),
+        })),
         prefix,
         suffix,
         bos,
