@@ -71,6 +71,12 @@ static void judge(mlxrocm_status status, mlxrocm_error *error) {
     mlxrocm_error_free(error);
 }
 
+#define JUDGE(call)                                                                               \
+    do {                                                                                          \
+        const mlxrocm_status status = (call);                                                     \
+        judge(status, error);                                                                     \
+    } while (0)
+
 static void make(uint64_t *state, int kind) {
     mlxrocm_error *error = NULL;
     void *made = NULL;
@@ -139,41 +145,41 @@ static void use(uint64_t *state) {
         mlxrocm_event event = {0};
         event.struct_size = sizeof event;
         const int64_t timeout = (int64_t)below(state, 3) * 1000000;
-        judge(mlxrocm_generation_next(take(state, GENERATIONS), timeout, &event, &error), error);
+        JUDGE(mlxrocm_generation_next(take(state, GENERATIONS), timeout, &event, &error));
         break;
     }
-    case 1: judge(mlxrocm_generation_cancel(take(state, GENERATIONS), &error), error); break;
+    case 1: JUDGE(mlxrocm_generation_cancel(take(state, GENERATIONS), &error)); break;
     case 2:
-        judge(mlxrocm_tokenizer_encode(take(state, TOKENIZERS), "The hat", below(state, 8), 3, tokens,
-                                       below(state, 8), &needed, &error), error);
+        JUDGE(mlxrocm_tokenizer_encode(take(state, TOKENIZERS), "The hat", below(state, 8), 3, tokens,
+                                       below(state, 8), &needed, &error));
         break;
     case 3:
         for (size_t i = 0; i < 8; i++) tokens[i] = (uint32_t)below(state, 322);
-        judge(mlxrocm_tokenizer_decode(take(state, TOKENIZERS), tokens, below(state, 9), 0, room,
-                                       below(state, 64), &needed, &error), error);
+        JUDGE(mlxrocm_tokenizer_decode(take(state, TOKENIZERS), tokens, below(state, 9), 0, room,
+                                       below(state, 64), &needed, &error));
         break;
     case 4: {
         const mlxrocm_message message = {"user", "hi"};
-        judge(mlxrocm_chat_template_render(take(state, TEMPLATES), &message, below(state, 2), 1, NULL,
-                                           room, below(state, 64), &needed, &error), error);
+        JUDGE(mlxrocm_chat_template_render(take(state, TEMPLATES), &message, below(state, 2), 1, NULL,
+                                           room, below(state, 64), &needed, &error));
         break;
     }
     case 5: {
         static float unused[1];
-        judge(mlxrocm_session_logits(take(state, SESSIONS), tokens, 1, unused, below(state, 2), &needed,
-                                     &error), error);
+        JUDGE(mlxrocm_session_logits(take(state, SESSIONS), tokens, 1, unused, below(state, 2), &needed,
+                                     &error));
         break;
     }
     case 6: {
         mlxrocm_model_info info = {0};
         info.struct_size = (uint32_t)(below(state, 2) * sizeof info);
-        judge(mlxrocm_model_get_info(take(state, MODELS), &info, &error), error);
+        JUDGE(mlxrocm_model_get_info(take(state, MODELS), &info, &error));
         break;
     }
     case 7: {
         mlxrocm_device_info info = {0};
         info.struct_size = sizeof info;
-        judge(mlxrocm_device_get_info(take(state, DEVICES), &info, &error), error);
+        JUDGE(mlxrocm_device_get_info(take(state, DEVICES), &info, &error));
         break;
     }
     default: {
@@ -181,7 +187,7 @@ static void use(uint64_t *state) {
         static const uint32_t some[3] = {65, 66, 67};
         float *logits = malloc(3 * 320 * sizeof *logits);
         CHECK(logits);
-        judge(mlxrocm_session_logits(take(state, SESSIONS), some, 3, logits, 960, &needed, &error), error);
+        JUDGE(mlxrocm_session_logits(take(state, SESSIONS), some, 3, logits, 960, &needed, &error));
         free(logits);
         break;
     }
