@@ -139,8 +139,9 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         }
         let mut last = (0, 0);
         let mut report = options.progress.map(|progress| {
-            |done: u64, total: u64| {
-                last = (done, total);
+            let (last, user_data) = (&mut last, &user_data);
+            move |done: u64, total: u64| {
+                *last = (done, total);
                 // SAFETY: the application gave the function for this user data, which is freed
                 // after loading.
                 unsafe { progress(done, total, user_data.pointer()) == 0 }
