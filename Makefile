@@ -69,7 +69,8 @@ check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 
-install: $(LIBRARY)
+# What is there is installed as it is, so that `make && sudo make install` builds nothing as root.
+install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY))
 	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 include/mlxrocm.h include/mlxrocm.hpp $(DESTDIR)$(INCLUDEDIR)/
 	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)

@@ -239,8 +239,8 @@ typedef struct mlxrocm_device_info {
    */
   const char *name;
   /**
-   * The kernels that run on it: "avx512-vnni", "avx512", "avx2" or "portable"; borrowed until
-   * the device is freed.
+   * The kernels that run on it: "avx512-vnni", "avx2" or "portable"; borrowed until the device is
+   * freed.
    */
   const char *isa;
   /**
@@ -258,7 +258,8 @@ typedef struct mlxrocm_device_info {
 } mlxrocm_device_info;
 
 /**
- * Hears how far loading is: `done` of `total` bytes. It is called from the thread that loads.
+ * Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
+ * from the thread that loads.
  *
  * Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
  * throw, unwind or jump out.
@@ -274,7 +275,7 @@ typedef struct mlxrocm_model_options {
    */
   uint32_t struct_size;
   /**
-   * CPU threads; 0: one for each CPU that this process may run on.
+   * CPU threads, at most 1024; 0: one for each CPU that this process may run on.
    */
   uint32_t threads;
   /**
@@ -402,6 +403,11 @@ typedef struct mlxrocm_session_options {
    * Prompt tokens that are run at once; 0: 512.
    */
   uint32_t prefill_chunk;
+  /**
+   * Tokens of KV cache that all requests share; when it is full, requests wait for each other.
+   * 0: a context for each of `max_requests`, in at most 1 GiB.
+   */
+  uint64_t kv_tokens;
 } mlxrocm_session_options;
 
 /**

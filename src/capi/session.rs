@@ -33,8 +33,8 @@ pub struct mlxrocm_session_options {
     pub max_requests: u32,
     /// Prompt tokens that are run at once; 0: 512.
     pub prefill_chunk: u32,
-    /// Tokens that the KV cache holds, all requests together: when it is full, requests wait for
-    /// each other; 0: a context for each of `max_requests`, in at most 1 GiB.
+    /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
+    /// 0: a context for each of `max_requests`, in at most 1 GiB.
     pub kv_tokens: u64,
 }
 
@@ -80,7 +80,8 @@ pub unsafe extern "C" fn mlxrocm_session_new(
                 context: options.context as usize,
                 max_requests: options.max_requests as usize,
                 prefill_chunk: options.prefill_chunk as usize,
-                kv_tokens: options.kv_tokens as usize,
+                // More than an address can count is refused like any other size that is too large.
+                kv_tokens: usize::try_from(options.kv_tokens).unwrap_or(usize::MAX),
             },
         )?;
         output.write(handle::publish(SessionObject {

@@ -46,6 +46,7 @@ int main(void) {
     FIELD(mlxrocm_session_options, context);
     FIELD(mlxrocm_session_options, max_requests);
     FIELD(mlxrocm_session_options, prefill_chunk);
+    FIELD(mlxrocm_session_options, kv_tokens);
     TYPE(mlxrocm_request);
     FIELD(mlxrocm_request, struct_size);
     FIELD(mlxrocm_request, flags);

@@ -148,7 +148,7 @@ pub fn compile(compiler: &str, source: &str, flags: &[&str], name: &str) -> Path
             .arg("-L")
             .arg(folder)
             .arg(format!("-Wl,-rpath,{}", folder.display()))
-            .args(["-lmlxrocm", "-lpthread"]),
+            .args(["-lmlxrocm", "-lpthread", "-lm"]),
     );
     program
 }
