@@ -73,6 +73,19 @@ fn check(spec: &Spec, path: &Path) {
     }
     assert!(source.chat_template().unwrap().contains("<|im_start|>"));
 
+    let tokenizer = source.tokenizer().unwrap();
+    assert_eq!(tokenizer.vocab_size(), 320);
+    let (ids, text) = (reference_ids(), TEXT);
+    assert_eq!(
+        tokenizer.encode(text, false, true).unwrap(),
+        ids,
+        "{}",
+        spec.name
+    );
+    assert_eq!(tokenizer.decode(&ids, false).unwrap(), text);
+    assert_eq!(tokenizer.bos(), Some(random_model::tiny_tokenizer::BOS));
+    assert_eq!(tokenizer.eos(), Some(random_model::tiny_tokenizer::EOS));
+
     let (q, kv) = (c.heads * c.head_dim, c.kv_heads * c.head_dim);
     let mut matrices = vec![
         source.embedding("model.embed_tokens", 320, 256).unwrap(),
@@ -152,16 +165,18 @@ fn write() {
     }
 }
 
-#[test]
-fn tiny_tokenizer_is_one_that_the_tokenizers_crate_reads() {
+const TEXT: &str = "<|im_start|>the rain\n\n in 1920 — ünï 🎈<|im_end|>";
+
+/// The ids of `TEXT` by the tokenizers crate.
+fn reference_ids() -> Vec<u32> {
     let json = random_model::tiny_tokenizer::tokenizer_json().to_string();
     let tokenizer: tokenizers::Tokenizer = json.parse().unwrap();
     assert_eq!(tokenizer.get_vocab_size(true), 320);
-    let text = "<|im_start|>the rain\n\n in 1920 — ünï 🎈<|im_end|>";
-    let ids = tokenizer.encode(text, false).unwrap();
-    assert_eq!(ids.get_ids()[0], 318);
-    assert_eq!(tokenizer.decode(ids.get_ids(), false).unwrap(), text);
-    assert!(ids.get_ids().iter().any(|id| (256..316).contains(id)));
+    let ids = tokenizer.encode(TEXT, false).unwrap().get_ids().to_vec();
+    assert_eq!(tokenizer.decode(&ids, false).unwrap(), TEXT);
+    assert_eq!(ids[0], 318);
+    assert!(ids.iter().any(|id| (256..316).contains(id)));
+    ids
 }
 
 #[test]

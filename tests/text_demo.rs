@@ -1,5 +1,7 @@
 //! The tokenizer and chat template of the demo model.
 
+mod text_strings;
+
 use mlxrocm::formats::gguf::Gguf;
 use mlxrocm::text::{ChatTemplate, DecodeStream, Message, Tokenizer};
 use std::path::PathBuf;
@@ -66,4 +68,79 @@ fn chat_template() {
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face\
          <|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
     );
+}
+
+#[test]
+fn eleven_thousand_strings_as_hugging_face_encodes_them() {
+    let tokenizer = Tokenizer::from_gguf(&Gguf::open(&demo_model()).unwrap()).unwrap();
+    let strings = text_strings::Atoms::strings();
+    let hashes = |parse_special| -> Vec<u32> {
+        let encode = |s: &String| tokenizer.encode(s, false, parse_special).unwrap();
+        strings
+            .iter()
+            .map(|s| text_strings::fnv_ids(&encode(s)))
+            .collect()
+    };
+    text_strings::compare("demo.bin", &hashes(true), 1);
+    text_strings::compare("demo_plain.bin", &hashes(false), 10);
+    // The vocabulary lacks tokens for a few bytes, which vanish; all other text comes back.
+    let mut bytes = [false; 256];
+    for token in (0..49152).filter_map(|id| tokenizer.token_bytes(id)) {
+        if let [byte] = token[..] {
+            bytes[usize::from(byte)] = true;
+        }
+    }
+    let mut complete = 0;
+    for text in &strings {
+        if text.bytes().all(|byte| bytes[usize::from(byte)]) {
+            let ids = tokenizer.encode(text, false, false).unwrap();
+            assert_eq!(&tokenizer.decode(&ids, true).unwrap(), text);
+            complete += 1;
+        }
+    }
+    assert!(complete > 8_000, "{complete}");
+}
+
+#[test]
+fn long_texts_take_linear_time() {
+    let start = std::time::Instant::now();
+    let gguf = Gguf::open(&demo_model()).unwrap();
+    let opened = start.elapsed();
+    let start = std::time::Instant::now();
+    let tokenizer = Tokenizer::from_gguf(&gguf).unwrap();
+    eprintln!("opened in {opened:?}, built in {:?}", start.elapsed());
+    let atoms = text_strings::Atoms::read();
+    let mixed: String = (0..)
+        .map(|i| atoms.string(i))
+        .scan(0, |total, s| {
+            *total += s.len();
+            (*total < 10 << 20).then_some(s)
+        })
+        .collect();
+    let english = "The quick brown fox jumps over the lazy dog; it's 2026.\n".repeat(180_000);
+    let texts = [
+        ("a", "a".repeat(1 << 20)),
+        ("中", "中".repeat(1 << 20)),
+        ("spaces", " ".repeat(1 << 20)),
+        ("spaces then a letter", " ".repeat(1 << 20) + "x"),
+        ("newlines", "\n".repeat(1 << 20)),
+        ("digits", "7".repeat(1 << 20)),
+        ("marks", "!".repeat(1 << 20)),
+        ("NUL", "\0".repeat(1 << 20)),
+        ("10 MB mixed", mixed),
+        ("10 MB English", english),
+    ];
+    for (name, text) in texts {
+        let start = std::time::Instant::now();
+        let ids = tokenizer.encode(&text, true, true).unwrap();
+        let taken = start.elapsed();
+        eprintln!(
+            "{name}: {} bytes, {} tokens, {taken:?}",
+            text.len(),
+            ids.len()
+        );
+        assert!(taken.as_secs_f64() < 30.0, "{name}: {taken:?}");
+        let back = tokenizer.decode(&ids, false).unwrap();
+        assert!(name == "10 MB mixed" || back == text, "{name}");
+    }
 }

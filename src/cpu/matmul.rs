@@ -3,19 +3,17 @@
 //! One row (decode): every worker prepares the row for itself instead of waiting for another, so a
 //! step is one parallel region. Several rows: panels are prepared in parallel first.
 
-use super::activations::{Activations, Panel};
+use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
-use super::kernels::{DenseTile, Kernels, Tile, Words};
-use super::packed::TILE_ROWS;
+use super::kernels::{DenseTile, Kernels, ScaleEntry, Tile, Words};
+use super::packed::{BLOCK, TILE_ROWS};
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
 
-/// Token rows that a tile is used for before the next tile: their activations stay in L2.
-const ROW_BLOCK: usize = 96;
-/// Panels of a row block at the smallest panel size.
-const MAX_PANELS: usize = ROW_BLOCK / 4;
+/// Token rows that one worker prepares at a time.
+const PREPARE_ROWS: usize = 8;
 
 /// One matmul step.
 pub struct Matmul<'a> {
@@ -45,7 +43,7 @@ pub struct Prepared {
 pub struct MatmulScratch {
     own: Prepared,
     normed: Vec<f32>,
-    scales: Vec<[[f32; TILE_ROWS]; 2]>,
+    scales: Vec<ScaleEntry>,
     results: [Vec<[f32; TILE_ROWS]>; 2],
     words: Option<Box<Words>>,
 }
@@ -71,10 +69,13 @@ impl Matmul<'_> {
         } else {
             let mut prepared = shared.write();
             self.reset(&mut prepared);
-            let panels = prepared.quantized.panels();
             let prepared_view = &*prepared;
-            pool.run(panels, &|worker, panel| {
-                self.prepare(prepared_view, panel, &mut scratch[worker].lock().normed);
+            pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
+                let normed = &mut scratch[worker].lock().normed;
+                let first = chunk * PREPARE_ROWS;
+                for row in first..(first + PREPARE_ROWS).min(self.rows) {
+                    self.prepare(prepared_view, row, normed);
+                }
             });
             drop(prepared);
             Some(shared.read())
@@ -121,31 +122,29 @@ impl Matmul<'_> {
         }
     }
 
-    /// Norms and converts the rows of one panel. Called once a panel, so its writes are alone.
-    fn prepare(&self, prepared: &Prepared, panel: usize, normed: &mut Vec<f32>) {
+    /// Norms and converts one row. Called once a row, so its writes are alone.
+    fn prepare(&self, prepared: &Prepared, row: usize, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
         let quantized = self
             .products
             .iter()
             .any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
-        normed.resize(cols, 0.0);
-        // SAFETY: `x` is only read in this step; each panel is prepared by one worker before any
+        // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {
-            prepared.quantized.write_panel(panel, |row, to| {
-                let mut x = self.arena.row(self.x, row);
-                if let Some(norm) = self.norm {
-                    (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
-                    x = normed;
-                }
-                if quantized {
-                    (self.kernels.quantize_row)(x, to);
-                }
-                if !prepared.plain.is_empty() {
-                    let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
-                    std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
-                }
-            });
+            let mut x = self.arena.row(self.x, row);
+            if let Some(norm) = self.norm {
+                normed.resize(cols, 0.0);
+                (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
+                x = normed;
+            }
+            if quantized {
+                (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
+            }
+            if !prepared.plain.is_empty() {
+                let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
+                std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
+            }
         }
     }
 
@@ -156,22 +155,11 @@ impl Matmul<'_> {
         x: &Prepared,
         scratch: &mut MatmulScratch,
     ) {
-        let panels_a_block = ROW_BLOCK / self.kernels.panel;
         let [mut first, mut second] = std::mem::take(&mut scratch.results);
-        let mut panels = [Panel {
-            ints: &[],
-            meta: &[],
-            rows: 0,
-        }; MAX_PANELS];
-        for block in (0..x.quantized.panels()).step_by(panels_a_block) {
-            let n = panels_a_block.min(x.quantized.panels() - block);
-            for (i, panel) in panels[..n].iter_mut().enumerate() {
-                *panel = x.quantized.panel(block + i);
-            }
-            let panels = &panels[..n];
-            let first_row = x.quantized.first_row(block);
-            let rows = panels.iter().map(|p| p.rows).sum();
-            first.resize(rows, [0.0; TILE_ROWS]);
+        for index in 0..x.quantized.groups() {
+            let group = x.quantized.group(index);
+            first.resize(group.rows, [0.0; TILE_ROWS]);
+            let first_row = index * GROUP_ROWS;
             let (mut product, mut start) = (0, 0);
             for index in range.clone() {
                 while index - start >= self.matrix(&counted[product]).tiles() {
@@ -180,20 +168,23 @@ impl Matmul<'_> {
                 }
                 let p = &counted[product];
                 let tile = index - start;
-                self.tile(p, tile, x, panels, first_row, scratch, &mut first);
+                self.tile(p, tile, x, &group, first_row, scratch, &mut first);
                 if self.epilogue == Epilogue::SwiGlu {
-                    second.resize(rows, [0.0; TILE_ROWS]);
+                    second.resize(group.rows, [0.0; TILE_ROWS]);
                     self.tile(
                         &self.products[1],
                         tile,
                         x,
-                        panels,
+                        &group,
                         first_row,
                         scratch,
                         &mut second,
                     );
+                    let (gate, up) = (first.as_flattened_mut(), second.as_flattened());
+                    // SAFETY: the kernels table was chosen for this CPU.
+                    unsafe { (self.kernels.swiglu)(gate, up) };
                 }
-                self.store(p, tile, first_row, &first, &second);
+                self.store(p, tile, first_row, &first);
             }
         }
         scratch.results = [first, second];
@@ -206,7 +197,7 @@ impl Matmul<'_> {
         product: &Product,
         tile: usize,
         x: &Prepared,
-        panels: &[Panel<'_>],
+        group: &Group<'_>,
         first_row: usize,
         scratch: &mut MatmulScratch,
         out: &mut [[f32; TILE_ROWS]],
@@ -219,15 +210,20 @@ impl Matmul<'_> {
                     .get_or_insert_with(|| Box::new(Words([0; 512])));
                 // SAFETY: the kernels table was chosen for this CPU.
                 unsafe {
-                    let scales = &mut scratch.scales;
-                    (self.kernels.expand_scales)(weight.form, section, weight.cols, scales);
+                    let halves = weight.form.group < BLOCK;
+                    let entries = weight.blocks() * if halves { 2 } else { 1 };
+                    if scratch.scales.len() < entries {
+                        scratch.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
+                    }
+                    let scales = &mut scratch.scales[..entries];
+                    (self.kernels.expand_scales)(weight.form, section, scales);
                     let operands = Tile {
                         codes,
                         bits: weight.form.bits,
                         scales,
-                        halves: weight.form.group < 32,
+                        halves,
                     };
-                    (self.kernels.matmul_tile)(&operands, panels, words, out);
+                    (self.kernels.matmul_tile)(&operands, group, words, out);
                 }
             }
             CpuMatrix::Dense(weight) => {
@@ -259,12 +255,11 @@ impl Matmul<'_> {
         product: &Product,
         tile: usize,
         first_row: usize,
-        first: &[[f32; TILE_ROWS]],
-        second: &[[f32; TILE_ROWS]],
+        results: &[[f32; TILE_ROWS]],
     ) {
         let column = tile * TILE_ROWS;
         let len = TILE_ROWS.min(self.matrix(product).rows() - column);
-        for (r, values) in first.iter().enumerate() {
+        for (r, values) in results.iter().enumerate() {
             let row = first_row + r;
             // SAFETY: this chunk alone writes these columns of the outputs; a residual is only read.
             unsafe {
@@ -273,15 +268,12 @@ impl Matmul<'_> {
                     None => self.logits.write(row, column, len),
                 };
                 match self.epilogue {
-                    Epilogue::Store => out.copy_from_slice(&values[..len]),
+                    Epilogue::Store | Epilogue::SwiGlu => out.copy_from_slice(&values[..len]),
                     Epilogue::Add(residual) => {
                         let residual = &self.arena.row(residual, row)[column..column + len];
                         for ((out, r), v) in out.iter_mut().zip(residual).zip(values) {
                             *out = r + v;
                         }
-                    }
-                    Epilogue::SwiGlu => {
-                        (self.kernels.swiglu)(&values[..len], &second[r][..len], out)
                     }
                 }
             }

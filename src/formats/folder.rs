@@ -1,5 +1,6 @@
 //! Model folders: config files, chat template, safetensors shards.
 
+use super::brief;
 use super::safetensors::{SafeTensors, Tensor};
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -132,7 +133,11 @@ fn read_object(path: &Path) -> Result<Option<Map<String, Value>>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match serde_json::from_str(text) {
         Ok(object) => Ok(Some(object)),
-        Err(e) => Err(Error::InvalidFile(format!("{}: {e}", path.display()))),
+        Err(e) => Err(Error::InvalidFile(format!(
+            "{}: {}",
+            path.display(),
+            brief(e)
+        ))),
     }
 }
 
@@ -223,13 +228,18 @@ fn shard_files(folder: &Path) -> Result<Vec<PathBuf>> {
         for (tensor, file) in map {
             match file.as_str() {
                 Some(file) if names.iter().any(|name| name == file) => {}
-                Some(file) if !file.contains(['/', '\\', '\0']) => {
+                Some(file)
+                    if !file.contains(['/', '\\'])
+                        && !file.contains(char::is_control)
+                        && file.len() < 256 =>
+                {
                     return missing(file, "listed in model.safetensors.index.json");
                 }
                 _ => {
                     return Err(Error::InvalidFile(format!(
-                        "{}: weight_map.{tensor} is no file name",
-                        index_path.display()
+                        "{}: weight_map.{} is no file name",
+                        index_path.display(),
+                        brief(tensor)
                     )));
                 }
             }

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of devices or of model families.
 
+mod brief;
 pub mod folder;
 pub mod gguf;
 pub mod mapped;
@@ -9,6 +10,7 @@ pub mod quantization;
 pub mod safetensors;
 mod weight;
 
+pub(crate) use brief::{bad_name, brief};
 pub use mapped::{Bytes, MappedFile};
 pub use quantization::{Format, GroupForm, RowGroups, ScalarType, ScaleForm};
 pub use weight::Weight;

@@ -3,7 +3,7 @@
 //! Layout: an 8-byte little-endian header length, a JSON object `name → {dtype, shape,
 //! data_offsets}` (and `__metadata__`), then the data that the offsets count from.
 
-use super::{Bytes, MappedFile, ScalarType};
+use super::{Bytes, MappedFile, ScalarType, bad_name, brief};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -33,7 +33,7 @@ impl Dtype {
             "F16" => Dtype::Float(ScalarType::F16),
             "BF16" => Dtype::Float(ScalarType::BF16),
             "U32" => Dtype::U32,
-            other => Dtype::Other(other.to_string()),
+            other => Dtype::Other(brief(other)),
         }
     }
 
@@ -125,7 +125,7 @@ fn read(file: &Arc<MappedFile>) -> Result<Vec<(String, Tensor)>> {
         )));
     };
     let header: Header =
-        serde_json::from_slice(header).map_err(|e| bad(format!("damaged header: {e}")))?;
+        serde_json::from_slice(header).map_err(|e| bad(format!("damaged header: {}", brief(e))))?;
     let data_start = bytes.len() - data.len();
     let mut tensors = Vec::with_capacity(header.0.len());
     for (name, entry) in header.0 {
@@ -147,13 +147,17 @@ fn read(file: &Arc<MappedFile>) -> Result<Vec<(String, Tensor)>> {
             shape.extend(size);
         }
         let Some(elements) = elements else {
-            return bad(format!("shape {:?} overflows", entry.shape));
+            return bad(format!(
+                "shape {} overflows",
+                brief(format_args!("{:?}", entry.shape))
+            ));
         };
         if let Some(size) = dtype.bytes()
             && elements.checked_mul(size).map(|n| n as u64) != Some(end - start)
         {
             return bad(format!(
-                "{dtype} data of shape {shape:?} does not take the {} bytes of its data_offsets",
+                "{dtype} data of shape {} does not take the {} bytes of its data_offsets",
+                brief(format_args!("{shape:?}")),
                 end - start
             ));
         }
@@ -203,6 +207,9 @@ impl<'de> Visitor<'de> for HeaderVisitor {
             let entry = map
                 .next_value::<Entry>()
                 .map_err(|e| A::Error::custom(format_args!("tensor {name}: {e}")))?;
+            if let Some(what) = bad_name(&name) {
+                return Err(A::Error::custom(format_args!("name of a tensor: {what}")));
+            }
             if !names.insert(name.clone()) {
                 return Err(A::Error::custom(format_args!(
                     "tensor {name} appears twice"

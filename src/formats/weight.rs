@@ -46,16 +46,14 @@ impl Weight {
             return bad(&name, format!("empty shape [{rows}, {cols}]"));
         }
         let (block, _) = format.block();
-        if let Format::Affine { bits, group, .. } = format
-            && (!matches!(bits, 2 | 3 | 4 | 5 | 6 | 8) || !matches!(group, 32 | 64 | 128))
-        {
+        if !format.is_valid() {
             return bad(&name, format!("{format} is not an affine format"));
         }
         let Some(row_bytes) = format.row_bytes(cols) else {
             return bad(
                 &name,
                 format!(
-                    "rows of {cols} weights are not a multiple of {block}, the block of {format}"
+                    "rows of {cols} weights do not form whole blocks of {block} weights of {format}"
                 ),
             );
         };

@@ -5,6 +5,7 @@ mod hf;
 mod limits;
 mod rope;
 
+use crate::formats::brief;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -136,8 +137,9 @@ impl Config {
 /// The error for a model of a family this library has no forward pass for.
 fn unknown_family(file: &Path, family: &str) -> Error {
     Error::Unsupported(format!(
-        "{}: the model family {family:?} is not supported; known families are {}",
+        "{}: the model family {:?} is not supported; known families are {}",
         file.display(),
+        brief(family),
         FAMILIES.join(", ")
     ))
 }

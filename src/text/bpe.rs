@@ -11,7 +11,7 @@ use tokenizers::{
 /// How added tokens are found in the text.
 pub(super) enum Finder {
     /// As they stand.
-    Plain(AddedTokens),
+    Plain(Box<AddedTokens>),
     /// With the flags of a `tokenizer.json` (normalized, single words, stripped spaces).
     Flags {
         /// Finds all added tokens.

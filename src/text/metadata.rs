@@ -220,12 +220,12 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
     let edges = edges(metadata, tokens.len(), (None, None), kind.add_bos)?;
     Ok(Parts {
         vocabulary,
-        encoder: Encoder::Bpe(Bpe {
+        encoder: Encoder::Bpe(Box::new(Bpe {
             model,
             normalizer: kind.normalizer(),
             pre_tokenizer: Some(pre_tokenizer),
-            finder: Finder::Plain(AddedTokens::new(added, source)?),
-        }),
+            finder: Finder::Plain(Box::new(AddedTokens::new(added, source)?)),
+        })),
         prefix: edges.prefix,
         suffix: edges.suffix,
         bos: edges.bos,

@@ -11,6 +11,7 @@ mod pre_tokenizer;
 mod spm;
 pub mod stop;
 pub mod tokenizer;
+mod tokenizer_json;
 mod vocabulary;
 
 pub use chat_template::{ChatTemplate, Message};

@@ -15,7 +15,7 @@ pub const MAX_TEXT: usize = 64 << 20;
 /// The model behind a tokenizer.
 pub(super) enum Encoder {
     /// Merges by rank.
-    Bpe(Bpe),
+    Bpe(Box<Bpe>),
     /// Merges by score.
     Spm {
         spm: Spm,

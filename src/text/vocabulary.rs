@@ -16,6 +16,8 @@ pub(super) enum Form {
     ByteLevel,
     /// Text, with U+2581 for a space.
     SpaceMark,
+    /// Text as it is.
+    Plain,
 }
 
 /// What a token is.

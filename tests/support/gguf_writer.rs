@@ -48,6 +48,17 @@ impl GgufWriter {
         self
     }
 
+    /// Whether there is an entry for the key.
+    pub fn has(&self, key: &str) -> bool {
+        self.metadata.iter().any(|(other, _)| other == key)
+    }
+
+    /// Gives an entry another key.
+    pub fn rename(&mut self, key: &str, to: &str) {
+        let entry = self.metadata.iter_mut().find(|(other, _)| other == key);
+        entry.unwrap().0 = to.to_string();
+    }
+
     pub fn alignment(&mut self, alignment: usize) -> &mut Self {
         self.alignment = alignment;
         self.u32("general.alignment", alignment as u32)

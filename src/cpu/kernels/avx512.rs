@@ -1,8 +1,8 @@
 //! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
 //! everything else is the AVX2 form.
 
-use super::{Kernels, SimdLevel, Tile, Words, avx2};
-use crate::cpu::activations::Panel;
+use super::{Kernels, ScaleEntry, SimdLevel, Tile, Words, avx2};
+use crate::cpu::activations::{BlockMeta, Group};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use std::arch::x86_64::*;
 
@@ -22,7 +22,7 @@ macro_rules! for_pairs {
         for_pairs!(@ $from, $to, $j, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };
     (@ $from:expr, $to:expr, $j:ident, $body:block, $($n:literal)*) => {
-        $({ const $j: usize = $n; if $j >= $from && $j < $to $body })*
+        $({ const $j: usize = $n; if ($from..$to).contains(&$j) $body })*
     };
 }
 
@@ -63,30 +63,23 @@ macro_rules! code_pair {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
-fn matmul_tile(
-    tile: &Tile<'_>,
-    panels: &[Panel<'_>],
-    words: &mut Words,
-    out: &mut [[f32; TILE_ROWS]],
-) {
-    debug_assert_eq!(out.len(), panels.iter().map(|p| p.rows).sum::<usize>());
-    let one_row = panels.len() == 1 && panels[0].rows == 1;
-    match (tile.bits, one_row, tile.halves) {
-        (2, true, false) => one::<2, false>(tile, &panels[0], out),
-        (2, true, true) => one::<2, true>(tile, &panels[0], out),
-        (3, true, false) => one::<3, false>(tile, &panels[0], out),
-        (3, true, true) => one::<3, true>(tile, &panels[0], out),
-        (4, true, _) => one::<4, false>(tile, &panels[0], out),
-        (5, true, _) => one::<5, false>(tile, &panels[0], out),
-        (6, true, false) => one::<6, false>(tile, &panels[0], out),
-        (6, true, true) => one::<6, true>(tile, &panels[0], out),
-        (_, true, _) => one::<8, false>(tile, &panels[0], out),
-        (2, ..) => several::<2>(tile, panels, words, out),
-        (3, ..) => several::<3>(tile, panels, words, out),
-        (4, ..) => several::<4>(tile, panels, words, out),
-        (5, ..) => several::<5>(tile, panels, words, out),
-        (6, ..) => several::<6>(tile, panels, words, out),
-        _ => several::<8>(tile, panels, words, out),
+fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f32; TILE_ROWS]]) {
+    match (tile.bits, x.rows == 1, tile.halves) {
+        (2, true, false) => one::<2, false>(tile, x, out),
+        (2, true, true) => one::<2, true>(tile, x, out),
+        (3, true, false) => one::<3, false>(tile, x, out),
+        (3, true, true) => one::<3, true>(tile, x, out),
+        (4, true, _) => one::<4, false>(tile, x, out),
+        (5, true, _) => one::<5, false>(tile, x, out),
+        (6, true, false) => one::<6, false>(tile, x, out),
+        (6, true, true) => one::<6, true>(tile, x, out),
+        (_, true, _) => one::<8, false>(tile, x, out),
+        (2, ..) => several::<2>(tile, x, words, out),
+        (3, ..) => several::<3>(tile, x, words, out),
+        (4, ..) => several::<4>(tile, x, words, out),
+        (5, ..) => several::<5>(tile, x, words, out),
+        (6, ..) => several::<6>(tile, x, words, out),
+        _ => several::<8>(tile, x, words, out),
     }
 }
 
@@ -105,10 +98,10 @@ fn flush(acc: __m512, ints: __m512i, entry: &[[f32; 16]; 2], sum: f32, x: f32) -
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn one<const BITS: usize, const HALVES: bool>(
     tile: &Tile<'_>,
-    x: &Panel<'_>,
+    x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let blocks = x.meta.len();
+    let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
     assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
     assert!(tile.scales.len() >= blocks * entries);
@@ -153,13 +146,14 @@ fn one<const BITS: usize, const HALVES: bool>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
+    x: &Group<'_>,
     words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     out.fill([0.0; TILE_ROWS]);
-    let blocks = tile.codes.len() / (BITS * 64);
-    for b in 0..blocks {
+    let parts = if tile.halves { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && tile.scales.len() >= x.blocks * parts);
+    for b in 0..x.blocks {
         // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
         unsafe {
             let codes = tile.codes.as_ptr().add(b * BITS * 64);
@@ -168,73 +162,77 @@ fn several<const BITS: usize>(
                 _mm512_store_si512(to.cast(), code_pair!(BITS, codes, J));
             });
         }
-        let mut first = 0;
-        for panel in panels {
-            let out = &mut out[first..first + panel.rows];
-            match panel.rows {
-                1 => rows::<1>(tile, panel, words, b, out),
-                2 => rows::<2>(tile, panel, words, b, out),
-                3 => rows::<3>(tile, panel, words, b, out),
-                4 => rows::<4>(tile, panel, words, b, out),
-                5 => rows::<5>(tile, panel, words, b, out),
-                6 => rows::<6>(tile, panel, words, b, out),
-                7 => rows::<7>(tile, panel, words, b, out),
-                8 => rows::<8>(tile, panel, words, b, out),
-                9 => rows::<9>(tile, panel, words, b, out),
-                10 => rows::<10>(tile, panel, words, b, out),
-                11 => rows::<11>(tile, panel, words, b, out),
-                _ => rows::<12>(tile, panel, words, b, out),
-            }
-            first += panel.rows;
+        let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
+        let meta = &x.meta[b * x.rows..][..x.rows];
+        let scales = &tile.scales[b * parts..][..parts];
+        if tile.halves {
+            let (low, high) = (&scales[0], &scales[1]);
+            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
+            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+        } else {
+            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
         }
     }
 }
 
+/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of twelve.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn rows<const R: usize>(
-    tile: &Tile<'_>,
-    panel: &Panel<'_>,
+fn panels<const PAIRS: usize>(
+    ints: &[i16],
     words: &Words,
-    block: usize,
+    from: usize,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let x = &panel.ints[block * BLOCK * R..][..BLOCK * R];
-    let meta = &panel.meta[block * R..][..R];
-    if tile.halves {
-        let [low, high] = [&tile.scales[2 * block], &tile.scales[2 * block + 1]];
-        rows_part::<R, 8>(x, words, 0, out, |r| (meta[r].sum_low, meta[r].scale), low);
-        rows_part::<R, 8>(
-            x,
-            words,
-            8,
-            out,
-            |r| (meta[r].sum_high, meta[r].scale),
-            high,
-        );
-    } else {
-        let entry = &tile.scales[block];
-        rows_part::<R, 16>(x, words, 0, out, |r| (meta[r].sum, meta[r].scale), entry);
+    let rows = meta.len();
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    let mut row = 0;
+    while row < rows {
+        let n = (rows - row).min(12);
+        // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+        unsafe {
+            let words = words.0.as_ptr().add(from * 32);
+            let x = ints.as_ptr().add(row * BLOCK + from * 2 * n).cast::<i32>();
+            let (meta, out) = (&meta[row..row + n], out.as_mut_ptr().add(row));
+            match n {
+                1 => rows_part::<1, PAIRS>(x, words, meta, &sum, entry, out),
+                2 => rows_part::<2, PAIRS>(x, words, meta, &sum, entry, out),
+                3 => rows_part::<3, PAIRS>(x, words, meta, &sum, entry, out),
+                4 => rows_part::<4, PAIRS>(x, words, meta, &sum, entry, out),
+                5 => rows_part::<5, PAIRS>(x, words, meta, &sum, entry, out),
+                6 => rows_part::<6, PAIRS>(x, words, meta, &sum, entry, out),
+                7 => rows_part::<7, PAIRS>(x, words, meta, &sum, entry, out),
+                8 => rows_part::<8, PAIRS>(x, words, meta, &sum, entry, out),
+                9 => rows_part::<9, PAIRS>(x, words, meta, &sum, entry, out),
+                10 => rows_part::<10, PAIRS>(x, words, meta, &sum, entry, out),
+                11 => rows_part::<11, PAIRS>(x, words, meta, &sum, entry, out),
+                _ => rows_part::<12, PAIRS>(x, words, meta, &sum, entry, out),
+            }
+        }
+        row += n;
     }
 }
 
-/// `R` token rows × `PAIRS` pairs from pair `from`: the inner loop of prefill.
+/// `R` token rows × `PAIRS` pairs: the inner loop of prefill.
+///
+/// # Safety
+/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 64-byte aligned; `meta` and `out` `R` rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn rows_part<const R: usize, const PAIRS: usize>(
-    x: &[i16],
-    words: &Words,
-    from: usize,
-    out: &mut [[f32; TILE_ROWS]],
-    facts: impl Fn(usize) -> (f32, f32),
-    entry: &[[f32; 16]; 2],
+unsafe fn rows_part<const R: usize, const PAIRS: usize>(
+    x: *const i32,
+    words: *const i16,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
+    out: *mut [f32; TILE_ROWS],
 ) {
-    assert!(x.len() >= (from + PAIRS) * 2 * R && from + PAIRS <= 16 && out.len() >= R);
     let mut ints = [_mm512_setzero_si512(); R];
-    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+    // SAFETY: by contract.
     unsafe {
-        let x = x.as_ptr().cast::<i32>().add(from * R);
-        let words = words.0.as_ptr().add(from * 32);
         for j in 0..PAIRS {
             let pairs = _mm512_load_si512(words.add(j * 32).cast());
             for (r, ints) in ints.iter_mut().enumerate() {
@@ -243,10 +241,10 @@ fn rows_part<const R: usize, const PAIRS: usize>(
             }
         }
         for (r, ints) in ints.iter().enumerate() {
-            let (sum, x_scale) = facts(r);
-            let to = out.get_unchecked_mut(r).as_mut_ptr();
+            let meta = meta.get_unchecked(r);
+            let to = out.add(r).cast::<f32>();
             let acc = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to, flush(acc, *ints, entry, sum, x_scale));
+            _mm512_storeu_ps(to, flush(acc, *ints, entry, sum(meta), meta.scale));
         }
     }
 }

@@ -11,7 +11,7 @@ mod avx512;
 mod body;
 mod portable;
 
-use super::activations::{Panel, PanelRow};
+use super::activations::{Group, RowTarget};
 use super::packed::TILE_ROWS;
 use crate::formats::{GroupForm, ScalarType};
 use std::sync::OnceLock;
@@ -38,6 +38,9 @@ impl SimdLevel {
     }
 }
 
+/// Scale and bias of one block of a tile: `[scale, bias][row]`.
+pub type ScaleEntry = [[f32; TILE_ROWS]; 2];
+
 /// One tile of 16 weight rows with its scales expanded.
 pub struct Tile<'a> {
     /// Codes of all blocks.
@@ -45,7 +48,7 @@ pub struct Tile<'a> {
     /// Bits a code.
     pub bits: u8,
     /// (scale, bias) rows of 16 for each block — or each half block when `halves`.
-    pub scales: &'a [[[f32; TILE_ROWS]; 2]],
+    pub scales: &'a [ScaleEntry],
     /// Groups of 16 columns: two scale entries a block.
     pub halves: bool,
 }
@@ -69,18 +72,18 @@ pub struct Kernels {
     /// Token rows of a panel.
     pub panel: usize,
     /// A row of activations to 16-bit integers.
-    pub quantize_row: unsafe fn(x: &[f32], out: PanelRow<'_>),
-    /// The scale section of a tile to f32 pairs, one entry a block (or half block).
-    pub expand_scales:
-        unsafe fn(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f32; 16]; 2]>),
-    /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the panels, in order.
-    pub matmul_tile: unsafe fn(&Tile<'_>, &[Panel<'_>], &mut Words, out: &mut [[f32; TILE_ROWS]]),
+    pub quantize_row: unsafe fn(x: &[f32], out: RowTarget<'_>),
+    /// The scale section of a tile to f32 pairs, one entry a block (or half block), for all of
+    /// `out`.
+    pub expand_scales: unsafe fn(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]),
+    /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the group.
+    pub matmul_tile: unsafe fn(&Tile<'_>, &Group<'_>, &mut Words, out: &mut [[f32; TILE_ROWS]]),
     /// The same for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
-    /// `out = silu(gate) · up`.
-    pub swiglu: unsafe fn(gate: &[f32], up: &[f32], out: &mut [f32]),
+    /// `gate = silu(gate) · up`.
+    pub swiglu: unsafe fn(gate: &mut [f32], up: &[f32]),
     /// f16 to f32.
     pub widen: unsafe fn(src: &[u16], dst: &mut [f32]),
     /// f32 to f16.

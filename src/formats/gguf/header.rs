@@ -3,7 +3,7 @@
 use super::Value;
 use super::reader::Reader;
 use super::tensor_type::{TensorType, tensor_type};
-use crate::formats::Format;
+use crate::formats::{Format, brief};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -105,7 +105,7 @@ fn alignment(reader: &Reader, metadata: &HashMap<String, Value>) -> Result<usize
         Some(value) if value.is_power_of_two() && value <= 1 << 30 => Ok(value as usize),
         _ => Err(reader.bad(
             &format!("metadata {KEY}"),
-            format_args!("{value:?} is not a power of two"),
+            format_args!("{} is not a power of two", brief(format_args!("{value:?}"))),
         )),
     }
 }
@@ -188,13 +188,14 @@ fn place(
             return bad(format!("offset {offset} is not a multiple of {alignment}"));
         }
         let (block, _) = format.block();
-        let Some(row_bytes) = format.row_bytes(info.cols) else {
+        if !info.cols.is_multiple_of(block) {
             return bad(format!(
                 "rows of {} weights are not a multiple of {block}, the block of {format}",
                 info.cols
             ));
-        };
-        let range = info.rows.checked_mul(row_bytes).and_then(|len| {
+        }
+        let range = format.row_bytes(info.cols).and_then(|row_bytes| {
+            let len = info.rows.checked_mul(row_bytes)?;
             let start = start?.checked_add(usize::try_from(*offset).ok()?)?;
             Some(start..start.checked_add(len)?)
         });

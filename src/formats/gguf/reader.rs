@@ -2,13 +2,12 @@
 //! anything is allocated, and every error names the file, the field and the place.
 
 use super::Value;
+use crate::formats::bad_name;
 use crate::{Error, Result};
 use std::path::Path;
 
 /// Elements of one metadata array; vocabularies have up to a few hundred thousand.
 const MAX_ARRAY: u64 = 1 << 24;
-/// Bytes of a metadata key (the format's own limit).
-const MAX_KEY: u64 = 65_535;
 
 /// Reads fields one after another.
 pub(super) struct Reader<'a> {
@@ -132,13 +131,10 @@ impl<'a> Reader<'a> {
     /// A metadata key or tensor name.
     pub(super) fn key(&mut self, field: &str) -> Result<&'a str> {
         let text = self.text(field)?;
-        if text.is_empty() {
-            return Err(self.bad(field, "empty"));
+        match bad_name(text) {
+            Some(what) => Err(self.bad(field, what)),
+            None => Ok(text),
         }
-        if text.len() as u64 > MAX_KEY {
-            return Err(self.bad(field, format_args!("{} bytes long", text.len())));
-        }
-        Ok(text)
     }
 
     /// A metadata value with its type.

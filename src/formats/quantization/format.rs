@@ -107,11 +107,21 @@ impl Format {
         }
     }
 
-    /// Bytes of a row of `cols` weights; `None` when `cols` is not a multiple of the block or the
-    /// product overflows.
+    /// Whether it is a format at all: only affine ones can be put together wrongly.
+    pub fn is_valid(self) -> bool {
+        match self {
+            Format::Affine { bits, group, .. } => {
+                matches!(bits, 2 | 3 | 4 | 5 | 6 | 8) && matches!(group, 32 | 64 | 128)
+            }
+            _ => true,
+        }
+    }
+
+    /// Bytes of a row of `cols` weights; `None` when the format is not valid, `cols` is not a
+    /// multiple of the block, or the product overflows.
     pub fn row_bytes(self, cols: usize) -> Option<usize> {
         let (weights, bytes) = self.block();
-        if weights == 0 || !cols.is_multiple_of(weights) {
+        if !self.is_valid() || !cols.is_multiple_of(weights) {
             return None;
         }
         (cols / weights).checked_mul(bytes)

@@ -1,6 +1,7 @@
 //! A config from GGUF metadata.
 
 use super::{Config, RopeScaling, limits, unknown_family};
+use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::ops::RangeInclusive;
@@ -239,10 +240,10 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
         "yarn" => yarn(fields, factor)?,
         other => {
             return Err(Error::Unsupported(format!(
-                "{}: metadata {}.rope.scaling.type is {other:?}; supported are none, linear and \
-                 yarn",
+                "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear and yarn",
                 fields.gguf.path().display(),
-                fields.family
+                fields.family,
+                brief(other)
             )));
         }
     };
@@ -280,8 +281,20 @@ fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
         Some(original) => original,
         None => fields.needed("context_length", limits::CONTEXT)?,
     };
+    // 1 is YaRN's mix of scaled and plain frequencies; other mixes are not in use.
+    let mix = fields.number("rope.scaling.yarn_ext_factor", -1.0..=1e6)?;
+    if mix.is_some_and(|mix| mix >= 0.0 && mix != 1.0) {
+        return Err(Error::Unsupported(format!(
+            "{}: metadata {}.rope.scaling.yarn_ext_factor other than 1",
+            fields.gguf.path().display(),
+            fields.family
+        )));
+    }
     // The file's factor multiplies the standard one.
-    let multiplier = fields.number("rope.scaling.attn_factor", 0.0..=1e6)?;
+    let multiplier = match fields.number("rope.scaling.attn_factor", 1e-3..=1e6)? {
+        Some(multiplier) => Some(multiplier),
+        None => fields.number("rope.scaling.yarn_attn_factor", 1e-3..=1e6)?,
+    };
     let attention_factor = match multiplier {
         None => 0.0,
         Some(multiplier) => multiplier as f32 * (0.1 * factor.ln() + 1.0),

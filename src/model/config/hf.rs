@@ -1,6 +1,7 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
 use super::{Config, RopeScaling, limits, rope, unknown_family};
+use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -33,8 +34,9 @@ impl Config {
             None | Some("silu" | "swish") => {}
             Some(other) => {
                 return Err(Error::Unsupported(format!(
-                    "{}: {prefix}hidden_act is {other:?}; only silu is supported",
-                    path.display()
+                    "{}: {prefix}hidden_act is {:?}; only silu is supported",
+                    path.display(),
+                    brief(other)
                 )));
             }
         }
@@ -138,7 +140,10 @@ impl<'a> Fields<'a> {
                 object,
                 format!("{}{key}.", self.prefix),
             ))),
-            Some(other) => Err(self.bad(key, format_args!("{other} where an object is needed"))),
+            Some(other) => Err(self.bad(
+                key,
+                format_args!("{} where an object is needed", brief(other)),
+            )),
         }
     }
 
@@ -146,7 +151,9 @@ impl<'a> Fields<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.bad(key, format_args!("{other} where a text is needed"))),
+            Some(other) => {
+                Err(self.bad(key, format_args!("{} where a text is needed", brief(other))))
+            }
         }
     }
 
@@ -154,9 +161,10 @@ impl<'a> Fields<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
-            Some(other) => {
-                Err(self.bad(key, format_args!("{other} where true or false is needed")))
-            }
+            Some(other) => Err(self.bad(
+                key,
+                format_args!("{} where true or false is needed", brief(other)),
+            )),
         }
     }
 
@@ -172,7 +180,8 @@ impl<'a> Fields<'a> {
             None => Err(self.bad(
                 key,
                 format_args!(
-                    "{value} is not an integer within {}..={}",
+                    "{} is not an integer within {}..={}",
+                    brief(value),
                     range.start(),
                     range.end()
                 ),
@@ -196,7 +205,8 @@ impl<'a> Fields<'a> {
             None => Err(self.bad(
                 key,
                 format_args!(
-                    "{value} is not a number within {}..={}",
+                    "{} is not a number within {}..={}",
+                    brief(value),
                     range.start(),
                     range.end()
                 ),
@@ -275,7 +285,7 @@ fn stop_tokens(
     };
     for id in ids {
         let Some(number) = id.as_i64() else {
-            return Err(fields.bad(KEY, format_args!("{id} is not a token id")));
+            return Err(fields.bad(KEY, format_args!("{} is not a token id", brief(id))));
         };
         if let Ok(id) = u32::try_from(number)
             && (id as usize) < vocab_size

@@ -3,6 +3,7 @@
 use super::hf::{Fields, Rope};
 use super::{RopeScaling, limits};
 use crate::Result;
+use crate::formats::brief;
 
 /// Reads the parameters; `context_length` is the fallback for the original context.
 pub(super) fn read(fields: &Fields, context_length: usize) -> Result<Rope> {
@@ -92,7 +93,10 @@ fn read_scaling(fields: &Fields, context_length: usize) -> Result<RopeScaling> {
         }
         Some(other) => Err(fields.unsupported(
             "rope_type",
-            format_args!("{other:?}; supported are default, linear, llama3 and yarn"),
+            format_args!(
+                "{:?}; supported are default, linear, llama3 and yarn",
+                brief(other)
+            ),
         )),
     }
 }

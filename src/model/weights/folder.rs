@@ -3,7 +3,7 @@
 use super::quantization::{Quantization, Rule, Settings};
 use crate::formats::folder::Folder;
 use crate::formats::safetensors::{Dtype, Tensor};
-use crate::formats::{Format, Weight};
+use crate::formats::{Format, Weight, brief};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::Path;
@@ -79,11 +79,11 @@ impl FolderTensors {
         match self.folder.tensor(&name) {
             None => Ok(None),
             Some((tensor, file)) => Err(Error::InvalidFile(format!(
-                "{}: tensor {name} has type {} and shape {:?}; a vector or matrix of F32, F16 or \
+                "{}: tensor {name} has type {} and shape {}; a vector or matrix of F32, F16 or \
                  BF16, or a quantized one with scales, is needed",
                 file.display(),
                 tensor.dtype,
-                tensor.shape
+                brief(format_args!("{:?}", tensor.shape))
             ))),
         }
     }

@@ -5,6 +5,7 @@
 //! or in `text_config`. A module that is not listed is quantized exactly when the files hold
 //! `<path>.scales`.
 
+use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -65,16 +66,18 @@ impl Quantization {
                 Some(Value::Object(object)) => object.clone(),
                 Some(other) => {
                     return Err(Error::InvalidFile(format!(
-                        "{}: {place}: {other} where an object is needed",
-                        path.display()
+                        "{}: {place}: {} where an object is needed",
+                        path.display(),
+                        brief(other)
                     )));
                 }
             };
             if let Some(method) = object.get("quant_method").filter(|m| !m.is_null()) {
                 return Err(Error::Unsupported(format!(
-                    "{}: {place}.quant_method is {method}; only MLX affine quantization is \
+                    "{}: {place}.quant_method is {}; only MLX affine quantization is \
                      supported in model folders (convert the model with mlx_lm.convert)",
-                    path.display()
+                    path.display(),
+                    brief(method)
                 )));
             }
             return Ok(Quantization {
@@ -119,10 +122,11 @@ impl Quantization {
             Some(Value::String(mode)) if mode == "affine" => {}
             Some(mode) => {
                 return Err(Error::Unsupported(format!(
-                    "{}: {}.{} is {mode}; only the affine mode is supported",
+                    "{}: {}.{} is {}; only the affine mode is supported",
                     self.path.display(),
                     self.place,
-                    key("mode")
+                    key("mode"),
+                    brief(mode)
                 )));
             }
         }
@@ -141,9 +145,10 @@ impl Quantization {
 
     fn bad(&self, key: &str, found: &Value, needed: &str) -> Error {
         Error::InvalidFile(format!(
-            "{}: {}.{key}: {found} where {needed} is needed",
+            "{}: {}.{key}: {} where {needed} is needed",
             self.path.display(),
-            self.place
+            self.place,
+            brief(found)
         ))
     }
 }

@@ -1,0 +1,259 @@
+//! The content of `tokenizer.json` and `tokenizer_config.json`.
+
+use super::bpe::Options;
+use super::folder::read_text;
+use crate::{Error, Result};
+use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::path::Path;
+use tokenizers::AddedToken;
+use tokenizers::models::bpe::Vocab;
+
+/// The largest `tokenizer_config.json` read, in bytes.
+const MAX_CONFIG: u64 = 64 << 20;
+
+/// A `tokenizer.json`.
+#[derive(Deserialize)]
+pub(super) struct File {
+    #[serde(default)]
+    pub(super) normalizer: Value,
+    #[serde(default)]
+    pub(super) pre_tokenizer: Value,
+    #[serde(default)]
+    pub(super) post_processor: Value,
+    #[serde(default)]
+    pub(super) decoder: Value,
+    #[serde(default, deserialize_with = "listed_tokens")]
+    pub(super) added_tokens: Vec<(u32, AddedToken)>,
+    pub(super) model: ModelFields,
+}
+
+/// Its `model`.
+#[derive(Deserialize)]
+pub(super) struct ModelFields {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    dropout: Option<f32>,
+    #[serde(default)]
+    unk_token: Option<String>,
+    #[serde(default)]
+    continuing_subword_prefix: Option<String>,
+    #[serde(default)]
+    end_of_word_suffix: Option<String>,
+    #[serde(default)]
+    fuse_unk: bool,
+    #[serde(default)]
+    byte_fallback: bool,
+    #[serde(default)]
+    ignore_merges: bool,
+    vocab: VocabField,
+    #[serde(default)]
+    merges: Vec<Merge>,
+}
+
+/// Vocabulary, merges and options of a BPE model.
+type BpeFields = (Vocab, Vec<(String, String)>, Options);
+
+impl ModelFields {
+    /// The fields of a BPE model.
+    pub(super) fn into_bpe(self, source: &str) -> Result<BpeFields> {
+        let unsupported = |what: &str| {
+            Err(Error::Unsupported(format!(
+                "{source}: model: {what} not supported; supported is BPE"
+            )))
+        };
+        // Old files name no type; those with merges are BPE.
+        match self.kind.as_deref() {
+            Some("BPE") | None => {}
+            Some(other) => return unsupported(&format!("the type {other:?} is")),
+        }
+        let VocabField(Some(vocab)) = self.vocab else {
+            return unsupported("a vocabulary that is no object of token: id is");
+        };
+        for affix in [self.continuing_subword_prefix, self.end_of_word_suffix] {
+            if affix.is_some_and(|affix| !affix.is_empty()) {
+                return unsupported("continuing_subword_prefix or end_of_word_suffix is");
+            }
+        }
+        if self.dropout.is_some_and(|dropout| dropout != 0.0) {
+            return unsupported("dropout is");
+        }
+        let merges = self.merges.into_iter().map(|m| (m.left, m.right));
+        let options = Options {
+            unknown: self.unk_token,
+            fuse_unknown: self.fuse_unk,
+            byte_fallback: self.byte_fallback,
+            ignore_merges: self.ignore_merges,
+        };
+        Ok((vocab, merges.collect(), options))
+    }
+}
+
+/// A vocabulary; `None` where it is a list, as in Unigram models.
+struct VocabField(Option<Vocab>);
+
+impl<'de> Deserialize<'de> for VocabField {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<VocabField, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = VocabField;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("an object of token: id")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VocabField, A::Error> {
+                let mut vocab = Vocab::new();
+                while let Some((token, id)) = map.next_entry::<String, u32>()? {
+                    vocab.insert(token, id);
+                }
+                Ok(VocabField(Some(vocab)))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<VocabField, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(VocabField(None))
+            }
+        }
+        deserializer.deserialize_any(Fields)
+    }
+}
+
+/// A merge: `"left right"` or `["left", "right"]`.
+struct Merge {
+    left: String,
+    right: String,
+}
+
+impl<'de> Deserialize<'de> for Merge {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Merge, D::Error> {
+        struct Halves;
+        impl<'de> Visitor<'de> for Halves {
+            type Value = Merge;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a merge, \"left right\" or [\"left\", \"right\"]")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Merge, E> {
+                match text.split_once(' ') {
+                    Some((left, right)) if !right.contains(' ') => Ok(Merge {
+                        left: left.to_string(),
+                        right: right.to_string(),
+                    }),
+                    _ => Err(E::custom(format!("{text:?} is no merge of two tokens"))),
+                }
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge, A::Error> {
+                use serde::de::Error;
+                let short = || A::Error::custom("a merge of fewer than two tokens");
+                let left = list.next_element()?.ok_or_else(short)?;
+                let right = list.next_element()?.ok_or_else(short)?;
+                if list.next_element::<IgnoredAny>()?.is_some() {
+                    return Err(A::Error::custom("a merge of more than two tokens"));
+                }
+                Ok(Merge { left, right })
+            }
+        }
+        deserializer.deserialize_any(Halves)
+    }
+}
+
+/// An added token as both files write it. `id` is only in `tokenizer.json`.
+#[derive(Deserialize)]
+struct TokenFields {
+    #[serde(default)]
+    id: u32,
+    content: String,
+    #[serde(default)]
+    single_word: bool,
+    #[serde(default)]
+    lstrip: bool,
+    #[serde(default)]
+    rstrip: bool,
+    normalized: Option<bool>,
+    #[serde(default)]
+    special: bool,
+}
+
+impl TokenFields {
+    fn token(self) -> AddedToken {
+        AddedToken {
+            content: self.content,
+            single_word: self.single_word,
+            lstrip: self.lstrip,
+            rstrip: self.rstrip,
+            normalized: self.normalized.unwrap_or(!self.special),
+            special: self.special,
+        }
+    }
+}
+
+fn listed_tokens<'de, D>(deserializer: D) -> Result<Vec<(u32, AddedToken)>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let list: Option<Vec<TokenFields>> = Deserialize::deserialize(deserializer)?;
+    let list = list.unwrap_or_default().into_iter();
+    Ok(list.map(|fields| (fields.id, fields.token())).collect())
+}
+
+/// What is used of `tokenizer_config.json` and `special_tokens_map.json`.
+#[derive(Default)]
+pub(super) struct Settings {
+    /// Spelling.
+    pub(super) bos: Option<String>,
+    /// Spelling.
+    pub(super) eos: Option<String>,
+    pub(super) add_bos: Option<bool>,
+    pub(super) add_eos: Option<bool>,
+    /// `added_tokens_decoder`.
+    pub(super) added: Vec<(u32, AddedToken)>,
+}
+
+/// One of the JSON objects beside `tokenizer.json`; empty where the file is missing.
+pub(super) fn read_object(folder: &Path, name: &str) -> Result<serde_json::Map<String, Value>> {
+    let path = folder.join(name);
+    let Some(text) = read_text(&path, MAX_CONFIG)? else {
+        return Ok(serde_json::Map::new());
+    };
+    serde_json::from_str(&text)
+        .map_err(|error| Error::InvalidFile(format!("{}: {error}", path.display())))
+}
+
+/// The spelling of a token that a configuration gives as text or as an object.
+pub(super) fn token_text(value: Option<&Value>) -> Option<String> {
+    let value = value?;
+    let text = value.as_str().or_else(|| value.get("content")?.as_str());
+    text.map(str::to_string)
+}
+
+impl Settings {
+    /// Reads them; missing files and fields are fine.
+    pub(super) fn read(folder: &Path) -> Result<Settings> {
+        let name = "tokenizer_config.json";
+        let config = read_object(folder, name)?;
+        let map = read_object(folder, "special_tokens_map.json")?;
+        let spelling = |key: &str| token_text(config.get(key)).or_else(|| token_text(map.get(key)));
+        let mut added = Vec::new();
+        let list = config
+            .get("added_tokens_decoder")
+            .and_then(Value::as_object);
+        for (id, fields) in list.into_iter().flatten() {
+            let invalid = |what: String| {
+                let path = folder.join(name);
+                Error::InvalidFile(format!("{}: added_tokens_decoder: {what}", path.display()))
+            };
+            let number = id
+                .parse()
+                .map_err(|_| invalid(format!("{id:?} is no id")))?;
+            let fields: TokenFields = serde_json::from_value(fields.clone())
+                .map_err(|error| invalid(format!("{id}: {error}")))?;
+            added.push((number, fields.token()));
+        }
+        Ok(Settings {
+            bos: spelling("bos_token"),
+            eos: spelling("eos_token"),
+            add_bos: config.get("add_bos_token").and_then(Value::as_bool),
+            add_eos: config.get("add_eos_token").and_then(Value::as_bool),
+            added,
+        })
+    }
+}
