@@ -70,7 +70,7 @@ impl<'t> Array<'t> {
 
     /// Causal attention of these queries over the paged KV cache of `layer`, to which `k` and `v`
     /// are added first: `softmax(scale · q·kᵀ)·v`, query head `h` with key head
-    /// `h / (heads / kv_heads)`.
+    /// `h / (heads / kv_heads)`. Queries may be those of the wanted rows only.
     pub fn attention(
         self,
         k: Array<'t>,

@@ -6,8 +6,8 @@
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
-use super::kernels::{DenseTile, Kernels, ScaleEntry, Tile, Words};
-use super::packed::{BLOCK, TILE_ROWS};
+use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
+use super::packed::TILE_ROWS;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
@@ -45,9 +45,8 @@ pub struct Prepared {
 pub struct MatmulScratch {
     own: Prepared,
     normed: Vec<f32>,
-    scales: Vec<ScaleEntry>,
+    tile: TileScratch,
     results: [Vec<[f32; TILE_ROWS]>; 2],
-    words: Option<Box<Words>>,
 }
 
 impl Matmul<'_> {
@@ -201,26 +200,13 @@ impl Matmul<'_> {
         match self.matrix(product) {
             CpuMatrix::Packed(weight) => {
                 let (section, codes) = weight.tile(tile);
-                let words = scratch
-                    .words
-                    .get_or_insert_with(|| Box::new(Words([0; 512])));
+                let operands = Tile {
+                    form: weight.form,
+                    section,
+                    codes,
+                };
                 // SAFETY: the kernels table was chosen for this CPU.
-                unsafe {
-                    let halves = weight.form.group < BLOCK;
-                    let entries = weight.blocks() * if halves { 2 } else { 1 };
-                    if scratch.scales.len() < entries {
-                        scratch.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
-                    }
-                    let scales = &mut scratch.scales[..entries];
-                    (self.kernels.expand_scales)(weight.form, section, scales);
-                    let operands = Tile {
-                        codes,
-                        bits: weight.form.bits,
-                        scales,
-                        halves,
-                    };
-                    (self.kernels.matmul_tile)(&operands, group, words, out);
-                }
+                unsafe { (self.kernels.matmul_tile)(&operands, group, &mut scratch.tile, out) };
             }
             CpuMatrix::Dense(weight) => {
                 let first = tile * TILE_ROWS;

@@ -199,11 +199,6 @@ impl PackedWeight {
             .collect())
     }
 
-    /// Blocks of 32 columns.
-    pub fn blocks(&self) -> usize {
-        self.layout.blocks
-    }
-
     /// The scale section and the codes of a tile.
     pub fn tile(&self, tile: usize) -> (&[u8], &[u8]) {
         let start = self.offset + tile * self.layout.tile_bytes;
