@@ -77,6 +77,7 @@ static int answer(mlxrocm_session *session) {
         text = append(text, &length, event.text, event.text_length);
         if (event.kind == MLXROCM_EVENT_TOKEN) continue;
         printf("\n");
+        fflush(stdout);
         fprintf(stderr, "[prompt of %llu tokens, %llu of them still in the cache]\n",
                 (unsigned long long)event.prompt_tokens, (unsigned long long)event.cached_tokens);
         if (event.finish_reason == MLXROCM_FINISH_ERROR) {
