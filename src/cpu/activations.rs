@@ -75,11 +75,6 @@ impl Activations {
         }
     }
 
-    /// Token rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// Groups of token rows.
     pub fn groups(&self) -> usize {
         self.rows.div_ceil(GROUP_ROWS)

@@ -34,6 +34,8 @@ pub struct Matmul<'a> {
 pub struct Prepared {
     quantized: Activations,
     plain: Vec<f32>,
+    /// Some product is quantized, some is dense.
+    uses: (bool, bool),
     /// The job the content belongs to, for a worker's own copy.
     job: u64,
 }
@@ -112,23 +114,17 @@ impl Matmul<'_> {
         prepared
             .quantized
             .reset(self.rows, cols, self.kernels.panel);
-        let any_dense = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Dense(_)));
-        let plain = if any_dense { self.rows * cols } else { 0 };
-        if prepared.plain.len() < plain {
-            prepared.plain.resize(plain, 0.0);
+        let is_dense = |p: &Product| matches!(self.matrix(p), CpuMatrix::Dense(_));
+        let all_dense = self.products.iter().all(is_dense);
+        prepared.uses = (!all_dense, self.products.iter().any(is_dense));
+        if prepared.uses.1 && prepared.plain.len() < self.rows * cols {
+            prepared.plain.resize(self.rows * cols, 0.0);
         }
     }
 
     /// Norms and converts one row. Called once a row, so its writes are alone.
     fn prepare(&self, prepared: &Prepared, row: usize, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
-        let quantized = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
         // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {
@@ -138,10 +134,10 @@ impl Matmul<'_> {
                 (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
                 x = normed;
             }
-            if quantized {
+            if prepared.uses.0 {
                 (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
             }
-            if !prepared.plain.is_empty() {
+            if prepared.uses.1 {
                 let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
                 std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
             }
