@@ -263,16 +263,30 @@ impl Matmul<'_> {
                     Some(id) => self.arena.write(id, row, column, len),
                     None => self.logits.write(row, column, len),
                 };
-                match self.epilogue {
-                    Epilogue::Store | Epilogue::SwiGlu => out.copy_from_slice(&values[..len]),
-                    Epilogue::Add(residual) => {
-                        let residual = &self.arena.row(residual, row)[column..column + len];
-                        for ((out, r), v) in out.iter_mut().zip(residual).zip(values) {
-                            *out = r + v;
-                        }
-                    }
-                }
+                let residual = match self.epilogue {
+                    Epilogue::Add(id) => Some(&self.arena.row(id, row)[column..column + len]),
+                    Epilogue::Store | Epilogue::SwiGlu => None,
+                };
+                put(out, values, residual);
             }
+        }
+    }
+}
+
+/// `out = values (+ residual)`; whole tiles without a loop over a run-time length.
+#[inline(always)]
+fn put(out: &mut [f32], values: &[f32; TILE_ROWS], residual: Option<&[f32]>) {
+    let whole = |r: &[f32]| <[f32; TILE_ROWS]>::try_from(r);
+    match (<&mut [f32; TILE_ROWS]>::try_from(&mut *out), residual) {
+        (Ok(out), None) => *out = *values,
+        (Ok(out), Some(residual)) => {
+            let residual = whole(residual).unwrap_or([f32::NAN; TILE_ROWS]);
+            *out = std::array::from_fn(|i| residual[i] + values[i]);
+        }
+        (Err(_), None) => out.copy_from_slice(&values[..out.len()]),
+        (Err(_), Some(residual)) => {
+            let sums = residual.iter().zip(values).map(|(r, v)| r + v);
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
         }
     }
 }

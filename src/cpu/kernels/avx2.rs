@@ -99,13 +99,13 @@ fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f3
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
-    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), scale);
-    let value = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), value);
-    _mm256_fmadd_ps(value, _mm256_set1_ps(x), acc)
+    let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
+    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
+    _mm256_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
@@ -253,7 +253,7 @@ fn panels<const PAIRS: usize>(
     }
 }
 
-/// `out[r] += (float(ints)·scale + bias·sum)·x_scale` for `R` rows.
+/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
 ///
 /// # Safety
 /// `meta` and `out` have `R` rows.
@@ -350,44 +350,54 @@ macro_rules! asm_pair {
     };
 }
 
-/// The inner loop of prefill, six token rows, unrolled by four pairs. In assembly because the
-/// compiler either leaves it rolled or spills the sums; all 16 registers are in use.
+/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
+/// either leaves it rolled or spills the sums; all 16 registers are in use.
+///
+/// # Safety
+/// `x` holds 48 pairs, `words` 256 words, 32-byte aligned.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn eight_pairs(x: *const i32, words: *const i16, sums: &mut [[__m256i; 2]; 6]) {
+    let [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]] = sums;
+    // SAFETY: reads only what the contract grants; no stack, no flags.
+    unsafe {
+        std::arch::asm!(
+            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
+            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
+            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
+            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
+            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
+            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
+            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
+            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
+            w = in(reg) words,
+            x = in(reg) x,
+            a0 = inout(ymm_reg) *a0, b0 = inout(ymm_reg) *b0,
+            a1 = inout(ymm_reg) *a1, b1 = inout(ymm_reg) *b1,
+            a2 = inout(ymm_reg) *a2, b2 = inout(ymm_reg) *b2,
+            a3 = inout(ymm_reg) *a3, b3 = inout(ymm_reg) *b3,
+            a4 = inout(ymm_reg) *a4, b4 = inout(ymm_reg) *b4,
+            a5 = inout(ymm_reg) *a5, b5 = inout(ymm_reg) *b5,
+            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
+            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+}
+
+/// Six token rows × `PAIRS` pairs.
 ///
 /// # Safety
 /// `x` holds `6·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 unsafe fn six_rows<const PAIRS: usize>(x: *const i32, words: *const i16) -> [[__m256i; 2]; 6] {
-    let zero = _mm256_setzero_si256();
-    let [mut a0, mut a1, mut a2, mut a3, mut a4, mut a5] = [zero; 6];
-    let [mut b0, mut b1, mut b2, mut b3, mut b4, mut b5] = [zero; 6];
-    // SAFETY: reads only what the contract grants; no stack, no flags kept.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
-            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
-            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
-            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
-            "add {w}, 256",
-            "add {x}, 96",
-            "dec {n}",
-            "jnz 2b",
-            w = inout(reg) words => _,
-            x = inout(reg) x => _,
-            n = inout(reg) PAIRS / 4 => _,
-            a0 = inout(ymm_reg) a0, b0 = inout(ymm_reg) b0,
-            a1 = inout(ymm_reg) a1, b1 = inout(ymm_reg) b1,
-            a2 = inout(ymm_reg) a2, b2 = inout(ymm_reg) b2,
-            a3 = inout(ymm_reg) a3, b3 = inout(ymm_reg) b3,
-            a4 = inout(ymm_reg) a4, b4 = inout(ymm_reg) b4,
-            a5 = inout(ymm_reg) a5, b5 = inout(ymm_reg) b5,
-            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
-            options(nostack, readonly),
-        );
+    let mut sums = [[_mm256_setzero_si256(); 2]; 6];
+    for part in 0..PAIRS / 8 {
+        // SAFETY: by contract.
+        unsafe { eight_pairs(x.add(part * 48), words.add(part * 256), &mut sums) };
     }
-    [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]]
+    sums
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -427,12 +437,8 @@ fn quantize_row(x: &[f32], out: RowTarget<'_>) {
                     .cast::<u32>()
                     .write_unaligned(pair);
             }
-            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta {
-                scale: if poison != 0 { f32::NAN } else { max / 32767.0 },
-                sum: (low + high) as f32,
-                sum_low: low as f32,
-                sum_high: high as f32,
-            };
+            let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
+            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta::new(scale, low, high);
         }
     }
 }

@@ -83,15 +83,15 @@ fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f3
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn flush(acc: __m512, ints: __m512i, entry: &[[f32; 16]; 2], sum: f32, x: f32) -> __m512 {
+fn flush(acc: __m512, ints: __m512i, entry: &ScaleEntry, sum: f32, x: f32) -> __m512 {
     // SAFETY: rows of 16.
     let [scale, bias] = unsafe { [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr())) };
-    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), scale);
-    let value = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), value);
-    _mm512_fmadd_ps(value, _mm512_set1_ps(x), acc)
+    let acc = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), acc);
+    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_set1_ps(x));
+    _mm512_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.

@@ -34,12 +34,8 @@ fn quantize_row(x: &[f32], out: RowTarget<'_>) {
             out.ints[b * out.block_stride + k / 2 * out.pair_stride + k % 2] = int;
             *(if k < 16 { &mut low } else { &mut high }) += i32::from(int);
         }
-        out.meta[b * out.meta_stride] = BlockMeta {
-            scale: max / 32767.0 + poison,
-            sum: (low + high) as f32,
-            sum_low: low as f32,
-            sum_high: high as f32,
-        };
+        let scale = max / 32767.0 + poison;
+        out.meta[b * out.meta_stride] = BlockMeta::new(scale, low, high);
     }
 }
 
@@ -150,8 +146,7 @@ fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f3
                         acc +=
                             i32::from(w[0]) * i32::from(x[0]) + i32::from(w[1]) * i32::from(x[1]);
                     }
-                    let value = acc as f32 * scale[lane] + bias[lane] * sum;
-                    out[lane] += value * meta.scale;
+                    out[lane] += bias[lane] * sum + acc as f32 * meta.scale * scale[lane];
                 }
             }
         }
