@@ -17,6 +17,8 @@ impl Trace {
     }
 }
 
+// `add` and `mul` can fail (shapes), so they are not the operator traits.
+#[allow(clippy::should_implement_trait)]
 impl<'t> Array<'t> {
     fn same_shape(self, other: Array<'t>, what: &str) -> Result<()> {
         if (self.rows, self.width) == (other.rows, other.width) {

@@ -362,7 +362,8 @@ fn tests(environment: &mut Environment<'static>) {
     environment.add_test("number", |value: &Value| {
         matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
     });
-    let comparing: [(&[&str], fn(&Value, &Value) -> bool); 6] = [
+    type Comparison = fn(&Value, &Value) -> bool;
+    let comparing: [(&[&str], Comparison); 6] = [
         (&["eq", "equalto", "=="], |a, b| a == b),
         (&["ne", "!="], |a, b| a != b),
         (&["lt", "lessthan", "<"], |a, b| a < b),

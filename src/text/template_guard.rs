@@ -33,7 +33,7 @@ const WHITESPACE: WhitespaceConfig = WhitespaceConfig {
 pub(super) fn guard(source: &str) -> Result<String, String> {
     let source = without_generation(&source.replace("\r\n", "\n").replace('\r', "\n"));
     check_size(&source)?;
-    let syntax = SyntaxConfig::default();
+    let syntax = SyntaxConfig;
     let tree = parse(&source, "chat template", syntax, WHITESPACE).map_err(|e| format!("{e:#}"))?;
     let mut printer = Printer(String::with_capacity(source.len() * 2));
     printer.stmt(&tree)?;
@@ -77,7 +77,7 @@ fn without_generation(source: &str) -> String {
 
 fn check_size(source: &str) -> Result<(), String> {
     let (mut tokens, mut elifs) = (0, 0);
-    for token in tokenize(source, false, SyntaxConfig::default(), WHITESPACE) {
+    for token in tokenize(source, false, SyntaxConfig, WHITESPACE) {
         match token.map_err(|error| format!("{error:#}"))?.0 {
             Token::VariableStart | Token::BlockStart => tokens = 0,
             Token::Ident("elif") => elifs += 1,
