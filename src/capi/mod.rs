@@ -1,1 +1,28 @@
-//! (under construction)
+//! The C API: one file a noun, and the machinery they share. `include/mlxrocm.h` is generated from
+//! the files of nouns; their doc comments are its manual.
+//!
+//! Only this folder exports symbols and only this folder sees C types. Every exported function's
+//! body is one call of a function of [`boundary`], which catches panics.
+
+// The contract of raw pointers is in the doc comment of each parameter and in the header's
+// introduction; C names are not Rust's.
+#![allow(clippy::missing_safety_doc, non_camel_case_types)]
+
+mod boundary;
+mod callback;
+mod handle;
+mod options;
+mod strings;
+mod symbols;
+
+pub mod chat_template;
+pub mod device;
+pub mod error;
+pub mod generation;
+pub mod log;
+pub mod model;
+pub mod request;
+pub mod session;
+pub mod status;
+pub mod tokenizer;
+pub mod version;

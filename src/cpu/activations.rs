@@ -1,10 +1,15 @@
 //! Activations as the quantized product takes them: 16-bit integers with one scale per 32 columns.
 //!
 //! 16 bits keep the product at f32-level accuracy (8 bits do not: they change tokens), at twice the
-//! rate of f32 multiplies. Token rows are grouped in *panels* of up to `panel` rows, interleaved so
-//! that the inner loop reads them in order: `ints[block][pair][row][2]`, `meta[block][row]`.
+//! rate of f32 multiplies. Token rows are taken in *groups* of up to [`GROUP_ROWS`], which stay in L2
+//! while the tiles of a chunk use them, and a group in *panels* of the SIMD level's width:
+//! `ints[group][block][panel][pair][row of panel][2]`, `meta[group][block][row of group]`, so that
+//! the inner loops read memory in order.
 
 use super::packed::BLOCK;
+
+/// Token rows of a group; a multiple of every level's panel.
+pub const GROUP_ROWS: usize = 96;
 
 /// Facts about one block of 32 columns of one token row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,12 +17,24 @@ use super::packed::BLOCK;
 pub struct BlockMeta {
     /// x = scale · int.
     pub scale: f32,
-    /// Sum of the 32 ints.
+    /// scale · sum of the 32 ints.
     pub sum: f32,
-    /// Sum of the first 16 ints.
+    /// scale · sum of the first 16 ints.
     pub sum_low: f32,
-    /// Sum of the last 16 ints.
+    /// scale · sum of the last 16 ints.
     pub sum_high: f32,
+}
+
+impl BlockMeta {
+    /// From the scale and the sums of both halves.
+    pub fn new(scale: f32, low: i32, high: i32) -> BlockMeta {
+        BlockMeta {
+            scale,
+            sum: scale * (low + high) as f32,
+            sum_low: scale * low as f32,
+            sum_high: scale * high as f32,
+        }
+    }
 }
 
 /// Quantized activations `[rows, cols]`.
@@ -31,22 +48,28 @@ pub struct Activations {
 }
 
 /// Where one token row goes.
-pub struct PanelRow<'a> {
-    /// From the row's first pair; pairs lie `stride` pairs apart.
+pub struct RowTarget<'a> {
+    /// From the row's first pair: pair `j` of block `b` is at `b·block_stride + j·pair_stride`.
     pub ints: &'a mut [i16],
-    /// From the row's first block; blocks lie `stride` entries apart.
+    /// From the row's first block: block `b` is at `b·meta_stride`.
     pub meta: &'a mut [BlockMeta],
-    /// Rows of the panel.
-    pub stride: usize,
+    /// i16s between blocks.
+    pub block_stride: usize,
+    /// i16s between pairs.
+    pub pair_stride: usize,
+    /// Entries between blocks.
+    pub meta_stride: usize,
 }
 
-/// A panel: up to `panel` token rows.
+/// Up to [`GROUP_ROWS`] token rows.
 #[derive(Clone, Copy)]
-pub struct Panel<'a> {
+pub struct Group<'a> {
     pub ints: &'a [i16],
     pub meta: &'a [BlockMeta],
     /// Token rows in it.
     pub rows: usize,
+    /// Blocks of a row.
+    pub blocks: usize,
 }
 
 impl Activations {
@@ -64,64 +87,56 @@ impl Activations {
         }
     }
 
-    pub fn rows(&self) -> usize {
-        self.rows
+    /// Groups of token rows.
+    pub fn groups(&self) -> usize {
+        self.rows.div_ceil(GROUP_ROWS)
     }
 
-    pub fn panels(&self) -> usize {
-        self.rows.div_ceil(self.panel)
+    fn rows_of(&self, group: usize) -> usize {
+        GROUP_ROWS.min(self.rows - group * GROUP_ROWS)
     }
 
-    /// Token rows before panel `panel`.
-    pub fn first_row(&self, panel: usize) -> usize {
-        panel * self.panel
-    }
-
-    fn rows_of(&self, panel: usize) -> usize {
-        self.panel.min(self.rows - panel * self.panel)
-    }
-
-    /// A panel to read.
-    pub fn panel(&self, panel: usize) -> Panel<'_> {
-        let rows = self.rows_of(panel);
-        let first = panel * self.panel * self.blocks;
-        Panel {
+    /// A group to read.
+    pub fn group(&self, group: usize) -> Group<'_> {
+        let rows = self.rows_of(group);
+        let first = group * GROUP_ROWS * self.blocks;
+        Group {
             ints: &self.ints[first * BLOCK..(first + rows * self.blocks) * BLOCK],
             meta: &self.meta[first..first + rows * self.blocks],
             rows,
+            blocks: self.blocks,
         }
     }
 
-    /// The rows of a panel to write, one after another.
+    /// The place of one row.
     ///
     /// # Safety
-    /// No other reference to this panel may exist meanwhile; different panels may be written by
+    /// No other reference to this row may exist meanwhile; different rows may be written by
     /// different threads.
-    pub unsafe fn write_panel(&self, panel: usize, mut row: impl FnMut(usize, PanelRow<'_>)) {
-        let rows = self.rows_of(panel);
-        let first = panel * self.panel * self.blocks;
-        for r in 0..rows {
-            let ints = self.ints[first * BLOCK..].as_ptr().cast_mut();
-            let meta = self.meta[first..].as_ptr().cast_mut();
-            // SAFETY: inside the panel's part of the vectors (`reset` sized them); exclusive by
-            // this function's contract.
-            let (ints, meta) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(
-                        ints.add(2 * r),
-                        rows * self.blocks * BLOCK - 2 * r,
-                    ),
-                    std::slice::from_raw_parts_mut(meta.add(r), rows * self.blocks - r),
-                )
-            };
-            row(
-                panel * self.panel + r,
-                PanelRow {
-                    ints,
-                    meta,
-                    stride: rows,
-                },
-            );
+    pub unsafe fn row_target(&self, row: usize) -> RowTarget<'_> {
+        let (group, row) = (row / GROUP_ROWS, row % GROUP_ROWS);
+        let rows = self.rows_of(group);
+        assert!(row < rows, "outside the activations");
+        let first = group * GROUP_ROWS * self.blocks;
+        let panel = row / self.panel;
+        let panel_rows = self.panel.min(rows - panel * self.panel);
+        let in_block = panel * self.panel * BLOCK + row % self.panel * 2;
+        let ints = &self.ints[first * BLOCK + in_block..(first + rows * self.blocks) * BLOCK];
+        let meta = &self.meta[first + row..first + rows * self.blocks];
+        // SAFETY: the slices exist; writers of other rows touch other elements of them, and this
+        // row's are exclusive by contract.
+        let (ints, meta) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(ints.as_ptr().cast_mut(), ints.len()),
+                std::slice::from_raw_parts_mut(meta.as_ptr().cast_mut(), meta.len()),
+            )
+        };
+        RowTarget {
+            ints,
+            meta,
+            block_stride: rows * BLOCK,
+            pair_stride: panel_rows * 2,
+            meta_stride: rows,
         }
     }
 }

@@ -3,19 +3,17 @@
 //! One row (decode): every worker prepares the row for itself instead of waiting for another, so a
 //! step is one parallel region. Several rows: panels are prepared in parallel first.
 
-use super::activations::{Activations, Panel};
+use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
-use super::kernels::{DenseTile, Kernels, Tile, Words};
+use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
 use super::packed::TILE_ROWS;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
 
-/// Token rows that a tile is used for before the next tile: their activations stay in L2.
-const ROW_BLOCK: usize = 96;
-/// Panels of a row block at the smallest panel size.
-const MAX_PANELS: usize = ROW_BLOCK / 4;
+/// Token rows that one worker prepares at a time.
+const PREPARE_ROWS: usize = 8;
 
 /// One matmul step.
 pub struct Matmul<'a> {
@@ -36,6 +34,8 @@ pub struct Matmul<'a> {
 pub struct Prepared {
     quantized: Activations,
     plain: Vec<f32>,
+    /// Some product is quantized, some is dense.
+    uses: (bool, bool),
     /// The job the content belongs to, for a worker's own copy.
     job: u64,
 }
@@ -45,9 +45,8 @@ pub struct Prepared {
 pub struct MatmulScratch {
     own: Prepared,
     normed: Vec<f32>,
-    scales: Vec<[[f32; TILE_ROWS]; 2]>,
+    tile: TileScratch,
     results: [Vec<[f32; TILE_ROWS]>; 2],
-    words: Option<Box<Words>>,
 }
 
 impl Matmul<'_> {
@@ -71,10 +70,13 @@ impl Matmul<'_> {
         } else {
             let mut prepared = shared.write();
             self.reset(&mut prepared);
-            let panels = prepared.quantized.panels();
             let prepared_view = &*prepared;
-            pool.run(panels, &|worker, panel| {
-                self.prepare(prepared_view, panel, &mut scratch[worker].lock().normed);
+            pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
+                let normed = &mut scratch[worker].lock().normed;
+                let first = chunk * PREPARE_ROWS;
+                for row in first..(first + PREPARE_ROWS).min(self.rows) {
+                    self.prepare(prepared_view, row, normed);
+                }
             });
             drop(prepared);
             Some(shared.read())
@@ -111,41 +113,33 @@ impl Matmul<'_> {
         prepared
             .quantized
             .reset(self.rows, cols, self.kernels.panel);
-        let any_dense = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Dense(_)));
-        let plain = if any_dense { self.rows * cols } else { 0 };
-        if prepared.plain.len() < plain {
-            prepared.plain.resize(plain, 0.0);
+        let is_dense = |p: &Product| matches!(self.matrix(p), CpuMatrix::Dense(_));
+        let all_dense = self.products.iter().all(is_dense);
+        prepared.uses = (!all_dense, self.products.iter().any(is_dense));
+        if prepared.uses.1 && prepared.plain.len() < self.rows * cols {
+            prepared.plain.resize(self.rows * cols, 0.0);
         }
     }
 
-    /// Norms and converts the rows of one panel. Called once a panel, so its writes are alone.
-    fn prepare(&self, prepared: &Prepared, panel: usize, normed: &mut Vec<f32>) {
+    /// Norms and converts one row. Called once a row, so its writes are alone.
+    fn prepare(&self, prepared: &Prepared, row: usize, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
-        let quantized = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
-        normed.resize(cols, 0.0);
-        // SAFETY: `x` is only read in this step; each panel is prepared by one worker before any
+        // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {
-            prepared.quantized.write_panel(panel, |row, to| {
-                let mut x = self.arena.row(self.x, row);
-                if let Some(norm) = self.norm {
-                    (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
-                    x = normed;
-                }
-                if quantized {
-                    (self.kernels.quantize_row)(x, to);
-                }
-                if !prepared.plain.is_empty() {
-                    let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
-                    std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
-                }
-            });
+            let mut x = self.arena.row(self.x, row);
+            if let Some(norm) = self.norm {
+                normed.resize(cols, 0.0);
+                (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
+                x = normed;
+            }
+            if prepared.uses.0 {
+                (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
+            }
+            if prepared.uses.1 {
+                let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
+                std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
+            }
         }
     }
 
@@ -156,22 +150,11 @@ impl Matmul<'_> {
         x: &Prepared,
         scratch: &mut MatmulScratch,
     ) {
-        let panels_a_block = ROW_BLOCK / self.kernels.panel;
         let [mut first, mut second] = std::mem::take(&mut scratch.results);
-        let mut panels = [Panel {
-            ints: &[],
-            meta: &[],
-            rows: 0,
-        }; MAX_PANELS];
-        for block in (0..x.quantized.panels()).step_by(panels_a_block) {
-            let n = panels_a_block.min(x.quantized.panels() - block);
-            for (i, panel) in panels[..n].iter_mut().enumerate() {
-                *panel = x.quantized.panel(block + i);
-            }
-            let panels = &panels[..n];
-            let first_row = x.quantized.first_row(block);
-            let rows = panels.iter().map(|p| p.rows).sum();
-            first.resize(rows, [0.0; TILE_ROWS]);
+        for index in 0..x.quantized.groups() {
+            let group = x.quantized.group(index);
+            first.resize(group.rows, [0.0; TILE_ROWS]);
+            let first_row = index * GROUP_ROWS;
             let (mut product, mut start) = (0, 0);
             for index in range.clone() {
                 while index - start >= self.matrix(&counted[product]).tiles() {
@@ -180,20 +163,23 @@ impl Matmul<'_> {
                 }
                 let p = &counted[product];
                 let tile = index - start;
-                self.tile(p, tile, x, panels, first_row, scratch, &mut first);
+                self.tile(p, tile, x, &group, first_row, scratch, &mut first);
                 if self.epilogue == Epilogue::SwiGlu {
-                    second.resize(rows, [0.0; TILE_ROWS]);
+                    second.resize(group.rows, [0.0; TILE_ROWS]);
                     self.tile(
                         &self.products[1],
                         tile,
                         x,
-                        panels,
+                        &group,
                         first_row,
                         scratch,
                         &mut second,
                     );
+                    let (gate, up) = (first.as_flattened_mut(), second.as_flattened());
+                    // SAFETY: the kernels table was chosen for this CPU.
+                    unsafe { (self.kernels.swiglu)(gate, up) };
                 }
-                self.store(p, tile, first_row, &first, &second);
+                self.store(p, tile, first_row, &first);
             }
         }
         scratch.results = [first, second];
@@ -206,7 +192,7 @@ impl Matmul<'_> {
         product: &Product,
         tile: usize,
         x: &Prepared,
-        panels: &[Panel<'_>],
+        group: &Group<'_>,
         first_row: usize,
         scratch: &mut MatmulScratch,
         out: &mut [[f32; TILE_ROWS]],
@@ -214,21 +200,13 @@ impl Matmul<'_> {
         match self.matrix(product) {
             CpuMatrix::Packed(weight) => {
                 let (section, codes) = weight.tile(tile);
-                let words = scratch
-                    .words
-                    .get_or_insert_with(|| Box::new(Words([0; 512])));
+                let operands = Tile {
+                    form: weight.form,
+                    section,
+                    codes,
+                };
                 // SAFETY: the kernels table was chosen for this CPU.
-                unsafe {
-                    let scales = &mut scratch.scales;
-                    (self.kernels.expand_scales)(weight.form, section, weight.cols, scales);
-                    let operands = Tile {
-                        codes,
-                        bits: weight.form.bits,
-                        scales,
-                        halves: weight.form.group < 32,
-                    };
-                    (self.kernels.matmul_tile)(&operands, panels, words, out);
-                }
+                unsafe { (self.kernels.matmul_tile)(&operands, group, &mut scratch.tile, out) };
             }
             CpuMatrix::Dense(weight) => {
                 let first = tile * TILE_ROWS;
@@ -259,12 +237,11 @@ impl Matmul<'_> {
         product: &Product,
         tile: usize,
         first_row: usize,
-        first: &[[f32; TILE_ROWS]],
-        second: &[[f32; TILE_ROWS]],
+        results: &[[f32; TILE_ROWS]],
     ) {
         let column = tile * TILE_ROWS;
         let len = TILE_ROWS.min(self.matrix(product).rows() - column);
-        for (r, values) in first.iter().enumerate() {
+        for (r, values) in results.iter().enumerate() {
             let row = first_row + r;
             // SAFETY: this chunk alone writes these columns of the outputs; a residual is only read.
             unsafe {
@@ -272,19 +249,30 @@ impl Matmul<'_> {
                     Some(id) => self.arena.write(id, row, column, len),
                     None => self.logits.write(row, column, len),
                 };
-                match self.epilogue {
-                    Epilogue::Store => out.copy_from_slice(&values[..len]),
-                    Epilogue::Add(residual) => {
-                        let residual = &self.arena.row(residual, row)[column..column + len];
-                        for ((out, r), v) in out.iter_mut().zip(residual).zip(values) {
-                            *out = r + v;
-                        }
-                    }
-                    Epilogue::SwiGlu => {
-                        (self.kernels.swiglu)(&values[..len], &second[r][..len], out)
-                    }
-                }
+                let residual = match self.epilogue {
+                    Epilogue::Add(id) => Some(&self.arena.row(id, row)[column..column + len]),
+                    Epilogue::Store | Epilogue::SwiGlu => None,
+                };
+                put(out, values, residual);
             }
+        }
+    }
+}
+
+/// `out = values (+ residual)`; whole tiles without a loop over a run-time length.
+#[inline(always)]
+fn put(out: &mut [f32], values: &[f32; TILE_ROWS], residual: Option<&[f32]>) {
+    let whole = |r: &[f32]| <[f32; TILE_ROWS]>::try_from(r);
+    match (<&mut [f32; TILE_ROWS]>::try_from(&mut *out), residual) {
+        (Ok(out), None) => *out = *values,
+        (Ok(out), Some(residual)) => {
+            let residual = whole(residual).unwrap_or([f32::NAN; TILE_ROWS]);
+            *out = std::array::from_fn(|i| residual[i] + values[i]);
+        }
+        (Err(_), None) => out.copy_from_slice(&values[..out.len()]),
+        (Err(_), Some(residual)) => {
+            let sums = residual.iter().zip(values).map(|(r, v)| r + v);
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
         }
     }
 }

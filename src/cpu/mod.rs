@@ -4,6 +4,7 @@ mod activations;
 mod arena;
 mod attention;
 mod executor;
+mod facts;
 mod kernels;
 mod kv;
 mod matmul;
@@ -11,5 +12,6 @@ mod packed;
 mod threads;
 
 pub use executor::{CpuExecutor, CpuWeights};
+pub use facts::{CpuFacts, facts};
 pub use kernels::{SimdLevel, simd_level};
 pub use threads::ThreadPool;

@@ -1,6 +1,9 @@
 //! A running request, seen from the caller's side.
 
+use super::channel::Channel;
+use super::shared::{Shared, Worker};
 use crate::{Error, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a generation ended.
@@ -17,7 +20,7 @@ pub enum FinishReason {
     Context = 4,
     /// `cancel` was called.
     Cancelled = 5,
-    /// It failed; `Next::Failed` carries the error.
+    /// It failed; [`Event::Finished`] carries the error.
     Error = 6,
 }
 
@@ -48,14 +51,15 @@ pub struct Usage {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Prompt tokens done so far.
+    /// Prompt tokens done so far; after each chunk.
     Prompt {
         /// Done.
         done: usize,
         /// Of.
         total: usize,
     },
-    /// A token. `text` may be empty (unfinished character, text that may begin a stop string).
+    /// A token. `text` may be empty (unfinished character, text that may begin a stop string, the
+    /// stop token itself).
     Token {
         /// The token.
         token: u32,
@@ -91,15 +95,45 @@ pub enum Next {
 }
 
 /// A running request. Internally locked: any thread. Dropping it cancels.
+///
+/// It outlives its session: it runs on until it ends or is dropped. A generation whose events are
+/// not read pauses after some hundreds of them and goes on when they are; others do not wait for it.
 pub struct Generation {
-    _private: (),
+    pub(super) channel: Arc<Channel>,
+    pub(super) shared: Arc<Shared>,
+    /// The last handle waits for the scheduler thread's end.
+    pub(super) _worker: Arc<Worker>,
 }
 
 impl Generation {
-    /// The next event; waits at most `timeout` (`None`: as long as it takes).
-    pub fn next(&self, _timeout: Option<Duration>) -> Result<Next> {
-        Err(Error::Unsupported("generation".into()))
+    /// The next event; waits at most `timeout` (`None`: as long as it takes). Where several threads
+    /// wait, each event goes to one of them. Always `Ok` as of now.
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Next> {
+        let (next, room) = self.channel.next(timeout);
+        if room {
+            self.shared.poke();
+        }
+        Ok(next)
     }
+
     /// Ends it soon; the `Finished` event still comes. May be called often, from any thread.
-    pub fn cancel(&self) {}
+    pub fn cancel(&self) {
+        if self.channel.cancel() {
+            self.shared.poke();
+        }
+    }
+}
+
+impl Drop for Generation {
+    fn drop(&mut self) {
+        if self.channel.abandon() {
+            self.shared.poke();
+        }
+    }
+}
+
+impl std::fmt::Debug for Generation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Generation").finish_non_exhaustive()
+    }
 }

@@ -184,7 +184,9 @@ impl PagePool {
         &mut self.pages[page as usize]
     }
 
-    fn forget(&mut self, page: u32) {
+    /// Makes a page unknown: nobody new will use its content.
+    pub fn forget(&mut self, page: u32) {
+        debug_assert!(self.page(page).older == NONE && self.newest != page);
         if let Some(key) = self.page(page).key.take() {
             self.known.remove(&key);
         }

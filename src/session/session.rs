@@ -1,9 +1,26 @@
-//! The session: its scheduler thread, its KV pages, its requests.
+//! The session: limits, its scheduler thread, and the way in.
 
+use super::channel::Channel;
+use super::generating::{Generating, Plan};
+use super::request::check_token;
+use super::sampling::Sampler;
+use super::scheduler::Scheduler;
+use super::sequence::{LogitsTicket, LogitsWork, Sender, Sequence, Work};
+use super::shared::{Open, Shared, Worker};
+use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
-use crate::model::Model;
+use crate::model::{Forward, Model, PAGE_TOKENS};
+use crate::text::StopMatcher;
 use crate::{Error, Result};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const DEFAULT_CONTEXT: usize = 8192;
+const DEFAULT_REQUESTS: usize = 8;
+const MAX_REQUESTS: usize = 1024;
+const DEFAULT_CHUNK: usize = 512;
+/// What the KV cache takes by default at most, where one context needs less.
+const DEFAULT_KV_BYTES: u64 = 1 << 30;
 
 /// Limits of a session. `Default` is what most callers want.
 #[derive(Debug, Clone, Default)]
@@ -14,25 +31,299 @@ pub struct SessionOptions {
     pub max_requests: usize,
     /// Prompt tokens that are run at once. 0: 512.
     pub prefill_chunk: usize,
+    /// Tokens of KV cache that all requests share (rounded up to pages, at least `context`). When
+    /// it is full, requests wait for each other. 0: a context for each of `max_requests`, in at
+    /// most 1 GiB.
+    pub kv_tokens: usize,
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionStatus {
+    /// Requests that run.
+    pub running: usize,
+    /// Requests that wait for their turn.
+    pub waiting: usize,
+    /// Pages of the KV cache, of [`PAGE_TOKENS`] tokens each.
+    pub pages: usize,
+    /// Pages that running requests hold.
+    pub pages_used: usize,
+    /// Pages kept from earlier requests in case a prompt begins alike; given up when needed.
+    pub pages_cached: usize,
 }
 
 /// Several requests at once over one KV cache. Internally locked: any thread.
+///
+/// Dropping it does not end its generations: they run until they end or are dropped. Dropping the
+/// last handle, of the session or of a generation, waits for the scheduler thread (for one step of
+/// the model at most).
 pub struct Session {
-    _private: (),
+    // Dropped before `worker`: closes the session so that the thread ends.
+    open: Open,
+    worker: Arc<Worker>,
+    text: Arc<dyn Detokenizer>,
+    stop_tokens: Vec<u32>,
+    vocab: usize,
+    context: usize,
+    pages: usize,
 }
 
 impl Session {
     /// Allocates the KV cache and starts the scheduler thread.
-    pub fn new(_model: Arc<Model>, _options: SessionOptions) -> Result<Session> {
-        Err(Error::Unsupported("session".into()))
+    /// [`Error::InvalidArgument`] names an option that is out of range.
+    pub fn new(model: Arc<Model>, options: SessionOptions) -> Result<Session> {
+        let limits = Limits::new(&options, model.info().context_length)?;
+        let pages = limits.pages(options.kv_tokens, model.info().kv_bytes_per_token);
+        if u32::try_from(pages).is_err() {
+            return Err(Error::InvalidArgument(format!(
+                "kv_tokens is {}: more than 2^32 pages of {PAGE_TOKENS} tokens",
+                options.kv_tokens
+            )));
+        }
+        let forward = model.new_forward(pages, limits.chunk + limits.requests)?;
+        let text = Arc::new(ModelText(model.tokenizer().clone()));
+        Session::start(forward, text, limits, model.stop_tokens().to_vec())
     }
-    /// Queues a request; errors are found here where they can be.
-    pub fn submit(&self, _request: Request) -> Result<Generation> {
-        Err(Error::Unsupported("submit".into()))
+
+    /// A session over any [`Forward`]: for tests. `context` is what a model would be trained for;
+    /// the pages are those that `forward` has, and `kv_tokens` is ignored.
+    #[doc(hidden)]
+    pub fn with_forward(
+        forward: Box<dyn Forward>,
+        text: Arc<dyn Detokenizer>,
+        options: SessionOptions,
+        stop_tokens: Vec<u32>,
+        context: usize,
+    ) -> Result<Session> {
+        let limits = Limits::new(&options, context)?;
+        Session::start(forward, text, limits, stop_tokens)
     }
+
+    fn start(
+        forward: Box<dyn Forward>,
+        text: Arc<dyn Detokenizer>,
+        limits: Limits,
+        stop_tokens: Vec<u32>,
+    ) -> Result<Session> {
+        let (vocab, pages) = (forward.vocab_size(), forward.page_count());
+        // One token of each running request and a chunk must fit a call.
+        let max_tokens = forward.max_tokens();
+        let requests = limits.requests.min(max_tokens.div_ceil(2)).max(1);
+        let chunk = limits.chunk.min(max_tokens + 1 - requests.min(max_tokens));
+        let shared = Arc::new(Shared::default());
+        let scheduler = Scheduler::new(shared.clone(), forward, requests, chunk.max(1));
+        let thread = std::thread::Builder::new()
+            .name("mlxrocm-session".into())
+            .spawn(move || scheduler.run())
+            .map_err(|e| {
+                Error::OutOfMemory(format!("could not start the session's thread: {e}"))
+            })?;
+        Ok(Session {
+            open: Open(shared),
+            worker: Arc::new(Worker::new(thread)),
+            text,
+            stop_tokens,
+            vocab,
+            context: limits.context.min(pages.saturating_mul(PAGE_TOKENS)),
+            pages,
+        })
+    }
+
+    /// Tokens of context a request may use, prompt included.
+    pub fn context(&self) -> usize {
+        self.context
+    }
+
+    /// What it is doing right now.
+    pub fn status(&self) -> SessionStatus {
+        let counts = &self.open.0.counts;
+        SessionStatus {
+            running: counts.running.load(Ordering::Relaxed),
+            waiting: counts.waiting.load(Ordering::Relaxed),
+            pages: self.pages,
+            pages_used: counts.pages_used.load(Ordering::Relaxed),
+            pages_cached: counts.pages_cached.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Queues a request. [`Error::InvalidArgument`] names a field that is out of range,
+    /// [`Error::ContextFull`] says that the prompt leaves no room for a token, [`Error::Poisoned`]
+    /// that the session failed earlier.
+    pub fn submit(&self, request: Request) -> Result<Generation> {
+        request.validate(self.vocab, self.context)?;
+        let Request {
+            prompt,
+            sampling,
+            max_tokens,
+            stop,
+            mut stop_tokens,
+            ignore_eos,
+        } = request;
+        if !ignore_eos {
+            stop_tokens.extend_from_slice(&self.stop_tokens);
+        }
+        let plan = Plan {
+            sampler: Sampler::new(sampling, self.vocab, &prompt)?,
+            text: self.text.stream(&prompt),
+            stops: StopMatcher::new(stop),
+            stop_tokens,
+            prompt_tokens: prompt.len(),
+            max_tokens,
+            context: self.context,
+        };
+        let channel = Arc::new(Channel::default());
+        let work = Generating::new(plan, Sender(channel.clone()));
+        let shared = self.open.0.clone();
+        shared.submit(Sequence::new(prompt, Work::Generate(Box::new(work))))?;
+        Ok(Generation {
+            channel,
+            shared,
+            _worker: self.worker.clone(),
+        })
+    }
+
     /// Logits of every position of `tokens`, `[tokens, vocab]`, for evaluation. Waits for its turn
-    /// among the requests.
-    pub fn logits(&self, _tokens: &[u32]) -> Result<Vec<f32>> {
-        Err(Error::Unsupported("logits".into()))
+    /// among the requests. Errors as [`Session::submit`], and [`Error::OutOfMemory`] where the
+    /// result has no room.
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
+        if tokens.is_empty() {
+            return Err(Error::InvalidArgument(
+                "tokens is empty; it needs at least one token".into(),
+            ));
+        }
+        for (i, &token) in tokens.iter().enumerate() {
+            check_token("tokens", i, token, self.vocab)?;
+        }
+        if tokens.len() > self.context {
+            return Err(Error::ContextFull(format!(
+                "{} tokens do not fit the session's context of {}",
+                tokens.len(),
+                self.context
+            )));
+        }
+        let mut rows: Vec<f32> = Vec::new();
+        tokens
+            .len()
+            .checked_mul(self.vocab)
+            .and_then(|n| rows.try_reserve_exact(n).ok())
+            .ok_or_else(|| {
+                Error::OutOfMemory(format!(
+                    "no memory for the logits of {} tokens × {} columns",
+                    tokens.len(),
+                    self.vocab
+                ))
+            })?;
+        let ticket = Arc::new(LogitsTicket::default());
+        let work = LogitsWork::new(rows, ticket.clone());
+        self.open
+            .0
+            .submit(Sequence::new(tokens.to_vec(), Work::Logits(work)))?;
+        ticket.wait()
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("context", &self.context)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The options with their defaults.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    context: usize,
+    requests: usize,
+    chunk: usize,
+}
+
+impl Limits {
+    fn new(options: &SessionOptions, model_context: usize) -> Result<Limits> {
+        let context = match options.context {
+            0 => model_context.min(DEFAULT_CONTEXT),
+            n if n > model_context => {
+                return Err(Error::InvalidArgument(format!(
+                    "context is {n}; the model was trained for {model_context} tokens at most"
+                )));
+            }
+            n => n,
+        };
+        if options.max_requests > MAX_REQUESTS {
+            return Err(Error::InvalidArgument(format!(
+                "max_requests is {}; at most {MAX_REQUESTS} can run at once",
+                options.max_requests
+            )));
+        }
+        let or = |value: usize, default: usize| if value == 0 { default } else { value };
+        Ok(Limits {
+            context,
+            requests: or(options.max_requests, DEFAULT_REQUESTS),
+            // A prompt is never longer than the context.
+            chunk: or(options.prefill_chunk, DEFAULT_CHUNK).min(context.max(1)),
+        })
+    }
+
+    /// Pages for `kv_tokens` tokens (0: the default), each token taking `kv_bytes`.
+    fn pages(&self, kv_tokens: usize, kv_bytes: u64) -> usize {
+        let tokens = match kv_tokens {
+            0 => {
+                let affordable = DEFAULT_KV_BYTES / kv_bytes.max(1);
+                self.context
+                    .saturating_mul(self.requests)
+                    .min(usize::try_from(affordable).unwrap_or(usize::MAX))
+            }
+            n => n,
+        };
+        tokens.max(self.context).div_ceil(PAGE_TOKENS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_and_limits() {
+        let limits = |options: SessionOptions, model| Limits::new(&options, model);
+        let small = limits(SessionOptions::default(), 2048).unwrap();
+        assert_eq!((small.context, small.requests, small.chunk), (2048, 8, 512));
+        let large = limits(SessionOptions::default(), 131_072).unwrap();
+        assert_eq!(large.context, 8192);
+        let asked = SessionOptions {
+            context: 100,
+            max_requests: 2,
+            prefill_chunk: 7000,
+            kv_tokens: 0,
+        };
+        let asked = limits(asked, 131_072).unwrap();
+        assert_eq!((asked.context, asked.requests, asked.chunk), (100, 2, 100));
+        let error = |options| match limits(options, 2048) {
+            Err(Error::InvalidArgument(m)) => m,
+            other => panic!("{other:?}"),
+        };
+        let context = error(SessionOptions {
+            context: 4096,
+            ..Default::default()
+        });
+        assert!(context.contains("context is 4096") && context.contains("2048"));
+        let requests = error(SessionOptions {
+            max_requests: 100_000,
+            ..Default::default()
+        });
+        assert!(requests.contains("max_requests is 100000"));
+    }
+
+    #[test]
+    fn pages_fit_the_memory() {
+        let limits = Limits::new(&SessionOptions::default(), 8192).unwrap();
+        assert_eq!(limits.pages(0, 1), 8 * 8192 / PAGE_TOKENS);
+        assert_eq!(limits.pages(0, 1 << 16), (1 << 14) / PAGE_TOKENS);
+        // One context always fits.
+        assert_eq!(limits.pages(0, 1 << 20), 8192 / PAGE_TOKENS);
+        assert_eq!(limits.pages(10, 1), 8192 / PAGE_TOKENS);
+        assert_eq!(limits.pages(8193, 1), 8192 / PAGE_TOKENS + 1);
+        assert_eq!(limits.pages(0, 0), 8 * 8192 / PAGE_TOKENS);
     }
 }

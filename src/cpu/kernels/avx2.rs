@@ -4,17 +4,19 @@
 //! token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all panels. One token row:
 //! codes are unpacked in registers.
 
-use super::{AttendPage, DenseTile, Kernels, SimdLevel, Tile, Words, body, portable};
-use crate::cpu::activations::{Panel, PanelRow};
+use super::{
+    AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words, body, portable,
+};
+use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::step::PAGE_TOKENS;
 use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx2,
     panel: 6,
     quantize_row,
-    expand_scales,
     matmul_tile,
     dense_tile,
     rms_norm,
@@ -30,7 +32,7 @@ macro_rules! for_pairs {
         for_pairs!(@ $from, $to, $j, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };
     (@ $from:expr, $to:expr, $j:ident, $body:block, $($n:literal)*) => {
-        $({ const $j: usize = $n; if $j >= $from && $j < $to $body })*
+        $({ const $j: usize = $n; if ($from..$to).contains(&$j) $body })*
     };
 }
 
@@ -80,51 +82,78 @@ macro_rules! code_pair {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn matmul_tile(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
-    words: &mut Words,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    debug_assert_eq!(out.len(), panels.iter().map(|p| p.rows).sum::<usize>());
-    let one_row = panels.len() == 1 && panels[0].rows == 1;
-    match (tile.bits, one_row, tile.halves) {
-        (2, true, false) => one::<2, false>(tile, &panels[0], out),
-        (2, true, true) => one::<2, true>(tile, &panels[0], out),
-        (3, true, false) => one::<3, false>(tile, &panels[0], out),
-        (3, true, true) => one::<3, true>(tile, &panels[0], out),
-        (4, true, _) => one::<4, false>(tile, &panels[0], out),
-        (5, true, _) => one::<5, false>(tile, &panels[0], out),
-        (6, true, false) => one::<6, false>(tile, &panels[0], out),
-        (6, true, true) => one::<6, true>(tile, &panels[0], out),
-        (_, true, _) => one::<8, false>(tile, &panels[0], out),
-        (2, ..) => several::<2>(tile, panels, words, out),
-        (3, ..) => several::<3>(tile, panels, words, out),
-        (4, ..) => several::<4>(tile, panels, words, out),
-        (5, ..) => several::<5>(tile, panels, words, out),
-        (6, ..) => several::<6>(tile, panels, words, out),
-        _ => several::<8>(tile, panels, words, out),
+    let direct = match tile.form.scale {
+        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
+        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
+        _ => EXPANDED,
+    };
+    let one_row = x.rows == 1;
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    if !one_row || direct == EXPANDED {
+        expand_scales(tile.form, tile.section, scales);
+    }
+    match (tile.form.bits, one_row, tile.halves(), direct) {
+        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
+        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
+        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
+        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
+        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
+        (bits, true, halves, direct) => {
+            if direct != EXPANDED {
+                expand_scales(tile.form, tile.section, scales);
+            }
+            match (bits, halves) {
+                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
+                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
+                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
+                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
+                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
+                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
+                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
+                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
+                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
+            }
+        }
+        (2, ..) => several::<2>(tile, scales, x, words, out),
+        (3, ..) => several::<3>(tile, scales, x, words, out),
+        (4, ..) => several::<4>(tile, scales, x, words, out),
+        (5, ..) => several::<5>(tile, scales, x, words, out),
+        (6, ..) => several::<6>(tile, scales, x, words, out),
+        _ => several::<8>(tile, scales, x, words, out),
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
-    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), scale);
-    let value = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), value);
-    _mm256_fmadd_ps(value, _mm256_set1_ps(x), acc)
+    let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
+    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
+    _mm256_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn one<const BITS: usize, const HALVES: bool>(
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tile: &Tile<'_>,
-    x: &Panel<'_>,
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let blocks = x.meta.len();
+    let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
     assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
-    assert!(tile.scales.len() >= blocks * entries);
+    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
+    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+    let zero = match tile.form.scale {
+        ScaleForm::Zero(_, zero) => -f32::from(zero),
+        _ => 0.0,
+    };
     let mut acc = [_mm256_setzero_ps(); 2];
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above.
@@ -161,15 +190,28 @@ fn one<const BITS: usize, const HALVES: bool>(
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
                 };
-                let entry = tile
-                    .scales
-                    .get_unchecked(b * entries + half)
-                    .as_ptr()
-                    .cast::<f32>();
+                let (scale, bias) = match SCALES {
+                    STORED_F16 => {
+                        let unit = tile.section.get_unchecked(b * 64..);
+                        let f16 = ScalarType::F16;
+                        (load16(f16, unit), load16(f16, unit.get_unchecked(32..)))
+                    }
+                    ZERO_F16 => {
+                        let unit = tile.section.get_unchecked(b * 32..);
+                        let scale = load16(ScalarType::F16, unit);
+                        (scale, scaled(scale, zero))
+                    }
+                    _ => {
+                        let at = scales
+                            .get_unchecked(b * entries + half)
+                            .as_ptr()
+                            .cast::<f32>();
+                        let row = |i| [_mm256_loadu_ps(at.add(i)), _mm256_loadu_ps(at.add(i + 8))];
+                        (row(0), row(16))
+                    }
+                };
                 for h in 0..2 {
-                    let scale = _mm256_loadu_ps(entry.add(8 * h));
-                    let bias = _mm256_loadu_ps(entry.add(16 + 8 * h));
-                    acc[h] = flush(acc[h], ints[h], scale, bias, sum, meta.scale);
+                    acc[h] = flush(acc[h], ints[h], scale[h], bias[h], sum, meta.scale);
                 }
             }
         }
@@ -181,6 +223,13 @@ fn one<const BITS: usize, const HALVES: bool>(
     }
 }
 
+/// Where `one` takes its scales from: entries that were expanded before, or the section itself.
+pub const EXPANDED: u8 = 0;
+/// f16 scale and bias for each block (Q4_1, Q5_1, MLX group 32 in f16).
+pub const STORED_F16: u8 = 1;
+/// f16 scale for each block, fixed zero point (Q4_0, Q5_0, Q8_0).
+pub const ZERO_F16: u8 = 2;
+
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
 
@@ -188,13 +237,15 @@ const PREFETCH: usize = 2048;
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
     words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     out.fill([0.0; TILE_ROWS]);
-    let blocks = tile.codes.len() / (BITS * 64);
-    for b in 0..blocks {
+    let parts = if tile.halves() { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
+    for b in 0..x.blocks {
         // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
         unsafe {
             let codes = tile.codes.as_ptr().add(b * BITS * 64);
@@ -204,76 +255,102 @@ fn several<const BITS: usize>(
                 _mm256_store_si256(to.add(16).cast(), code_pair!(BITS, codes.add(32), J));
             });
         }
-        let mut first = 0;
-        for panel in panels {
-            let out = &mut out[first..first + panel.rows];
-            match panel.rows {
-                1 => rows::<1>(tile, panel, words, b, out),
-                2 => rows::<2>(tile, panel, words, b, out),
-                3 => rows::<3>(tile, panel, words, b, out),
-                4 => rows::<4>(tile, panel, words, b, out),
-                5 => rows::<5>(tile, panel, words, b, out),
-                _ => rows::<6>(tile, panel, words, b, out),
-            }
-            first += panel.rows;
+        let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
+        let meta = &x.meta[b * x.rows..][..x.rows];
+        let scales = &scales[b * parts..][..parts];
+        if tile.halves() {
+            let (low, high) = (&scales[0], &scales[1]);
+            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
+            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+        } else {
+            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
         }
     }
 }
 
+/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of six.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-fn rows<const R: usize>(
-    tile: &Tile<'_>,
-    panel: &Panel<'_>,
+fn panels<const PAIRS: usize>(
+    ints: &[i16],
     words: &Words,
-    block: usize,
+    from: usize,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let x = &panel.ints[block * BLOCK * R..][..BLOCK * R];
-    let meta = &panel.meta[block * R..][..R];
-    if tile.halves {
-        let entries = &tile.scales[2 * block..][..2];
-        let (low, high) = (0, 8);
-        rows_part::<R, 8>(
-            x,
-            words,
-            low,
-            out,
-            |r| (meta[r].sum_low, meta[r].scale),
-            &entries[0],
-        );
-        rows_part::<R, 8>(
-            x,
-            words,
-            high,
-            out,
-            |r| (meta[r].sum_high, meta[r].scale),
-            &entries[1],
-        );
-    } else {
-        let entry = &tile.scales[block];
-        rows_part::<R, 16>(x, words, 0, out, |r| (meta[r].sum, meta[r].scale), entry);
+    let rows = meta.len();
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    let mut row = 0;
+    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+    unsafe {
+        let words = words.0.as_ptr().add(from * 32);
+        while row + 6 <= rows {
+            let x = ints.as_ptr().add(row * BLOCK + from * 12).cast::<i32>();
+            let sums = six_rows::<PAIRS>(x, words);
+            flush_rows(&sums, &meta[row..], &sum, entry, out.as_mut_ptr().add(row));
+            row += 6;
+        }
+        let x = |rest: usize| {
+            ints.as_ptr()
+                .add(row * BLOCK + from * 2 * rest)
+                .cast::<i32>()
+        };
+        let (meta, out) = (&meta[row..], out.as_mut_ptr().add(row));
+        match rows - row {
+            1 => flush_rows(&few_rows::<1, PAIRS>(x(1), words), meta, &sum, entry, out),
+            2 => flush_rows(&few_rows::<2, PAIRS>(x(2), words), meta, &sum, entry, out),
+            3 => flush_rows(&few_rows::<3, PAIRS>(x(3), words), meta, &sum, entry, out),
+            4 => flush_rows(&few_rows::<4, PAIRS>(x(4), words), meta, &sum, entry, out),
+            5 => flush_rows(&few_rows::<5, PAIRS>(x(5), words), meta, &sum, entry, out),
+            _ => {}
+        }
     }
 }
 
-/// `R` token rows × `PAIRS` pairs from pair `from`: the inner loop of prefill.
+/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
+///
+/// # Safety
+/// `meta` and `out` have `R` rows.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-fn rows_part<const R: usize, const PAIRS: usize>(
-    x: &[i16],
-    words: &Words,
-    from: usize,
-    out: &mut [[f32; TILE_ROWS]],
-    facts: impl Fn(usize) -> (f32, f32),
-    entry: &[[f32; 16]; 2],
+unsafe fn flush_rows<const R: usize>(
+    sums: &[[__m256i; 2]; R],
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
+    out: *mut [f32; TILE_ROWS],
 ) {
-    assert!(x.len() >= (from + PAIRS) * 2 * R && from + PAIRS <= 16 && out.len() >= R);
-    let mut ints = [[_mm256_setzero_si256(); 2]; R];
-    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+    // SAFETY: by contract.
     unsafe {
-        let x = x.as_ptr().cast::<i32>().add(from * R);
-        let words = words.0.as_ptr().add(from * 32);
-        for j in 0..PAIRS {
+        for h in 0..2 {
+            let scale = _mm256_loadu_ps(entry[0].as_ptr().add(8 * h));
+            let bias = _mm256_loadu_ps(entry[1].as_ptr().add(8 * h));
+            for (r, ints) in sums.iter().enumerate() {
+                let meta = meta.get_unchecked(r);
+                let to = out.add(r).cast::<f32>().add(8 * h);
+                let acc = _mm256_loadu_ps(to);
+                _mm256_storeu_ps(to, flush(acc, ints[h], scale, bias, sum(meta), meta.scale));
+            }
+        }
+    }
+}
+
+/// `R` token rows × `PAIRS` pairs.
+///
+/// # Safety
+/// As [`six_rows`].
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn few_rows<const R: usize, const PAIRS: usize>(
+    x: *const i32,
+    words: *const i16,
+) -> [[__m256i; 2]; R] {
+    let mut ints = [[_mm256_setzero_si256(); 2]; R];
+    for j in 0..PAIRS {
+        // SAFETY: by contract.
+        unsafe {
             let low = _mm256_load_si256(words.add(j * 32).cast());
             let high = _mm256_load_si256(words.add(j * 32 + 16).cast());
             for (r, ints) in ints.iter_mut().enumerate() {
@@ -282,27 +359,115 @@ fn rows_part<const R: usize, const PAIRS: usize>(
                 ints[1] = _mm256_add_epi32(ints[1], _mm256_madd_epi16(high, x));
             }
         }
-        for h in 0..2 {
-            let scale = _mm256_loadu_ps(entry[0].as_ptr().add(8 * h));
-            let bias = _mm256_loadu_ps(entry[1].as_ptr().add(8 * h));
-            for (r, ints) in ints.iter().enumerate() {
-                let (sum, x_scale) = facts(r);
-                let to = out.get_unchecked_mut(r).as_mut_ptr().add(8 * h);
-                let acc = _mm256_loadu_ps(to);
-                _mm256_storeu_ps(to, flush(acc, ints[h], scale, bias, sum, x_scale));
-            }
-        }
+    }
+    ints
+}
+
+/// One token row of one pair: broadcast, two multiplies, two additions.
+macro_rules! asm_row {
+    ($x:literal, $low:literal, $high:literal) => {
+        concat!(
+            "vpbroadcastd {t0}, dword ptr [{x} + ",
+            $x,
+            "]\n",
+            "vpmaddwd {t1}, {t0}, {w0}\n",
+            "vpmaddwd {t0}, {t0}, {w1}\n",
+            "vpaddd {",
+            $low,
+            "}, {",
+            $low,
+            "}, {t1}\n",
+            "vpaddd {",
+            $high,
+            "}, {",
+            $high,
+            "}, {t0}\n",
+        )
+    };
+}
+
+/// One pair of columns for six token rows.
+macro_rules! asm_pair {
+    ($w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
+        concat!(
+            "vmovdqa {w0}, ymmword ptr [{w} + ",
+            $w0,
+            "]\n",
+            "vmovdqa {w1}, ymmword ptr [{w} + ",
+            $w1,
+            "]\n",
+            asm_row!($x0, "a0", "b0"),
+            asm_row!($x1, "a1", "b1"),
+            asm_row!($x2, "a2", "b2"),
+            asm_row!($x3, "a3", "b3"),
+            asm_row!($x4, "a4", "b4"),
+            asm_row!($x5, "a5", "b5"),
+        )
+    };
+}
+
+/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
+/// either leaves it rolled or spills the sums; all 16 registers are in use.
+///
+/// # Safety
+/// `x` holds 48 pairs, `words` 256 words, 32-byte aligned.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn eight_pairs(x: *const i32, words: *const i16, sums: &mut [[__m256i; 2]; 6]) {
+    let [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]] = sums;
+    // SAFETY: reads only what the contract grants; no stack, no flags.
+    unsafe {
+        std::arch::asm!(
+            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
+            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
+            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
+            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
+            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
+            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
+            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
+            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
+            w = in(reg) words,
+            x = in(reg) x,
+            a0 = inout(ymm_reg) *a0, b0 = inout(ymm_reg) *b0,
+            a1 = inout(ymm_reg) *a1, b1 = inout(ymm_reg) *b1,
+            a2 = inout(ymm_reg) *a2, b2 = inout(ymm_reg) *b2,
+            a3 = inout(ymm_reg) *a3, b3 = inout(ymm_reg) *b3,
+            a4 = inout(ymm_reg) *a4, b4 = inout(ymm_reg) *b4,
+            a5 = inout(ymm_reg) *a5, b5 = inout(ymm_reg) *b5,
+            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
+            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            options(nostack, readonly, preserves_flags),
+        );
     }
 }
 
+/// Six token rows × `PAIRS` pairs.
+///
+/// # Safety
+/// `x` holds `6·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn quantize_row(x: &[f32], out: PanelRow<'_>) {
+#[inline]
+unsafe fn six_rows<const PAIRS: usize>(x: *const i32, words: *const i16) -> [[__m256i; 2]; 6] {
+    let mut sums = [[_mm256_setzero_si256(); 2]; 6];
+    for part in 0..PAIRS / 8 {
+        // SAFETY: by contract.
+        unsafe { eight_pairs(x.add(part * 48), words.add(part * 256), &mut sums) };
+    }
+    sums
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn quantize_row(x: &[f32], out: RowTarget<'_>) {
     let (chunks, rest) = x.as_chunks::<BLOCK>();
+    let Some(last) = chunks.len().checked_sub(1) else {
+        return;
+    };
     assert!(rest.is_empty(), "activation rows are whole blocks");
+    assert!(out.ints.len() >= last * out.block_stride + 15 * out.pair_stride + 2);
+    assert!(out.meta.len() > last * out.meta_stride);
     for (b, block) in chunks.iter().enumerate() {
-        let mut ints = [0i16; BLOCK];
-        // SAFETY: `block` and `ints` hold 32 elements.
-        let scale = unsafe {
+        // SAFETY: `block` holds 32 floats; the targets' lengths were checked above.
+        unsafe {
             let v: [__m256; 4] =
                 std::array::from_fn(|i| _mm256_loadu_ps(block.as_ptr().add(8 * i)));
             let sign = _mm256_set1_ps(-0.0);
@@ -314,15 +479,32 @@ fn quantize_row(x: &[f32], out: PanelRow<'_>) {
             let poison = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(poison, poison));
             let inverse = _mm256_set1_ps(if max > 0.0 { 32767.0 / max } else { 0.0 });
             let q = v.map(|v| _mm256_cvtps_epi32(_mm256_mul_ps(v, inverse)));
+            let low = horizontal_sum(_mm256_add_epi32(q[0], q[1]));
+            let high = horizontal_sum(_mm256_add_epi32(q[2], q[3]));
+            let mut pairs = [0u32; BLOCK / 2];
             for h in 0..2 {
                 let packed = _mm256_packs_epi32(q[2 * h], q[2 * h + 1]);
                 let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-                _mm256_storeu_si256(ints.as_mut_ptr().add(16 * h).cast(), ordered);
+                _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), ordered);
             }
-            if poison != 0 { f32::NAN } else { max / 32767.0 }
-        };
-        portable::put_block(&ints, scale, b, out.stride, out.ints, out.meta);
+            let to = out.ints.as_mut_ptr().add(b * out.block_stride);
+            for (j, &pair) in pairs.iter().enumerate() {
+                to.add(j * out.pair_stride)
+                    .cast::<u32>()
+                    .write_unaligned(pair);
+            }
+            let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
+            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta::new(scale, low, high);
+        }
     }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn horizontal_sum(v: __m256i) -> i32 {
+    let v = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+    let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
+    _mm_cvtsi128_si32(_mm_add_epi32(v, _mm_shuffle_epi32::<0b00_00_00_01>(v)))
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -370,69 +552,97 @@ fn load16_bytes(signed: bool, bytes: &[u8]) -> [__m256; 2] {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-fn push(form: GroupForm, scale: [__m256; 2], bias: [__m256; 2], out: &mut Vec<[[f32; 16]; 2]>) {
-    let mut entry = [[0.0f32; 16]; 2];
-    for h in 0..2 {
-        // SAFETY: rows of 16.
-        unsafe {
-            _mm256_storeu_ps(entry[0].as_mut_ptr().add(8 * h), scale[h]);
-            _mm256_storeu_ps(entry[1].as_mut_ptr().add(8 * h), bias[h]);
+fn put(scale: [__m256; 2], bias: [__m256; 2], out: &mut [ScaleEntry]) {
+    for entry in out {
+        for h in 0..2 {
+            // SAFETY: rows of 16.
+            unsafe {
+                _mm256_storeu_ps(entry[0].as_mut_ptr().add(8 * h), scale[h]);
+                _mm256_storeu_ps(entry[1].as_mut_ptr().add(8 * h), bias[h]);
+            }
         }
     }
-    portable::push_group(form, entry, out);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f32; 16]; 2]>) {
+pub fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
+    match form.scale {
+        ScaleForm::Stored(ScalarType::F16) if form.group == BLOCK => {
+            // The common case (Q4_1, MLX group 32) without inner loops.
+            for (unit, out) in section.chunks_exact(64).zip(out) {
+                let f16 = ScalarType::F16;
+                put(
+                    load16(f16, unit),
+                    load16(f16, &unit[32..]),
+                    std::slice::from_mut(out),
+                );
+            }
+        }
+        ScaleForm::Zero(ScalarType::F16, zero) => {
+            for (unit, out) in section.chunks_exact(32).zip(out) {
+                let scale = load16(ScalarType::F16, unit);
+                let bias = scaled(scale, -f32::from(zero));
+                put(scale, bias, std::slice::from_mut(out));
+            }
+        }
+        _ => expand_scales_any(form, section, out),
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn scaled(a: [__m256; 2], f: f32) -> [__m256; 2] {
+    [
+        _mm256_mul_ps(a[0], _mm256_set1_ps(f)),
+        _mm256_mul_ps(a[1], _mm256_set1_ps(f)),
+    ]
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn expand_scales_any(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
     const N: usize = TILE_ROWS;
-    out.clear();
-    out.reserve(cols / form.group.min(BLOCK) + 4);
-    let groups = cols / form.group;
-    let supers = 256 / form.group;
     let times =
         |a: [__m256; 2], b: [__m256; 2]| [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])];
-    let scaled = |a: [__m256; 2], f: f32| a.map(|v| _mm256_mul_ps(v, _mm256_set1_ps(f)));
+    let covers = portable::entries_a_group(form);
+    let supers = 256 / form.group;
     match form.scale {
         ScaleForm::Stored(ty) => {
             let size = if ty == ScalarType::F32 { 4 } else { 2 };
-            for unit in section.chunks_exact(2 * N * size).take(groups) {
-                push(form, load16(ty, unit), load16(ty, &unit[N * size..]), out);
+            for (unit, out) in section
+                .chunks_exact(2 * N * size)
+                .zip(out.chunks_mut(covers))
+            {
+                put(load16(ty, unit), load16(ty, &unit[N * size..]), out);
             }
         }
         ScaleForm::Zero(ty, zero) => {
             let size = if ty == ScalarType::F32 { 4 } else { 2 };
-            for unit in section.chunks_exact(N * size).take(groups) {
+            for (unit, out) in section.chunks_exact(N * size).zip(out.chunks_mut(covers)) {
                 let scale = load16(ty, unit);
-                push(form, scale, scaled(scale, -f32::from(zero)), out);
+                put(scale, scaled(scale, -f32::from(zero)), out);
             }
         }
         ScaleForm::SuperZero(zero) => {
-            for unit in section
-                .chunks_exact(2 * N + supers * N)
-                .take(groups / supers)
-            {
+            let units = section.chunks_exact(2 * N + supers * N);
+            for (unit, out) in units.zip(out.chunks_mut(supers * covers)) {
                 let d = load16(ScalarType::F16, unit);
-                for sub in unit[2 * N..].chunks_exact(N) {
+                for (sub, out) in unit[2 * N..].chunks_exact(N).zip(out.chunks_mut(covers)) {
                     let scale = times(d, load16_bytes(true, sub));
-                    push(form, scale, scaled(scale, -f32::from(zero)), out);
+                    put(scale, scaled(scale, -f32::from(zero)), out);
                 }
             }
         }
         ScaleForm::SuperMin => {
-            for unit in section
-                .chunks_exact(4 * N + supers * 2 * N)
-                .take(groups / supers)
-            {
+            let units = section.chunks_exact(4 * N + supers * 2 * N);
+            for (unit, out) in units.zip(out.chunks_mut(supers * covers)) {
                 let d = load16(ScalarType::F16, unit);
                 let dmin = scaled(load16(ScalarType::F16, &unit[2 * N..]), -1.0);
-                for sub in unit[4 * N..].chunks_exact(2 * N) {
+                for (sub, out) in unit[4 * N..]
+                    .chunks_exact(2 * N)
+                    .zip(out.chunks_mut(covers))
+                {
                     let scale = times(d, load16_bytes(false, sub));
-                    push(
-                        form,
-                        scale,
-                        times(dmin, load16_bytes(false, &sub[N..])),
-                        out,
-                    );
+                    put(scale, times(dmin, load16_bytes(false, &sub[N..])), out);
                 }
             }
         }
@@ -518,13 +728,79 @@ fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn swiglu(gate: &[f32], up: &[f32], out: &mut [f32]) {
-    body::swiglu::<true>(gate, up, out);
+fn swiglu(gate: &mut [f32], up: &[f32]) {
+    body::swiglu::<true>(gate, up);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn attend_page(page: &mut AttendPage<'_>) {
-    body::attend_page::<true>(page);
+    body::attend_page::<true, Lanes8>(page);
+}
+
+/// Inner products of attention on 8 lanes: 2 vectors × `R` rows of sums stay in registers.
+struct Lanes8;
+
+impl body::PageProducts for Lanes8 {
+    #[inline(always)]
+    unsafe fn scores<const R: usize>(
+        q: *const f32,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [[f32; PAGE_TOKENS]; R],
+    ) {
+        // SAFETY: by contract; reached only through `attend_page` above, which has the features.
+        unsafe {
+            let mut acc = [[_mm256_setzero_ps(); 2]; R];
+            let mut k = k.add(t);
+            for d in 0..dim {
+                let (low, high) = (_mm256_loadu_ps(k), _mm256_loadu_ps(k.add(8)));
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let q = _mm256_broadcast_ss(&*q.add(r * dim + d));
+                    acc[0] = _mm256_fmadd_ps(q, low, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(q, high, acc[1]);
+                }
+                k = k.add(PAGE_TOKENS);
+            }
+            for (acc, row) in acc.iter().zip(scores) {
+                _mm256_storeu_ps(row.as_mut_ptr().add(t), acc[0]);
+                _mm256_storeu_ps(row.as_mut_ptr().add(t + 8), acc[1]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn values<const R: usize>(
+        p: &[[f32; PAGE_TOKENS]; R],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &[f32; R],
+        out: *mut f32,
+    ) {
+        // SAFETY: by contract; reached only through `attend_page` above, which has the features.
+        unsafe {
+            let mut acc: [[__m256; 2]; R] = std::array::from_fn(|r| {
+                let keep = _mm256_set1_ps(keep[r]);
+                [0, 8].map(|i| _mm256_mul_ps(_mm256_loadu_ps(out.add(r * dim + d + i)), keep))
+            });
+            let mut v = v.add(d);
+            for t in 0..last {
+                let (low, high) = (_mm256_loadu_ps(v), _mm256_loadu_ps(v.add(8)));
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let p = _mm256_broadcast_ss(p.get_unchecked(r).get_unchecked(t));
+                    acc[0] = _mm256_fmadd_ps(p, low, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(p, high, acc[1]);
+                }
+                v = v.add(dim);
+            }
+            for (r, acc) in acc.iter().enumerate() {
+                _mm256_storeu_ps(out.add(r * dim + d), acc[0]);
+                _mm256_storeu_ps(out.add(r * dim + d + 8), acc[1]);
+            }
+        }
+    }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -1,9 +1,11 @@
 //! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
 //! everything else is the AVX2 form.
 
-use super::{Kernels, SimdLevel, Tile, Words, avx2};
-use crate::cpu::activations::Panel;
+use super::avx2::{self, EXPANDED, STORED_F16, ZERO_F16};
+use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words};
+use crate::cpu::activations::{BlockMeta, Group};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::formats::{ScalarType, ScaleForm};
 use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
@@ -22,7 +24,7 @@ macro_rules! for_pairs {
         for_pairs!(@ $from, $to, $j, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };
     (@ $from:expr, $to:expr, $j:ident, $body:block, $($n:literal)*) => {
-        $({ const $j: usize = $n; if $j >= $from && $j < $to $body })*
+        $({ const $j: usize = $n; if ($from..$to).contains(&$j) $body })*
     };
 }
 
@@ -65,53 +67,78 @@ macro_rules! code_pair {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn matmul_tile(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
-    words: &mut Words,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    debug_assert_eq!(out.len(), panels.iter().map(|p| p.rows).sum::<usize>());
-    let one_row = panels.len() == 1 && panels[0].rows == 1;
-    match (tile.bits, one_row, tile.halves) {
-        (2, true, false) => one::<2, false>(tile, &panels[0], out),
-        (2, true, true) => one::<2, true>(tile, &panels[0], out),
-        (3, true, false) => one::<3, false>(tile, &panels[0], out),
-        (3, true, true) => one::<3, true>(tile, &panels[0], out),
-        (4, true, _) => one::<4, false>(tile, &panels[0], out),
-        (5, true, _) => one::<5, false>(tile, &panels[0], out),
-        (6, true, false) => one::<6, false>(tile, &panels[0], out),
-        (6, true, true) => one::<6, true>(tile, &panels[0], out),
-        (_, true, _) => one::<8, false>(tile, &panels[0], out),
-        (2, ..) => several::<2>(tile, panels, words, out),
-        (3, ..) => several::<3>(tile, panels, words, out),
-        (4, ..) => several::<4>(tile, panels, words, out),
-        (5, ..) => several::<5>(tile, panels, words, out),
-        (6, ..) => several::<6>(tile, panels, words, out),
-        _ => several::<8>(tile, panels, words, out),
+    let direct = match tile.form.scale {
+        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
+        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
+        _ => EXPANDED,
+    };
+    let one_row = x.rows == 1;
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    if !one_row || direct == EXPANDED {
+        avx2::expand_scales(tile.form, tile.section, scales);
+    }
+    match (tile.form.bits, one_row, tile.halves(), direct) {
+        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
+        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
+        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
+        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
+        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
+        (bits, true, halves, direct) => {
+            if direct != EXPANDED {
+                avx2::expand_scales(tile.form, tile.section, scales);
+            }
+            match (bits, halves) {
+                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
+                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
+                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
+                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
+                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
+                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
+                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
+                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
+                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
+            }
+        }
+        (2, ..) => several::<2>(tile, scales, x, words, out),
+        (3, ..) => several::<3>(tile, scales, x, words, out),
+        (4, ..) => several::<4>(tile, scales, x, words, out),
+        (5, ..) => several::<5>(tile, scales, x, words, out),
+        (6, ..) => several::<6>(tile, scales, x, words, out),
+        _ => several::<8>(tile, scales, x, words, out),
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn flush(acc: __m512, ints: __m512i, entry: &[[f32; 16]; 2], sum: f32, x: f32) -> __m512 {
-    // SAFETY: rows of 16.
-    let [scale, bias] = unsafe { [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr())) };
-    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), scale);
-    let value = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), value);
-    _mm512_fmadd_ps(value, _mm512_set1_ps(x), acc)
+fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32, x: f32) -> __m512 {
+    let acc = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), acc);
+    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_set1_ps(x));
+    _mm512_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
-fn one<const BITS: usize, const HALVES: bool>(
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tile: &Tile<'_>,
-    x: &Panel<'_>,
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let blocks = x.meta.len();
+    let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
     assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
-    assert!(tile.scales.len() >= blocks * entries);
+    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
+    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+    let zero = match tile.form.scale {
+        ScaleForm::Zero(_, zero) => -f32::from(zero),
+        _ => 0.0,
+    };
     let mut acc = _mm512_setzero_ps();
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point anywhere.
@@ -139,9 +166,26 @@ fn one<const BITS: usize, const HALVES: bool>(
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
                 };
-                let entry = tile.scales.get_unchecked(b * entries + half);
+                let half_row = |at: usize| {
+                    let bytes = tile.section.as_ptr().add(at);
+                    _mm512_cvtph_ps(_mm256_loadu_si256(bytes.cast()))
+                };
+                let (scale, bias) = match SCALES {
+                    STORED_F16 => (half_row(b * 64), half_row(b * 64 + 32)),
+                    ZERO_F16 => {
+                        let scale = half_row(b * 32);
+                        (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
+                    }
+                    _ => {
+                        let [scale, bias] = scales.get_unchecked(b * entries + half);
+                        (
+                            _mm512_loadu_ps(scale.as_ptr()),
+                            _mm512_loadu_ps(bias.as_ptr()),
+                        )
+                    }
+                };
                 let ints = _mm512_add_epi32(ints[0], ints[1]);
-                acc = flush(acc, ints, entry, sum, meta.scale);
+                acc = flush(acc, ints, scale, bias, sum, meta.scale);
             }
         }
     }
@@ -153,13 +197,15 @@ fn one<const BITS: usize, const HALVES: bool>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
     words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     out.fill([0.0; TILE_ROWS]);
-    let blocks = tile.codes.len() / (BITS * 64);
-    for b in 0..blocks {
+    let parts = if tile.halves() { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
+    for b in 0..x.blocks {
         // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
         unsafe {
             let codes = tile.codes.as_ptr().add(b * BITS * 64);
@@ -168,73 +214,77 @@ fn several<const BITS: usize>(
                 _mm512_store_si512(to.cast(), code_pair!(BITS, codes, J));
             });
         }
-        let mut first = 0;
-        for panel in panels {
-            let out = &mut out[first..first + panel.rows];
-            match panel.rows {
-                1 => rows::<1>(tile, panel, words, b, out),
-                2 => rows::<2>(tile, panel, words, b, out),
-                3 => rows::<3>(tile, panel, words, b, out),
-                4 => rows::<4>(tile, panel, words, b, out),
-                5 => rows::<5>(tile, panel, words, b, out),
-                6 => rows::<6>(tile, panel, words, b, out),
-                7 => rows::<7>(tile, panel, words, b, out),
-                8 => rows::<8>(tile, panel, words, b, out),
-                9 => rows::<9>(tile, panel, words, b, out),
-                10 => rows::<10>(tile, panel, words, b, out),
-                11 => rows::<11>(tile, panel, words, b, out),
-                _ => rows::<12>(tile, panel, words, b, out),
-            }
-            first += panel.rows;
+        let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
+        let meta = &x.meta[b * x.rows..][..x.rows];
+        let scales = &scales[b * parts..][..parts];
+        if tile.halves() {
+            let (low, high) = (&scales[0], &scales[1]);
+            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
+            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+        } else {
+            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
         }
     }
 }
 
+/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of twelve.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn rows<const R: usize>(
-    tile: &Tile<'_>,
-    panel: &Panel<'_>,
+fn panels<const PAIRS: usize>(
+    ints: &[i16],
     words: &Words,
-    block: usize,
+    from: usize,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let x = &panel.ints[block * BLOCK * R..][..BLOCK * R];
-    let meta = &panel.meta[block * R..][..R];
-    if tile.halves {
-        let [low, high] = [&tile.scales[2 * block], &tile.scales[2 * block + 1]];
-        rows_part::<R, 8>(x, words, 0, out, |r| (meta[r].sum_low, meta[r].scale), low);
-        rows_part::<R, 8>(
-            x,
-            words,
-            8,
-            out,
-            |r| (meta[r].sum_high, meta[r].scale),
-            high,
-        );
-    } else {
-        let entry = &tile.scales[block];
-        rows_part::<R, 16>(x, words, 0, out, |r| (meta[r].sum, meta[r].scale), entry);
+    let rows = meta.len();
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    let mut row = 0;
+    while row < rows {
+        let n = (rows - row).min(12);
+        // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+        unsafe {
+            let words = words.0.as_ptr().add(from * 32);
+            let x = ints.as_ptr().add(row * BLOCK + from * 2 * n).cast::<i32>();
+            let (meta, out) = (&meta[row..row + n], out.as_mut_ptr().add(row));
+            match n {
+                1 => rows_part::<1, PAIRS>(x, words, meta, &sum, entry, out),
+                2 => rows_part::<2, PAIRS>(x, words, meta, &sum, entry, out),
+                3 => rows_part::<3, PAIRS>(x, words, meta, &sum, entry, out),
+                4 => rows_part::<4, PAIRS>(x, words, meta, &sum, entry, out),
+                5 => rows_part::<5, PAIRS>(x, words, meta, &sum, entry, out),
+                6 => rows_part::<6, PAIRS>(x, words, meta, &sum, entry, out),
+                7 => rows_part::<7, PAIRS>(x, words, meta, &sum, entry, out),
+                8 => rows_part::<8, PAIRS>(x, words, meta, &sum, entry, out),
+                9 => rows_part::<9, PAIRS>(x, words, meta, &sum, entry, out),
+                10 => rows_part::<10, PAIRS>(x, words, meta, &sum, entry, out),
+                11 => rows_part::<11, PAIRS>(x, words, meta, &sum, entry, out),
+                _ => rows_part::<12, PAIRS>(x, words, meta, &sum, entry, out),
+            }
+        }
+        row += n;
     }
 }
 
-/// `R` token rows × `PAIRS` pairs from pair `from`: the inner loop of prefill.
+/// `R` token rows × `PAIRS` pairs: the inner loop of prefill.
+///
+/// # Safety
+/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 64-byte aligned; `meta` and `out` `R` rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn rows_part<const R: usize, const PAIRS: usize>(
-    x: &[i16],
-    words: &Words,
-    from: usize,
-    out: &mut [[f32; TILE_ROWS]],
-    facts: impl Fn(usize) -> (f32, f32),
-    entry: &[[f32; 16]; 2],
+unsafe fn rows_part<const R: usize, const PAIRS: usize>(
+    x: *const i32,
+    words: *const i16,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
+    out: *mut [f32; TILE_ROWS],
 ) {
-    assert!(x.len() >= (from + PAIRS) * 2 * R && from + PAIRS <= 16 && out.len() >= R);
     let mut ints = [_mm512_setzero_si512(); R];
-    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+    // SAFETY: by contract.
     unsafe {
-        let x = x.as_ptr().cast::<i32>().add(from * R);
-        let words = words.0.as_ptr().add(from * 32);
         for j in 0..PAIRS {
             let pairs = _mm512_load_si512(words.add(j * 32).cast());
             for (r, ints) in ints.iter_mut().enumerate() {
@@ -242,11 +292,12 @@ fn rows_part<const R: usize, const PAIRS: usize>(
                 *ints = _mm512_dpwssd_epi32(*ints, pairs, x);
             }
         }
+        let [scale, bias] = [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr()));
         for (r, ints) in ints.iter().enumerate() {
-            let (sum, x_scale) = facts(r);
-            let to = out.get_unchecked_mut(r).as_mut_ptr();
+            let meta = meta.get_unchecked(r);
+            let to = out.add(r).cast::<f32>();
             let acc = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to, flush(acc, *ints, entry, sum, x_scale));
+            _mm512_storeu_ps(to, flush(acc, *ints, scale, bias, sum(meta), meta.scale));
         }
     }
 }

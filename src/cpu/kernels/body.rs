@@ -68,10 +68,39 @@ pub fn rms_norm<const F: bool>(x: &[f32], weight: &[f32], eps: f32, out: &mut [f
 }
 
 #[inline(always)]
-pub fn swiglu<const F: bool>(gate: &[f32], up: &[f32], out: &mut [f32]) {
-    for ((out, &g), &u) in out.iter_mut().zip(gate).zip(up) {
-        *out = g / (1.0 + exp::<F>(-g)) * u;
+pub fn swiglu<const F: bool>(gate: &mut [f32], up: &[f32]) {
+    for (g, &u) in gate.iter_mut().zip(up) {
+        *g = *g / (1.0 + exp::<F>(-*g)) * u;
     }
+}
+
+/// The two inner products of attention, of one SIMD level, for `R` query rows.
+pub trait PageProducts {
+    /// `scores[r][t] = Σ_d q[r][d]·k[d][t]` for the 16 tokens from `t`.
+    ///
+    /// # Safety
+    /// `q` `[R][dim]`, `k` `[dim][PAGE_TOKENS]`, `t + 16 ≤ PAGE_TOKENS`.
+    unsafe fn scores<const R: usize>(
+        q: *const f32,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [[f32; PAGE_TOKENS]; R],
+    );
+
+    /// `out[r][d] = out[r][d]·keep[r] + Σ_t p[r][t]·v[t][d]` for the 16 columns from `d`, `t < last`.
+    ///
+    /// # Safety
+    /// `out` `[R][dim]`, `v` `[PAGE_TOKENS][dim]`, `d + 16 ≤ dim`, `last ≤ PAGE_TOKENS`.
+    unsafe fn values<const R: usize>(
+        p: &[[f32; PAGE_TOKENS]; R],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &[f32; R],
+        out: *mut f32,
+    );
 }
 
 /// One page of flash attention: scores, running softmax, weighted values.
@@ -79,51 +108,41 @@ pub fn swiglu<const F: bool>(gate: &[f32], up: &[f32], out: &mut [f32]) {
 /// For each row `r` over the tokens `t` it sees: `s = q·k_t`, `m' = max(m, s)`,
 /// `out = out·e^(m−m') + Σ e^(s−m')·v_t`, `sum = sum·e^(m−m') + Σ e^(s−m')`.
 #[inline(always)]
-pub fn attend_page<const F: bool>(page: &mut AttendPage<'_>) {
+pub fn attend_page<const F: bool, P: PageProducts>(page: &mut AttendPage<'_>) {
     match page.state.len() {
-        1 => attend_rows::<F, 1>(page),
-        2 => attend_rows::<F, 2>(page),
-        3 => attend_rows::<F, 3>(page),
-        4 => attend_rows::<F, 4>(page),
-        5 => attend_rows::<F, 5>(page),
-        _ => attend_rows::<F, 6>(page),
+        1 => attend_rows::<F, P, 1>(page),
+        2 => attend_rows::<F, P, 2>(page),
+        3 => attend_rows::<F, P, 3>(page),
+        4 => attend_rows::<F, P, 4>(page),
+        5 => attend_rows::<F, P, 5>(page),
+        _ => attend_rows::<F, P, 6>(page),
     }
 }
 
 #[inline(always)]
-fn attend_rows<const F: bool, const R: usize>(page: &mut AttendPage<'_>) {
+fn attend_rows<const F: bool, P: PageProducts, const R: usize>(page: &mut AttendPage<'_>) {
     const STEP: usize = 16;
+    const N: usize = PAGE_TOKENS;
     let dim = page.q.len() / R;
     let last = page.seen.iter().map(|s| s.1).max().unwrap_or(0);
-    let mut scores = [[0.0f32; PAGE_TOKENS]; R];
+    assert!(page.q.len() >= R * dim && page.out.len() >= R * dim && dim.is_multiple_of(STEP));
+    assert!(page.k.len() >= dim * N && page.v.len() >= dim * N && last <= N);
+    assert!(page.seen.len() >= R && page.state.len() >= R);
+    let mut scores = [[0.0f32; N]; R];
     for t in (0..last).step_by(STEP) {
-        let mut acc = [[0.0f32; STEP]; R];
-        for d in 0..dim {
-            let k: &[f32; STEP] = page.k[d * PAGE_TOKENS + t..][..STEP]
-                .try_into()
-                .unwrap_or(&[0.0; STEP]);
-            for r in 0..R {
-                let q = page.q[r * dim + d];
-                for i in 0..STEP {
-                    acc[r][i] = fma::<F>(q, k[i], acc[r][i]);
-                }
-            }
-        }
-        for r in 0..R {
-            scores[r][t..t + STEP].copy_from_slice(&acc[r]);
-        }
+        // SAFETY: the lengths asserted above.
+        unsafe { P::scores(page.q.as_ptr(), page.k.as_ptr(), dim, t, &mut scores) };
     }
     let mut keep = [1.0f32; R];
     for r in 0..R {
         let (from, to) = page.seen[r];
         let (old_max, old_sum) = page.state[r];
         let row = &mut scores[r];
-        for (t, s) in row.iter_mut().enumerate() {
-            if t < from || t >= to {
-                *s = f32::NEG_INFINITY;
-            }
+        if from > 0 || to < N {
+            row[..from].fill(f32::NEG_INFINITY);
+            row[to..].fill(f32::NEG_INFINITY);
         }
-        let max = row.iter().fold(old_max, |m, &s| m.max(s));
+        let max = old_max.max(maximum(row));
         if max == f32::NEG_INFINITY {
             row.fill(0.0);
             continue;
@@ -133,34 +152,36 @@ fn attend_rows<const F: bool, const R: usize>(page: &mut AttendPage<'_>) {
         } else {
             exp::<F>(old_max - max)
         };
-        let mut acc = [0.0f32; PAGE_TOKENS];
-        for (t, s) in row.iter_mut().enumerate() {
-            let p = exp::<F>(*s - max);
-            *s = if t < from || t >= to { 0.0 } else { p };
-            acc[t] = *s;
+        for s in row.iter_mut() {
+            *s = exp::<F>(*s - max);
         }
-        page.state[r] = (max, fma::<F>(old_sum, keep[r], sum(&acc)));
+        if from > 0 || to < N {
+            row[..from].fill(0.0);
+            row[to..].fill(0.0);
+        }
+        page.state[r] = (max, fma::<F>(old_sum, keep[r], sum(row)));
     }
     for d in (0..dim).step_by(STEP) {
-        let mut acc = [[0.0f32; STEP]; R];
-        for r in 0..R {
-            for i in 0..STEP {
-                acc[r][i] = page.out[r * dim + d + i] * keep[r];
-            }
-        }
-        for t in 0..last {
-            let v: &[f32; STEP] = page.v[t * dim + d..][..STEP]
-                .try_into()
-                .unwrap_or(&[0.0; STEP]);
-            for r in 0..R {
-                let p = scores[r][t];
-                for i in 0..STEP {
-                    acc[r][i] = fma::<F>(p, v[i], acc[r][i]);
-                }
-            }
-        }
-        for r in 0..R {
-            page.out[r * dim + d..][..STEP].copy_from_slice(&acc[r]);
-        }
+        let (v, out) = (page.v.as_ptr(), page.out.as_mut_ptr());
+        // SAFETY: the lengths asserted above.
+        unsafe { P::values(&scores, v, dim, d, last, &keep, out) };
     }
+}
+
+/// The largest of the lanes; NaN is passed over (it shows in the sum).
+#[inline(always)]
+fn maximum(lanes: &[f32; LANES]) -> f32 {
+    let mut lanes = *lanes;
+    let mut n = LANES / 2;
+    while n > 0 {
+        for i in 0..n {
+            lanes[i] = if lanes[i + n] > lanes[i] {
+                lanes[i + n]
+            } else {
+                lanes[i]
+            };
+        }
+        n /= 2;
+    }
+    lanes[0]
 }

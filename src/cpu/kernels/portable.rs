@@ -1,16 +1,18 @@
 //! The plain form of every kernel: the oracle of the SIMD levels, and what other CPUs run.
 
-use super::{AttendPage, DenseTile, Kernels, SimdLevel, Tile, Words, body};
-use crate::cpu::activations::{BlockMeta, Panel, PanelRow};
+use super::{
+    AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words, body,
+};
+use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::step::PAGE_TOKENS;
 use half::{bf16, f16};
 
 pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Portable,
     panel: 4,
     quantize_row,
-    expand_scales,
     matmul_tile,
     dense_tile,
     rms_norm: body::rms_norm::<false>,
@@ -22,49 +24,20 @@ pub static KERNELS: Kernels = Kernels {
 
 /// `scale = max|x| / 32767` per block, ints rounded to nearest even. A block with a NaN or an
 /// infinity gets a NaN scale, so that it shows in every output.
-pub fn quantize_row(x: &[f32], out: PanelRow<'_>) {
+fn quantize_row(x: &[f32], out: RowTarget<'_>) {
     for (b, block) in x.chunks(BLOCK).enumerate() {
         let max = block.iter().fold(0.0f32, |m, v| m.max(v.abs()));
         let poison: f32 = block.iter().map(|v| v * 0.0).sum();
         let inverse = if max > 0.0 { 32767.0 / max } else { 0.0 };
-        let mut ints = [0i16; BLOCK];
-        for (int, &v) in ints.iter_mut().zip(block) {
-            *int = (v * inverse).round_ties_even() as i16;
+        let (mut low, mut high) = (0i32, 0i32);
+        for (k, &v) in block.iter().enumerate() {
+            let int = (v * inverse).round_ties_even() as i16;
+            out.ints[b * out.block_stride + k / 2 * out.pair_stride + k % 2] = int;
+            *(if k < 16 { &mut low } else { &mut high }) += i32::from(int);
         }
-        put_block(
-            &ints,
-            max / 32767.0 + poison,
-            b,
-            out.stride,
-            out.ints,
-            out.meta,
-        );
+        let scale = max / 32767.0 + poison;
+        out.meta[b * out.meta_stride] = BlockMeta::new(scale, low, high);
     }
-}
-
-/// Stores one block of ints and its facts into a panel.
-#[inline(always)]
-pub fn put_block(
-    ints: &[i16; BLOCK],
-    scale: f32,
-    block: usize,
-    stride: usize,
-    out: &mut [i16],
-    meta: &mut [BlockMeta],
-) {
-    let base = block * BLOCK * stride;
-    for j in 0..BLOCK / 2 {
-        out[base + 2 * j * stride] = ints[2 * j];
-        out[base + 2 * j * stride + 1] = ints[2 * j + 1];
-    }
-    let low: i32 = ints[..16].iter().map(|&i| i32::from(i)).sum();
-    let high: i32 = ints[16..].iter().map(|&i| i32::from(i)).sum();
-    meta[block * stride] = BlockMeta {
-        scale,
-        sum: (low + high) as f32,
-        sum_low: low as f32,
-        sum_high: high as f32,
-    };
 }
 
 pub fn scalar(ty: ScalarType, bytes: &[u8], index: usize) -> f32 {
@@ -78,21 +51,17 @@ pub fn scalar(ty: ScalarType, bytes: &[u8], index: usize) -> f32 {
     }
 }
 
-/// Adds the (scale, bias) of one group to `out`, once for each block it covers.
+/// Entries (blocks or half blocks) that one group of `form` covers.
 #[inline(always)]
-pub fn push_group(form: GroupForm, entry: [[f32; 16]; 2], out: &mut Vec<[[f32; 16]; 2]>) {
-    for _ in 0..(form.group / BLOCK).max(1) {
-        out.push(entry);
-    }
+pub fn entries_a_group(form: GroupForm) -> usize {
+    (form.group / BLOCK).max(1)
 }
 
-pub fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec<[[f32; 16]; 2]>) {
+fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
     const N: usize = TILE_ROWS;
-    out.clear();
-    let groups = cols / form.group;
     let super_groups = 256 / form.group;
-    for g in 0..groups {
-        let entry: [[f32; N]; 2] = match form.scale {
+    for (g, out) in out.chunks_mut(entries_a_group(form)).enumerate() {
+        let entry: ScaleEntry = match form.scale {
             ScaleForm::Stored(ty) => [0, N]
                 .map(|kind| std::array::from_fn(|r| scalar(ty, section, g * 2 * N + kind + r))),
             ScaleForm::Zero(ty, zero) => {
@@ -118,7 +87,7 @@ pub fn expand_scales(form: GroupForm, section: &[u8], cols: usize, out: &mut Vec
                 ]
             }
         };
-        push_group(form, entry, out);
+        out.fill(entry);
     }
 }
 
@@ -151,44 +120,44 @@ pub fn unpack(bits: u8, block: &[u8], words: &mut Words) {
 
 fn matmul_tile(
     tile: &Tile<'_>,
-    panels: &[Panel<'_>],
-    words: &mut Words,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    expand_scales(tile.form, tile.section, scales);
+    let bits = tile.form.bits;
     out.fill([0.0; TILE_ROWS]);
-    let halves = if tile.halves { 2 } else { 1 };
-    for (b, block) in tile.codes.chunks_exact(block_bytes(tile.bits)).enumerate() {
-        unpack(tile.bits, block, words);
-        let mut first = 0;
-        for panel in panels {
-            for r in 0..panel.rows {
-                let meta = panel.meta[b * panel.rows + r];
-                for half in 0..halves {
-                    let [scale, bias] = &tile.scales[b * halves + half];
-                    let (from, to) = if tile.halves {
-                        (8 * half, 8 * half + 8)
-                    } else {
-                        (0, 16)
-                    };
-                    let sum = match (tile.halves, half) {
-                        (false, _) => meta.sum,
-                        (true, 0) => meta.sum_low,
-                        (true, _) => meta.sum_high,
-                    };
-                    for lane in 0..TILE_ROWS {
-                        let mut acc = 0i32;
-                        for j in from..to {
-                            let x = (b * 16 + j) * panel.rows * 2 + 2 * r;
-                            let w = (j * 16 + lane) * 2;
-                            acc += i32::from(words.0[w]) * i32::from(panel.ints[x])
-                                + i32::from(words.0[w + 1]) * i32::from(panel.ints[x + 1]);
-                        }
-                        let value = acc as f32 * scale[lane] + bias[lane] * sum;
-                        out[first + r][lane] += value * meta.scale;
+    let parts: &[_] = if tile.halves() {
+        &[(0, 8), (8, 16)]
+    } else {
+        &[(0, 16)]
+    };
+    for (b, block) in tile.codes.chunks_exact(block_bytes(bits)).enumerate() {
+        unpack(bits, block, words);
+        for (row, out) in out.iter_mut().enumerate() {
+            let panel = row / KERNELS.panel;
+            let panel_rows = KERNELS.panel.min(x.rows - panel * KERNELS.panel);
+            let first = (b * x.rows + panel * KERNELS.panel) * BLOCK + row % KERNELS.panel * 2;
+            let meta = x.meta[b * x.rows + row];
+            for (part, &(from, to)) in parts.iter().enumerate() {
+                let [scale, bias] = &scales[b * parts.len() + part];
+                let sum = match (tile.halves(), part) {
+                    (false, _) => meta.sum,
+                    (true, 0) => meta.sum_low,
+                    (true, _) => meta.sum_high,
+                };
+                for lane in 0..TILE_ROWS {
+                    let mut acc = 0i32;
+                    for j in from..to {
+                        let x = &x.ints[first + j * panel_rows * 2..][..2];
+                        let w = &words.0[(j * 16 + lane) * 2..][..2];
+                        acc +=
+                            i32::from(w[0]) * i32::from(x[0]) + i32::from(w[1]) * i32::from(x[1]);
                     }
+                    out[lane] += bias[lane] * sum + acc as f32 * meta.scale * scale[lane];
                 }
             }
-            first += panel.rows;
         }
     }
 }
@@ -217,5 +186,50 @@ pub fn narrow(src: &[f32], dst: &mut [u16]) {
 }
 
 fn attend_page(page: &mut AttendPage<'_>) {
-    body::attend_page::<false>(page);
+    body::attend_page::<false, Plain>(page);
+}
+
+struct Plain;
+
+impl body::PageProducts for Plain {
+    unsafe fn scores<const R: usize>(
+        q: *const f32,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [[f32; PAGE_TOKENS]; R],
+    ) {
+        for (r, row) in scores.iter_mut().enumerate() {
+            row[t..t + 16].fill(0.0);
+            for d in 0..dim {
+                for (i, score) in row[t..t + 16].iter_mut().enumerate() {
+                    // SAFETY: by contract.
+                    *score += unsafe { *q.add(r * dim + d) * *k.add(d * PAGE_TOKENS + t + i) };
+                }
+            }
+        }
+    }
+
+    unsafe fn values<const R: usize>(
+        p: &[[f32; PAGE_TOKENS]; R],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &[f32; R],
+        out: *mut f32,
+    ) {
+        for (r, row) in p.iter().enumerate() {
+            for i in d..d + 16 {
+                // SAFETY: by contract.
+                unsafe {
+                    let out = out.add(r * dim + i);
+                    *out *= keep[r];
+                    for (t, p) in row[..last].iter().enumerate() {
+                        *out += p * *v.add(t * dim + i);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -9,8 +9,12 @@ use std::collections::{HashMap, VecDeque};
 
 /// Tokens that penalties look at when the request does not say.
 const DEFAULT_WINDOW: usize = 64;
-/// The first guess of how many tokens a nucleus (top-p) holds; four times as many each further try.
-const FIRST_NUCLEUS: usize = 64;
+/// Most nuclei (top-p) of a language model hold no more tokens than this; sorting them is cheapest.
+const SMALL_NUCLEUS: usize = 64;
+/// Larger ones are found by a histogram of the distance from the best logit: buckets of one
+/// logit / `STEPS`, the last for all the rest.
+const STEPS: f32 = 64.0;
+const BUCKETS: usize = 2048;
 /// Stands for −∞: what a banned token's logit becomes, so that all logits stay finite.
 const BANNED: f32 = f32::MIN;
 
@@ -32,6 +36,8 @@ pub struct Scratch {
     floats: Vec<f32>,
     candidates: Vec<Candidate>,
     undo: Vec<(u32, f32)>,
+    masses: Vec<f64>,
+    edge: Vec<Candidate>,
 }
 
 /// The sampler of one request. One thread at a time.
@@ -175,8 +181,8 @@ impl Sampler {
         Ok(())
     }
 
-    /// Steps 4 to 8. Top-k, top-p and min-p each keep a front part of the candidates in falling
-    /// order, so they only shorten one list.
+    /// Steps 4 to 8. Top-k, top-p and min-p each keep the best of what was there before, so they
+    /// only shorten one list; its order does not matter to the draw.
     fn draw(&self, logits: &[f32], max: f32, u: f64, scratch: &mut Scratch) -> u32 {
         let Sampling {
             temperature,
@@ -190,6 +196,8 @@ impl Sampler {
             maxima,
             floats,
             candidates,
+            masses,
+            edge,
             ..
         } = scratch;
         if k > 0 && k < logits.len() {
@@ -202,30 +210,20 @@ impl Sampler {
             }
         } else if nucleus {
             let goal = f64::from(top_p) * sum_exp(logits, max, 1.0);
-            let mut guess = FIRST_NUCLEUS;
-            loop {
-                top_k(logits, maxima, guess, candidates, floats);
-                if let Some(n) = reach(candidates, max, goal) {
-                    candidates.truncate(n);
-                    break;
-                }
-                if guess >= logits.len() {
-                    break;
-                }
-                guess = guess.saturating_mul(4);
+            top_k(logits, maxima, SMALL_NUCLEUS, candidates, floats);
+            match reach(candidates, max, goal) {
+                Some(n) => candidates.truncate(n),
+                None => large_nucleus(logits, max, goal, candidates, floats, masses, edge),
             }
         } else if min_p > 0.0 {
             at_least(logits, maxima, max + min_p.ln(), candidates);
-            candidates.sort_unstable_by(best_first);
         } else {
             weights(logits, max, temperature, floats);
             return pick(floats, u) as u32;
         }
         if min_p > 0.0 {
             let threshold = max + min_p.ln();
-            // The best one stays even where rounding would drop it.
-            let kept = candidates.partition_point(|c| c.0 >= threshold).max(1);
-            candidates.truncate(kept);
+            candidates.retain(|c| c.0 >= threshold);
         }
         floats.clear();
         floats.extend(
@@ -233,7 +231,9 @@ impl Sampler {
                 .iter()
                 .map(|c| exp_nonpositive((c.0 - max) / temperature)),
         );
-        candidates.get(pick(floats, u)).map_or(0, |c| c.1)
+        // Rounding may leave nothing of a min-p of almost 1: then the best.
+        let chosen = candidates.get(pick(floats, u)).map(|c| c.1);
+        chosen.unwrap_or_else(|| first_of(logits, maxima, max) as u32)
     }
 
     fn logprobs(
@@ -289,6 +289,54 @@ fn reach(candidates: &[Candidate], max: f32, goal: f64) -> Option<usize> {
         }
     }
     None
+}
+
+/// The fewest largest logits that have the mass `goal` together, in no particular order, when they
+/// are many.
+///
+/// The masses of the buckets tell in which bucket the edge lies: all before it are in, and only the
+/// edge itself is sorted.
+fn large_nucleus(
+    logits: &[f32],
+    max: f32,
+    goal: f64,
+    out: &mut Vec<Candidate>,
+    floats: &mut Vec<f32>,
+    masses: &mut Vec<f64>,
+    edge: &mut Vec<Candidate>,
+) {
+    // A cast of a float to an integer saturates.
+    let bucket = |l: f32| (((max - l) * STEPS) as usize).min(BUCKETS - 1);
+    masses.clear();
+    masses.resize(BUCKETS, 0.0);
+    weights(logits, max, 1.0, floats);
+    for (&l, &mass) in logits.iter().zip(floats.iter()) {
+        if let Some(sum) = masses.get_mut(bucket(l)) {
+            *sum += f64::from(mass);
+        }
+    }
+    let mut before = 0.0;
+    let mut last = BUCKETS - 1;
+    for (i, &m) in masses.iter().enumerate() {
+        if before + m >= goal {
+            last = i;
+            break;
+        }
+        before += m;
+    }
+    out.clear();
+    edge.clear();
+    for (id, &l) in (0..).zip(logits) {
+        let at = bucket(l);
+        if at < last {
+            out.push((l, id));
+        } else if at == last {
+            edge.push((l, id));
+        }
+    }
+    edge.sort_unstable_by(best_first);
+    let n = reach(edge, max, goal - before).unwrap_or(edge.len());
+    out.extend(edge.iter().take(n));
 }
 
 /// The index that `u` in `[0, 1)` falls on when every index is as wide as its weight.

@@ -368,7 +368,8 @@ fn extreme_values_do_not_break() {
 #[test]
 fn parameters_are_checked() {
     let nan = f32::NAN;
-    let cases: Vec<(&str, Box<dyn Fn(&mut Sampling)>)> = vec![
+    type Change = Box<dyn Fn(&mut Sampling)>;
+    let cases: Vec<(&str, Change)> = vec![
         ("temperature is NaN", Box::new(move |s| s.temperature = nan)),
         ("temperature is -0.5", Box::new(|s| s.temperature = -0.5)),
         (
@@ -415,8 +416,9 @@ fn parameters_are_checked() {
     assert!(Sampler::new(Sampling::default(), 100, &[]).is_ok());
 }
 
-/// Limits are generous multiples of what was measured (see the session's notes in the README), so
-/// that a busy machine does not fail them; a full sort or scalar exponentials would.
+/// Best times of 200. The limits are several times what was measured on a Zen 4 core (10 µs greedy,
+/// 21 µs top-k, 100 µs whole-vocabulary forms, 400 µs for a nucleus of thousands), so that a slower
+/// machine passes; a sort of the whole vocabulary takes more than 3 ms.
 #[test]
 fn fast_enough() {
     let logits = row(49_152, 11);
@@ -437,7 +439,7 @@ fn fast_enough() {
         ..Default::default()
     };
     let figures = [
-        ("greedy", 15.0, time(Sampling::default())),
+        ("greedy", 45.0, time(Sampling::default())),
         (
             "top-k 40, top-p 0.95",
             150.0,
@@ -449,7 +451,7 @@ fn fast_enough() {
         ),
         (
             "top-p 0.95",
-            500.0,
+            2000.0,
             time(Sampling {
                 top_p: 0.95,
                 ..sampled.clone()
@@ -457,7 +459,7 @@ fn fast_enough() {
         ),
         (
             "min-p 0.05",
-            500.0,
+            2000.0,
             time(Sampling {
                 min_p: 0.05,
                 ..sampled.clone()
@@ -466,15 +468,17 @@ fn fast_enough() {
         ("temperature only", 500.0, time(sampled)),
         (
             "greedy with logprobs",
-            500.0,
+            2000.0,
             time(Sampling {
                 logprobs: 20,
                 ..Default::default()
             }),
         ),
     ];
-    for (name, limit, us) in figures {
+    for (name, _, us) in &figures {
         println!("{name}: {us:.1} µs");
+    }
+    for (name, limit, us) in figures {
         assert!(us < limit, "{name}: {us:.1} µs, at most {limit}");
     }
 }

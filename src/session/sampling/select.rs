@@ -23,6 +23,7 @@ fn falling(a: &f32, b: &f32) -> Ordering {
 
 /// Writes the maximum of each block of 32 logits to `maxima`. Returns the largest of all, or the
 /// index of the first logit that is not finite.
+#[expect(clippy::eq_op, reason = "x − x tells whether x is finite")]
 pub(super) fn block_maxima(logits: &[f32], maxima: &mut Vec<f32>) -> Result<f32, usize> {
     maxima.clear();
     maxima.reserve(logits.len().div_ceil(BLOCK));

@@ -8,8 +8,8 @@ Writes next to itself, for NAME in demo, g64-4bit, g32-8bit, mixed (gguf-g32 hol
 references of demo are its references too):
 
   NAME.prompts.json   for each prompt of prompts.json: its ids, the logits that follow the prompt (the 64 largest
-                      and those of every 128th token), 64 greedy tokens and at each the margin: the largest
-                      logit minus the second
+                      and those of every 128th token), 64 greedy tokens and at each its
+                      log-probability and the margin: the largest logit minus the second
   NAME.text.bin       for each token of text.txt (demo: all; folders: the first 512), all in one context:
                       what the model expects next
   text.json           the ids of text.txt, and the perplexities
@@ -102,11 +102,13 @@ def prompt_reference(model, ids):
         "every_128th_logit": [round(float(x), 4) for x in row[::STRIDE]],
         "greedy": [],
         "margins": [],
+        "logprobs": [],
     }
     for _ in range(GREEDY):
         token = int(row.argmax())
         out["greedy"].append(token)
         out["margins"].append(round(margin(row), 4))
+        out["logprobs"].append(round(float(row[token] - log_sum_exp(row)), 5))
         row = run(model, [token], cache)[-1]
     return out
 

@@ -1,0 +1,443 @@
+// mlxrocm.hpp: mlxrocm.h for C++17. Errors are exceptions, handles free themselves and move, events
+// come out of a loop:
+//
+//     mlxrocm::Model model("model.gguf");
+//     mlxrocm::Session session(model);
+//     auto generation = session.submit(mlxrocm::Request().chat({{"user", "Hello"}}));
+//     for (const mlxrocm::Event &event : generation) std::cout << event.text();
+//
+// Types are as thread-safe as the C types they wrap. Header only: link with libmlxrocm.
+#ifndef MLXROCM_HPP
+#define MLXROCM_HPP
+
+#include <mlxrocm.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mlxrocm {
+
+// A failed call: what() is the library's message.
+class Error : public std::runtime_error {
+  public:
+    Error(mlxrocm_status status, const std::string &message)
+        : std::runtime_error(message), status_(status) {}
+    mlxrocm_status status() const noexcept { return status_; }
+    const char *status_name() const noexcept { return mlxrocm_status_name(status_); }
+
+  private:
+    mlxrocm_status status_;
+};
+
+namespace detail {
+
+// Calls `function` with the arguments and a place for an error; throws if there was one.
+template <typename Function, typename... Arguments>
+mlxrocm_status call(Function function, Arguments... arguments) {
+    mlxrocm_error *error = nullptr;
+    const mlxrocm_status status = function(arguments..., &error);
+    if (status >= 0) return status;
+    const std::unique_ptr<mlxrocm_error, void (*)(mlxrocm_error *)> owner(error, mlxrocm_error_free);
+    throw Error(status, mlxrocm_error_message(error));
+}
+
+// An owned handle: moves, does not copy, frees itself.
+template <typename Handle, void (*Free)(Handle *)> class Owned {
+  public:
+    Handle *get() const noexcept { return handle_.get(); }
+
+  protected:
+    explicit Owned(Handle *handle) noexcept : handle_(handle) {}
+
+  private:
+    struct Deleter {
+        void operator()(Handle *handle) const noexcept { Free(handle); }
+    };
+    std::unique_ptr<Handle, Deleter> handle_;
+};
+
+// Measures, then fills: `fill(pointer, capacity, needed)` is one of the C calls.
+template <typename Element, typename Fill> std::vector<Element> filled(Fill fill) {
+    std::size_t needed = 0;
+    fill(static_cast<Element *>(nullptr), std::size_t{0}, &needed);
+    std::vector<Element> elements(needed);
+    if (needed > 0) fill(elements.data(), elements.size(), &needed);
+    elements.resize(needed);
+    return elements;
+}
+
+template <typename Fill> std::string filled_text(Fill fill) {
+    const std::vector<char> text = filled<char>(fill);
+    return std::string(text.data(), text.empty() ? 0 : text.size() - 1);
+}
+
+} // namespace detail
+
+inline std::string version() { return mlxrocm_version_string(); }
+inline std::string build_info() { return mlxrocm_build_info(); }
+
+// Sends the process's log lines to `callback`; an empty one restores the default.
+inline void set_log(std::uint32_t level, std::function<void(std::uint32_t, std::string_view)> callback) {
+    using Callback = std::function<void(std::uint32_t, std::string_view)>;
+    if (!callback) {
+        detail::call(mlxrocm_log_set_callback, level, nullptr, nullptr, nullptr);
+        return;
+    }
+    detail::call(
+        mlxrocm_log_set_callback, level,
+        [](std::uint32_t line_level, const char *message, void *data) {
+            try {
+                (*static_cast<Callback *>(data))(line_level, message);
+            } catch (...) { // nothing may be thrown into the library
+            }
+        },
+        new Callback(std::move(callback)), [](void *data) { delete static_cast<Callback *>(data); });
+}
+
+class Device : public detail::Owned<mlxrocm_device, mlxrocm_device_free> {
+  public:
+    static std::size_t count() {
+        std::size_t count = 0;
+        detail::call(mlxrocm_device_count, &count);
+        return count;
+    }
+    explicit Device(std::size_t index) : Owned(open(index)) {}
+    // Strings in it live as long as the device.
+    mlxrocm_device_info info() const {
+        mlxrocm_device_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_device_get_info, get(), &info);
+        return info;
+    }
+
+  private:
+    static mlxrocm_device *open(std::size_t index) {
+        mlxrocm_device *device = nullptr;
+        detail::call(mlxrocm_device_open, index, &device);
+        return device;
+    }
+};
+
+using Token = std::uint32_t;
+
+class Tokenizer : public detail::Owned<mlxrocm_tokenizer, mlxrocm_tokenizer_free> {
+  public:
+    explicit Tokenizer(mlxrocm_tokenizer *owned) noexcept : Owned(owned) {}
+    mlxrocm_tokenizer_info info() const {
+        mlxrocm_tokenizer_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_tokenizer_get_info, get(), &info);
+        return info;
+    }
+    // `flags`: MLXROCM_ENCODE_...
+    std::vector<Token> encode(std::string_view text, std::uint32_t flags = 0) const {
+        return detail::filled<Token>([&](Token *tokens, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_tokenizer_encode, get(), text.data(), text.size(), flags, tokens,
+                         capacity, needed);
+        });
+    }
+    // `flags`: MLXROCM_DECODE_...
+    std::string decode(const std::vector<Token> &tokens, std::uint32_t flags = 0) const {
+        return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_tokenizer_decode, get(), tokens.data(), tokens.size(), flags, text,
+                         capacity, needed);
+        });
+    }
+    std::string token_bytes(Token token) const {
+        return detail::filled_text([&](char *bytes, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_tokenizer_token_bytes, get(), token, bytes, capacity, needed);
+        });
+    }
+    std::optional<Token> find(const std::string &spelling) const {
+        Token token = 0;
+        detail::call(mlxrocm_tokenizer_find_token, get(), spelling.c_str(), &token);
+        return token == MLXROCM_NO_TOKEN ? std::nullopt : std::optional<Token>(token);
+    }
+    bool is_special(Token token) const {
+        std::uint32_t special = 0;
+        detail::call(mlxrocm_tokenizer_is_special, get(), token, &special);
+        return special != 0;
+    }
+};
+
+struct Message {
+    std::string role;
+    std::string content;
+};
+
+namespace detail {
+// Borrows from `messages`.
+inline std::vector<mlxrocm_message> borrowed(const std::vector<Message> &messages) {
+    std::vector<mlxrocm_message> all;
+    for (const Message &message : messages)
+        all.push_back({message.role.c_str(), message.content.c_str()});
+    return all;
+}
+} // namespace detail
+
+class ChatTemplate : public detail::Owned<mlxrocm_chat_template, mlxrocm_chat_template_free> {
+  public:
+    explicit ChatTemplate(mlxrocm_chat_template *owned) noexcept : Owned(owned) {}
+    explicit ChatTemplate(const std::string &source, const std::string &bos = "",
+                          const std::string &eos = "")
+        : Owned(compile(source, bos, eos)) {}
+    // `extra`: a JSON object of further template variables, or "".
+    std::string render(const std::vector<Message> &messages,
+                       std::uint32_t flags = MLXROCM_RENDER_GENERATION_PROMPT,
+                       const std::string &extra = "") const {
+        const std::vector<mlxrocm_message> all = detail::borrowed(messages);
+        return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_chat_template_render, get(), all.data(), all.size(), flags,
+                         extra.c_str(), text, capacity, needed);
+        });
+    }
+    std::string source() const {
+        return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_chat_template_source, get(), text, capacity, needed);
+        });
+    }
+
+  private:
+    static mlxrocm_chat_template *compile(const std::string &source, const std::string &bos,
+                                          const std::string &eos) {
+        mlxrocm_chat_template *made = nullptr;
+        detail::call(mlxrocm_chat_template_new, source.c_str(), bos.c_str(), eos.c_str(), &made);
+        return made;
+    }
+};
+
+class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
+  public:
+    // `done` of `total` bytes; returning false ends loading with MLXROCM_ERROR_CANCELLED. What it
+    // throws ends loading too and comes out of the constructor.
+    using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+    explicit Model(const std::string &path, std::uint32_t threads = 0, const Progress &progress = {})
+        : Owned(load(path, threads, progress)) {}
+    // Strings in it live as long as the model.
+    mlxrocm_model_info info() const {
+        mlxrocm_model_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_model_get_info, get(), &info);
+        return info;
+    }
+    Tokenizer tokenizer() const {
+        mlxrocm_tokenizer *made = nullptr;
+        detail::call(mlxrocm_model_get_tokenizer, get(), &made);
+        return Tokenizer(made);
+    }
+    ChatTemplate chat_template() const {
+        mlxrocm_chat_template *made = nullptr;
+        detail::call(mlxrocm_model_get_chat_template, get(), &made);
+        return ChatTemplate(made);
+    }
+
+  private:
+    struct Report {
+        const Progress &progress;
+        std::exception_ptr thrown;
+    };
+    static std::int32_t report(std::uint64_t done, std::uint64_t total, void *data) {
+        Report &report = *static_cast<Report *>(data);
+        try {
+            return report.progress(done, total) ? 0 : 1;
+        } catch (...) {
+            report.thrown = std::current_exception();
+            return 1;
+        }
+    }
+    static mlxrocm_model *load(const std::string &path, std::uint32_t threads,
+                               const Progress &progress) {
+        Report state{progress, nullptr};
+        mlxrocm_model_options options{};
+        options.struct_size = sizeof options;
+        options.threads = threads;
+        options.progress = progress ? report : nullptr;
+        options.user_data = &state;
+        mlxrocm_model *model = nullptr;
+        try {
+            detail::call(mlxrocm_model_load, path.c_str(), &options, &model);
+        } catch (...) {
+            if (state.thrown) std::rethrow_exception(state.thrown);
+            throw;
+        }
+        return model;
+    }
+};
+
+// A prompt and how to continue it. `options` are the fields of mlxrocm_request that are numbers; the
+// functions set those that point to something.
+class Request {
+  public:
+    mlxrocm_request options{};
+
+    Request &text(std::string prompt) {
+        text_ = std::move(prompt);
+        return *this;
+    }
+    Request &tokens(std::vector<Token> prompt) {
+        tokens_ = std::move(prompt);
+        return *this;
+    }
+    Request &chat(std::vector<Message> messages) {
+        messages_ = std::move(messages);
+        return *this;
+    }
+    Request &stop(std::vector<std::string> strings) {
+        stop_ = std::move(strings);
+        return *this;
+    }
+    Request &stop_tokens(std::vector<Token> tokens) {
+        stop_tokens_ = std::move(tokens);
+        return *this;
+    }
+    Request &bias(Token token, float value) {
+        bias_tokens_.push_back(token);
+        bias_values_.push_back(value);
+        return *this;
+    }
+    Request &max_tokens(std::uint32_t count) {
+        options.max_tokens = count;
+        return *this;
+    }
+
+    // Calls `use` with a C struct that borrows from this object.
+    template <typename Use> void with(Use use) const {
+        const std::vector<mlxrocm_message> messages = detail::borrowed(messages_);
+        std::vector<const char *> stop;
+        for (const std::string &string : stop_) stop.push_back(string.c_str());
+        mlxrocm_request request = options;
+        request.struct_size = sizeof request;
+        request.tokens = tokens_.data();
+        request.token_count = tokens_.size();
+        request.text = text_ ? text_->c_str() : nullptr;
+        request.messages = messages.data();
+        request.message_count = messages.size();
+        request.stop = stop.data();
+        request.stop_count = stop.size();
+        request.stop_tokens = stop_tokens_.data();
+        request.stop_token_count = stop_tokens_.size();
+        request.bias_tokens = bias_tokens_.data();
+        request.bias_values = bias_values_.data();
+        request.bias_count = bias_tokens_.size();
+        use(&request);
+    }
+
+  private:
+    std::optional<std::string> text_;
+    std::vector<Token> tokens_;
+    std::vector<Message> messages_;
+    std::vector<std::string> stop_;
+    std::vector<Token> stop_tokens_;
+    std::vector<Token> bias_tokens_;
+    std::vector<float> bias_values_;
+};
+
+// Something that happened. What it points to lives until the generation's next event.
+class Event : public mlxrocm_event {
+  public:
+    Event() : mlxrocm_event{} { struct_size = sizeof(mlxrocm_event); }
+    std::string_view text() const noexcept {
+        return mlxrocm_event::text ? std::string_view(mlxrocm_event::text, text_length)
+                                   : std::string_view();
+    }
+    bool is_token() const noexcept { return kind == MLXROCM_EVENT_TOKEN; }
+    bool is_finished() const noexcept { return kind == MLXROCM_EVENT_FINISHED; }
+};
+
+// A running request. A loop over it takes events until the end; one that ends with an error throws
+// that as an Error.
+class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_free> {
+  public:
+    explicit Generation(mlxrocm_generation *owned) noexcept : Owned(owned) {}
+
+    // MLXROCM_OK with an event, MLXROCM_PENDING or MLXROCM_END; a negative timeout waits for ever.
+    mlxrocm_status next(Event &event,
+                        std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) {
+        return detail::call(mlxrocm_generation_next, get(), std::int64_t{timeout.count()},
+                            static_cast<mlxrocm_event *>(&event));
+    }
+    void cancel() { detail::call(mlxrocm_generation_cancel, get()); }
+
+    class Iterator {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Event;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Event *;
+        using reference = const Event &;
+
+        Iterator() noexcept = default;
+        explicit Iterator(Generation &generation) : generation_(&generation) { ++*this; }
+        const Event &operator*() const noexcept { return event_; }
+        const Event *operator->() const noexcept { return &event_; }
+        Iterator &operator++() {
+            if (generation_->next(event_) == MLXROCM_END) {
+                generation_ = nullptr;
+            } else if (event_.is_finished() && event_.finish_reason == MLXROCM_FINISH_ERROR) {
+                throw Error(event_.error_status, event_.error_message);
+            }
+            return *this;
+        }
+        bool operator==(const Iterator &other) const noexcept {
+            return generation_ == other.generation_;
+        }
+        bool operator!=(const Iterator &other) const noexcept { return !(*this == other); }
+
+      private:
+        Generation *generation_ = nullptr;
+        Event event_;
+    };
+    Iterator begin() { return Iterator(*this); }
+    Iterator end() noexcept { return Iterator(); }
+};
+
+class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
+  public:
+    // `options`: zero is each field's default; its struct_size need not be set.
+    explicit Session(const Model &model, mlxrocm_session_options options = {})
+        : Owned(open(model, options)) {}
+    Generation submit(const Request &request) {
+        mlxrocm_generation *generation = nullptr;
+        request.with([&](const mlxrocm_request *borrowed) {
+            detail::call(mlxrocm_session_submit, get(), borrowed, &generation);
+        });
+        return Generation(generation);
+    }
+    mlxrocm_session_info info() const {
+        mlxrocm_session_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_session_get_info, get(), &info);
+        return info;
+    }
+    // Rows of vocab_size numbers, one for each token.
+    std::vector<float> logits(const std::vector<Token> &tokens) {
+        return detail::filled<float>([&](float *logits, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_session_logits, get(), tokens.data(), tokens.size(), logits,
+                         capacity, needed);
+        });
+    }
+
+  private:
+    static mlxrocm_session *open(const Model &model, mlxrocm_session_options options) {
+        options.struct_size = sizeof options;
+        mlxrocm_session *session = nullptr;
+        detail::call(mlxrocm_session_new, model.get(), &options, &session);
+        return session;
+    }
+};
+
+} // namespace mlxrocm
+
+#endif // MLXROCM_HPP

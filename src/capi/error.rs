@@ -1,0 +1,104 @@
+//! Error objects.
+
+use super::boundary::{boundary_free, boundary_value};
+use super::handle::{self, Object};
+use super::status::{MLXROCM_ERROR_INVALID_ARGUMENT, MLXROCM_OK, mlxrocm_status};
+use super::strings::c_string;
+use super::symbols::since_0_1;
+use crate::Error;
+use std::ffi::{CString, c_char};
+
+/// What went wrong, in detail. A function that fails stores a new object where its last parameter
+/// points, if that is not NULL. Immutable: any thread.
+pub struct mlxrocm_error {
+    _private: [u8; 0],
+}
+
+/// What an error handle refers to.
+pub(super) struct ErrorObject {
+    status: mlxrocm_status,
+    message: CString,
+    vendor_code: i32,
+}
+
+impl Object for ErrorObject {
+    type Opaque = mlxrocm_error;
+    const NOUN: &'static str = "mlxrocm_error";
+}
+
+impl ErrorObject {
+    pub(super) fn new(error: &Error) -> ErrorObject {
+        ErrorObject {
+            status: error.status(),
+            message: c_string(&error.to_string()),
+            // No device of a vendor exists yet.
+            vendor_code: 0,
+        }
+    }
+}
+
+/// The status that the failed function returned.
+///
+/// - `error`: borrowed; NULL means no error.
+///
+/// Returns MLXROCM_OK for NULL. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_error_status(error: *const mlxrocm_error) -> mlxrocm_status {
+    boundary_value(MLXROCM_ERROR_INVALID_ARGUMENT, || {
+        if error.is_null() {
+            return Ok(MLXROCM_OK);
+        }
+        Ok(handle::get::<ErrorObject>(error, "error")?.value().status)
+    })
+}
+
+/// One line of UTF-8: what failed, which object it was about, and what to do.
+///
+/// - `error`: borrowed; NULL means no error.
+///
+/// Returns a string that is borrowed until `error` is freed; never NULL, "" for NULL. Any thread.
+/// Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_error_message(error: *const mlxrocm_error) -> *const c_char {
+    boundary_value(c"".as_ptr(), || {
+        if error.is_null() {
+            return Ok(c"".as_ptr());
+        }
+        // The handle's own reference keeps the string when this one is dropped.
+        Ok(handle::get::<ErrorObject>(error, "error")?
+            .value()
+            .message
+            .as_ptr())
+    })
+}
+
+/// The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
+///
+/// - `error`: borrowed; NULL means no error.
+///
+/// Returns 0 where there is none. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_error_vendor_code(error: *const mlxrocm_error) -> i32 {
+    boundary_value(0, || {
+        if error.is_null() {
+            return Ok(0);
+        }
+        Ok(handle::get::<ErrorObject>(error, "error")?
+            .value()
+            .vendor_code)
+    })
+}
+
+/// Frees an error object.
+///
+/// - `error`: consumed; NULL is fine.
+///
+/// Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_error_free(error: *mut mlxrocm_error) {
+    boundary_free::<ErrorObject>(error)
+}
+
+since_0_1! {
+    mlxrocm_error_status mlxrocm_error_message mlxrocm_error_vendor_code mlxrocm_error_free
+}

@@ -1,0 +1,225 @@
+//! Models.
+
+use super::boundary::{boundary, boundary_free, boundary_on};
+use super::callback::{UserData, mlxrocm_user_data_free};
+use super::error::mlxrocm_error;
+use super::handle::{self, Object};
+use super::options::{self, OutputStruct, SizedStruct};
+use super::status::mlxrocm_status;
+use super::strings::{Output, c_str, c_string};
+use super::symbols::since_0_1;
+use crate::Error;
+use crate::model::{LoadOptions, Model};
+use std::ffi::{CString, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A loaded model. Immutable: any thread. Sessions, tokenizers and chat templates made from it keep
+/// it alive.
+pub struct mlxrocm_model {
+    _private: [u8; 0],
+}
+
+/// Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
+/// from the thread that loads.
+///
+/// Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
+/// throw, unwind or jump out.
+pub type mlxrocm_progress_callback =
+    Option<unsafe extern "C" fn(done: u64, total: u64, user_data: *mut c_void) -> i32>;
+
+/// How to load a model. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_model_options {
+    /// Set by the caller to sizeof(mlxrocm_model_options).
+    pub struct_size: u32,
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+    pub threads: u32,
+    /// Nullable; hears how far loading is.
+    pub progress: mlxrocm_progress_callback,
+    /// Nullable, passed to `progress`.
+    pub user_data: *mut c_void,
+    /// Nullable; called exactly once with `user_data` before mlxrocm_model_load returns, unless
+    /// this struct cannot be read (NULL, a wrong struct_size).
+    pub user_data_free: mlxrocm_user_data_free,
+}
+
+// SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_model_options {
+    const NAME: &'static str = "mlxrocm_model_options";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Facts about a loaded model. Strings are borrowed until the model is freed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_model_info {
+    /// Set by the caller to sizeof(mlxrocm_model_info).
+    pub struct_size: u32,
+    /// Transformer blocks.
+    pub layers: u32,
+    /// "llama", "qwen2" or "qwen3".
+    pub family: *const c_char,
+    /// The name the file gives itself, or the file's name.
+    pub name: *const c_char,
+    /// What most of the weights are stored as, e.g. "Q4_1" or "affine 4-bit g64".
+    pub quantization: *const c_char,
+    /// Weights in all tensors used.
+    pub parameters: u64,
+    /// Bytes of the file or files that hold them.
+    pub weight_bytes: u64,
+    /// Tokens of context the model was trained for.
+    pub context_length: u64,
+    /// Rows of the embedding table; logits have this many columns.
+    pub vocab_size: u64,
+    /// Width of the residual stream.
+    pub hidden_size: u64,
+    /// Bytes of KV cache that one token takes.
+    pub kv_bytes_per_token: u64,
+    /// Seconds that loading took.
+    pub load_seconds: f64,
+}
+
+// SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_model_info {
+    const NAME: &'static str = "mlxrocm_model_info";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// More than any machine has; a larger number is a mistake and not to be tried.
+const MAX_THREADS: u32 = 1024;
+
+pub(super) struct ModelObject {
+    pub(super) model: Arc<Model>,
+    family: CString,
+    name: CString,
+    quantization: CString,
+}
+
+impl Object for ModelObject {
+    type Opaque = mlxrocm_model;
+    const NOUN: &'static str = "mlxrocm_model";
+}
+
+/// Loads a model from a GGUF file or an MLX model folder.
+///
+/// The weights are mapped, not copied: the file must stay as it is while the model lives. A file
+/// that another process shortens meanwhile ends the process with SIGBUS.
+///
+/// - `path`: the file or folder, NUL-terminated, as the operating system spells it; copied.
+/// - `options`: borrowed for the call; NULL means defaults.
+/// - `model`: receives the model, owned: free it with mlxrocm_model_free.
+/// - `error`: nullable; receives an owned error object on failure. It names the file and the field
+///   or tensor.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE, UNSUPPORTED (an unknown family or
+/// format), OUT_OF_MEMORY, CANCELLED. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_model_load(
+    path: *const c_char,
+    options: *const mlxrocm_model_options,
+    model: *mut *mut mlxrocm_model,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary(error, || {
+        // SAFETY: the caller's struct, as documented.
+        let options = unsafe { options::read(options) }?;
+        let user_data = UserData::new(options.user_data, options.user_data_free);
+        // SAFETY: the caller's string, as documented.
+        let path = unsafe { c_str(path, "path") }?;
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(model, "model") }?;
+        if options.threads > MAX_THREADS {
+            return Err(Error::InvalidArgument(format!(
+                "threads is {}, at most {MAX_THREADS} are possible",
+                options.threads
+            )));
+        }
+        let mut last = (0, 0);
+        let mut report = options.progress.map(|progress| {
+            let (last, user_data) = (&mut last, &user_data);
+            move |done: u64, total: u64| {
+                *last = (done, total);
+                // SAFETY: the application gave the function for this user data, which is freed
+                // after loading.
+                unsafe { progress(done, total, user_data.pointer()) == 0 }
+            }
+        });
+        let model = Model::load(
+            Path::new(OsStr::from_bytes(path.to_bytes())),
+            &LoadOptions {
+                threads: options.threads as usize,
+            },
+            report
+                .as_mut()
+                .map(|report| report as &mut dyn FnMut(u64, u64) -> bool),
+        )?;
+        // What is too small to be reported by itself ends at the total.
+        let (done, total) = last;
+        if let Some(progress) = options.progress.filter(|_| done < total) {
+            // SAFETY: as above.
+            if unsafe { progress(total, total, user_data.pointer()) } != 0 {
+                let message = "loading was cancelled by the progress callback at its end";
+                return Err(Error::Cancelled(message.into()));
+            }
+        }
+        let info = model.info();
+        output.write(handle::publish(ModelObject {
+            family: c_string(&info.family),
+            name: c_string(&info.name),
+            quantization: c_string(&info.quantization),
+            model,
+        }));
+        Ok(())
+    })
+}
+
+/// Tells facts about a model.
+///
+/// - `model`: borrowed.
+/// - `info`: receives the facts; its `struct_size` must be set. Strings are borrowed until the
+///   model is freed.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_model_get_info(
+    model: *const mlxrocm_model,
+    info: *mut mlxrocm_model_info,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(model, "model", error, |object: &ModelObject| {
+        // SAFETY: the caller's struct, as documented.
+        let output = unsafe { OutputStruct::new(info, "info") }?;
+        let info = object.model.info();
+        output.write(mlxrocm_model_info {
+            struct_size: 0,
+            layers: u32::try_from(info.layers).unwrap_or(u32::MAX),
+            family: object.family.as_ptr(),
+            name: object.name.as_ptr(),
+            quantization: object.quantization.as_ptr(),
+            parameters: info.parameters,
+            weight_bytes: info.weight_bytes,
+            context_length: info.context_length as u64,
+            vocab_size: info.vocab_size as u64,
+            hidden_size: info.hidden_size as u64,
+            kv_bytes_per_token: info.kv_bytes_per_token,
+            load_seconds: info.load_seconds,
+        });
+        Ok(())
+    })
+}
+
+/// Frees a model. What was made from it goes on working.
+///
+/// - `model`: consumed; NULL is fine.
+///
+/// Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_model_free(model: *mut mlxrocm_model) {
+    boundary_free::<ModelObject>(model)
+}
+
+since_0_1! { mlxrocm_model_load mlxrocm_model_get_info mlxrocm_model_free }

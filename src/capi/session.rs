@@ -1,0 +1,237 @@
+//! Sessions: several requests at once over one KV cache.
+
+use super::boundary::{boundary_free, boundary_on};
+use super::error::mlxrocm_error;
+use super::generation::{GenerationObject, mlxrocm_generation};
+use super::handle::{self, Object};
+use super::model::{ModelObject, mlxrocm_model};
+use super::options::{self, OutputStruct, SizedStruct};
+use super::request::{self, mlxrocm_request};
+use super::status::mlxrocm_status;
+use super::strings::{Buffer, Output, array};
+use super::symbols::since_0_1;
+use crate::Error;
+use crate::model::{Model, PAGE_TOKENS};
+use crate::session::{Session, SessionOptions};
+use std::sync::Arc;
+
+/// A session: several requests at once over one KV cache. Internally locked: any thread.
+/// Generations keep their session alive.
+pub struct mlxrocm_session {
+    _private: [u8; 0],
+}
+
+/// Limits of a session. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_session_options {
+    /// Set by the caller to sizeof(mlxrocm_session_options).
+    pub struct_size: u32,
+    /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192.
+    pub context: u32,
+    /// Requests that run at once, more wait for their turn; 0: 8.
+    pub max_requests: u32,
+    /// Prompt tokens that are run at once; 0: 512.
+    pub prefill_chunk: u32,
+    /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
+    /// 0: a context for each of `max_requests`, in at most 1 GiB.
+    pub kv_tokens: u64,
+}
+
+// SAFETY: repr(C), size first, numbers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_session_options {
+    const NAME: &'static str = "mlxrocm_session_options";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// What a session is and does right now.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_session_info {
+    /// Set by the caller to sizeof(mlxrocm_session_info).
+    pub struct_size: u32,
+    /// Tokens of context that a request may use, its prompt included.
+    pub context: u32,
+    /// Requests that run.
+    pub running: u64,
+    /// Requests that wait for their turn.
+    pub waiting: u64,
+    /// Tokens that the KV cache holds.
+    pub kv_tokens: u64,
+    /// Of these, tokens in pages that running requests hold.
+    pub kv_used: u64,
+    /// Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are
+    /// given up when room is needed.
+    pub kv_cached: u64,
+}
+
+// SAFETY: repr(C), size first, numbers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_session_info {
+    const NAME: &'static str = "mlxrocm_session_info";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+struct SessionObject {
+    session: Arc<Session>,
+    model: Arc<Model>,
+}
+
+impl Object for SessionObject {
+    type Opaque = mlxrocm_session;
+    const NOUN: &'static str = "mlxrocm_session";
+}
+
+/// Makes a session: allocates its KV cache and starts its scheduler thread.
+///
+/// - `model`: borrowed; the session keeps what it needs of it.
+/// - `options`: borrowed for the call; NULL means defaults.
+/// - `session`: receives the session, owned: free it with mlxrocm_session_free.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_new(
+    model: *const mlxrocm_model,
+    options: *const mlxrocm_session_options,
+    session: *mut *mut mlxrocm_session,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(model, "model", error, |object: &ModelObject| {
+        // SAFETY: the caller's struct, as documented.
+        let options = unsafe { options::read(options) }?;
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(session, "session") }?;
+        let session = Session::new(
+            object.model.clone(),
+            SessionOptions {
+                context: options.context as usize,
+                max_requests: options.max_requests as usize,
+                prefill_chunk: options.prefill_chunk as usize,
+                // More than an address can count is refused like any other size that is too large.
+                kv_tokens: usize::try_from(options.kv_tokens).unwrap_or(usize::MAX),
+            },
+        )?;
+        output.write(handle::publish(SessionObject {
+            session: Arc::new(session),
+            model: object.model.clone(),
+        }));
+        Ok(())
+    })
+}
+
+/// Tells what a session is and does right now.
+///
+/// - `session`: borrowed.
+/// - `info`: receives the facts; its `struct_size` must be set.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_get_info(
+    session: *const mlxrocm_session,
+    info: *mut mlxrocm_session_info,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(session, "session", error, |object: &SessionObject| {
+        // SAFETY: the caller's struct, as documented.
+        let output = unsafe { OutputStruct::new(info, "info") }?;
+        let status = object.session.status();
+        let tokens = |pages: usize| (pages as u64).saturating_mul(PAGE_TOKENS as u64);
+        output.write(mlxrocm_session_info {
+            struct_size: 0,
+            context: u32::try_from(object.session.context()).unwrap_or(u32::MAX),
+            running: status.running as u64,
+            waiting: status.waiting as u64,
+            kv_tokens: tokens(status.pages),
+            kv_used: tokens(status.pages_used),
+            kv_cached: tokens(status.pages_cached),
+        });
+        Ok(())
+    })
+}
+
+/// Queues a request and returns at once; its events come out of mlxrocm_generation_next.
+///
+/// - `session`: borrowed; the generation keeps it alive.
+/// - `request`: borrowed for the call: everything it points to is copied.
+/// - `generation`: receives the generation, owned: free it with mlxrocm_generation_free.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a value out of range, a token that the model does not
+/// have, no prompt), CONTEXT_FULL (the prompt is longer than the context), UNSUPPORTED (messages,
+/// but no chat template). Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_submit(
+    session: *const mlxrocm_session,
+    request: *const mlxrocm_request,
+    generation: *mut *mut mlxrocm_generation,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(session, "session", error, |object: &SessionObject| {
+        if request.is_null() {
+            return Err(Error::NullArgument("request"));
+        }
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(generation, "generation") }?;
+        // SAFETY: the caller's struct and what it points to, as documented.
+        let request = unsafe { request::read(request, &object.model) }?;
+        let generation = object.session.submit(request)?;
+        let session = object.session.clone();
+        output.write(handle::publish(GenerationObject::new(generation, session)));
+        Ok(())
+    })
+}
+
+/// Runs a sequence of tokens and gives the raw logits of every position, for evaluation. It waits
+/// for its turn among the requests, and takes as long as a prompt of that length.
+///
+/// - `session`: borrowed.
+/// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+/// - `count`: tokens.
+/// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each token: row
+///   i is about the token that follows the first i + 1.
+/// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+/// - `needed`: receives count * vocab_size, also when they do not fit; nullable unless measuring.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL. Any
+/// thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_logits(
+    session: *const mlxrocm_session,
+    tokens: *const u32,
+    count: usize,
+    logits: *mut f32,
+    capacity: usize,
+    needed: *mut usize,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(session, "session", error, |object: &SessionObject| {
+        // SAFETY: the caller's array, as documented.
+        let tokens = unsafe { array(tokens, count, "tokens") }?;
+        // SAFETY: the caller's buffer, as documented.
+        let buffer = unsafe { Buffer::new(logits, capacity, needed, "logits") }?;
+        let size = count.checked_mul(object.model.info().vocab_size);
+        buffer.reserve(size.ok_or_else(|| {
+            Error::InvalidArgument(format!("{count} tokens have too many logits to count"))
+        })?)?;
+        if buffer.measures() {
+            return Ok(());
+        }
+        buffer.fill(&object.session.logits(tokens)?)
+    })
+}
+
+/// Frees a session. Its generations go on until they are freed.
+///
+/// - `session`: consumed; NULL is fine.
+///
+/// Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_free(session: *mut mlxrocm_session) {
+    boundary_free::<SessionObject>(session)
+}
+
+since_0_1! {
+    mlxrocm_session_new mlxrocm_session_get_info mlxrocm_session_submit mlxrocm_session_logits mlxrocm_session_free
+}

@@ -1,0 +1,184 @@
+//! The part of a sequence that makes text: sampler, text stream, stop conditions, counts.
+
+use super::channel::Channel;
+use super::sampling::{Sampler, Scratch};
+use super::sequence::{End, Sender};
+use super::text::TextStream;
+use super::{Event, FinishReason, Usage};
+use crate::Error;
+use crate::text::StopMatcher;
+use std::time::Instant;
+
+/// How a generation goes on and when it ends. One thread at a time.
+pub(super) struct Generating {
+    pub sampler: Sampler,
+    pub text: Box<dyn TextStream>,
+    pub stops: StopMatcher,
+    /// Tokens that end it.
+    pub stop_tokens: Vec<u32>,
+    pub prompt_tokens: usize,
+    /// `max_tokens` ends it when the sequence has this many tokens…
+    pub length_end: usize,
+    /// …and the context at this many.
+    pub context_end: usize,
+    sender: Sender,
+    cached_tokens: usize,
+    /// Prompt tokens reported so far.
+    reported: usize,
+    restarted: bool,
+    started: Option<Instant>,
+    first: Option<Instant>,
+    last: Option<Instant>,
+}
+
+/// What a request asked for, ready to run.
+pub(super) struct Plan {
+    pub sampler: Sampler,
+    pub text: Box<dyn TextStream>,
+    pub stops: StopMatcher,
+    pub stop_tokens: Vec<u32>,
+    pub prompt_tokens: usize,
+    pub max_tokens: usize,
+    pub context: usize,
+}
+
+impl Generating {
+    pub fn new(plan: Plan, sender: Sender) -> Generating {
+        Generating {
+            sampler: plan.sampler,
+            text: plan.text,
+            stops: plan.stops,
+            stop_tokens: plan.stop_tokens,
+            prompt_tokens: plan.prompt_tokens,
+            length_end: match plan.max_tokens {
+                0 => usize::MAX,
+                n => plan.prompt_tokens.saturating_add(n),
+            },
+            context_end: plan.context,
+            sender,
+            cached_tokens: 0,
+            reported: 0,
+            restarted: false,
+            started: None,
+            first: None,
+            last: None,
+        }
+    }
+
+    pub fn channel(&self) -> &Channel {
+        &self.sender.0
+    }
+
+    /// So many tokens were found in the cache.
+    pub fn reused(&mut self, tokens: usize) {
+        // After a restart they are its own.
+        if !self.restarted {
+            self.cached_tokens += tokens;
+        }
+    }
+
+    /// Its pages were taken away.
+    pub fn restarted(&mut self) {
+        self.restarted = true;
+    }
+
+    /// A run of some of its tokens begins.
+    pub fn begin(&mut self, now: Instant) {
+        self.started.get_or_insert(now);
+    }
+
+    /// `computed` tokens are in the cache now; `row` holds the logits of the last one, if those are
+    /// all. Returns why it is over, if it is.
+    pub fn advance(
+        &mut self,
+        tokens: &mut Vec<u32>,
+        computed: usize,
+        row: &mut [f32],
+        scratch: &mut Scratch,
+        now: Instant,
+    ) -> Option<End> {
+        let done = computed.min(self.prompt_tokens);
+        if done > self.reported {
+            self.reported = done;
+            self.sender.0.push(Event::Prompt {
+                done,
+                total: self.prompt_tokens,
+            });
+        }
+        if computed < tokens.len() {
+            return None;
+        }
+        let position = (tokens.len() - self.prompt_tokens) as u64;
+        let sampled = match self.sampler.sample(row, position, scratch) {
+            Ok(sampled) => sampled,
+            Err(error) => return Some((FinishReason::Error, Some(error))),
+        };
+        let token = sampled.token;
+        self.sampler.accept(token);
+        tokens.push(token);
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+
+        let mut end = None;
+        let mut text = String::new();
+        if self.stop_tokens.contains(&token) {
+            end = Some((FinishReason::StopToken, None));
+        } else {
+            match self.text.push(token) {
+                Ok(new) => {
+                    let (safe, found) = self.stops.push(&new);
+                    text = safe;
+                    if found {
+                        end = Some((FinishReason::StopString, None));
+                    }
+                }
+                Err(error) => end = Some((FinishReason::Error, Some(error))),
+            }
+        }
+        self.sender.0.push(Event::Token {
+            token,
+            text,
+            logprob: sampled.logprob,
+            top: sampled.top,
+        });
+        if end.is_none() {
+            if tokens.len() >= self.length_end {
+                end = Some((FinishReason::Length, None));
+            } else if tokens.len() >= self.context_end {
+                end = Some((FinishReason::Context, None));
+            }
+        }
+        end
+    }
+
+    /// Gives out what was held back and the end. `tokens`: how many the sequence has.
+    pub fn finish(mut self, tokens: usize, mut reason: FinishReason, error: Option<Error>) {
+        let mut text = String::new();
+        if reason != FinishReason::StopString {
+            let rest = self.text.finish();
+            let (safe, found) = self.stops.push(&rest);
+            text = safe;
+            if !found {
+                text.push_str(&self.stops.finish());
+            } else if error.is_none() && reason != FinishReason::Cancelled {
+                reason = FinishReason::StopString;
+            }
+        }
+        let seconds = |from: Option<Instant>, to: Option<Instant>| match (from, to) {
+            (Some(from), Some(to)) => to.saturating_duration_since(from).as_secs_f64(),
+            _ => 0.0,
+        };
+        self.sender.0.push(Event::Finished {
+            reason,
+            text,
+            usage: Usage {
+                prompt_tokens: self.prompt_tokens,
+                cached_tokens: self.cached_tokens,
+                generated_tokens: tokens - self.prompt_tokens,
+                prompt_seconds: seconds(self.started, self.first),
+                decode_seconds: seconds(self.first, self.last),
+            },
+            error,
+        });
+    }
+}

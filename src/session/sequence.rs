@@ -1,0 +1,307 @@
+//! One request as the scheduler sees it: its tokens, how far they are computed, its pages.
+
+use super::FinishReason;
+use super::channel::Channel;
+use super::generating::Generating;
+use super::pages::{Known, PagePool, ROOT};
+use super::sampling::Scratch;
+use crate::model::{PAGE_TOKENS, Wanted};
+use crate::{Error, Result};
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Tokens of an evaluation that are run at once: a row of logits for each is a lot of memory.
+const LOGITS_CHUNK: usize = 128;
+
+/// Why a sequence is over.
+pub(super) type End = (FinishReason, Option<Error>);
+
+/// What the tokens are computed for.
+pub(super) enum Work {
+    /// To be continued.
+    Generate(Box<Generating>),
+    /// For their logits.
+    Logits(LogitsWork),
+}
+
+/// One request. One thread at a time.
+pub(super) struct Sequence {
+    /// Rises with age's fall: the youngest has the largest.
+    pub id: u64,
+    /// The prompt and what was generated.
+    pub tokens: Vec<u32>,
+    /// How many of them have keys and values in the pages.
+    pub computed: usize,
+    /// Enough for `computed` tokens; more while a prompt is under way.
+    pub pages: Vec<u32>,
+    /// How many pages are known to the pool by their content, and their chain.
+    registered: usize,
+    chain: u64,
+    /// When it last had a chunk of its prompt run.
+    pub turn: u64,
+    /// The caller does not read: nothing is computed until there is room for events.
+    pub stalled: bool,
+    pub work: Work,
+}
+
+impl Sequence {
+    pub fn new(tokens: Vec<u32>, work: Work) -> Sequence {
+        Sequence {
+            id: 0,
+            tokens,
+            computed: 0,
+            pages: Vec::new(),
+            registered: 0,
+            chain: ROOT,
+            turn: 0,
+            stalled: false,
+            work,
+        }
+    }
+
+    /// Tokens to run before the next one can be chosen.
+    pub fn pending(&self) -> usize {
+        self.tokens.len() - self.computed
+    }
+
+    /// The most tokens to run at once.
+    pub fn chunk(&self, limit: usize) -> usize {
+        let limit = match self.work {
+            Work::Generate(_) => limit,
+            Work::Logits(_) => limit.min(LOGITS_CHUNK),
+        };
+        self.pending().min(limit)
+    }
+
+    /// Which rows a run of the next `n` tokens must give.
+    pub fn wanted(&self, n: usize) -> Wanted {
+        match self.work {
+            Work::Logits(_) => Wanted::All,
+            Work::Generate(_) if n == self.pending() => Wanted::Last,
+            Work::Generate(_) => Wanted::Nothing,
+        }
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        match &self.work {
+            Work::Generate(work) => work.channel().is_cancelled(),
+            Work::Logits(_) => false,
+        }
+    }
+
+    /// Looks whether the caller's queue has room for a step; keeps the answer in `stalled`.
+    pub fn check_room(&mut self) -> bool {
+        self.stalled = match &self.work {
+            Work::Generate(work) => !work.channel().has_room(),
+            Work::Logits(_) => false,
+        };
+        !self.stalled
+    }
+
+    /// Pages that hold the first of the uncomputed tokens already, at most up to the last token,
+    /// which must be run to have logits.
+    fn known_pages<'a>(&'a self, pool: &'a PagePool) -> impl Iterator<Item = Known> + 'a {
+        let reusable = matches!(self.work, Work::Generate(_))
+            && self.computed == self.registered * PAGE_TOKENS;
+        let end = match reusable {
+            true => (self.tokens.len() - 1) / PAGE_TOKENS,
+            false => self.registered,
+        };
+        let mut chain = self.chain;
+        (self.registered..end).map_while(move |i| {
+            let tokens = self.tokens.get(i * PAGE_TOKENS..(i + 1) * PAGE_TOKENS)?;
+            let known = pool.find(chain, tokens)?;
+            chain = known.chain;
+            Some(known)
+        })
+    }
+
+    /// Takes pages for all tokens, those with known content first, if `reserve` more would be left.
+    /// The sequence has no pages yet.
+    pub fn take_pages(&mut self, pool: &mut PagePool, reserve: usize) -> bool {
+        let total = self.tokens.len().div_ceil(PAGE_TOKENS);
+        let (mut known, mut unused) = (0, 0);
+        for page in self.known_pages(pool) {
+            known += 1;
+            unused += usize::from(pool.is_unused(page.page));
+        }
+        if pool.available() < total - known + unused + reserve {
+            return false;
+        }
+        self.reuse(pool);
+        while self.pages.len() < total
+            && let Some(page) = pool.take()
+        {
+            self.pages.push(page);
+        }
+        true
+    }
+
+    /// Goes on after the pages whose content is known, instead of computing them again. Another
+    /// sequence may have just computed the same prompt.
+    pub fn reuse(&mut self, pool: &mut PagePool) {
+        let first = self.registered;
+        let mut found: Vec<Known> = Vec::new();
+        found.extend(self.known_pages(pool));
+        for (i, known) in found.iter().enumerate() {
+            pool.retain(known.page);
+            match self.pages.get_mut(first + i) {
+                Some(page) => pool.release(std::mem::replace(page, known.page)),
+                None => self.pages.push(known.page),
+            }
+            self.chain = known.chain;
+        }
+        self.registered += found.len();
+        self.computed += found.len() * PAGE_TOKENS;
+        if let Work::Generate(work) = &mut self.work {
+            work.reused(found.len() * PAGE_TOKENS);
+        }
+    }
+
+    /// Gives all pages back; everything has to be computed again (what is still known is reused).
+    pub fn drop_pages(&mut self, pool: &mut PagePool) {
+        pool.release_all(&mut self.pages);
+        self.computed = 0;
+        self.registered = 0;
+        self.chain = ROOT;
+        match &mut self.work {
+            Work::Generate(work) => work.restarted(),
+            Work::Logits(work) => work.rows.clear(),
+        }
+    }
+
+    /// The run of the next tokens begins.
+    pub fn begin(&mut self, now: Instant) {
+        if let Work::Generate(work) = &mut self.work {
+            work.begin(now);
+        }
+    }
+
+    /// The next `n` tokens were run with these logits rows. Reports, chooses the next token where
+    /// it is time, and says whether that was the end.
+    pub fn advance(
+        &mut self,
+        n: usize,
+        rows: &mut [f32],
+        pool: &mut PagePool,
+        scratch: &mut Scratch,
+        now: Instant,
+    ) -> Option<End> {
+        self.computed += n;
+        match &mut self.work {
+            Work::Generate(work) => {
+                while (self.registered + 1) * PAGE_TOKENS <= self.computed
+                    && let Some(page) = self.pages.get_mut(self.registered)
+                {
+                    let first = self.registered * PAGE_TOKENS;
+                    let tokens = self.tokens.get(first..first + PAGE_TOKENS)?;
+                    let known = pool.register(*page, self.chain, tokens);
+                    *page = known.page;
+                    self.chain = known.chain;
+                    self.registered += 1;
+                }
+                work.advance(&mut self.tokens, self.computed, rows, scratch, now)
+            }
+            Work::Logits(work) => {
+                work.rows.extend_from_slice(rows);
+                (self.computed == self.tokens.len()).then_some((FinishReason::Length, None))
+            }
+        }
+    }
+
+    /// Tells the caller that it is over. Pages were given back before.
+    pub fn finish(self, (reason, error): End) {
+        debug_assert!(self.pages.is_empty());
+        match self.work {
+            Work::Generate(work) => work.finish(self.tokens.len(), reason, error),
+            Work::Logits(work) => work.finish(error),
+        }
+    }
+}
+
+/// An evaluation.
+pub(super) struct LogitsWork {
+    rows: Vec<f32>,
+    ticket: Arc<LogitsTicket>,
+}
+
+impl LogitsWork {
+    /// `rows` is empty, with room for the result.
+    pub fn new(rows: Vec<f32>, ticket: Arc<LogitsTicket>) -> LogitsWork {
+        LogitsWork { rows, ticket }
+    }
+
+    fn finish(mut self, error: Option<Error>) {
+        let rows = std::mem::take(&mut self.rows);
+        self.ticket.answer(match error {
+            Some(error) => Err(error),
+            None => Ok(rows),
+        });
+    }
+}
+
+impl Drop for LogitsWork {
+    fn drop(&mut self) {
+        // Does nothing after `finish`; before it, somebody would wait forever.
+        self.ticket.answer(Err(Error::Internal(
+            "the scheduler dropped an evaluation".into(),
+        )));
+    }
+}
+
+/// What the caller of an evaluation waits on. Internally locked: any thread.
+#[derive(Debug, Default)]
+pub(super) struct LogitsTicket {
+    answer: Mutex<Ticket>,
+    ready: Condvar,
+}
+
+#[derive(Debug, Default)]
+enum Ticket {
+    #[default]
+    Open,
+    Answered(Result<Vec<f32>>),
+    Taken,
+}
+
+impl LogitsTicket {
+    fn answer(&self, answer: Result<Vec<f32>>) {
+        let mut ticket = self.answer.lock();
+        if matches!(*ticket, Ticket::Open) {
+            *ticket = Ticket::Answered(answer);
+            drop(ticket);
+            self.ready.notify_all();
+        }
+    }
+
+    /// Waits for the answer; called once.
+    pub fn wait(&self) -> Result<Vec<f32>> {
+        let mut ticket = self.answer.lock();
+        loop {
+            match std::mem::replace(&mut *ticket, Ticket::Taken) {
+                Ticket::Open => {
+                    *ticket = Ticket::Open;
+                    self.ready.wait(&mut ticket);
+                }
+                Ticket::Answered(answer) => return answer,
+                Ticket::Taken => return Err(Error::Internal("an answer was taken twice".into())),
+            }
+        }
+    }
+}
+
+/// The sending end of a generation's events: whatever happens, the last one is `Finished`.
+pub(super) struct Sender(pub Arc<Channel>);
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        // The queue ignores it after a proper end.
+        self.0.push(super::Event::Finished {
+            reason: FinishReason::Error,
+            text: String::new(),
+            usage: Default::default(),
+            error: Some(Error::Internal("the scheduler dropped a request".into())),
+        });
+    }
+}

@@ -1,0 +1,180 @@
+//! The default path against float64 references, on small random models of every format and family.
+//!
+//! The models are written by `support/random_model.rs`; the references come from a plain numpy forward pass
+//! (`golden/models/make_random_references.py`), which was checked against mlx_lm and llama.cpp.
+
+mod accuracy_support;
+#[path = "support/random_model.rs"]
+mod random_model;
+
+use accuracy_support::*;
+use mlxrocm::model::{LoadOptions, Model};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// `random.json`.
+#[derive(Deserialize)]
+struct References {
+    tokens: Vec<u32>,
+    positions: Vec<usize>,
+    prompt: Vec<u32>,
+    models: BTreeMap<String, ModelReference>,
+}
+
+/// What is expected of one model.
+#[derive(Deserialize)]
+struct ModelReference {
+    crc32: u32,
+    vocabulary: usize,
+    greedy: Vec<u32>,
+    margins: Vec<f32>,
+    logprobs: Vec<f32>,
+}
+
+fn references() -> References {
+    let text = std::fs::read_to_string(golden("random.json")).expect("random.json");
+    serde_json::from_str(&text).expect("random.json in the expected form")
+}
+
+/// CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) continued over `bytes`.
+fn crc32(crc: u32, bytes: &[u8]) -> u32 {
+    let table: [u32; 256] = std::array::from_fn(|i| {
+        (0..8).fold(i as u32, |c, _| {
+            if c & 1 == 1 {
+                0xEDB8_8320 ^ (c >> 1)
+            } else {
+                c >> 1
+            }
+        })
+    });
+    !bytes.iter().fold(!crc, |c, &byte| {
+        table[((c ^ byte as u32) & 0xFF) as usize] ^ (c >> 8)
+    })
+}
+
+/// CRC-32 of a GGUF file, or of a folder's config.json and safetensors files in the order of their names.
+fn checksum(path: &Path) -> u32 {
+    let mut files: Vec<PathBuf> = if path.is_dir() {
+        std::fs::read_dir(path)
+            .expect("the model folder")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|p| {
+                p.ends_with("config.json") || p.extension().is_some_and(|e| e == "safetensors")
+            })
+            .collect()
+    } else {
+        vec![path.to_path_buf()]
+    };
+    files.sort();
+    files.iter().fold(0, |crc, file| {
+        crc32(crc, &std::fs::read(file).expect("a model file"))
+    })
+}
+
+/// Checks one model; what is wrong comes back as text, so that one broken format does not hide the others.
+/// `expected`: the logits of the reference at its positions.
+fn check(
+    path: &Path,
+    references: &References,
+    reference: &ModelReference,
+    expected: &[f32],
+) -> Result<String, String> {
+    let model = Model::load(path, &LoadOptions::default(), None).map_err(|e| e.to_string())?;
+    let vocab = model.info().vocab_size;
+    if vocab != reference.vocabulary {
+        return Err(format!(
+            "vocabulary of {vocab}, not {}",
+            reference.vocabulary
+        ));
+    }
+    let session = session(&model, 256, 1);
+    let logits = session
+        .logits(&references.tokens)
+        .map_err(|e| e.to_string())?;
+    let mut prefill = 0.0f32;
+    for (&position, theirs) in references
+        .positions
+        .iter()
+        .zip(expected.chunks_exact(vocab))
+    {
+        let ours = &logits[position * vocab..][..vocab];
+        for (x, y) in ours.iter().zip(theirs) {
+            // NaN must not pass.
+            let difference = (x - y).abs();
+            prefill = if difference.is_nan() {
+                f32::INFINITY
+            } else {
+                prefill.max(difference)
+            };
+        }
+    }
+    let (_, decode) = compare_greedy(
+        &session,
+        "",
+        &references.prompt,
+        &reference.greedy,
+        &reference.margins,
+        &reference.logprobs,
+    )?;
+    let figures = format!(
+        "logits within {prefill:.5}, log-probabilities of decoded tokens within {decode:.5}"
+    );
+    if prefill <= LOGIT_TOLERANCE && decode <= LOGIT_TOLERANCE {
+        Ok(figures)
+    } else {
+        Err(figures)
+    }
+}
+
+#[test]
+fn every_random_model() {
+    let references = references();
+    let bytes = std::fs::read(golden("random.bin")).expect("random.bin");
+    let expected: Vec<f32> = bytes
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+        .collect();
+    let specs = random_model::all();
+    let mut names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    names.sort_unstable();
+    let known: Vec<&str> = references.models.keys().map(String::as_str).collect();
+    assert_eq!(
+        names, known,
+        "the generator's models and the references differ"
+    );
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut failures = Vec::new();
+    let mut rest = expected.as_slice();
+    for (name, reference) in &references.models {
+        let spec = specs.iter().find(|spec| &spec.name == name).unwrap();
+        let path = spec.write(folder.path());
+        assert_eq!(
+            checksum(&path),
+            reference.crc32,
+            "{name} is not the model that the reference was made from: \
+             run tests/golden/models/make_random_references.py after a change of the generator"
+        );
+        let (own, others) = rest.split_at(references.positions.len() * reference.vocabulary);
+        rest = others;
+        match check(&path, &references, reference, own) {
+            Ok(figures) => println!("{name}: {figures}"),
+            Err(problem) => failures.push(format!("{name}: {problem}")),
+        }
+    }
+    assert!(rest.is_empty(), "random.bin is too long");
+    assert!(
+        failures.is_empty(),
+        "{} of {} models:\n{}",
+        failures.len(),
+        references.models.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn crc32_is_the_common_one() {
+    assert_eq!(crc32(0, b"123456789"), 0xCBF4_3926);
+    assert_eq!(crc32(crc32(0, b"1234"), b"56789"), 0xCBF4_3926);
+}

@@ -1,0 +1,385 @@
+//! A model that is a hash function: it keeps the tokens in its KV pages and computes logits from
+//! what the pages hold, so a page that is mixed up, lost or overwritten changes the tokens. What the
+//! session must give is computed here without pages and without a session.
+
+use mlxrocm::model::{Forward, PAGE_TOKENS, Slice, Wanted};
+use mlxrocm::session::sampling::{Sampler, Scratch};
+use mlxrocm::session::{
+    Detokenizer, Event, FinishReason, Generation, Next, Request, Session, SessionOptions,
+    TextStream, Usage,
+};
+use mlxrocm::{Error, Result};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+pub const VOCAB: usize = 61;
+/// Ends a generation unless the request ignores it.
+pub const EOS: u32 = 60;
+
+fn hash(state: u64, value: u64) -> u64 {
+    let mut x = state ^ value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+fn row(state: u64) -> impl Iterator<Item = f32> {
+    (0..VOCAB as u64).map(move |i| (hash(state, i + 1000) % 4096) as f32 / 512.0 - 4.0)
+}
+
+/// Logits after `tokens`.
+pub fn logits_after(tokens: &[u32]) -> Vec<f32> {
+    row(tokens.iter().fold(1, |s, &t| hash(s, u64::from(t)))).collect()
+}
+
+/// What happens in the model, and what it has seen.
+#[derive(Default)]
+pub struct Control {
+    /// The call that returns an error (from 1), 0: none.
+    pub fail_at: AtomicUsize,
+    /// The call that panics.
+    pub panic_at: AtomicUsize,
+    /// The call whose first row is NaN.
+    pub nan_at: AtomicUsize,
+    /// Every call sleeps so many microseconds.
+    pub delay_us: AtomicU64,
+    pub calls: AtomicUsize,
+    pub tokens: AtomicUsize,
+    pub dropped: AtomicBool,
+    /// (tokens of each slice, wants nothing) of each call.
+    pub log: Mutex<Vec<Vec<(usize, Wanted)>>>,
+    gate: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Control {
+    /// Calls wait from now on, until [`Control::open`].
+    pub fn shut(&self) {
+        *self.gate.lock().unwrap() = true;
+    }
+    pub fn open(&self) {
+        *self.gate.lock().unwrap() = false;
+        self.opened.notify_all();
+    }
+    pub fn tokens(&self) -> usize {
+        self.tokens.load(Ordering::SeqCst)
+    }
+    pub fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+pub struct Fake {
+    control: Arc<Control>,
+    /// (position, token) that each place of each page holds.
+    pages: Vec<[Option<(usize, u32)>; PAGE_TOKENS]>,
+    max_tokens: usize,
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.control.dropped.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Fake {
+    fn check(&self, slices: &[Slice]) {
+        let total: usize = slices.iter().map(|s| s.tokens.len()).sum();
+        assert!(
+            !slices.is_empty() && total <= self.max_tokens,
+            "{total} tokens"
+        );
+        for (i, slice) in slices.iter().enumerate() {
+            assert!(!slice.tokens.is_empty());
+            let end = slice.start + slice.tokens.len();
+            assert!(slice.pages.len() * PAGE_TOKENS >= end);
+            let used = &slice.pages[..end.div_ceil(PAGE_TOKENS)];
+            assert!(used.iter().all(|&p| (p as usize) < self.pages.len()));
+            let mut distinct = slice.pages.to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), slice.pages.len(), "a page twice");
+            for &written in &used[slice.start / PAGE_TOKENS..] {
+                for (j, other) in slices.iter().enumerate() {
+                    assert!(
+                        i == j || !other.pages.contains(&written),
+                        "page {written} is written by one sequence and held by another"
+                    );
+                }
+            }
+        }
+    }
+}
+
+impl Forward for Fake {
+    fn vocab_size(&self) -> usize {
+        VOCAB
+    }
+    fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+    fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+    fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
+        logits.clear();
+        self.check(slices);
+        let control = self.control.clone();
+        let mut gate = control.gate.lock().unwrap();
+        while *gate {
+            gate = control.opened.wait(gate).unwrap();
+        }
+        drop(gate);
+        let delay = control.delay_us.load(Ordering::SeqCst);
+        if delay > 0 {
+            std::thread::sleep(Duration::from_micros(delay));
+        }
+        let call = control.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let entry = slices.iter().map(|s| (s.tokens.len(), s.wanted)).collect();
+        control.log.lock().unwrap().push(entry);
+        let broken = |at: &AtomicUsize| at.load(Ordering::SeqCst) == call;
+        assert!(!broken(&control.panic_at), "injected panic");
+        for slice in slices {
+            control
+                .tokens
+                .fetch_add(slice.tokens.len(), Ordering::SeqCst);
+            for (i, &token) in slice.tokens.iter().enumerate() {
+                let position = slice.start + i;
+                let page = slice.pages[position / PAGE_TOKENS] as usize;
+                let stored = match broken(&control.fail_at) {
+                    // Undefined after an error.
+                    true => (usize::MAX, 0),
+                    false => (position, token),
+                };
+                self.pages[page][position % PAGE_TOKENS] = Some(stored);
+            }
+        }
+        if broken(&control.fail_at) {
+            return Err(Error::DeviceFailed("injected error".into()));
+        }
+        for slice in slices {
+            let mut state = 1;
+            for position in 0..slice.start + slice.tokens.len() {
+                let page = slice.pages[position / PAGE_TOKENS] as usize;
+                let (stored, token) =
+                    self.pages[page][position % PAGE_TOKENS].expect("an empty place is read");
+                assert_eq!(stored, position, "page {page} holds another position");
+                state = hash(state, u64::from(token));
+                let last = position + 1 == slice.start + slice.tokens.len();
+                let wanted = match slice.wanted {
+                    Wanted::Nothing => false,
+                    Wanted::Last => last,
+                    Wanted::All => position >= slice.start,
+                };
+                if wanted {
+                    logits.extend(row(state));
+                }
+            }
+        }
+        if broken(&control.nan_at) {
+            logits[3] = f32::NAN;
+        }
+        Ok(())
+    }
+}
+
+/// Token 3 is `d`: letters, one a token; the end token has none.
+pub struct Letters;
+
+pub fn letter(token: u32) -> String {
+    char::from(b'a' + (token % 26) as u8).to_string()
+}
+
+pub fn text_of(tokens: &[u32]) -> String {
+    tokens.iter().map(|&t| letter(t)).collect()
+}
+
+impl Detokenizer for Letters {
+    fn stream(&self, _prompt: &[u32]) -> Box<dyn TextStream> {
+        Box::new(Letters)
+    }
+}
+
+impl TextStream for Letters {
+    fn push(&mut self, token: u32) -> Result<String> {
+        Ok(letter(token))
+    }
+    fn finish(&mut self) -> String {
+        String::new()
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Setup {
+    pub pages: usize,
+    pub max_tokens: usize,
+    pub context: usize,
+    pub max_requests: usize,
+    pub prefill_chunk: usize,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            pages: 200,
+            max_tokens: 72,
+            context: 512,
+            max_requests: 8,
+            prefill_chunk: 64,
+        }
+    }
+}
+
+pub fn session(setup: Setup) -> (Session, Arc<Control>) {
+    let control = Arc::new(Control::default());
+    let fake = Fake {
+        control: control.clone(),
+        pages: vec![[None; PAGE_TOKENS]; setup.pages],
+        max_tokens: setup.max_tokens,
+    };
+    let options = SessionOptions {
+        context: setup.context,
+        max_requests: setup.max_requests,
+        prefill_chunk: setup.prefill_chunk,
+        ..Default::default()
+    };
+    let session = Session::with_forward(
+        Box::new(fake),
+        Arc::new(Letters),
+        options,
+        vec![EOS],
+        setup.context,
+    )
+    .unwrap();
+    (session, control)
+}
+
+/// Random numbers for tests.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = hash(self.0, 77);
+        (self.0 % n as u64) as usize
+    }
+    pub fn prompt(&mut self, n: usize) -> Vec<u32> {
+        (0..n).map(|_| self.below(VOCAB) as u32).collect()
+    }
+}
+
+/// What a session with that context must generate for the request.
+pub fn expected(request: &Request, context: usize) -> (Vec<u32>, FinishReason) {
+    let mut tokens = request.prompt.clone();
+    let mut sampler = Sampler::new(request.sampling.clone(), VOCAB, &tokens).unwrap();
+    let mut scratch = Scratch::default();
+    let mut new = Vec::new();
+    loop {
+        let mut row = logits_after(&tokens);
+        let token = sampler
+            .sample(&mut row, new.len() as u64, &mut scratch)
+            .unwrap()
+            .token;
+        sampler.accept(token);
+        tokens.push(token);
+        new.push(token);
+        if request.stop_tokens.contains(&token) || (token == EOS && !request.ignore_eos) {
+            return (new, FinishReason::StopToken);
+        }
+        if new.len() == request.max_tokens {
+            return (new, FinishReason::Length);
+        }
+        if tokens.len() == context {
+            return (new, FinishReason::Context);
+        }
+    }
+}
+
+/// All that came out of a generation.
+#[derive(Debug)]
+pub struct Output {
+    pub prompt_done: Vec<usize>,
+    pub tokens: Vec<u32>,
+    pub text: String,
+    pub reason: FinishReason,
+    pub usage: Usage,
+    pub error: Option<Error>,
+}
+
+pub const WATCHDOG: Duration = Duration::from_secs(60);
+
+pub fn next(generation: &Generation) -> Option<Event> {
+    match generation.next(Some(WATCHDOG)).unwrap() {
+        Next::Event(event) => Some(event),
+        Next::End => None,
+        Next::Pending => panic!("nothing for {WATCHDOG:?}: deadlock"),
+    }
+}
+
+pub fn collect(generation: &Generation) -> Output {
+    let mut output = Output {
+        prompt_done: Vec::new(),
+        tokens: Vec::new(),
+        text: String::new(),
+        reason: FinishReason::Error,
+        usage: Usage::default(),
+        error: None,
+    };
+    let mut finished = false;
+    while let Some(event) = next(generation) {
+        assert!(!finished, "{event:?} after the end");
+        match event {
+            Event::Prompt { done, .. } => output.prompt_done.push(done),
+            Event::Token { token, text, .. } => {
+                output.tokens.push(token);
+                output.text += &text;
+            }
+            Event::Finished {
+                reason,
+                text,
+                usage,
+                error,
+            } => {
+                output.text += &text;
+                output.reason = reason;
+                output.usage = usage;
+                output.error = error;
+                finished = true;
+            }
+        }
+    }
+    assert!(finished);
+    output
+}
+
+/// The output is what the request must give.
+pub fn assert_right(request: &Request, context: usize, output: &Output) {
+    let (tokens, reason) = expected(request, context);
+    assert_eq!(output.tokens, tokens, "{request:?}");
+    assert_eq!(output.reason, reason);
+    assert_eq!(output.error, None);
+    assert_eq!(output.usage.prompt_tokens, request.prompt.len());
+    assert_eq!(output.usage.generated_tokens, tokens.len());
+}
+
+/// Waits until nothing runs; then no page is held.
+pub fn assert_no_page_held(session: &Session) {
+    let start = Instant::now();
+    loop {
+        let status = session.status();
+        if status.running == 0 && status.waiting == 0 && status.pages_used == 0 {
+            return;
+        }
+        assert!(start.elapsed() < WATCHDOG, "{status:?}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits until `condition`.
+pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < WATCHDOG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,8 @@
+//! The session over a model that detects every mistake with its pages.
+
+mod ends;
+mod failures;
+mod fake;
+mod scheduling;
+mod stress;
+mod tokens;
