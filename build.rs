@@ -12,7 +12,7 @@ use std::process::Command;
 const PROBE: &str = r#"
 #[unsafe(no_mangle)]
 pub extern "C" fn mlxrocm_probe() {}
-core::arch::global_asm!(".symver mlxrocm_probe, mlxrocm_probe@@MLXROCM_0.1");
+core::arch::global_asm!(".symver mlxrocm_probe, mlxrocm_probe@@@MLXROCM_0.1");
 "#;
 
 fn main() {

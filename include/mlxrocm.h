@@ -239,8 +239,8 @@ typedef struct mlxrocm_device_info {
    */
   const char *name;
   /**
-   * The kernels that run on it: "avx512-vnni", "avx512", "avx2" or "portable"; borrowed until
-   * the device is freed.
+   * The kernels that run on it: "avx512-vnni", "avx2" or "portable"; borrowed until the device is
+   * freed.
    */
   const char *isa;
   /**
@@ -258,7 +258,8 @@ typedef struct mlxrocm_device_info {
 } mlxrocm_device_info;
 
 /**
- * Hears how far loading is: `done` of `total` bytes. It is called from the thread that loads.
+ * Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
+ * from the thread that loads.
  *
  * Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
  * throw, unwind or jump out.
@@ -274,7 +275,7 @@ typedef struct mlxrocm_model_options {
    */
   uint32_t struct_size;
   /**
-   * CPU threads; 0: one for each CPU that this process may run on.
+   * CPU threads, at most 1024; 0: one for each CPU that this process may run on.
    */
   uint32_t threads;
   /**
@@ -402,7 +403,47 @@ typedef struct mlxrocm_session_options {
    * Prompt tokens that are run at once; 0: 512.
    */
   uint32_t prefill_chunk;
+  /**
+   * Tokens of KV cache that all requests share; when it is full, requests wait for each other.
+   * 0: a context for each of `max_requests`, in at most 1 GiB.
+   */
+  uint64_t kv_tokens;
 } mlxrocm_session_options;
+
+/**
+ * What a session is and does right now.
+ */
+typedef struct mlxrocm_session_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_session_info).
+   */
+  uint32_t struct_size;
+  /**
+   * Tokens of context that a request may use, its prompt included.
+   */
+  uint32_t context;
+  /**
+   * Requests that run.
+   */
+  uint64_t running;
+  /**
+   * Requests that wait for their turn.
+   */
+  uint64_t waiting;
+  /**
+   * Tokens that the KV cache holds.
+   */
+  uint64_t kv_tokens;
+  /**
+   * Of these, tokens in pages that running requests hold.
+   */
+  uint64_t kv_used;
+  /**
+   * Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are
+   * given up when room is needed.
+   */
+  uint64_t kv_cached;
+} mlxrocm_session_info;
 
 /**
  * A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
@@ -1110,6 +1151,19 @@ mlxrocm_status mlxrocm_session_new(const struct mlxrocm_model *model,
                                    const struct mlxrocm_session_options *options,
                                    struct mlxrocm_session **session,
                                    struct mlxrocm_error **error);
+
+/**
+ * Tells what a session is and does right now.
+ *
+ * - `session`: borrowed.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_get_info(const struct mlxrocm_session *session,
+                                        struct mlxrocm_session_info *info,
+                                        struct mlxrocm_error **error);
 
 /**
  * Queues a request and returns at once; its events come out of mlxrocm_generation_next.

@@ -43,7 +43,8 @@ fn check_prompts(model: &Arc<Model>, references: &str) {
             &reference.greedy,
             &reference.margins,
             &reference.logprobs,
-        );
+        )
+        .unwrap_or_else(|problem| panic!("{problem}"));
         println!(
             "{references} {name}: first-step logits within {worst:.5}, logsumexp within {lse:.5}, \
              {} greedy tokens, {differences} differences at small margins, log-probabilities within {decode:.5}",

@@ -21,7 +21,8 @@ pub struct mlxrocm_model {
     _private: [u8; 0],
 }
 
-/// Hears how far loading is: `done` of `total` bytes. It is called from the thread that loads.
+/// Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
+/// from the thread that loads.
 ///
 /// Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
 /// throw, unwind or jump out.
@@ -136,8 +137,11 @@ pub unsafe extern "C" fn mlxrocm_model_load(
                 options.threads
             )));
         }
+        let mut last = (0, 0);
         let mut report = options.progress.map(|progress| {
+            let (last, user_data) = (&mut last, &user_data);
             move |done: u64, total: u64| {
+                *last = (done, total);
                 // SAFETY: the application gave the function for this user data, which is freed
                 // after loading.
                 unsafe { progress(done, total, user_data.pointer()) == 0 }
@@ -152,6 +156,15 @@ pub unsafe extern "C" fn mlxrocm_model_load(
                 .as_mut()
                 .map(|report| report as &mut dyn FnMut(u64, u64) -> bool),
         )?;
+        // What is too small to be reported by itself ends at the total.
+        let (done, total) = last;
+        if let Some(progress) = options.progress.filter(|_| done < total) {
+            // SAFETY: as above.
+            if unsafe { progress(total, total, user_data.pointer()) } != 0 {
+                let message = "loading was cancelled by the progress callback at its end";
+                return Err(Error::Cancelled(message.into()));
+            }
+        }
         let info = model.info();
         output.write(handle::publish(ModelObject {
             family: c_string(&info.family),

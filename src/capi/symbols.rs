@@ -8,7 +8,7 @@ macro_rules! since_0_1 {
     ($($function:ident)*) => {$(
         #[cfg(mlxrocm_symbol_versions)]
         core::arch::global_asm!(concat!(
-            ".symver ", stringify!($function), ", ", stringify!($function), "@@MLXROCM_0.1"
+            ".symver ", stringify!($function), ", ", stringify!($function), "@@@MLXROCM_0.1"
         ));
     )*};
 }

@@ -1,8 +1,17 @@
 //! Chat templates (Jinja) with Python's string methods, bounded by fuel.
 
+use super::Tokenizer;
 use super::chat_functions;
+use super::folder::read_text;
+use super::template_guard::guard;
+use super::template_meter::Meter;
+use super::tokenizer_json::read_object;
+use crate::formats::gguf::Gguf;
 use crate::{Error, Result};
+use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +31,26 @@ pub struct ChatTemplate {
     environment: Environment<'static>,
 }
 
+/// Noncharacters: no text has them.
+const OPEN: char = '\u{FDD0}';
+const CLOSE: char = '\u{FDD1}';
+
 /// The name of the one template in its environment.
 const NAME: &str = "chat";
 
 /// The longest template, in bytes. The longest in use have some 20 KB.
 const MAX_SOURCE: usize = 1 << 20;
 
-/// Instructions a rendering may take: a second at most.
-const FUEL: u64 = 2_000_000;
+/// Instructions that a rendering may take, and those that each message adds.
+const FUEL: u64 = 1_000_000;
+const FUEL_PER_MESSAGE: u64 = 2_000;
+
+/// Bytes that a rendering may read and make, and how often it may read and make its input.
+const BUDGET: usize = 64 << 20;
+const BUDGET_PER_BYTE: usize = 64;
+
+/// How deep macros may call each other.
+const MAX_DEPTH: usize = 100;
 
 /// The longest rendered prompt, in bytes.
 const MAX_OUTPUT: usize = 64 << 20;
@@ -43,18 +64,15 @@ impl ChatTemplate {
                 source.len()
             )));
         }
+        let invalid =
+            |error: String| Error::InvalidFile(format!("the chat template is invalid: {error}"));
+        let guarded = guard(source).map_err(invalid)?;
         let mut environment = Environment::new();
-        // What transformers' apply_chat_template sets.
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
-        environment.set_fuel(Some(FUEL));
-        environment.set_recursion_limit(64);
+        environment.set_recursion_limit(MAX_DEPTH);
         chat_functions::register(&mut environment);
         environment
-            .add_template_owned(NAME, source.to_string())
-            .map_err(|error| {
-                Error::InvalidFile(format!("the chat template does not compile: {error}"))
-            })?;
+            .add_template_owned(NAME, guarded)
+            .map_err(|error| invalid(format!("{error:#}")))?;
         Ok(ChatTemplate {
             source: source.to_string(),
             bos: bos.to_string(),
@@ -63,41 +81,149 @@ impl ChatTemplate {
         })
     }
 
+    /// The template of a model folder: `chat_template.jinja`, else `chat_template.json`, else the
+    /// one (or the one named `default`) of `tokenizer_config.json`. `None` where there is none.
+    ///
+    /// # Errors
+    /// `Io` and `InvalidFile`, naming the file.
+    pub fn from_folder(folder: &Path, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>> {
+        let jinja = folder.join("chat_template.jinja");
+        if let Some(source) = read_text(&jinja, MAX_SOURCE as u64)? {
+            return ChatTemplate::of(&source, tokenizer, &jinja.display().to_string());
+        }
+        for name in ["chat_template.json", "tokenizer_config.json"] {
+            let object = read_object(folder, name)?;
+            let entry = match object.get("chat_template") {
+                Some(serde_json::Value::Array(list)) => {
+                    let named = |entry: &&serde_json::Value| {
+                        entry.get("name").and_then(|n| n.as_str()) == Some("default")
+                    };
+                    let entry = list.iter().find(named).or(list.first());
+                    entry.and_then(|entry| entry.get("template"))
+                }
+                entry => entry,
+            };
+            if let Some(source) = entry.and_then(|entry| entry.as_str()) {
+                let file = folder.join(name).display().to_string();
+                return ChatTemplate::of(source, tokenizer, &file);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The template of a GGUF file; `None` where it has none. Errors as [`ChatTemplate::from_folder`].
+    pub fn from_gguf(gguf: &Gguf, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>> {
+        match gguf.get("tokenizer.chat_template").and_then(|v| v.as_str()) {
+            Some(source) => ChatTemplate::of(source, tokenizer, &gguf.path().display().to_string()),
+            None => Ok(None),
+        }
+    }
+
+    /// Compiles a template found in `file`.
+    fn of(source: &str, tokenizer: &Tokenizer, file: &str) -> Result<Option<ChatTemplate>> {
+        let spelling = |id: Option<u32>| id.and_then(|id| tokenizer.id_to_token(id));
+        let bos = spelling(tokenizer.bos()).unwrap_or_default();
+        let eos = spelling(tokenizer.eos()).unwrap_or_default();
+        ChatTemplate::new(source, &bos, &eos)
+            .map(Some)
+            .map_err(|error| Error::InvalidFile(format!("{file}: {error}")))
+    }
+
+    /// The tokens of the prompt: [`ChatTemplate::render`], encoded so that only the template makes
+    /// control tokens. Control tokens spelled out in `messages` stay text, whatever the user typed;
+    /// what `extra` holds is taken as the template's.
+    ///
+    /// # Errors
+    /// As [`ChatTemplate::render`] and [`Tokenizer::encode`].
+    pub fn encode(
+        &self,
+        tokenizer: &Tokenizer,
+        messages: &[Message],
+        add_generation_prompt: bool,
+        extra: &str,
+    ) -> Result<Vec<u32>> {
+        // Each control token in a message is set between two characters that no text uses, and is
+        // encoded as text where they come out of the template.
+        let mark = |text: &str| {
+            let text = text.replace([OPEN, CLOSE], "");
+            tokenizer.mark_special(&text, OPEN, CLOSE)
+        };
+        let marked: Vec<Message> = messages
+            .iter()
+            .map(|message| Message {
+                role: mark(&message.role),
+                content: mark(&message.content),
+            })
+            .collect();
+        let text = self.render(&marked, add_generation_prompt, extra)?;
+        let mut ids = Vec::new();
+        for part in text.split(OPEN) {
+            // A template may have cut a marked token apart: a mark without its partner is dropped.
+            let (inside, outside) = part.split_once(CLOSE).unwrap_or(("", part));
+            ids.extend(tokenizer.encode(inside, false, false)?);
+            ids.extend(tokenizer.encode(&outside.replace(CLOSE, ""), false, true)?);
+        }
+        Ok(ids)
+    }
+
     /// The text of the prompt. `add_generation_prompt` opens the assistant's turn. `extra` is a
-    /// JSON object of further template variables (e.g. `{"enable_thinking": false}`), or empty.
+    /// JSON object of further template variables (e.g. `{"enable_thinking": false}`), or empty; it
+    /// goes before everything else, so that it can give whole messages (`{"messages": [...]}`) with
+    /// tool calls and the like.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where `extra` is no JSON object, or the template fails, raises an error
+    /// itself, or uses too much time or memory.
     pub fn render(
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
         extra: &str,
     ) -> Result<String> {
-        let mut variables = serde_json::Map::new();
-        for name in ["tools", "documents"] {
-            variables.insert(name.into(), serde_json::Value::Null);
-        }
-        variables.insert("bos_token".into(), self.bos.clone().into());
-        variables.insert("eos_token".into(), self.eos.clone().into());
-        let messages = messages
-            .iter()
-            .map(|m| serde_json::json!({"role": m.role, "content": m.content}))
-            .collect();
-        variables.insert("messages".into(), serde_json::Value::Array(messages));
-        variables.insert("add_generation_prompt".into(), add_generation_prompt.into());
+        let mut variables = BTreeMap::<String, Value>::new();
+        let mut set = |name: &str, value: Value| variables.insert(name.to_string(), value);
+        set("tools", Value::from(()));
+        set("documents", Value::from(()));
+        set("bos_token", Value::from(self.bos.as_str()));
+        set("eos_token", Value::from(self.eos.as_str()));
+        set("add_generation_prompt", Value::from(add_generation_prompt));
+        let list = messages.iter().map(|message| {
+            let fields = [("role", &message.role), ("content", &message.content)];
+            let fields = fields.map(|(name, text)| (name, Value::from(text.as_str())));
+            fields.into_iter().collect::<Value>()
+        });
+        set("messages", list.collect());
         if !extra.trim().is_empty() {
-            let extra: serde_json::Map<String, serde_json::Value> = serde_json::from_str(extra)
-                .map_err(|error| {
-                    Error::InvalidArgument(format!(
-                        "the extra template variables are no JSON object: {error}"
-                    ))
-                })?;
-            variables.extend(extra);
+            let invalid = |what: String| {
+                Error::InvalidArgument(format!("the extra template variables: {what}"))
+            };
+            // Read as template values, which keep the order of keys.
+            let object: Value =
+                serde_json::from_str(extra).map_err(|error| invalid(error.to_string()))?;
+            if object.kind() != ValueKind::Map {
+                return Err(invalid("not a JSON object".into()));
+            }
+            for key in object.try_iter().map_err(|e| invalid(e.to_string()))? {
+                let value = object.get_item(&key);
+                set(&key.to_string(), value.map_err(|e| invalid(e.to_string()))?);
+            }
         }
         let fail = |error: minijinja::Error| {
             Error::InvalidArgument(format!("the chat template failed: {error:#}"))
         };
-        let template = self.environment.get_template(NAME).map_err(fail)?;
+        // Cheap: the compiled template is shared.
+        let mut environment = self.environment.clone();
+        let count = messages.len() as u64;
+        environment.set_fuel(Some(FUEL + FUEL_PER_MESSAGE * count));
+        let input = extra.len()
+            + messages
+                .iter()
+                .map(|m| m.content.len() + m.role.len())
+                .sum::<usize>();
+        let _meter = Meter::start(BUDGET + BUDGET_PER_BYTE * input.min(MAX_OUTPUT));
+        let template = environment.get_template(NAME).map_err(fail)?;
         let mut out = Bounded(Vec::new());
-        let variables = Value::from_serialize(&variables);
+        let variables = Value::from(variables);
         template
             .render_captured_to(variables, &mut out)
             .map_err(fail)?;

@@ -8,8 +8,8 @@ use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// The longest text that is encoded in one call, in bytes: the work space of an encoding is some
-/// forty times its text.
+/// The longest text that is encoded in one call, in bytes: where a text is one word, the work space
+/// is some forty times its size.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// The model behind a tokenizer.
@@ -17,13 +17,36 @@ pub(super) enum Encoder {
     /// Merges by rank.
     Bpe(Box<Bpe>),
     /// Merges by score.
-    Spm {
-        spm: Spm,
-        /// Control tokens, found in the text as it is.
-        control: AddedTokens,
-        /// Whether text begins with a space.
-        space_prefix: bool,
-    },
+    Spm(Box<SpmEncoder>),
+}
+
+/// SentencePiece with the control tokens around it.
+pub(super) struct SpmEncoder {
+    pub(super) spm: Spm,
+    /// Control tokens, found in the text as it is.
+    pub(super) control: AddedTokens,
+    /// Whether text begins with a space.
+    pub(super) space_prefix: bool,
+}
+
+impl SpmEncoder {
+    fn encode(&self, text: &str, parse_special: bool, out: &mut Vec<u32>) {
+        for segment in self.control.split(text, parse_special) {
+            match segment {
+                Segment::Token(id) => out.push(id),
+                Segment::Text(text) => {
+                    // The text after a control token begins anew, with its space.
+                    let mut marked = String::with_capacity(text.len() + 3);
+                    if self.space_prefix {
+                        marked.push(SPACE_MARK);
+                    }
+                    let mark = |c| if c == ' ' { SPACE_MARK } else { c };
+                    marked.extend(text.chars().map(mark));
+                    self.spm.encode(&marked, out);
+                }
+            }
+        }
+    }
 }
 
 /// What a tokenizer is made of.
@@ -113,6 +136,12 @@ impl Tokenizer {
         super::folder::read(folder).map(Tokenizer::from_parts)
     }
 
+    /// Reads the content of a `tokenizer.json` and, where not empty, a `tokenizer_config.json`.
+    /// `source` names the origin in messages. Errors as [`Tokenizer::from_folder`].
+    pub fn from_json(json: &str, config: &str, source: &str) -> Result<Tokenizer> {
+        super::folder::parse(json, config, source).map(Tokenizer::from_parts)
+    }
+
     /// Builds the tokenizer that a GGUF file's metadata describes.
     ///
     /// # Errors
@@ -151,36 +180,30 @@ impl Tokenizer {
             ids.extend_from_slice(&parts.prefix);
         }
         match &parts.encoder {
-            Encoder::Bpe(bpe) => bpe.encode(text, parse_special, &mut ids).map_err(|error| {
-                Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
-            })?,
-            Encoder::Spm {
-                spm,
-                control,
-                space_prefix,
-            } => {
-                for segment in control.split(text, parse_special) {
-                    match segment {
-                        Segment::Token(id) => ids.push(id),
-                        Segment::Text(text) => {
-                            // The text after a control token begins anew, with its space.
-                            let mut marked = String::with_capacity(text.len() + 3);
-                            if *space_prefix {
-                                marked.push(SPACE_MARK);
-                            }
-                            marked.extend(
-                                text.chars().map(|c| if c == ' ' { SPACE_MARK } else { c }),
-                            );
-                            spm.encode(&marked, &mut ids);
-                        }
-                    }
-                }
-            }
+            Encoder::Bpe(bpe) => bpe
+                .encode(&parts.vocabulary, text, parse_special, &mut ids)
+                .map_err(|error| {
+                    Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
+                })?,
+            Encoder::Spm(spm) => spm.encode(text, parse_special, &mut ids),
         }
         if add_special {
             ids.extend_from_slice(&parts.suffix);
         }
         Ok(ids)
+    }
+
+    /// The text with `open` and `close` around each special token that it spells out.
+    pub(super) fn mark_special(&self, text: &str, open: char, close: char) -> String {
+        let added = match &self.parts.encoder {
+            Encoder::Bpe(bpe) => vec![Some(&bpe.added), bpe.normalized.as_ref()],
+            Encoder::Spm(spm) => vec![Some(&spm.control)],
+        };
+        let mut out = text.to_string();
+        for added in added.into_iter().flatten() {
+            out = added.mark_special(&out, open, close);
+        }
+        out
     }
 
     /// Ids to text; bytes that are not UTF-8 become U+FFFD. `skip_special` leaves control tokens

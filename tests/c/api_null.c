@@ -1,0 +1,288 @@
+/* NULL, freed handles, handles of another type and values out of range: each is an error with a
+ * message, for every parameter of every function, and outputs stay as they are. */
+#include "check.h"
+
+static const char *model_path;
+
+/* Outputs that must stay untouched point here. */
+static char mark;
+#define UNTOUCHED ((void *)&mark)
+
+static void without_model(void) {
+    size_t count = 7;
+    mlxrocm_device *device = UNTOUCHED, *cpu = NULL;
+    NULL_ARGUMENT(mlxrocm_device_count(NULL, &error));
+    OK(mlxrocm_device_count(&count, &error));
+    CHECK(count >= 1);
+    NULL_ARGUMENT(mlxrocm_device_open(0, NULL, &error));
+    EXPECT(MLXROCM_ERROR_NO_DEVICE, mlxrocm_device_open(count, &device, &error));
+    EXPECT(MLXROCM_ERROR_NO_DEVICE, mlxrocm_device_open((size_t)-1, &device, &error));
+    CHECK(device == UNTOUCHED);
+    OK(mlxrocm_device_open(0, &cpu, &error));
+    mlxrocm_device_info info = {0};
+    INVALID(mlxrocm_device_get_info(cpu, &info, &error)); /* no struct_size */
+    info.struct_size = 5;
+    INVALID(mlxrocm_device_get_info(cpu, &info, &error));
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_device_get_info(NULL, &info, &error));
+    NULL_ARGUMENT(mlxrocm_device_get_info(cpu, NULL, &error));
+    OK(mlxrocm_device_get_info(cpu, &info, &error));
+    CHECK(info.kind == MLXROCM_DEVICE_CPU && info.compute_units >= 1 && info.name[0]);
+    CHECK(info.struct_size == sizeof info && info.memory_total >= info.memory_free);
+    mlxrocm_device_free(cpu);
+    INVALID(mlxrocm_device_get_info(cpu, &info, &error)); /* freed */
+    mlxrocm_device_free(cpu);                             /* and freed again */
+    INVALID(mlxrocm_device_get_info(NO_HANDLE, &info, &error));
+    mlxrocm_device_free(NO_HANDLE);
+    mlxrocm_device_free(NULL);
+
+    INVALID(mlxrocm_log_set_callback(0, NULL, NULL, NULL, &error));
+    INVALID(mlxrocm_log_set_callback(5, NULL, NULL, NULL, &error));
+    OK(mlxrocm_log_set_callback(MLXROCM_LOG_WARN, NULL, NULL, NULL, &error));
+
+    CHECK(mlxrocm_error_status(NULL) == MLXROCM_OK && mlxrocm_error_vendor_code(NULL) == 0);
+    CHECK(mlxrocm_error_message(NULL)[0] == '\0');
+    CHECK(mlxrocm_error_status(NO_HANDLE) == MLXROCM_ERROR_INVALID_ARGUMENT);
+    CHECK(mlxrocm_error_message(NO_HANDLE)[0] == '\0' && mlxrocm_error_vendor_code(NO_HANDLE) == 0);
+    mlxrocm_error_free(NULL);
+    mlxrocm_error_free(NO_HANDLE);
+    CHECK(mlxrocm_device_count(NULL, NULL) == MLXROCM_ERROR_NULL_ARGUMENT); /* error may be NULL */
+    CHECK(strcmp(mlxrocm_status_name(MLXROCM_ERROR_IO), "MLXROCM_ERROR_IO") == 0);
+    CHECK(strcmp(mlxrocm_status_name(-12345), "MLXROCM_STATUS_UNKNOWN") == 0);
+}
+
+static void loading(void) {
+    mlxrocm_model *model = UNTOUCHED;
+    mlxrocm_model_options options = {0};
+    NULL_ARGUMENT(mlxrocm_model_load(NULL, NULL, &model, &error));
+    NULL_ARGUMENT(mlxrocm_model_load(model_path, NULL, NULL, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+                   mlxrocm_model_load("/no/such/file", NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("", NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/\xff\xfe", NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/dev/null", NULL, &model, &error));
+    options.threads = 1; /* but no struct_size */
+    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    options.struct_size = sizeof options - 1;
+    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    options.struct_size = UINT32_MAX;
+    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    options.struct_size = sizeof options;
+    options.threads = UINT32_MAX;
+    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+
+    struct {
+        mlxrocm_model_options options;
+        uint64_t newer;
+    } larger = {{0}, 1};
+    larger.options.struct_size = sizeof larger;
+    larger.options.threads = 1;
+    EXPECT(MLXROCM_ERROR_UNSUPPORTED,
+           mlxrocm_model_load(model_path, &larger.options, &model, &error));
+    CHECK(model == UNTOUCHED);
+    larger.newer = 0; /* a newer program that asks for nothing new */
+    OK(mlxrocm_model_load(model_path, &larger.options, &model, &error));
+    mlxrocm_model_free(model);
+    memset(&options, 0, sizeof options); /* all zero is NULL */
+    OK(mlxrocm_model_load(model_path, &options, &model, &error));
+    mlxrocm_model_free(model);
+    mlxrocm_model_free(NULL);
+}
+
+static void text(const mlxrocm_model *model) {
+    mlxrocm_tokenizer *tokenizer = UNTOUCHED;
+    NULL_ARGUMENT(mlxrocm_model_get_tokenizer(NULL, &tokenizer, &error));
+    NULL_ARGUMENT(mlxrocm_model_get_tokenizer(model, NULL, &error));
+    INVALID(mlxrocm_model_get_tokenizer(NO_HANDLE, &tokenizer, &error));
+    CHECK(tokenizer == UNTOUCHED);
+    OK(mlxrocm_model_get_tokenizer(model, &tokenizer, &error));
+    /* A handle of another type. */
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "mlxrocm_tokenizer",
+                   mlxrocm_model_get_tokenizer((const void *)tokenizer, &tokenizer, &error));
+    mlxrocm_model_free((void *)tokenizer); /* is ignored */
+
+    mlxrocm_tokenizer_info info = {0};
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_tokenizer_get_info(NULL, &info, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_get_info(tokenizer, NULL, &error));
+    OK(mlxrocm_tokenizer_get_info(tokenizer, &info, &error));
+    CHECK(info.vocab_size > 256);
+
+    uint32_t tokens[8] = {0}, value = 77;
+    size_t needed = 77;
+    NULL_ARGUMENT(mlxrocm_tokenizer_encode(NULL, "a", 1, 0, tokens, 8, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_encode(tokenizer, NULL, 1, 0, tokens, 8, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 0, NULL, 8, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 0, tokens, 0, NULL, &error));
+    INVALID(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 4, tokens, 8, &needed, &error));
+    INVALID(mlxrocm_tokenizer_encode(tokenizer, "a", (size_t)-1, 0, tokens, 8, &needed, &error));
+    CHECK(needed == 77);
+    OK(mlxrocm_tokenizer_encode(tokenizer, NULL, 0, 0, tokens, 8, &needed, &error));
+    CHECK(needed == 0);
+
+    char room[64];
+    NULL_ARGUMENT(mlxrocm_tokenizer_decode(NULL, tokens, 1, 0, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_decode(tokenizer, NULL, 1, 0, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_decode(tokenizer, tokens, 1, 0, NULL, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_decode(tokenizer, tokens, 1, 0, room, 0, NULL, &error));
+    INVALID(mlxrocm_tokenizer_decode(tokenizer, tokens, 1, 2, room, 64, &needed, &error));
+    INVALID(mlxrocm_tokenizer_decode(tokenizer, tokens, (size_t)-1, 0, room, 64, &needed, &error));
+    value = info.vocab_size;
+    INVALID(mlxrocm_tokenizer_decode(tokenizer, &value, 1, 0, room, 64, &needed, &error));
+
+    NULL_ARGUMENT(mlxrocm_tokenizer_token_bytes(NULL, 1, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_token_bytes(tokenizer, 1, NULL, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_token_bytes(tokenizer, 1, NULL, 0, NULL, &error));
+    INVALID(mlxrocm_tokenizer_token_bytes(tokenizer, UINT32_MAX, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(NULL, "a", &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, NULL, &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, "a", NULL, &error));
+    INVALID(mlxrocm_tokenizer_find_token(tokenizer, "\xff", &value, &error));
+    OK(mlxrocm_tokenizer_find_token(tokenizer, "no such token", &value, &error));
+    CHECK(value == MLXROCM_NO_TOKEN);
+    NULL_ARGUMENT(mlxrocm_tokenizer_is_special(NULL, 1, &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_is_special(tokenizer, 1, NULL, &error));
+    INVALID(mlxrocm_tokenizer_is_special(tokenizer, info.vocab_size, &value, &error));
+    mlxrocm_tokenizer_free(tokenizer);
+    mlxrocm_tokenizer_free(tokenizer); /* twice */
+    mlxrocm_tokenizer_free(NULL);
+    INVALID(mlxrocm_tokenizer_get_info(tokenizer, &info, &error));
+
+    mlxrocm_chat_template *chat = NULL;
+    NULL_ARGUMENT(mlxrocm_model_get_chat_template(NULL, &chat, &error));
+    NULL_ARGUMENT(mlxrocm_model_get_chat_template(model, NULL, &error));
+    OK(mlxrocm_model_get_chat_template(model, &chat, &error));
+    mlxrocm_message messages[2] = {{"user", "hi"}, {NULL, "x"}};
+    NULL_ARGUMENT(mlxrocm_chat_template_render(NULL, messages, 1, 0, NULL, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, NULL, 1, 0, NULL, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 2, 0, NULL, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, NULL, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, room, 0, NULL, &error));
+    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 2, NULL, room, 64, &needed, &error));
+    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 0, "not json", room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_source(NULL, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_source(chat, NULL, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_source(chat, NULL, 0, NULL, &error));
+    mlxrocm_chat_template_free(chat);
+    mlxrocm_chat_template_free(NULL);
+    chat = UNTOUCHED;
+    NULL_ARGUMENT(mlxrocm_chat_template_new(NULL, NULL, NULL, &chat, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_new("x", NULL, NULL, NULL, &error));
+    INVALID(mlxrocm_chat_template_new("\xff", NULL, NULL, &chat, &error));
+    mlxrocm_error *error = NULL;
+    CHECK(mlxrocm_chat_template_new("{% if %}", NULL, NULL, &chat, &error) < 0 && error);
+    mlxrocm_error_free(error);
+    CHECK(chat == UNTOUCHED);
+}
+
+static void sessions(const mlxrocm_model *model) {
+    mlxrocm_session *session = UNTOUCHED;
+    mlxrocm_session_options options = {0};
+    NULL_ARGUMENT(mlxrocm_session_new(NULL, NULL, &session, &error));
+    NULL_ARGUMENT(mlxrocm_session_new(model, NULL, NULL, &error));
+    options.struct_size = 1;
+    INVALID(mlxrocm_session_new(model, &options, &session, &error));
+    CHECK(session == UNTOUCHED);
+    session = session_of(model);
+
+    mlxrocm_session_info info = {0};
+    INVALID(mlxrocm_session_get_info(session, &info, &error)); /* no struct_size */
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_session_get_info(NULL, &info, &error));
+    NULL_ARGUMENT(mlxrocm_session_get_info(session, NULL, &error));
+    OK(mlxrocm_session_get_info(session, &info, &error));
+    CHECK(info.context == 256 && info.kv_tokens >= 256 && info.running == 0 && info.waiting == 0);
+
+    uint32_t tokens[4] = {1, 2, 3, UINT32_MAX};
+    float value;
+    size_t needed;
+    NULL_ARGUMENT(mlxrocm_session_logits(NULL, tokens, 1, &value, 1, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_session_logits(session, NULL, 1, &value, 1, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_session_logits(session, tokens, 1, NULL, 1, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_session_logits(session, tokens, 1, NULL, 0, NULL, &error));
+    EXPECT(MLXROCM_ERROR_BUFFER_TOO_SMALL,
+           mlxrocm_session_logits(session, tokens, 1, &value, 1, &needed, &error));
+    CHECK(needed > 256);
+
+    mlxrocm_generation *generation = UNTOUCHED;
+    mlxrocm_request request = {0};
+    request.struct_size = sizeof request;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error)); /* no prompt */
+    request.text = "a";
+    NULL_ARGUMENT(mlxrocm_session_submit(NULL, &request, &generation, &error));
+    NULL_ARGUMENT(mlxrocm_session_submit(session, NULL, &generation, &error));
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, NULL, &error));
+    request.flags = 2;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.flags = 0;
+    request.token_count = 1; /* two prompts */
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.text = NULL; /* one, but without its pointer */
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.tokens = tokens + 3; /* a token that does not exist */
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.tokens = tokens;
+    const char *stop[1] = {NULL};
+    request.stop_count = 1;
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.stop = stop;
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.stop_count = 0;
+    request.stop_token_count = 1;
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.stop_token_count = 0;
+    request.bias_count = 1;
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.bias_tokens = tokens;
+    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.bias_count = 0;
+    request.temperature = -1.0f;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.temperature = 0.0f;
+    request.top_p = 1.5f;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.top_p = 0.0f;
+    request.logprobs = 21;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.logprobs = 0;
+    request.struct_size = 0;
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    CHECK(generation == UNTOUCHED);
+
+    generation = submit_text(session, "a", 2);
+    mlxrocm_event event = {0};
+    INVALID(mlxrocm_generation_next(generation, -1, &event, &error)); /* no struct_size */
+    event.struct_size = sizeof event;
+    NULL_ARGUMENT(mlxrocm_generation_next(NULL, -1, &event, &error));
+    NULL_ARGUMENT(mlxrocm_generation_next(generation, -1, NULL, &error));
+    INVALID(mlxrocm_generation_next((void *)session, -1, &event, &error));
+    NULL_ARGUMENT(mlxrocm_generation_cancel(NULL, &error));
+    INVALID(mlxrocm_generation_cancel(NO_HANDLE, &error));
+    mlxrocm_generation_free(generation);
+    mlxrocm_generation_free(generation);
+    INVALID(mlxrocm_generation_next(generation, -1, &event, &error));
+    INVALID(mlxrocm_generation_cancel(generation, &error));
+    mlxrocm_session_free(session);
+    mlxrocm_session_free(session);
+    mlxrocm_session_free(NULL);
+    mlxrocm_generation_free(NULL);
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    model_path = argv[1];
+    without_model();
+    loading();
+    mlxrocm_model *model = load(model_path);
+    mlxrocm_model_info info = {0};
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_model_get_info(NULL, &info, &error));
+    NULL_ARGUMENT(mlxrocm_model_get_info(model, NULL, &error));
+    OK(mlxrocm_model_get_info(model, &info, &error));
+    CHECK(info.layers > 0 && info.vocab_size > 256 && info.family[0] && info.name[0]);
+    text(model);
+    sessions(model);
+    mlxrocm_model_free(model);
+    INVALID(mlxrocm_model_get_info(model, &info, &error));
+    return 0;
+}

@@ -1,0 +1,166 @@
+//! The C API from C: each program of `tests/c` runs plainly, under the sanitizers of gcc, and under
+//! valgrind, on a small random model.
+
+#[path = "support/cc.rs"]
+mod cc;
+#[path = "support/random_model.rs"]
+#[allow(dead_code)] // the collection has models for other tests
+mod random_model;
+
+use cc::{C_WARNINGS, command, finish, scratch, stdout, succeed};
+use mlxrocm::formats::Format;
+use random_model::{Spec, Storage};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A model that loads in no time and whose text means nothing.
+fn model() -> &'static Path {
+    static MODEL: OnceLock<std::path::PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let mut spec = Spec::new("capi.gguf", "llama", Storage::Gguf(3, Format::Q8_0));
+        spec.tied = true;
+        spec.write(scratch())
+    })
+}
+
+fn run(command: &mut Command, limit: u64) {
+    let output = finish(command, "", Duration::from_secs(limit));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let (start, _) = said.char_indices().nth(6000).unwrap_or((said.len(), ' '));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}",
+        output.status,
+        &said[..start]
+    );
+}
+
+fn plainly(name: &str, arguments: &[&str]) {
+    let mut flags = C_WARNINGS.to_vec();
+    flags.extend(["-std=gnu11", "-O1", "-g"]);
+    let program = cc::compile("gcc", &format!("tests/c/{name}.c"), &flags, name);
+    run(
+        command(program, &[model().to_str().unwrap()]).args(arguments),
+        120,
+    );
+}
+
+fn sanitized(name: &str, arguments: &[&str]) {
+    let mut flags = C_WARNINGS.to_vec();
+    flags.extend([
+        "-std=gnu11",
+        "-O1",
+        "-g",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ]);
+    let program = cc::compile(
+        "gcc",
+        &format!("tests/c/{name}.c"),
+        &flags,
+        &format!("{name}_sanitized"),
+    );
+    let symbols = stdout(&succeed(Command::new("nm").arg(&program)));
+    for needed in ["__asan_init", "__ubsan_handle"] {
+        assert!(
+            symbols.contains(needed),
+            "{name} is not sanitized: no {needed}"
+        );
+    }
+    let mut command = command(program, &[model().to_str().unwrap()]);
+    command.args(arguments).env(
+        "ASAN_OPTIONS",
+        "detect_leaks=1:detect_stack_use_after_return=1",
+    );
+    run(&mut command, 180);
+}
+
+fn under_valgrind(name: &str, arguments: &[&str]) {
+    assert!(
+        cc::exists("valgrind"),
+        "valgrind is needed: `make test` installs it as root"
+    );
+    let program = cc::compile(
+        "gcc",
+        &format!("tests/c/{name}.c"),
+        &["-std=gnu11", "-O1", "-g"],
+        &format!("{name}_valgrind"),
+    );
+    let mut command = command(
+        "valgrind",
+        &[
+            "--quiet",
+            "--num-callers=30",
+            "--error-exitcode=99",
+            "--leak-check=full",
+            "--errors-for-leak-kinds=definite,indirect,possible",
+            "--fair-sched=yes",
+        ],
+    );
+    let suppressions = cc::root().join("tests/c/valgrind.supp");
+    command.arg(format!("--suppressions={}", suppressions.display()));
+    run(command.arg(program).arg(model()).args(arguments), 400);
+}
+
+macro_rules! programs {
+    ($($name:ident { $($mode:ident $arguments:expr;)* })*) => {$(
+        mod $name {
+            $(
+                #[test]
+                fn $mode() {
+                    super::$mode(stringify!($name), &$arguments);
+                }
+            )*
+        }
+    )*};
+}
+
+programs! {
+    api_null { plainly []; sanitized []; under_valgrind []; }
+    api_buffers { plainly []; sanitized []; under_valgrind []; }
+    api_callbacks { plainly []; sanitized []; under_valgrind []; }
+    api_order { plainly []; sanitized []; under_valgrind ["11"]; }
+    api_generate { plainly []; sanitized []; under_valgrind []; }
+    api_random { plainly ["1", "4000"]; sanitized ["2", "2000"]; under_valgrind ["3", "150"]; }
+}
+
+#[test]
+fn random_calls_with_other_seeds() {
+    for seed in 10..16 {
+        plainly("api_random", &[&seed.to_string(), "1500"]);
+    }
+}
+
+#[test]
+fn every_program_runs_here() {
+    let source = include_str!("capi.rs");
+    for entry in std::fs::read_dir(cc::root().join("tests/c")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(program) = name.strip_suffix(".c") else {
+            continue;
+        };
+        let elsewhere = ["api_dlopen", "api_layout"].contains(&program);
+        assert!(
+            elsewhere || source.contains(&format!("\n    {program} {{")),
+            "tests/c/{name} is not run by tests/capi.rs"
+        );
+    }
+}
+
+#[test]
+fn the_cpp_wrapper_does_what_the_c_functions_do() {
+    let mut flags = C_WARNINGS.to_vec();
+    flags.extend([
+        "-std=c++17",
+        "-O1",
+        "-g",
+        "-Wshadow",
+        "-Wconversion",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ]);
+    let program = cc::compile("g++", "tests/c/api_wrapper.cpp", &flags, "api_wrapper");
+    run(&mut command(program, &[model().to_str().unwrap()]), 120);
+}

@@ -1,0 +1,176 @@
+//! The example programs: each is compiled as a user would and run on the demo model.
+
+#[path = "support/cc.rs"]
+mod cc;
+
+use cc::{command, demo_model, example, finish, stdout};
+use std::process::Output;
+use std::time::Duration;
+
+fn run(name: &str, arguments: &[&str], input: &str) -> Output {
+    finish(
+        &mut command(example(name), arguments),
+        input,
+        Duration::from_secs(200),
+    )
+}
+
+/// Runs an example that must succeed.
+fn succeed(name: &str, arguments: &[&str], input: &str) -> (String, String) {
+    let output = run(name, arguments, input);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success(),
+        "{name}: {}\n{errors}",
+        output.status
+    );
+    (stdout(&output), errors)
+}
+
+fn model() -> String {
+    demo_model().to_str().unwrap().to_string()
+}
+
+#[test]
+fn e01_version() {
+    let (out, _) = succeed("01_version", &[], "");
+    assert!(
+        out.starts_with(&format!("library {}", env!("CARGO_PKG_VERSION"))),
+        "{out}"
+    );
+}
+
+#[test]
+fn e02_devices() {
+    let (out, _) = succeed("02_devices", &[], "");
+    assert!(
+        out.contains("device 0: ") && out.contains("kind           CPU"),
+        "{out}"
+    );
+}
+
+#[test]
+fn e03_generate() {
+    let (out, errors) = succeed(
+        "03_generate",
+        &["--tokens", "12", &model(), "The capital of France is"],
+        "",
+    );
+    assert!(out.contains("Paris"), "{out}");
+    assert!(
+        errors.contains("loading 100 %") && errors.contains("tokens/s"),
+        "{errors}"
+    );
+    assert!(errors.contains("generated 12"), "{errors}");
+    // Same seed, same text; an answer ends by itself.
+    let sampled = [
+        "--chat",
+        "--temperature",
+        "0.8",
+        "--seed",
+        "7",
+        &model(),
+        "What is the capital of France? Answer in one word.",
+    ];
+    let (first, errors) = succeed("03_generate", &sampled, "");
+    assert_eq!(first, succeed("03_generate", &sampled, "").0);
+    assert!(
+        errors.contains("the model stopped") || errors.contains("the token limit"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn e03_says_how_it_is_used_and_what_failed() {
+    assert_eq!(run("03_generate", &[], "").status.code(), Some(2));
+    let missing = run("03_generate", &["/no/such.gguf", "x"], "");
+    assert_eq!(missing.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(
+        errors.contains("MLXROCM_ERROR_IO: /no/such.gguf"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn e04_chat_remembers_earlier_turns() {
+    let turns = "Say only the word yes.\nNow say only the word no.\n\nnever read\n";
+    // Whole pages of 32 tokens are kept.
+    let system = "You are an assistant that answers every question in exactly one word. ".repeat(4);
+    let (out, errors) = succeed("04_chat", &[&model(), &system], turns);
+    assert!(out.lines().count() >= 2, "{out}");
+    let number = |text: &str| {
+        text.split_whitespace()
+            .find_map(|word| word.parse::<usize>().ok())
+    };
+    let figures: Vec<(usize, usize)> = errors
+        .split("[prompt of ")
+        .skip(1)
+        .map(|text| {
+            let (tokens, cached) = text.split_once(',').unwrap();
+            (number(tokens).unwrap(), number(cached).unwrap())
+        })
+        .collect();
+    let [(first, _), (second, cached)] = figures[..] else {
+        panic!("{errors}")
+    };
+    assert!(
+        first > 64 && second > first + 10 && cached > first - 32,
+        "{figures:?}"
+    );
+}
+
+#[test]
+fn e05_tokenize() {
+    let (out, _) = succeed("05_tokenize", &[&model(), "Hello world<|im_end|>"], "");
+    assert!(
+        out.contains("\"Hello\"") && out.contains("\"<|im_end|>\"  special"),
+        "{out}"
+    );
+    assert!(out.ends_with("tokens: Hello world<|im_end|>\n"), "{out}");
+}
+
+#[test]
+fn e06_batch_gives_what_each_prompt_gives_alone() {
+    let model = model();
+    let (out, errors) = succeed("06_batch", &[&model], "");
+    for number in 1..=4 {
+        assert!(
+            errors.contains(&format!("[{number}] end after")),
+            "{errors}"
+        );
+    }
+    assert!(out.contains("1. The capital of France is| Paris"), "{out}");
+    let (alone, _) = succeed("06_batch", &[&model, "Water boils at"], "");
+    let text = alone.strip_prefix("1. ").unwrap();
+    assert!(out.contains(text), "{out}\n---\n{alone}");
+}
+
+#[test]
+fn cpp_generate() {
+    let (out, errors) = succeed("cpp/generate", &[&model(), "Say hello."], "");
+    assert!(
+        !out.trim().is_empty() && errors.contains("tokens/s"),
+        "{out}{errors}"
+    );
+}
+
+#[test]
+fn examples_are_short_and_all_are_run() {
+    let source = include_str!("capi_examples.rs");
+    let mut count = 0;
+    for folder in ["c_examples", "c_examples/cpp"] {
+        for entry in std::fs::read_dir(cc::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            assert!(source.contains(&format!("{name}\"")), "{name} is not run");
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 150, "{name} has {lines} lines");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 7);
+}

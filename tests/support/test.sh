@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs all tests (`make test`): what they need beyond Rust and gcc is installed when root.
+set -eu
+
+missing=""
+command -v g++ >/dev/null || missing="$missing g++"
+command -v gcc >/dev/null || missing="$missing gcc"
+command -v valgrind >/dev/null || missing="$missing valgrind"
+command -v pkg-config >/dev/null || missing="$missing pkg-config"
+command -v readelf >/dev/null || missing="$missing binutils"
+# valgrind reads the C library's symbols.
+[ -e /usr/lib/debug/.build-id ] || [ -z "$missing" ] || missing="$missing libc6-dbg"
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "the tests need: apt-get install$missing" >&2
+        exit 1
+    fi
+    echo "installing$missing" >&2
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >&2
+fi
+
+exec ${CARGO:-cargo} test --locked --no-fail-fast "$@" </dev/null
