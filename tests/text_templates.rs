@@ -350,3 +350,41 @@ fn broken_templates_are_errors_never_panics() {
         }
     }
 }
+
+#[test]
+fn where_a_folder_keeps_its_template() {
+    use mlxrocm::text::Tokenizer;
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/text/llama3");
+    let tokenizer = Tokenizer::from_folder(&golden).unwrap();
+    assert!(
+        ChatTemplate::from_folder(&golden, &tokenizer)
+            .unwrap()
+            .is_none()
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let render = || {
+        let template = ChatTemplate::from_folder(folder.path(), &tokenizer)
+            .unwrap()
+            .unwrap();
+        template.render(&[], false, "").unwrap()
+    };
+    write(
+        "tokenizer_config.json",
+        r#"{"chat_template": "{{ eos_token }}"}"#,
+    );
+    assert_eq!(render(), "<|eot_id|>");
+    let list = r#"{"chat_template": [{"name": "tool_use", "template": "t"},
+        {"name": "default", "template": "d{{ bos_token }}"}]}"#;
+    write("tokenizer_config.json", list);
+    assert_eq!(render(), "d<|begin_of_text|>");
+    write("chat_template.json", r#"{"chat_template": "j"}"#);
+    assert_eq!(render(), "j");
+    write("chat_template.jinja", "file\n");
+    assert_eq!(render(), "file");
+    write("chat_template.jinja", "{% if %}");
+    let error = ChatTemplate::from_folder(folder.path(), &tokenizer)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("chat_template.jinja: "), "{error}");
+}

@@ -125,6 +125,26 @@ impl AddedTokens {
         found
     }
 
+    /// The text with `open` and `close` around each special token.
+    pub(super) fn mark_special(&self, text: &str, open: char, close: char) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let found = self.find(rest, true).filter(|token| token.special);
+            let len = found.map_or(c.len_utf8(), |token| token.text.len());
+            let (part, after) = rest.split_at_checked(len).unwrap_or((rest, ""));
+            if found.is_some() {
+                out.push(open);
+                out.push_str(part);
+                out.push(close);
+            } else {
+                out.push_str(part);
+            }
+            rest = after;
+        }
+        out
+    }
+
     /// Cuts the text at the leftmost, longest added tokens.
     pub(super) fn split<'a>(&self, text: &'a str, parse_special: bool) -> Vec<Segment<'a>> {
         let mut segments = Vec::new();

@@ -362,8 +362,8 @@ fn tests(environment: &mut Environment<'static>) {
     environment.add_test("number", |value: &Value| {
         matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
     });
-    type Comparison = fn(&Value, &Value) -> bool;
-    let comparing: [(&[&str], Comparison); 6] = [
+    type Compare = fn(&Value, &Value) -> bool;
+    let comparing: [(&[&str], Compare); 6] = [
         (&["eq", "equalto", "=="], |a, b| a == b),
         (&["ne", "!="], |a, b| a != b),
         (&["lt", "lessthan", "<"], |a, b| a < b),

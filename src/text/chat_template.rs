@@ -1,12 +1,17 @@
 //! Chat templates (Jinja) with Python's string methods, bounded by fuel.
 
+use super::Tokenizer;
 use super::chat_functions;
+use super::folder::read_text;
 use super::template_guard::guard;
 use super::template_meter::Meter;
+use super::tokenizer_json::read_object;
+use crate::formats::gguf::Gguf;
 use crate::{Error, Result};
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +30,10 @@ pub struct ChatTemplate {
     eos: String,
     environment: Environment<'static>,
 }
+
+/// Noncharacters: no text has them.
+const OPEN: char = '\u{FDD0}';
+const CLOSE: char = '\u{FDD1}';
 
 /// The name of the one template in its environment.
 const NAME: &str = "chat";
@@ -70,6 +79,91 @@ impl ChatTemplate {
             eos: eos.to_string(),
             environment,
         })
+    }
+
+    /// The template of a model folder: `chat_template.jinja`, else `chat_template.json`, else the
+    /// one (or the one named `default`) of `tokenizer_config.json`. `None` where there is none.
+    ///
+    /// # Errors
+    /// `Io` and `InvalidFile`, naming the file.
+    pub fn from_folder(folder: &Path, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>> {
+        let jinja = folder.join("chat_template.jinja");
+        if let Some(source) = read_text(&jinja, MAX_SOURCE as u64)? {
+            return ChatTemplate::of(&source, tokenizer, &jinja.display().to_string());
+        }
+        for name in ["chat_template.json", "tokenizer_config.json"] {
+            let object = read_object(folder, name)?;
+            let entry = match object.get("chat_template") {
+                Some(serde_json::Value::Array(list)) => {
+                    let named = |entry: &&serde_json::Value| {
+                        entry.get("name").and_then(|n| n.as_str()) == Some("default")
+                    };
+                    let entry = list.iter().find(named).or(list.first());
+                    entry.and_then(|entry| entry.get("template"))
+                }
+                entry => entry,
+            };
+            if let Some(source) = entry.and_then(|entry| entry.as_str()) {
+                let file = folder.join(name).display().to_string();
+                return ChatTemplate::of(source, tokenizer, &file);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The template of a GGUF file; `None` where it has none. Errors as [`ChatTemplate::from_folder`].
+    pub fn from_gguf(gguf: &Gguf, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>> {
+        match gguf.get("tokenizer.chat_template").and_then(|v| v.as_str()) {
+            Some(source) => ChatTemplate::of(source, tokenizer, &gguf.path().display().to_string()),
+            None => Ok(None),
+        }
+    }
+
+    /// Compiles a template found in `file`.
+    fn of(source: &str, tokenizer: &Tokenizer, file: &str) -> Result<Option<ChatTemplate>> {
+        let spelling = |id: Option<u32>| id.and_then(|id| tokenizer.id_to_token(id));
+        let bos = spelling(tokenizer.bos()).unwrap_or_default();
+        let eos = spelling(tokenizer.eos()).unwrap_or_default();
+        ChatTemplate::new(source, &bos, &eos)
+            .map(Some)
+            .map_err(|error| Error::InvalidFile(format!("{file}: {error}")))
+    }
+
+    /// The tokens of the prompt: [`ChatTemplate::render`], encoded so that only the template makes
+    /// control tokens. Control tokens spelled out in `messages` stay text, whatever the user typed;
+    /// what `extra` holds is taken as the template's.
+    ///
+    /// # Errors
+    /// As [`ChatTemplate::render`] and [`Tokenizer::encode`].
+    pub fn encode(
+        &self,
+        tokenizer: &Tokenizer,
+        messages: &[Message],
+        add_generation_prompt: bool,
+        extra: &str,
+    ) -> Result<Vec<u32>> {
+        // Each control token in a message is set between two characters that no text uses, and is
+        // encoded as text where they come out of the template.
+        let mark = |text: &str| {
+            let text = text.replace([OPEN, CLOSE], "");
+            tokenizer.mark_special(&text, OPEN, CLOSE)
+        };
+        let marked: Vec<Message> = messages
+            .iter()
+            .map(|message| Message {
+                role: mark(&message.role),
+                content: mark(&message.content),
+            })
+            .collect();
+        let text = self.render(&marked, add_generation_prompt, extra)?;
+        let mut ids = Vec::new();
+        for part in text.split(OPEN) {
+            // A template may have cut a marked token apart: a mark without its partner is dropped.
+            let (inside, outside) = part.split_once(CLOSE).unwrap_or(("", part));
+            ids.extend(tokenizer.encode(inside, false, false)?);
+            ids.extend(tokenizer.encode(&outside.replace(CLOSE, ""), false, true)?);
+        }
+        Ok(ids)
     }
 
     /// The text of the prompt. `add_generation_prompt` opens the assistant's turn. `extra` is a

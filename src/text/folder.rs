@@ -53,11 +53,23 @@ pub(super) fn read(folder: &Path) -> Result<Parts> {
             "{source}: no such file; a model folder needs it to read text"
         ))
     })?;
-    let file: File = serde_json::from_str(&text)
-        .map_err(|error| Error::InvalidFile(format!("{source}: {error}")))?;
+    let file = parse_file(&text, &source)?;
     drop(text);
     let settings = Settings::read(folder)?;
     build(file, settings, source)
+}
+
+/// Reads the parts from the content of the files; an empty `config` is none.
+pub(super) fn parse(json: &str, config: &str, source: &str) -> Result<Parts> {
+    let config = if config.is_empty() { "{}" } else { config };
+    let config = serde_json::from_str(config)
+        .map_err(|error| Error::InvalidFile(format!("{source}: tokenizer_config.json: {error}")))?;
+    let settings = Settings::from_objects(&config, &Default::default(), source)?;
+    build(parse_file(json, source)?, settings, source.to_string())
+}
+
+fn parse_file(json: &str, source: &str) -> Result<File> {
+    serde_json::from_str(json).map_err(|error| Error::InvalidFile(format!("{source}: {error}")))
 }
 
 fn build(file: File, settings: Settings, source: String) -> Result<Parts> {

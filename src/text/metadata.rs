@@ -62,7 +62,11 @@ impl<'a> Metadata<'a, '_> {
 
     /// A token id. One outside the vocabulary is ignored with a warning, as files in use have it.
     fn token(&self, key: &str, vocab_size: usize) -> Result<Option<u32>> {
-        let id = self.value(key, "an integer", Value::as_i64)?;
+        let id = self.value(key, "an integer", |value| match value {
+            Value::Unsigned(id) => Some(i128::from(*id)),
+            Value::Signed(id) => Some(i128::from(*id)),
+            _ => None,
+        })?;
         let inside = id
             .and_then(|id| u32::try_from(id).ok())
             .filter(|id| (*id as usize) < vocab_size);

@@ -33,8 +33,8 @@ const WHITESPACE: WhitespaceConfig = WhitespaceConfig {
 pub(super) fn guard(source: &str) -> Result<String, String> {
     let source = without_generation(&source.replace("\r\n", "\n").replace('\r', "\n"));
     check_size(&source)?;
-    let syntax = SyntaxConfig;
-    let tree = parse(&source, "chat template", syntax, WHITESPACE).map_err(|e| format!("{e:#}"))?;
+    let tree =
+        parse(&source, "chat template", SyntaxConfig, WHITESPACE).map_err(|e| format!("{e:#}"))?;
     let mut printer = Printer(String::with_capacity(source.len() * 2));
     printer.stmt(&tree)?;
     Ok(printer.0)

@@ -8,8 +8,8 @@ use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// The longest text that is encoded in one call, in bytes: the work space of an encoding is some
-/// forty times its text.
+/// The longest text that is encoded in one call, in bytes: where a text is one word, the work space
+/// is some forty times its size.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// The model behind a tokenizer.
@@ -136,6 +136,12 @@ impl Tokenizer {
         super::folder::read(folder).map(Tokenizer::from_parts)
     }
 
+    /// Reads the content of a `tokenizer.json` and, where not empty, a `tokenizer_config.json`.
+    /// `source` names the origin in messages. Errors as [`Tokenizer::from_folder`].
+    pub fn from_json(json: &str, config: &str, source: &str) -> Result<Tokenizer> {
+        super::folder::parse(json, config, source).map(Tokenizer::from_parts)
+    }
+
     /// Builds the tokenizer that a GGUF file's metadata describes.
     ///
     /// # Errors
@@ -185,6 +191,19 @@ impl Tokenizer {
             ids.extend_from_slice(&parts.suffix);
         }
         Ok(ids)
+    }
+
+    /// The text with `open` and `close` around each special token that it spells out.
+    pub(super) fn mark_special(&self, text: &str, open: char, close: char) -> String {
+        let added = match &self.parts.encoder {
+            Encoder::Bpe(bpe) => vec![Some(&bpe.added), bpe.normalized.as_ref()],
+            Encoder::Spm(spm) => vec![Some(&spm.control)],
+        };
+        let mut out = text.to_string();
+        for added in added.into_iter().flatten() {
+            out = added.mark_special(&out, open, close);
+        }
+        out
     }
 
     /// Ids to text; bytes that are not UTF-8 become U+FFFD. `skip_special` leaves control tokens

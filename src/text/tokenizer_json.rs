@@ -200,11 +200,13 @@ pub(super) struct Settings {
     pub(super) added: Vec<TokenFields>,
 }
 
+type Object = serde_json::Map<String, Value>;
+
 /// One of the JSON objects beside `tokenizer.json`; empty where the file is missing.
-pub(super) fn read_object(folder: &Path, name: &str) -> Result<serde_json::Map<String, Value>> {
+pub(super) fn read_object(folder: &Path, name: &str) -> Result<Object> {
     let path = folder.join(name);
     let Some(text) = read_text(&path, MAX_CONFIG)? else {
-        return Ok(serde_json::Map::new());
+        return Ok(Object::new());
     };
     serde_json::from_str(&text)
         .map_err(|error| Error::InvalidFile(format!("{}: {error}", path.display())))
@@ -223,6 +225,11 @@ impl Settings {
         let name = "tokenizer_config.json";
         let config = read_object(folder, name)?;
         let map = read_object(folder, "special_tokens_map.json")?;
+        Settings::from_objects(&config, &map, &folder.join(name).display().to_string())
+    }
+
+    /// The settings of both files' content; `source` names the configuration.
+    pub(super) fn from_objects(config: &Object, map: &Object, source: &str) -> Result<Settings> {
         let spelling = |key: &str| token_text(config.get(key)).or_else(|| token_text(map.get(key)));
         let mut added = Vec::new();
         let list = config
@@ -230,8 +237,7 @@ impl Settings {
             .and_then(Value::as_object);
         for (id, fields) in list.into_iter().flatten() {
             let invalid = |what: String| {
-                let path = folder.join(name);
-                Error::InvalidFile(format!("{}: added_tokens_decoder: {what}", path.display()))
+                Error::InvalidFile(format!("{source}: added_tokens_decoder: {what}"))
             };
             let number = id
                 .parse()
