@@ -25,6 +25,7 @@ LIBRARY := $(RELEASE)/libmlxrocm.so
 CACHE := $(if $(MLXROCM_CACHE_DIR),$(MLXROCM_CACHE_DIR),.cache/models)
 MODEL := $(CACHE)/SmolLM2-135M-Instruct.Q4_1.gguf
 export MLXROCM_DEMO_MODEL := $(abspath $(MODEL))
+export MLXROCM_TEST_MODELS := $(abspath $(CACHE))
 
 EXAMPLES := $(RELEASE)/examples-c
 PROGRAMS := $(patsubst c_examples/%.c,$(EXAMPLES)/%,$(wildcard c_examples/*.c)) \
@@ -32,7 +33,7 @@ PROGRAMS := $(patsubst c_examples/%.c,$(EXAMPLES)/%,$(wildcard c_examples/*.c)) 
 
 PROMPT ?= Write one sentence about the sea.
 
-.PHONY: all examples demo model test check install bench-cpu clean FORCE
+.PHONY: all examples demo model folders test check install bench-cpu clean FORCE
 
 all: $(LIBRARY)
 
@@ -61,7 +62,11 @@ demo: $(EXAMPLES)/03_generate model
 model:
 	@PYTHON="$(PYTHON)" sh tests/support/fetch_model.sh "$(MODEL)"
 
-test: model
+# MLX model folders made from the demo model.
+folders: model
+	@PYTHON="$(PYTHON)" sh tests/golden/models/make_folders.sh "$(MODEL)" "$(CACHE)"
+
+test: model folders
 	@CARGO="$(CARGO)" sh tests/support/test.sh
 
 # What a change must pass besides the tests.

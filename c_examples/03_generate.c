@@ -56,6 +56,7 @@ static int stream(mlxrocm_generation *generation) {
         fflush(stdout);
         if (event.kind != MLXROCM_EVENT_FINISHED) continue;
         printf("\n");
+        fflush(stdout);
         if (event.finish_reason == MLXROCM_FINISH_ERROR) {
             fprintf(stderr, "%s: %s\n", mlxrocm_status_name(event.error_status),
                     event.error_message);

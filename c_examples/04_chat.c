@@ -60,7 +60,7 @@ static int answer(mlxrocm_session *session) {
     const mlxrocm_request request = {.struct_size = sizeof request,
                                      .messages = messages,
                                      .message_count = message_count,
-                                     .max_tokens = 512};
+                                     .max_tokens = 256};
     mlxrocm_error *error = NULL;
     mlxrocm_generation *generation = NULL;
     if (mlxrocm_session_submit(session, &request, &generation, &error) != MLXROCM_OK)
@@ -75,12 +75,16 @@ static int answer(mlxrocm_session *session) {
         fwrite(event.text, 1, event.text_length, stdout);
         fflush(stdout);
         text = append(text, &length, event.text, event.text_length);
-        if (event.kind == MLXROCM_EVENT_FINISHED && event.finish_reason == MLXROCM_FINISH_ERROR) {
+        if (event.kind == MLXROCM_EVENT_TOKEN) continue;
+        printf("\n");
+        fflush(stdout);
+        fprintf(stderr, "[prompt of %llu tokens, %llu of them still in the cache]\n",
+                (unsigned long long)event.prompt_tokens, (unsigned long long)event.cached_tokens);
+        if (event.finish_reason == MLXROCM_FINISH_ERROR) {
             fprintf(stderr, "%s\n", event.error_message);
             failed = 1;
         }
     }
-    printf("\n");
     mlxrocm_generation_free(generation);
     if (status < 0) failed = fail("next", error);
     if (failed) {

@@ -411,6 +411,41 @@ typedef struct mlxrocm_session_options {
 } mlxrocm_session_options;
 
 /**
+ * What a session is and does right now.
+ */
+typedef struct mlxrocm_session_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_session_info).
+   */
+  uint32_t struct_size;
+  /**
+   * Tokens of context that a request may use, its prompt included.
+   */
+  uint32_t context;
+  /**
+   * Requests that run.
+   */
+  uint64_t running;
+  /**
+   * Requests that wait for their turn.
+   */
+  uint64_t waiting;
+  /**
+   * Tokens that the KV cache holds.
+   */
+  uint64_t kv_tokens;
+  /**
+   * Of these, tokens in pages that running requests hold.
+   */
+  uint64_t kv_used;
+  /**
+   * Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are
+   * given up when room is needed.
+   */
+  uint64_t kv_cached;
+} mlxrocm_session_info;
+
+/**
  * A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
  *
  * The prompt is exactly one of `tokens`, `text` and `messages`.
@@ -1116,6 +1151,19 @@ mlxrocm_status mlxrocm_session_new(const struct mlxrocm_model *model,
                                    const struct mlxrocm_session_options *options,
                                    struct mlxrocm_session **session,
                                    struct mlxrocm_error **error);
+
+/**
+ * Tells what a session is and does right now.
+ *
+ * - `session`: borrowed.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_get_info(const struct mlxrocm_session *session,
+                                        struct mlxrocm_session_info *info,
+                                        struct mlxrocm_error **error);
 
 /**
  * Queues a request and returns at once; its events come out of mlxrocm_generation_next.

@@ -415,6 +415,12 @@ class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
         });
         return Generation(generation);
     }
+    mlxrocm_session_info info() const {
+        mlxrocm_session_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_session_get_info, get(), &info);
+        return info;
+    }
     // Rows of vocab_size numbers, one for each token.
     std::vector<float> logits(const std::vector<Token> &tokens) {
         return detail::filled<float>([&](float *logits, std::size_t capacity, std::size_t *needed) {

@@ -5,6 +5,7 @@
 //! `formats` and `text` know nothing of devices.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
+#![cfg_attr(test, allow(clippy::undocumented_unsafe_blocks))]
 
 pub mod array;
 pub mod capi;

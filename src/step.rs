@@ -117,13 +117,13 @@ pub enum Step {
     },
     /// Per-head norm and RoPE of q and k, KV cache write, causal attention over the cache.
     Attend {
-        /// `[tokens, heads · head_dim]`.
+        /// `[rows, heads · head_dim]`; rows are the tokens, or those whose logits are wanted.
         q: BufferId,
         /// `[tokens, kv_heads · head_dim]`.
         k: BufferId,
         /// `[tokens, kv_heads · head_dim]`.
         v: BufferId,
-        /// `[tokens, heads · head_dim]`.
+        /// As `q`.
         out: BufferId,
         /// Norm of each query head.
         q_norm: Option<Norm>,

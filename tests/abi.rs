@@ -40,7 +40,11 @@ fn exactly_the_declared_functions_are_exported_each_with_a_version() {
             continue; // the version node itself
         }
         let (name, node) = symbol.split_once("@@").unwrap_or((symbol, ""));
-        assert_eq!((kind, node), ("T", "MLXROCM_0.1"), "{line}");
+        assert_eq!(
+            (kind, node),
+            ("T", "MLXROCM_0.1"),
+            "{line} (versions need lld or mold: RUSTFLAGS=-Clink-arg=-fuse-ld=lld)"
+        );
         exported.insert(name.to_string());
     }
     let declared = declared();
@@ -131,6 +135,9 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         tokenizer::mlxrocm_tokenizer_info { struct_size vocab_size bos eos }
         chat_template::mlxrocm_message { role content }
         session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens }
+        session::mlxrocm_session_info {
+            struct_size context running waiting kv_tokens kv_used kv_cached
+        }
         request::mlxrocm_request {
             struct_size flags tokens token_count text messages message_count stop stop_count
             stop_tokens stop_token_count bias_tokens bias_values bias_count seed max_tokens temperature

@@ -94,13 +94,30 @@ fn e03_says_how_it_is_used_and_what_failed() {
 
 #[test]
 fn e04_chat_remembers_earlier_turns() {
-    let turns = "My name is Ada. Remember it.\nWhat is my name?\n";
-    let (out, _) = succeed(
-        "04_chat",
-        &[&model(), "You are a helpful assistant."],
-        turns,
+    let turns = "Say only the word yes.\nNow say only the word no.\n\nnever read\n";
+    // Whole pages of 32 tokens are kept.
+    let system = "You are an assistant that answers every question in exactly one word. ".repeat(4);
+    let (out, errors) = succeed("04_chat", &[&model(), &system], turns);
+    assert!(out.lines().count() >= 2, "{out}");
+    let number = |text: &str| {
+        text.split_whitespace()
+            .find_map(|word| word.parse::<usize>().ok())
+    };
+    let figures: Vec<(usize, usize)> = errors
+        .split("[prompt of ")
+        .skip(1)
+        .map(|text| {
+            let (tokens, cached) = text.split_once(',').unwrap();
+            (number(tokens).unwrap(), number(cached).unwrap())
+        })
+        .collect();
+    let [(first, _), (second, cached)] = figures[..] else {
+        panic!("{errors}")
+    };
+    assert!(
+        first > 64 && second > first + 10 && cached > first - 32,
+        "{figures:?}"
     );
-    assert!(out.lines().count() >= 2 && out.contains("Ada"), "{out}");
 }
 
 #[test]

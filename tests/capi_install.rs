@@ -66,8 +66,8 @@ fn flags(pc: &Path) -> Vec<String> {
 }
 
 /// Builds 01_version against the installed tree and runs it.
-fn build_and_run(pc: &Path, libdir: &Path) {
-    let program = scratch().join("installed_01_version");
+fn build_and_run(name: &str, pc: &Path, libdir: &Path) {
+    let program = scratch().join(format!("01_version_{name}"));
     let source = root().join("c_examples/01_version.c");
     succeed(
         Command::new("gcc")
@@ -84,7 +84,7 @@ fn build_and_run(pc: &Path, libdir: &Path) {
     );
 }
 
-fn check(stage: &Path, libdir: &str, includedir: &str) {
+fn check(name: &str, stage: &Path, libdir: &str, includedir: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let (lib, include) = (stage.join(libdir), stage.join(includedir));
     for name in ["mlxrocm.h", "mlxrocm.hpp"] {
@@ -108,17 +108,21 @@ fn check(stage: &Path, libdir: &str, includedir: &str) {
         !text.contains(stage.to_str().unwrap()) && !text.contains('@'),
         "{text}"
     );
-    build_and_run(&pc, &lib);
+    build_and_run(name, &pc, &lib);
 }
 
 #[test]
 fn installed_files_are_enough_and_may_be_moved() {
     let stage = install("default", &[]);
-    check(&stage, "usr/local/lib", "usr/local/include");
+    check("default", &stage, "usr/local/lib", "usr/local/include");
     let moved = scratch().join("moved");
     let _ = std::fs::remove_dir_all(&moved);
     std::fs::rename(stage.join("usr/local"), &moved).unwrap();
-    build_and_run(&moved.join("lib/pkgconfig/mlxrocm.pc"), &moved.join("lib"));
+    build_and_run(
+        "moved",
+        &moved.join("lib/pkgconfig/mlxrocm.pc"),
+        &moved.join("lib"),
+    );
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn distributions_choose_the_folders() {
         "debian",
         &["PREFIX=/usr", "LIBDIR=/usr/lib/x86_64-linux-gnu"],
     );
-    check(&stage, "usr/lib/x86_64-linux-gnu", "usr/include");
+    check("debian", &stage, "usr/lib/x86_64-linux-gnu", "usr/include");
 }
 
 #[test]

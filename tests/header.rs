@@ -146,6 +146,24 @@ fn the_header_compiles_alone_twice_and_in_two_files() {
             "#include <mlxrocm.h>\n#include <mlxrocm.h>\nint one(void);\nint main(void) { return one(); }\n",
         );
         let program = scratch().join(format!("header_{compiler}"));
+        // The wrapper likewise, where the standard is new enough.
+        let wrapper = extension == &"cpp" && exists(compiler);
+        if wrapper {
+            let text = "#include <mlxrocm.hpp>\nint one();\nint two() { return mlxrocm::Device::count() ? 0 : 1; }\n";
+            let first = file(
+                "wrapper_once",
+                &format!("{text}int one() {{ return two(); }}\n"),
+            );
+            let second = file(
+                "wrapper_twice",
+                "#include <mlxrocm.hpp>\n#include <mlxrocm.hpp>\nint one();\nint main() { return one(); }\n",
+            );
+            for standard in ["-std=c++17", "-std=c++20"] {
+                let mut arguments = vec![standard, &include, "-c", &first, &second];
+                arguments.extend(*warnings);
+                succeed(command(compiler, &arguments).current_dir(scratch()));
+            }
+        }
         for standard in *standards {
             let mut arguments = vec![
                 *standard,

@@ -105,7 +105,8 @@ fn costs_little_and_nothing_when_idle() {
     let between = median(calls.windows(2).map(|w| w[1].0 - w[0].1).collect());
     let delivery = median(calls.iter().zip(&arrivals).map(|(c, &a)| a - c.1).collect());
     println!("between two calls of the model: {between:?}; from call to caller: {delivery:?}");
-    assert!(between < Duration::from_micros(20), "{between:?}");
+    // 7 µs measured, on a quiet machine with two cores.
+    assert!(between < Duration::from_micros(40), "{between:?}");
     // Waking a thread is the kernel's time; a poll or a sleep would take milliseconds.
     assert!(delivery < Duration::from_micros(500), "{delivery:?}");
 

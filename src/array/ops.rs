@@ -17,6 +17,8 @@ impl Trace {
     }
 }
 
+// `add` and `mul` can fail (shapes), so they are not the operator traits.
+#[allow(clippy::should_implement_trait)]
 impl<'t> Array<'t> {
     fn same_shape(self, other: Array<'t>, what: &str) -> Result<()> {
         if (self.rows, self.width) == (other.rows, other.width) {
@@ -70,7 +72,7 @@ impl<'t> Array<'t> {
 
     /// Causal attention of these queries over the paged KV cache of `layer`, to which `k` and `v`
     /// are added first: `softmax(scale · q·kᵀ)·v`, query head `h` with key head
-    /// `h / (heads / kv_heads)`.
+    /// `h / (heads / kv_heads)`. Queries may be those of the wanted rows only.
     pub fn attention(
         self,
         k: Array<'t>,

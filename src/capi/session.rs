@@ -5,13 +5,13 @@ use super::error::mlxrocm_error;
 use super::generation::{GenerationObject, mlxrocm_generation};
 use super::handle::{self, Object};
 use super::model::{ModelObject, mlxrocm_model};
-use super::options::{self, SizedStruct};
+use super::options::{self, OutputStruct, SizedStruct};
 use super::request::{self, mlxrocm_request};
 use super::status::mlxrocm_status;
 use super::strings::{Buffer, Output, array};
 use super::symbols::since_0_1;
 use crate::Error;
-use crate::model::Model;
+use crate::model::{Model, PAGE_TOKENS};
 use crate::session::{Session, SessionOptions};
 use std::sync::Arc;
 
@@ -41,6 +41,33 @@ pub struct mlxrocm_session_options {
 // SAFETY: repr(C), size first, numbers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_session_options {
     const NAME: &'static str = "mlxrocm_session_options";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// What a session is and does right now.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_session_info {
+    /// Set by the caller to sizeof(mlxrocm_session_info).
+    pub struct_size: u32,
+    /// Tokens of context that a request may use, its prompt included.
+    pub context: u32,
+    /// Requests that run.
+    pub running: u64,
+    /// Requests that wait for their turn.
+    pub waiting: u64,
+    /// Tokens that the KV cache holds.
+    pub kv_tokens: u64,
+    /// Of these, tokens in pages that running requests hold.
+    pub kv_used: u64,
+    /// Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are
+    /// given up when room is needed.
+    pub kv_cached: u64,
+}
+
+// SAFETY: repr(C), size first, numbers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_session_info {
+    const NAME: &'static str = "mlxrocm_session_info";
     const FIRST_SIZE: usize = size_of::<Self>();
 }
 
@@ -88,6 +115,37 @@ pub unsafe extern "C" fn mlxrocm_session_new(
             session: Arc::new(session),
             model: object.model.clone(),
         }));
+        Ok(())
+    })
+}
+
+/// Tells what a session is and does right now.
+///
+/// - `session`: borrowed.
+/// - `info`: receives the facts; its `struct_size` must be set.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_session_get_info(
+    session: *const mlxrocm_session,
+    info: *mut mlxrocm_session_info,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(session, "session", error, |object: &SessionObject| {
+        // SAFETY: the caller's struct, as documented.
+        let output = unsafe { OutputStruct::new(info, "info") }?;
+        let status = object.session.status();
+        let tokens = |pages: usize| (pages as u64).saturating_mul(PAGE_TOKENS as u64);
+        output.write(mlxrocm_session_info {
+            struct_size: 0,
+            context: u32::try_from(object.session.context()).unwrap_or(u32::MAX),
+            running: status.running as u64,
+            waiting: status.waiting as u64,
+            kv_tokens: tokens(status.pages),
+            kv_used: tokens(status.pages_used),
+            kv_cached: tokens(status.pages_cached),
+        });
         Ok(())
     })
 }
@@ -175,5 +233,5 @@ pub unsafe extern "C" fn mlxrocm_session_free(session: *mut mlxrocm_session) {
 }
 
 since_0_1! {
-    mlxrocm_session_new mlxrocm_session_submit mlxrocm_session_logits mlxrocm_session_free
+    mlxrocm_session_new mlxrocm_session_get_info mlxrocm_session_submit mlxrocm_session_logits mlxrocm_session_free
 }

@@ -17,12 +17,24 @@ pub const GROUP_ROWS: usize = 96;
 pub struct BlockMeta {
     /// x = scale · int.
     pub scale: f32,
-    /// Sum of the 32 ints.
+    /// scale · sum of the 32 ints.
     pub sum: f32,
-    /// Sum of the first 16 ints.
+    /// scale · sum of the first 16 ints.
     pub sum_low: f32,
-    /// Sum of the last 16 ints.
+    /// scale · sum of the last 16 ints.
     pub sum_high: f32,
+}
+
+impl BlockMeta {
+    /// From the scale and the sums of both halves.
+    pub fn new(scale: f32, low: i32, high: i32) -> BlockMeta {
+        BlockMeta {
+            scale,
+            sum: scale * (low + high) as f32,
+            sum_low: scale * low as f32,
+            sum_high: scale * high as f32,
+        }
+    }
 }
 
 /// Quantized activations `[rows, cols]`.
@@ -73,11 +85,6 @@ impl Activations {
         if self.meta.len() < rows * self.blocks {
             self.meta.resize(rows * self.blocks, BlockMeta::default());
         }
-    }
-
-    /// Token rows.
-    pub fn rows(&self) -> usize {
-        self.rows
     }
 
     /// Groups of token rows.

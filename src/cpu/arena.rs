@@ -72,21 +72,6 @@ impl ArenaView<'_> {
         unsafe { std::slice::from_raw_parts(self.start.add(self.at(id, row, 0, width)), width) }
     }
 
-    /// The first `rows` rows, one after another.
-    ///
-    /// # Safety
-    /// Nobody may write these rows meanwhile.
-    pub unsafe fn rows(&self, id: BufferId, rows: usize) -> &[f32] {
-        let width = self.width(id);
-        let at = self.at(id, 0, 0, 0);
-        assert!(
-            rows <= self.max_rows && at + rows * width <= self.len,
-            "outside the arena"
-        );
-        // SAFETY: checked above; unshared by contract.
-        unsafe { std::slice::from_raw_parts(self.start.add(at), rows * width) }
-    }
-
     /// `len` columns of a row, to write.
     ///
     /// # Safety

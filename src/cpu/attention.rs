@@ -94,50 +94,63 @@ pub struct AttendScratch {
     head: Vec<f32>,
 }
 
-/// A block of query tokens of one slice.
+/// A block of tokens of one slice.
 #[derive(Clone, Copy)]
 struct Unit {
     slice: usize,
-    /// The slice's first row in the batch.
+    /// The batch row of the slice's first token.
     first_row: usize,
+    /// The row in `q` and `out` of the slice's first token; only tokens with queries have one.
+    first_query: isize,
     from: usize,
     to: usize,
 }
 
+impl Unit {
+    /// The row of a token in `q` and `out`.
+    fn query(&self, token: usize) -> usize {
+        (self.first_query + token as isize) as usize
+    }
+}
+
 impl Attend<'_> {
-    /// Runs the step.
-    pub fn run(&self, pool: &mut ThreadPool, scratch: &[Mutex<AttendScratch>]) {
+    /// Runs the step. `wanted`: `q` has the wanted rows only.
+    pub fn run(&self, pool: &mut ThreadPool, scratch: &[Mutex<AttendScratch>], wanted: bool) {
         let heads = self.shape.kv_heads;
-        let mut units = Vec::with_capacity(self.slices.len());
-        let mut first_row = 0;
+        let (mut keys, mut queries) = (Vec::new(), Vec::with_capacity(self.slices.len()));
+        let (mut first_row, mut query_row) = (0, 0);
         for (slice, s) in self.slices.iter().enumerate() {
-            for from in (0..s.tokens.len()).step_by(TOKENS_A_UNIT) {
-                let to = (from + TOKENS_A_UNIT).min(s.tokens.len());
-                units.push(Unit {
+            let tokens = s.tokens.len();
+            let asked = if wanted { s.wanted_rows() } else { tokens };
+            let first_query = query_row as isize - (tokens - asked) as isize;
+            let unit = |from: usize| {
+                let to = (from + TOKENS_A_UNIT).min(tokens);
+                Unit {
                     slice,
                     first_row,
+                    first_query,
                     from,
                     to,
-                });
+                }
+            };
+            // A slice of one token writes its key and value in the unit that reads them; others
+            // need all of theirs in place before any query runs.
+            if tokens != 1 || asked == 0 {
+                keys.extend((0..tokens).step_by(TOKENS_A_UNIT).map(unit));
             }
-            first_row += s.tokens.len();
+            queries.extend((tokens - asked..tokens).step_by(TOKENS_A_UNIT).map(unit));
+            first_row += tokens;
+            query_row += asked;
         }
-        // Slices of one token write their key and value in the unit that reads them; longer slices
-        // need all of theirs in place before any query runs.
-        let long: Vec<Unit> = units
-            .iter()
-            .copied()
-            .filter(|u| self.slices[u.slice].tokens.len() > 1)
-            .collect();
-        pool.run(long.len() * heads, &|worker, chunk| {
+        pool.run(keys.len() * heads, &|worker, chunk| {
             self.write(
-                long[chunk / heads],
+                keys[chunk / heads],
                 chunk % heads,
                 &mut scratch[worker].lock(),
             );
         });
-        pool.run(units.len() * heads, &|worker, chunk| {
-            let unit = units[chunk / heads];
+        pool.run(queries.len() * heads, &|worker, chunk| {
+            let unit = queries[chunk / heads];
             let scratch = &mut *scratch[worker].lock();
             if self.slices[unit.slice].tokens.len() == 1 {
                 self.write(unit, chunk % heads, scratch);
@@ -146,12 +159,12 @@ impl Attend<'_> {
         });
     }
 
-    /// Head `head` of a row, normed and rotated, appended to `out`.
+    /// Head `head` of row `row` of `id`, normed and rotated for batch row `token`, appended to `out`.
     fn prepare(
         &self,
         id: BufferId,
         norm: Option<Norm>,
-        row: usize,
+        (row, token): (usize, usize),
         head: usize,
         out: &mut Vec<f32>,
     ) {
@@ -167,7 +180,7 @@ impl Attend<'_> {
                 (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, prepared);
             }
         }
-        self.rope.rotate(row, prepared);
+        self.rope.rotate(token, prepared);
     }
 
     fn write(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
@@ -177,7 +190,7 @@ impl Attend<'_> {
             let row = unit.first_row + token;
             let position = slice.start + token;
             scratch.head.clear();
-            self.prepare(self.k, self.k_norm, row, head, &mut scratch.head);
+            self.prepare(self.k, self.k_norm, (row, row), head, &mut scratch.head);
             let [key, value] = &mut scratch.half;
             key.resize(dim, 0);
             value.resize(dim, 0);
@@ -216,7 +229,8 @@ impl Attend<'_> {
         q.clear();
         for token in unit.from..unit.to {
             for h in head * group..(head + 1) * group {
-                self.prepare(self.q, self.q_norm, unit.first_row + token, h, q);
+                let rows = (unit.query(token), unit.first_row + token);
+                self.prepare(self.q, self.q_norm, rows, h, q);
             }
         }
         q.iter_mut().for_each(|q| *q *= scale);
@@ -259,7 +273,7 @@ impl Attend<'_> {
             }
         }
         for (r, (out, &(_, sum))) in out.chunks_exact(dim).zip(state.iter()).enumerate() {
-            let row = unit.first_row + unit.from + r / group;
+            let row = unit.query(unit.from + r / group);
             let column = (head * group + r % group) * dim;
             // SAFETY: this unit alone writes these heads of its rows.
             let to = unsafe { self.arena.write(self.out, row, column, dim) };

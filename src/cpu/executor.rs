@@ -8,7 +8,7 @@ use super::matmul::{Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{Schedule, Slice, Step};
+use crate::step::{Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -261,8 +261,8 @@ impl CpuExecutor {
                     epilogue,
                 } => {
                     let rows = match schedule.buffers[x.0].rows {
-                        crate::step::Rows::Tokens => rows,
-                        crate::step::Rows::Wanted => wanted,
+                        Rows::Tokens => rows,
+                        Rows::Wanted => wanted,
                     };
                     Matmul {
                         kernels,
@@ -308,7 +308,11 @@ impl CpuExecutor {
                     layer,
                     shape,
                 }
-                .run(&mut self.pool, &self.attend_scratch),
+                .run(
+                    &mut self.pool,
+                    &self.attend_scratch,
+                    schedule.buffers[q.0].rows == Rows::Wanted,
+                ),
             }
         }
         Ok(())

@@ -6,8 +6,8 @@
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
-use super::kernels::{DenseTile, Kernels, ScaleEntry, Tile, Words};
-use super::packed::{BLOCK, TILE_ROWS};
+use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
+use super::packed::TILE_ROWS;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
@@ -34,6 +34,8 @@ pub struct Matmul<'a> {
 pub struct Prepared {
     quantized: Activations,
     plain: Vec<f32>,
+    /// Some product is quantized, some is dense.
+    uses: (bool, bool),
     /// The job the content belongs to, for a worker's own copy.
     job: u64,
 }
@@ -43,9 +45,8 @@ pub struct Prepared {
 pub struct MatmulScratch {
     own: Prepared,
     normed: Vec<f32>,
-    scales: Vec<ScaleEntry>,
+    tile: TileScratch,
     results: [Vec<[f32; TILE_ROWS]>; 2],
-    words: Option<Box<Words>>,
 }
 
 impl Matmul<'_> {
@@ -112,23 +113,17 @@ impl Matmul<'_> {
         prepared
             .quantized
             .reset(self.rows, cols, self.kernels.panel);
-        let any_dense = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Dense(_)));
-        let plain = if any_dense { self.rows * cols } else { 0 };
-        if prepared.plain.len() < plain {
-            prepared.plain.resize(plain, 0.0);
+        let is_dense = |p: &Product| matches!(self.matrix(p), CpuMatrix::Dense(_));
+        let all_dense = self.products.iter().all(is_dense);
+        prepared.uses = (!all_dense, self.products.iter().any(is_dense));
+        if prepared.uses.1 && prepared.plain.len() < self.rows * cols {
+            prepared.plain.resize(self.rows * cols, 0.0);
         }
     }
 
     /// Norms and converts one row. Called once a row, so its writes are alone.
     fn prepare(&self, prepared: &Prepared, row: usize, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
-        let quantized = self
-            .products
-            .iter()
-            .any(|p| matches!(self.matrix(p), CpuMatrix::Packed(_)));
         // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {
@@ -138,10 +133,10 @@ impl Matmul<'_> {
                 (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
                 x = normed;
             }
-            if quantized {
+            if prepared.uses.0 {
                 (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
             }
-            if !prepared.plain.is_empty() {
+            if prepared.uses.1 {
                 let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
                 std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
             }
@@ -205,26 +200,13 @@ impl Matmul<'_> {
         match self.matrix(product) {
             CpuMatrix::Packed(weight) => {
                 let (section, codes) = weight.tile(tile);
-                let words = scratch
-                    .words
-                    .get_or_insert_with(|| Box::new(Words([0; 512])));
+                let operands = Tile {
+                    form: weight.form,
+                    section,
+                    codes,
+                };
                 // SAFETY: the kernels table was chosen for this CPU.
-                unsafe {
-                    let halves = weight.form.group < BLOCK;
-                    let entries = weight.blocks() * if halves { 2 } else { 1 };
-                    if scratch.scales.len() < entries {
-                        scratch.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
-                    }
-                    let scales = &mut scratch.scales[..entries];
-                    (self.kernels.expand_scales)(weight.form, section, scales);
-                    let operands = Tile {
-                        codes,
-                        bits: weight.form.bits,
-                        scales,
-                        halves,
-                    };
-                    (self.kernels.matmul_tile)(&operands, group, words, out);
-                }
+                unsafe { (self.kernels.matmul_tile)(&operands, group, &mut scratch.tile, out) };
             }
             CpuMatrix::Dense(weight) => {
                 let first = tile * TILE_ROWS;
@@ -267,16 +249,30 @@ impl Matmul<'_> {
                     Some(id) => self.arena.write(id, row, column, len),
                     None => self.logits.write(row, column, len),
                 };
-                match self.epilogue {
-                    Epilogue::Store | Epilogue::SwiGlu => out.copy_from_slice(&values[..len]),
-                    Epilogue::Add(residual) => {
-                        let residual = &self.arena.row(residual, row)[column..column + len];
-                        for ((out, r), v) in out.iter_mut().zip(residual).zip(values) {
-                            *out = r + v;
-                        }
-                    }
-                }
+                let residual = match self.epilogue {
+                    Epilogue::Add(id) => Some(&self.arena.row(id, row)[column..column + len]),
+                    Epilogue::Store | Epilogue::SwiGlu => None,
+                };
+                put(out, values, residual);
             }
+        }
+    }
+}
+
+/// `out = values (+ residual)`; whole tiles without a loop over a run-time length.
+#[inline(always)]
+fn put(out: &mut [f32], values: &[f32; TILE_ROWS], residual: Option<&[f32]>) {
+    let whole = |r: &[f32]| <[f32; TILE_ROWS]>::try_from(r);
+    match (<&mut [f32; TILE_ROWS]>::try_from(&mut *out), residual) {
+        (Ok(out), None) => *out = *values,
+        (Ok(out), Some(residual)) => {
+            let residual = whole(residual).unwrap_or([f32::NAN; TILE_ROWS]);
+            *out = std::array::from_fn(|i| residual[i] + values[i]);
+        }
+        (Err(_), None) => out.copy_from_slice(&values[..out.len()]),
+        (Err(_), Some(residual)) => {
+            let sums = residual.iter().zip(values).map(|(r, v)| r + v);
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
         }
     }
 }

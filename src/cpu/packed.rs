@@ -100,7 +100,6 @@ impl Drop for Buffer {
 #[derive(Debug, Clone)]
 pub struct PackedWeight {
     pub rows: usize,
-    pub cols: usize,
     pub form: GroupForm,
     layout: Layout,
     buffer: Arc<Buffer>,
@@ -192,28 +191,12 @@ impl PackedWeight {
             .zip(plan)
             .map(|(weight, (form, layout, offset))| PackedWeight {
                 rows: weight.rows,
-                cols: weight.cols,
                 form,
                 layout,
                 buffer: buffer.clone(),
                 offset,
             })
             .collect())
-    }
-
-    /// Tiles of 16 rows; the last may be partial.
-    pub fn tiles(&self) -> usize {
-        self.layout.tiles
-    }
-
-    /// Blocks of 32 columns.
-    pub fn blocks(&self) -> usize {
-        self.layout.blocks
-    }
-
-    /// Bytes a full product reads.
-    pub fn byte_len(&self) -> usize {
-        self.layout.tiles * self.layout.tile_bytes
     }
 
     /// The scale section and the codes of a tile.

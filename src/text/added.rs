@@ -2,15 +2,39 @@
 //! user-defined ones.
 
 use crate::{Error, Result};
+use std::sync::LazyLock;
+use tokenizers::utils::SysRegex;
 
 /// No token of this sort is longer; bounds the work a hostile vocabulary can cause per character.
 const MAX_BYTES: usize = 4096;
 
-#[derive(Debug)]
-struct Added {
-    text: Box<str>,
-    id: u32,
-    special: bool,
+/// One such token.
+#[derive(Debug, Clone)]
+pub(super) struct Added {
+    pub(super) text: String,
+    pub(super) id: u32,
+    /// Found only where special tokens are parsed.
+    pub(super) special: bool,
+    /// Found only where no word character stands beside it.
+    pub(super) single_word: bool,
+    /// Takes the spaces before it along.
+    pub(super) lstrip: bool,
+    /// Takes the spaces after it along.
+    pub(super) rstrip: bool,
+}
+
+impl Added {
+    /// A token that is found as it stands.
+    pub(super) fn new(text: String, id: u32, special: bool) -> Added {
+        Added {
+            text,
+            id,
+            special,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+        }
+    }
 }
 
 /// A set of added tokens. Immutable: any thread.
@@ -31,37 +55,40 @@ pub(super) enum Segment<'a> {
     Token(u32),
 }
 
+/// Whether `\w` matches it.
+fn is_word(c: char) -> bool {
+    static WORD: LazyLock<Option<SysRegex>> = LazyLock::new(|| SysRegex::new(r"\w").ok());
+    let word = |pattern: &SysRegex| {
+        let mut buffer = [0; 4];
+        pattern
+            .find_iter(c.encode_utf8(&mut buffer))
+            .next()
+            .is_some()
+    };
+    WORD.as_ref().is_some_and(word)
+}
+
 impl AddedTokens {
-    /// `tokens` are (text, id, special); special ones are found only where special tokens are
-    /// parsed. `source` names the file.
-    pub(super) fn new(tokens: Vec<(String, u32, bool)>, source: &str) -> Result<AddedTokens> {
+    /// `source` names the file. Empty texts are never found; of equal texts the lowest id is.
+    pub(super) fn new(mut tokens: Vec<Added>, source: &str) -> Result<AddedTokens> {
         let mut first = [false; 256];
-        let mut list = Vec::with_capacity(tokens.len());
-        for (text, id, special) in tokens {
-            let Some(&byte) = text.as_bytes().first() else {
-                continue;
-            };
-            if text.len() > MAX_BYTES {
+        tokens.retain(|token| !token.text.is_empty());
+        for token in &tokens {
+            if token.text.len() > MAX_BYTES {
                 return Err(Error::InvalidFile(format!(
-                    "{source}: token {id} is a special token of {} bytes; {MAX_BYTES} at most",
-                    text.len()
+                    "{source}: token {} is an added token of {} bytes; {MAX_BYTES} at most",
+                    token.id,
+                    token.text.len()
                 )));
             }
+            let byte = token.text.as_bytes().first().copied().unwrap_or_default();
             if let Some(first) = first.get_mut(usize::from(byte)) {
                 *first = true;
             }
-            list.push(Added {
-                text: text.into_boxed_str(),
-                id,
-                special,
-            });
         }
-        list.sort_by(|a, b| a.text.cmp(&b.text).then(a.id.cmp(&b.id)));
-        list.dedup_by(|b, a| a.text == b.text);
-        Ok(AddedTokens {
-            tokens: list,
-            first,
-        })
+        tokens.sort_by(|a, b| a.text.cmp(&b.text).then(a.id.cmp(&b.id)));
+        tokens.dedup_by(|b, a| a.text == b.text);
+        Ok(AddedTokens { tokens, first })
     }
 
     /// The id of the token with this text.
@@ -72,6 +99,11 @@ impl AddedTokens {
 
     /// The longest token that `text` begins with: its id and length in bytes.
     pub(super) fn longest(&self, text: &str, parse_special: bool) -> Option<(u32, usize)> {
+        let token = self.find(text, parse_special)?;
+        Some((token.id, token.text.len()))
+    }
+
+    fn find(&self, text: &str, parse_special: bool) -> Option<&Added> {
         let bytes = text.as_bytes();
         if !*self.first.get(usize::from(*bytes.first()?))? {
             return None;
@@ -87,7 +119,7 @@ impl AddedTokens {
                 break;
             };
             if shortest.text.len() == at + 1 && (parse_special || !shortest.special) {
-                found = Some((shortest.id, at + 1));
+                found = Some(shortest);
             }
         }
         found
@@ -96,22 +128,38 @@ impl AddedTokens {
     /// Cuts the text at the leftmost, longest added tokens.
     pub(super) fn split<'a>(&self, text: &'a str, parse_special: bool) -> Vec<Segment<'a>> {
         let mut segments = Vec::new();
-        let mut start = 0;
-        let mut at = 0;
+        // Text before `start` is given out.
+        let (mut start, mut at) = (0, 0);
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-            let Some((id, len)) = self.longest(rest, parse_special) else {
+            let Some(token) = self.find(rest, parse_special) else {
                 at += rest.chars().next().map_or(1, char::len_utf8);
                 continue;
             };
-            if start < at {
-                segments.extend(text.get(start..at).map(Segment::Text));
+            let before = text.get(start..at).unwrap_or_default();
+            let after = rest.get(token.text.len()..).unwrap_or_default();
+            at += token.text.len();
+            if token.single_word {
+                let left = text.get(..at - token.text.len()).unwrap_or_default();
+                if left.chars().next_back().is_some_and(is_word) || after.starts_with(is_word) {
+                    continue;
+                }
             }
-            segments.push(Segment::Token(id));
-            at += len;
+            let before = if token.lstrip {
+                before.trim_end()
+            } else {
+                before
+            };
+            if !before.is_empty() {
+                segments.push(Segment::Text(before));
+            }
+            segments.push(Segment::Token(token.id));
+            if token.rstrip {
+                at += after.len() - after.trim_start().len();
+            }
             start = at;
         }
-        if start < text.len() {
-            segments.extend(text.get(start..).map(Segment::Text));
+        if let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
+            segments.push(Segment::Text(rest));
         }
         segments
     }
@@ -129,7 +177,9 @@ mod tests {
             ("<a", 4, false),
             ("é", 5, false),
         ];
-        let list = list.map(|(t, i, s)| (t.to_string(), i, s)).to_vec();
+        let list = list
+            .map(|(t, i, s)| Added::new(t.to_string(), i, s))
+            .to_vec();
         AddedTokens::new(list, "x").unwrap()
     }
 
@@ -155,8 +205,34 @@ mod tests {
     }
 
     #[test]
+    fn stripped_spaces_and_single_words() {
+        use Segment::*;
+        let mut left = Added::new("<l>".into(), 1, true);
+        left.lstrip = true;
+        let mut right = Added::new("<r>".into(), 2, true);
+        right.rstrip = true;
+        let mut word = Added::new("yes".into(), 3, false);
+        word.single_word = true;
+        let t = AddedTokens::new(vec![left, right, word], "x").unwrap();
+        assert_eq!(
+            t.split("a \n<l> b", true),
+            [Text("a"), Token(1), Text(" b")]
+        );
+        assert_eq!(t.split(" <l>", true), [Token(1)]);
+        assert_eq!(
+            t.split("a <r> \nb", true),
+            [Text("a "), Token(2), Text("b")]
+        );
+        assert_eq!(t.split("<r>  <l>", true), [Token(2), Token(1)]);
+        assert_eq!(
+            t.split("yes, eyes yesyes", true),
+            [Token(3), Text(", eyes yesyes")]
+        );
+    }
+
+    #[test]
     fn an_overlong_token_is_refused() {
-        let list = vec![("x".repeat(MAX_BYTES + 1), 0, true)];
+        let list = vec![Added::new("x".repeat(MAX_BYTES + 1), 0, true)];
         assert!(AddedTokens::new(list, "x").is_err());
     }
 }

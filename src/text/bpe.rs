@@ -1,121 +1,80 @@
-//! Byte-pair encoding with a list of merges, as Hugging Face's `tokenizers` does it.
+//! The whole way of a text through byte-pair encoding: added tokens, normalizer, words, merges.
 
 use super::added::{AddedTokens, Segment};
-use crate::{Error, Result};
-use tokenizers::models::bpe::{BPE, Vocab};
-use tokenizers::{
-    AddedVocabulary, Model, Normalizer, NormalizerWrapper, OffsetType, PreTokenizedString,
-    PreTokenizer, PreTokenizerWrapper,
-};
-
-/// How added tokens are found in the text.
-pub(super) enum Finder {
-    /// As they stand.
-    Plain(Box<AddedTokens>),
-    /// With the flags of a `tokenizer.json` (normalized, single words, stripped spaces).
-    Flags {
-        /// Finds all added tokens.
-        all: Box<AddedVocabulary>,
-        /// Finds those that are not special.
-        ordinary: Box<AddedVocabulary>,
-    },
-}
+use super::merger::{Merger, Space};
+use super::vocabulary::Vocabulary;
+use super::words::{self, Step};
+use tokenizers::{NormalizedString, Normalizer, NormalizerWrapper};
 
 /// The encoder. Immutable: any thread.
 pub(super) struct Bpe {
-    pub(super) model: BPE,
+    /// Added tokens found in the text as it is.
+    pub(super) added: AddedTokens,
     pub(super) normalizer: Option<NormalizerWrapper>,
-    pub(super) pre_tokenizer: Option<PreTokenizerWrapper>,
-    pub(super) finder: Finder,
-}
-
-/// Options of the model besides vocabulary and merges.
-#[derive(Debug, Default)]
-pub(super) struct Options {
-    pub(super) unknown: Option<String>,
-    pub(super) fuse_unknown: bool,
-    pub(super) byte_fallback: bool,
-    pub(super) ignore_merges: bool,
-}
-
-/// Builds the model; `source` names the file in errors.
-pub(super) fn build(
-    vocab: Vocab,
-    merges: Vec<(String, String)>,
-    options: Options,
-    source: &str,
-) -> Result<BPE> {
-    let invalid = |what: String| Error::InvalidFile(format!("{source}: {what}"));
-    // The crate copies both halves of a merge into a buffer as long as the longest token.
-    let longest = vocab.keys().map(String::len).max().unwrap_or(0);
-    if let Some((rank, (a, b))) = merges
-        .iter()
-        .enumerate()
-        .find(|(_, (a, b))| a.len() + b.len() > longest)
-    {
-        return Err(invalid(format!(
-            "merge {rank} ({a:?} with {b:?}) makes a token that is not in the vocabulary"
-        )));
-    }
-    if let Some(unknown) = options.unknown.as_ref().filter(|u| !vocab.contains_key(*u)) {
-        return Err(invalid(format!(
-            "the unknown token {unknown:?} is not in the vocabulary"
-        )));
-    }
-    // No cache: it would live in each calling thread and outlast the tokenizer.
-    let mut builder = BPE::builder()
-        .vocab_and_merges(vocab, merges)
-        .cache_capacity(0)
-        .fuse_unk(options.fuse_unknown)
-        .byte_fallback(options.byte_fallback)
-        .ignore_merges(options.ignore_merges);
-    if let Some(unknown) = options.unknown {
-        builder = builder.unk_token(unknown);
-    }
-    builder
-        .build()
-        .map_err(|error| invalid(format!("merges: {error}")))
+    /// Added tokens found in the normalized text.
+    pub(super) normalized: Option<AddedTokens>,
+    pub(super) steps: Vec<Step>,
+    /// Whether words are spelled byte by byte with GPT-2's table.
+    pub(super) byte_level: bool,
+    pub(super) merger: Merger,
 }
 
 impl Bpe {
     /// Appends the tokens of the text.
     pub(super) fn encode(
         &self,
+        vocabulary: &Vocabulary,
         text: &str,
         parse_special: bool,
         out: &mut Vec<u32>,
     ) -> tokenizers::Result<()> {
-        match &self.finder {
-            Finder::Plain(added) => {
-                for segment in added.split(text, parse_special) {
-                    match segment {
-                        Segment::Token(id) => out.push(id),
-                        Segment::Text(text) => {
-                            let mut words = PreTokenizedString::from(text);
-                            if let Some(normalizer) = &self.normalizer {
-                                words.normalize(|word| normalizer.normalize(word))?;
+        let mut space = Space::default();
+        let mut first = true;
+        for segment in self.added.split(text, parse_special) {
+            match segment {
+                Segment::Token(id) => out.push(id),
+                Segment::Text(text) => {
+                    let normalized = self.normalize(text)?;
+                    let text = normalized.as_deref().unwrap_or(text);
+                    let mut first = first;
+                    for segment in match &self.normalized {
+                        Some(added) => added.split(text, parse_special),
+                        None => vec![Segment::Text(text)],
+                    } {
+                        match segment {
+                            Segment::Token(id) => out.push(id),
+                            Segment::Text(text) => {
+                                let mut word = |word: &str| {
+                                    let merger = &self.merger;
+                                    if self.byte_level {
+                                        merger.encode_bytes(vocabulary, word, &mut space, out);
+                                    } else {
+                                        merger.encode_chars(vocabulary, word, &mut space, out);
+                                    }
+                                };
+                                words::cut(&self.steps, text, first, &mut word)?;
                             }
-                            self.words(words, out)?;
                         }
+                        first = false;
                     }
                 }
-                Ok(())
             }
-            Finder::Flags { all, ordinary } => {
-                let finder = if parse_special { all } else { ordinary };
-                let words = finder.extract_and_normalize(self.normalizer.as_ref(), text);
-                self.words(words, out)
-            }
+            first = false;
         }
+        Ok(())
     }
 
-    fn words(&self, mut words: PreTokenizedString, out: &mut Vec<u32>) -> tokenizers::Result<()> {
-        if let Some(pre_tokenizer) = &self.pre_tokenizer {
-            pre_tokenizer.pre_tokenize(&mut words)?;
+    /// The normalized text; `None` where it is the same.
+    fn normalize(&self, text: &str) -> tokenizers::Result<Option<String>> {
+        match &self.normalizer {
+            // Form C of ASCII is itself; most text needs no more than this look.
+            None => Ok(None),
+            Some(NormalizerWrapper::NFC(_)) if text.is_ascii() => Ok(None),
+            Some(normalizer) => {
+                let mut normalized = NormalizedString::from(text);
+                normalizer.normalize(&mut normalized)?;
+                Ok(Some(normalized.get().to_string()))
+            }
         }
-        words.tokenize(|word| self.model.tokenize(word.get()))?;
-        let encoding = words.into_encoding(None, 0, OffsetType::None)?;
-        out.extend_from_slice(encoding.get_ids());
-        Ok(())
     }
 }

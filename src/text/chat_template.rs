@@ -1,8 +1,12 @@
 //! Chat templates (Jinja) with Python's string methods, bounded by fuel.
 
 use super::chat_functions;
+use super::template_guard::guard;
+use super::template_meter::Meter;
 use crate::{Error, Result};
+use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};
+use std::collections::BTreeMap;
 
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +32,16 @@ const NAME: &str = "chat";
 /// The longest template, in bytes. The longest in use have some 20 KB.
 const MAX_SOURCE: usize = 1 << 20;
 
-/// Instructions a rendering may take: a second at most.
-const FUEL: u64 = 2_000_000;
+/// Instructions that a rendering may take, and those that each message adds.
+const FUEL: u64 = 1_000_000;
+const FUEL_PER_MESSAGE: u64 = 2_000;
+
+/// Bytes that a rendering may read and make, and how often it may read and make its input.
+const BUDGET: usize = 64 << 20;
+const BUDGET_PER_BYTE: usize = 64;
+
+/// How deep macros may call each other.
+const MAX_DEPTH: usize = 100;
 
 /// The longest rendered prompt, in bytes.
 const MAX_OUTPUT: usize = 64 << 20;
@@ -43,18 +55,15 @@ impl ChatTemplate {
                 source.len()
             )));
         }
+        let invalid =
+            |error: String| Error::InvalidFile(format!("the chat template is invalid: {error}"));
+        let guarded = guard(source).map_err(invalid)?;
         let mut environment = Environment::new();
-        // What transformers' apply_chat_template sets.
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
-        environment.set_fuel(Some(FUEL));
-        environment.set_recursion_limit(64);
+        environment.set_recursion_limit(MAX_DEPTH);
         chat_functions::register(&mut environment);
         environment
-            .add_template_owned(NAME, source.to_string())
-            .map_err(|error| {
-                Error::InvalidFile(format!("the chat template does not compile: {error}"))
-            })?;
+            .add_template_owned(NAME, guarded)
+            .map_err(|error| invalid(format!("{error:#}")))?;
         Ok(ChatTemplate {
             source: source.to_string(),
             bos: bos.to_string(),
@@ -64,40 +73,63 @@ impl ChatTemplate {
     }
 
     /// The text of the prompt. `add_generation_prompt` opens the assistant's turn. `extra` is a
-    /// JSON object of further template variables (e.g. `{"enable_thinking": false}`), or empty.
+    /// JSON object of further template variables (e.g. `{"enable_thinking": false}`), or empty; it
+    /// goes before everything else, so that it can give whole messages (`{"messages": [...]}`) with
+    /// tool calls and the like.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where `extra` is no JSON object, or the template fails, raises an error
+    /// itself, or uses too much time or memory.
     pub fn render(
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
         extra: &str,
     ) -> Result<String> {
-        let mut variables = serde_json::Map::new();
-        for name in ["tools", "documents"] {
-            variables.insert(name.into(), serde_json::Value::Null);
-        }
-        variables.insert("bos_token".into(), self.bos.clone().into());
-        variables.insert("eos_token".into(), self.eos.clone().into());
-        let messages = messages
-            .iter()
-            .map(|m| serde_json::json!({"role": m.role, "content": m.content}))
-            .collect();
-        variables.insert("messages".into(), serde_json::Value::Array(messages));
-        variables.insert("add_generation_prompt".into(), add_generation_prompt.into());
+        let mut variables = BTreeMap::<String, Value>::new();
+        let mut set = |name: &str, value: Value| variables.insert(name.to_string(), value);
+        set("tools", Value::from(()));
+        set("documents", Value::from(()));
+        set("bos_token", Value::from(self.bos.as_str()));
+        set("eos_token", Value::from(self.eos.as_str()));
+        set("add_generation_prompt", Value::from(add_generation_prompt));
+        let list = messages.iter().map(|message| {
+            let fields = [("role", &message.role), ("content", &message.content)];
+            let fields = fields.map(|(name, text)| (name, Value::from(text.as_str())));
+            fields.into_iter().collect::<Value>()
+        });
+        set("messages", list.collect());
         if !extra.trim().is_empty() {
-            let extra: serde_json::Map<String, serde_json::Value> = serde_json::from_str(extra)
-                .map_err(|error| {
-                    Error::InvalidArgument(format!(
-                        "the extra template variables are no JSON object: {error}"
-                    ))
-                })?;
-            variables.extend(extra);
+            let invalid = |what: String| {
+                Error::InvalidArgument(format!("the extra template variables: {what}"))
+            };
+            // Read as template values, which keep the order of keys.
+            let object: Value =
+                serde_json::from_str(extra).map_err(|error| invalid(error.to_string()))?;
+            if object.kind() != ValueKind::Map {
+                return Err(invalid("not a JSON object".into()));
+            }
+            for key in object.try_iter().map_err(|e| invalid(e.to_string()))? {
+                let value = object.get_item(&key);
+                set(&key.to_string(), value.map_err(|e| invalid(e.to_string()))?);
+            }
         }
         let fail = |error: minijinja::Error| {
             Error::InvalidArgument(format!("the chat template failed: {error:#}"))
         };
-        let template = self.environment.get_template(NAME).map_err(fail)?;
+        // Cheap: the compiled template is shared.
+        let mut environment = self.environment.clone();
+        let count = messages.len() as u64;
+        environment.set_fuel(Some(FUEL + FUEL_PER_MESSAGE * count));
+        let input = extra.len()
+            + messages
+                .iter()
+                .map(|m| m.content.len() + m.role.len())
+                .sum::<usize>();
+        let _meter = Meter::start(BUDGET + BUDGET_PER_BYTE * input.min(MAX_OUTPUT));
+        let template = environment.get_template(NAME).map_err(fail)?;
         let mut out = Bounded(Vec::new());
-        let variables = Value::from_serialize(&variables);
+        let variables = Value::from(variables);
         template
             .render_captured_to(variables, &mut out)
             .map_err(fail)?;

@@ -4,21 +4,20 @@
 //! below, and decoders that turn tokens into bytes one by one, so that streaming equals decoding
 //! at once.
 
-use super::bpe::{self, Bpe, Finder};
+use super::added::{Added, AddedTokens};
+use super::bpe::Bpe;
+use super::components::{self, type_of};
+use super::merger::Merger;
 use super::tokenizer::{Encoder, Parts};
-use super::tokenizer_json::{File, Settings};
+use super::tokenizer_json::{File, Settings, TokenFields};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
-use crate::log::{self, Level};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::path::Path;
-use tokenizers::{AddedToken, AddedVocabulary, Model, NormalizerWrapper, PreTokenizerWrapper};
+use tokenizers::{NormalizedString, Normalizer};
 
 /// The largest files read, in bytes; the largest `tokenizer.json` in use has some 35 MB.
 const MAX_FILE: u64 = 256 << 20;
-
-/// How many tokens may stand around a raw prompt.
-const MAX_EDGE: usize = 64;
 
 /// Reads a file of at most `limit` bytes as text. `None` where there is no such file.
 pub(super) fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
@@ -58,97 +57,22 @@ pub(super) fn read(folder: &Path) -> Result<Parts> {
         .map_err(|error| Error::InvalidFile(format!("{source}: {error}")))?;
     drop(text);
     let settings = Settings::read(folder)?;
-    build(file, &settings, source)
+    build(file, settings, source)
 }
 
-/// One part of a `tokenizer.json`, of a type that is on the list.
-fn component<T: serde::de::DeserializeOwned>(
-    value: &Value,
-    name: &str,
-    allowed: &[&str],
-    source: &str,
-) -> Result<Option<T>> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    check_types(value, name, allowed, source)?;
-    serde_json::from_value(value.clone())
-        .map(Some)
-        .map_err(|error| Error::InvalidFile(format!("{source}: {name}: {error}")))
-}
-
-/// Checks the `type` of a component and, in a sequence, of its steps.
-fn check_types(value: &Value, name: &str, allowed: &[&str], source: &str) -> Result<()> {
-    let kind = type_of(value);
-    if kind == "Sequence" {
-        for list in ["normalizers", "pretokenizers"] {
-            for step in value
-                .get(list)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                check_types(step, name, allowed, source)?;
-            }
-        }
-        return Ok(());
-    }
-    // Lengths of 0 and the like make the crate fail while encoding.
-    if allowed.contains(&kind) {
-        return Ok(());
-    }
-    Err(Error::Unsupported(format!(
-        "{source}: {name} of type {kind:?} is not supported; supported are Sequence, {}",
-        allowed.join(", ")
-    )))
-}
-
-fn type_of(value: &Value) -> &str {
-    value.get("type").and_then(Value::as_str).unwrap_or("")
-}
-
-const NORMALIZERS: [&str; 10] = [
-    "NFC",
-    "NFD",
-    "NFKC",
-    "NFKD",
-    "Lowercase",
-    "Prepend",
-    "Replace",
-    "Strip",
-    "StripAccents",
-    "ByteLevel",
-];
-
-const PRE_TOKENIZERS: [&str; 8] = [
-    "ByteLevel",
-    "Digits",
-    "Metaspace",
-    "Punctuation",
-    "Split",
-    "UnicodeScripts",
-    "Whitespace",
-    "WhitespaceSplit",
-];
-
-fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
-    let normalizer: Option<NormalizerWrapper> =
-        component(&file.normalizer, "normalizer", &NORMALIZERS, &source)?;
-    let pre_tokenizer: Option<PreTokenizerWrapper> = component(
-        &file.pre_tokenizer,
-        "pre_tokenizer",
-        &PRE_TOKENIZERS,
-        &source,
-    )?;
+fn build(file: File, settings: Settings, source: String) -> Result<Parts> {
+    let normalizer = components::normalizer(&file.normalizer, &source)?;
+    let cutting = components::cutting(&file.pre_tokenizer, &source)?;
     let decoding = Decoding::read(&file.decoder, &source)?;
-    let (vocab, merges, options) = file.model.into_bpe(&source)?;
+    let model = file.model.into_bpe(&source)?;
 
-    let highest = vocab.values().max().map_or(0, |id| *id as usize + 1);
-    let tokens = vocab.len() + file.added_tokens.len() + settings.added.len();
+    let highest = model.vocab.iter().map(|(_, id)| *id as usize + 1).max();
+    let tokens = model.vocab.len() + file.added_tokens.len() + settings.added.len();
     let mut vocabulary = Vocabulary::new(decoding.form);
-    vocabulary.reserve(highest, tokens, &source)?;
-    for (token, id) in &vocab {
-        if let Some(other) = vocabulary.spelling(*id) {
+    vocabulary.reserve(highest.unwrap_or(0), tokens, &source)?;
+    for (token, id) in &model.vocab {
+        // A key that stands twice in the file counts once, as in any JSON object.
+        if let Some(other) = vocabulary.spelling(*id).filter(|other| other != token) {
             return Err(Error::InvalidFile(format!(
                 "{source}: tokens {other:?} and {token:?} both have id {id}"
             )));
@@ -157,31 +81,50 @@ fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
         let kind = byte.map_or(Kind::Piece, Kind::Byte);
         vocabulary.set(*id, token, kind, &source)?;
     }
-    let model = bpe::build(vocab, merges, options, &source)?;
-
-    let added = added_tokens(
-        &file.added_tokens,
-        settings,
-        &model,
-        normalizer.as_ref(),
-        &source,
-    )?;
-    let list = added.get_added_tokens_decoder();
-    let highest = list.keys().max().map_or(0, |id| *id as usize + 1);
-    vocabulary.reserve(highest, tokens, &source)?;
-    for (id, token) in list {
-        let kind = if added.is_special_token(&token.content) {
-            Kind::Control
+    vocabulary.index(&source)?;
+    let merges = model.merges.iter();
+    let merges = merges.map(|merge| (merge.left.as_str(), merge.right.as_str()));
+    let merger = Merger::new(&vocabulary, merges, &model.options, &source)?;
+    let mut added = file.added_tokens;
+    // The configuration's list completes the file's: a token in both is the file's.
+    let known: std::collections::HashSet<u32> = added.iter().map(|token| token.id).collect();
+    added.extend(
+        settings
+            .added
+            .into_iter()
+            .filter(|token| !known.contains(&token.id)),
+    );
+    let mut lists = [Vec::new(), Vec::new()];
+    for token in added {
+        let id = set_added(&mut vocabulary, &token, tokens, &source)?;
+        let normalized = token.normalized.unwrap_or(!token.special);
+        let mut text = token.content;
+        if let Some(normalizer) = normalizer.as_ref().filter(|_| normalized) {
+            let mut form = NormalizedString::from(text);
+            let done = normalizer.normalize(&mut form);
+            done.map_err(|e| Error::InvalidFile(format!("{source}: added token {id}: {e}")))?;
+            text = form.get().to_string();
+        }
+        let list = if normalized {
+            &mut lists[1]
         } else {
-            Kind::UserDefined
+            &mut lists[0]
         };
-        vocabulary.set(*id, &token.content, kind, &source)?;
+        list.push(Added {
+            text,
+            id,
+            special: token.special,
+            single_word: token.single_word,
+            lstrip: token.lstrip,
+            rstrip: token.rstrip,
+        });
     }
     vocabulary.index(&source)?;
 
+    let [as_is, normalized] = lists;
     let bos = settings.bos.as_deref().and_then(|t| vocabulary.id(t));
     let eos = settings.eos.as_deref().and_then(|t| vocabulary.id(t));
-    let (mut prefix, mut suffix) = edges(&file.post_processor, &vocabulary, &source)?;
+    let (mut prefix, mut suffix) = components::edges(&file.post_processor, &vocabulary, &source)?;
     // What the configuration says outright goes before the post-processor.
     if let (Some(add), Some(bos)) = (settings.add_bos, bos) {
         prefix.retain(|id| *id != bos);
@@ -195,18 +138,19 @@ fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
             suffix.push(eos);
         }
     }
-    let mut ordinary = added.clone();
-    ordinary.set_encode_special_tokens(true);
+    let normalized = match normalized.is_empty() {
+        true => None,
+        false => Some(AddedTokens::new(normalized, &source)?),
+    };
     Ok(Parts {
         vocabulary,
         encoder: Encoder::Bpe(Box::new(Bpe {
-            model,
+            added: AddedTokens::new(as_is, &source)?,
             normalizer,
-            pre_tokenizer,
-            finder: Finder::Flags {
-                all: Box::new(added),
-                ordinary: Box::new(ordinary),
-            },
+            normalized,
+            steps: cutting.steps,
+            byte_level: cutting.byte_level,
+            merger,
         })),
         prefix,
         suffix,
@@ -217,38 +161,29 @@ fn build(file: File, settings: &Settings, source: String) -> Result<Parts> {
     })
 }
 
-/// The added tokens of both files, under the ids that the files give them.
-fn added_tokens(
-    listed: &[(u32, AddedToken)],
-    settings: &Settings,
-    model: &impl Model,
-    normalizer: Option<&NormalizerWrapper>,
+/// Enters an added token into the vocabulary and returns its id.
+fn set_added(
+    vocabulary: &mut Vocabulary,
+    token: &TokenFields,
+    tokens: usize,
     source: &str,
-) -> Result<AddedVocabulary> {
-    let mut added = AddedVocabulary::new();
-    let mut wanted: Vec<&(u32, AddedToken)> = listed.iter().collect();
-    // The configuration's list completes the file's: a token in both is the file's.
-    let known = |id: u32| listed.iter().any(|(listed, _)| *listed == id);
-    wanted.extend(settings.added.iter().filter(|(id, _)| !known(*id)));
-    wanted.sort_by_key(|(id, _)| *id);
-    let tokens = wanted.iter().map(|(_, token)| token.clone());
-    added
-        .add_tokens(tokens, model, normalizer)
-        .map_err(|error| Error::InvalidFile(format!("{source}: added_tokens: {error}")))?;
-    for (id, token) in wanted {
-        let actual = added.token_to_id(&token.content, model);
-        if actual.is_some_and(|actual| actual != *id) {
-            let text = &token.content;
-            log::write(Level::Warn, || {
-                format!(
-                    "{source}: the added token {text:?} is listed with id {id}, but its place \
-                     gives it id {}",
-                    actual.unwrap_or_default()
-                )
-            });
-        }
+) -> Result<u32> {
+    // A token that the model has too keeps the model's id.
+    let id = vocabulary.id(&token.content).unwrap_or(token.id);
+    if let Some(other) = vocabulary.spelling(id).filter(|s| *s != token.content) {
+        return Err(Error::InvalidFile(format!(
+            "{source}: added_tokens: {:?} has id {id}, which is that of {other:?}",
+            token.content
+        )));
     }
-    Ok(added)
+    let kind = if token.special {
+        Kind::Control
+    } else {
+        Kind::UserDefined
+    };
+    vocabulary.reserve(id as usize + 1, tokens, source)?;
+    vocabulary.set(id, &token.content, kind, source)?;
+    Ok(id)
 }
 
 /// How tokens become text.
@@ -320,66 +255,4 @@ impl Decoding {
         }
         Some(())
     }
-}
-
-/// What the post-processor puts around a raw prompt.
-fn edges(processor: &Value, vocabulary: &Vocabulary, source: &str) -> Result<(Vec<u32>, Vec<u32>)> {
-    let (mut prefix, mut suffix) = (Vec::new(), Vec::new());
-    let invalid = |what: &str| Error::InvalidFile(format!("{source}: post_processor: {what}"));
-    match type_of(processor) {
-        "" | "ByteLevel" => {}
-        "Sequence" => {
-            let steps = processor.get("processors").and_then(Value::as_array);
-            for step in steps.into_iter().flatten() {
-                // Each step wraps what the steps before made.
-                let (before, after) = edges(step, vocabulary, source)?;
-                prefix.splice(0..0, before);
-                suffix.extend(after);
-            }
-        }
-        "TemplateProcessing" => {
-            let steps = processor.get("single").and_then(Value::as_array);
-            let mut seen_text = false;
-            for step in steps.ok_or_else(|| invalid("no template for single texts"))? {
-                if step.get("Sequence").is_some() {
-                    seen_text = true;
-                    continue;
-                }
-                let name = step.get("SpecialToken").and_then(|t| t.get("id"));
-                let name = name.and_then(Value::as_str);
-                let name = name.ok_or_else(|| invalid("a step that is no token"))?;
-                let ids = processor
-                    .get("special_tokens")
-                    .and_then(|tokens| tokens.get(name))
-                    .and_then(|token| token.get("ids"))
-                    .and_then(Value::as_array)
-                    .ok_or_else(|| invalid(&format!("no ids for the token {name:?}")))?;
-                for id in ids {
-                    let id = id.as_u64().and_then(|id| u32::try_from(id).ok());
-                    let id = id.filter(|id| vocabulary.kind(*id).is_some());
-                    let id = id.ok_or_else(|| invalid(&format!("bad ids for {name:?}")))?;
-                    if seen_text { &mut suffix } else { &mut prefix }.push(id);
-                }
-            }
-        }
-        kind @ ("BertProcessing" | "RobertaProcessing") => {
-            for (key, list) in [("cls", &mut prefix), ("sep", &mut suffix)] {
-                let id = processor.get(key).and_then(|pair| pair.get(1));
-                let id = id
-                    .and_then(Value::as_u64)
-                    .and_then(|id| u32::try_from(id).ok());
-                let id = id.filter(|id| vocabulary.kind(*id).is_some());
-                list.push(id.ok_or_else(|| invalid(&format!("{kind} without {key}")))?);
-            }
-        }
-        other => {
-            return Err(Error::Unsupported(format!(
-                "{source}: post_processor of type {other:?} is not supported"
-            )));
-        }
-    }
-    if prefix.len() > MAX_EDGE || suffix.len() > MAX_EDGE {
-        return Err(invalid("too many special tokens"));
-    }
-    Ok((prefix, suffix))
 }

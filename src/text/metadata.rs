@@ -1,16 +1,16 @@
 //! The tokenizer that GGUF metadata (`tokenizer.ggml.…`) describes.
 
-use super::added::AddedTokens;
-use super::bpe::{self, Bpe, Finder};
+use super::added::{Added, AddedTokens};
+use super::bpe::Bpe;
+use super::merger::{Merger, Options};
 use super::pre_tokenizer;
 use super::spm::{Piece, Spm};
-use super::tokenizer::{Encoder, Parts};
+use super::tokenizer::{Encoder, Parts, SpmEncoder};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
 use crate::formats::gguf::Value;
 use crate::log::{self, Level};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use tokenizers::models::bpe::Vocab;
 
 /// GGUF's numbers for what a token is.
 mod token_type {
@@ -186,7 +186,6 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
     let (tokens, types) = tokens(metadata)?;
     let mut vocabulary = Vocabulary::new(Form::ByteLevel);
     vocabulary.reserve(tokens.len(), tokens.len(), source)?;
-    let mut vocab = Vocab::with_capacity(tokens.len());
     let mut added = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         let id = index as u32;
@@ -197,34 +196,36 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
             _ => Kind::Piece,
         };
         vocabulary.set(id, &spelling, kind, source)?;
-        if kind == Kind::Piece {
-            // An empty token's stand-in is no piece of text.
-            if !token.is_empty() {
-                vocab.insert(token.clone(), id);
-            }
-        } else {
-            added.push((spelling.into_owned(), id, kind == Kind::Control));
+        if kind != Kind::Piece {
+            added.push(Added::new(spelling.into_owned(), id, kind == Kind::Control));
         }
     }
     vocabulary.index(source)?;
-    warn_of_missing_bytes(source, &vocab);
-    let merges = read_merges(metadata, &vocabulary, &mut vocab)?;
-    let options = bpe::Options {
+    let options = Options {
         ignore_merges: kind.ignore_merges,
-        ..Default::default()
+        ..Options::default()
     };
-    let model = bpe::build(vocab, merges, options, source)?;
-    let pre_tokenizer = kind
-        .pre_tokenizer()
+    let merges = read_merges(metadata)?;
+    let merger = Merger::new(&vocabulary, merges.into_iter(), &options, source)?;
+    let missing = merger.missing_bytes();
+    if missing > 0 {
+        log::write(Level::Info, || {
+            format!("{source}: {missing} bytes have no token; they vanish from encoded text")
+        });
+    }
+    let steps = kind
+        .steps()
         .map_err(|error| Error::Internal(format!("pre-tokenizer {pre:?}: {error}")))?;
     let edges = edges(metadata, tokens.len(), (None, None), kind.add_bos)?;
     Ok(Parts {
         vocabulary,
         encoder: Encoder::Bpe(Box::new(Bpe {
-            model,
+            added: AddedTokens::new(added, source)?,
             normalizer: kind.normalizer(),
-            pre_tokenizer: Some(pre_tokenizer),
-            finder: Finder::Plain(Box::new(AddedTokens::new(added, source)?)),
+            normalized: None,
+            steps,
+            byte_level: true,
+            merger,
         })),
         prefix: edges.prefix,
         suffix: edges.suffix,
@@ -235,28 +236,8 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
     })
 }
 
-/// Bytes without a token vanish from the text; files in use have all 256.
-fn warn_of_missing_bytes(source: &str, vocab: &Vocab) {
-    let missing = (0..=255u8)
-        .filter(|byte| {
-            let mut buffer = [0; 4];
-            let spelling: &str = super::vocabulary::char_of_byte(*byte).encode_utf8(&mut buffer);
-            !vocab.contains_key(spelling)
-        })
-        .count();
-    if missing > 0 {
-        log::write(Level::Warn, || {
-            format!("{source}: {missing} bytes have no token; they vanish from encoded text")
-        });
-    }
-}
-
-/// The merges, "left right" each. A half or a product that is an added token takes part too.
-fn read_merges(
-    metadata: &Metadata,
-    vocabulary: &Vocabulary,
-    vocab: &mut Vocab,
-) -> Result<Vec<(String, String)>> {
+/// The merges, "left right" each.
+fn read_merges<'a>(metadata: &Metadata<'a, '_>) -> Result<Vec<(&'a str, &'a str)>> {
     let key = "tokenizer.ggml.merges";
     let lines = metadata.texts(key)?;
     let mut merges = Vec::with_capacity(lines.len());
@@ -264,24 +245,12 @@ fn read_merges(
         // The left half may itself begin with a space.
         let space = line.bytes().skip(1).position(|byte| byte == b' ');
         let halves = space.and_then(|at| Some((line.get(..at + 1)?, line.get(at + 2..)?)));
-        let Some((left, right)) = halves.filter(|(_, right)| !right.is_empty()) else {
-            return Err(metadata.invalid(format!(
+        let halves = halves.filter(|(_, right)| !right.is_empty());
+        merges.push(halves.ok_or_else(|| {
+            metadata.invalid(format!(
                 "metadata {key}[{rank}] is {line:?}, not two tokens with a space between"
-            )));
-        };
-        let product = format!("{left}{right}");
-        for token in [left, right, &product] {
-            if vocab.contains_key(token) {
-                continue;
-            }
-            let Some(id) = vocabulary.id(token) else {
-                return Err(metadata.invalid(format!(
-                    "metadata {key}[{rank}] ({line:?}): there is no token {token:?}"
-                )));
-            };
-            vocab.insert(token.to_string(), id);
-        }
-        merges.push((left.to_string(), right.to_string()));
+            ))
+        })?);
     }
     Ok(merges)
 }
@@ -333,9 +302,9 @@ fn read_spm(metadata: &Metadata) -> Result<Parts> {
                 if token_type == token_type::UNKNOWN {
                     unknown.get_or_insert(id);
                 }
-                control.push((spelling.into_owned(), id, true));
+                control.push(Added::new(spelling.into_owned(), id, true));
             }
-            Kind::UserDefined => whole.push((spelling.into_owned(), id, false)),
+            Kind::UserDefined => whole.push(Added::new(spelling.into_owned(), id, false)),
             Kind::Piece if token.is_empty() => {}
             Kind::Piece => {
                 let piece = Piece {
@@ -365,11 +334,11 @@ fn read_spm(metadata: &Metadata) -> Result<Parts> {
     let whole = AddedTokens::new(whole, source)?;
     Ok(Parts {
         vocabulary,
-        encoder: Encoder::Spm {
+        encoder: Encoder::Spm(Box::new(SpmEncoder {
             spm: Spm::new(pieces, whole, bytes, unknown),
             control: AddedTokens::new(control, source)?,
             space_prefix,
-        },
+        })),
         prefix: edges.prefix,
         suffix: edges.suffix,
         bos: edges.bos,

@@ -4,11 +4,9 @@
 //! models' authors published in their `tokenizer.json`; where a kind stands for several models the
 //! one with the most of them is meant.
 
+use super::words::Step;
+use tokenizers::NormalizerWrapper;
 use tokenizers::normalizers::NFC;
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, SplitDelimiterBehavior};
 
 /// What a kind of byte-level BPE does besides merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +45,8 @@ impl Kind {
     }
 }
 
-const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+pub(super) const GPT2: &str =
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const DIGIT: &str = r"\p{N}";
 const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -134,17 +133,11 @@ impl Kind {
         self.nfc.then(|| NormalizerWrapper::NFC(NFC))
     }
 
-    /// The splits, then the change of each byte into a character of GPT-2's table.
-    pub(super) fn pre_tokenizer(&self) -> Result<PreTokenizerWrapper, String> {
-        let mut steps = Vec::with_capacity(self.splits.len() + 1);
-        for pattern in self.splits {
-            let pattern = SplitPattern::Regex((*pattern).to_string());
-            let split = Split::new(pattern, SplitDelimiterBehavior::Isolated, false)
-                .map_err(|error| error.to_string())?;
-            steps.push(PreTokenizerWrapper::Split(split));
-        }
-        let bytes = ByteLevel::new(false, true, false);
-        steps.push(PreTokenizerWrapper::ByteLevel(bytes));
-        Ok(PreTokenizerWrapper::Sequence(Sequence::new(steps)))
+    /// The splits. The words are then spelled byte by byte.
+    pub(super) fn steps(&self) -> Result<Vec<Step>, String> {
+        self.splits
+            .iter()
+            .map(|pattern| Step::split(pattern))
+            .collect()
     }
 }

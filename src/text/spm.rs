@@ -231,6 +231,7 @@ impl Spm {
 
 #[cfg(test)]
 mod tests {
+    use super::super::added::Added;
     use super::*;
 
     fn spm(pieces: &[(&str, f32, bool)], whole: &[&str], unknown: Option<u32>) -> Spm {
@@ -246,7 +247,7 @@ mod tests {
                 (text.to_string(), piece)
             });
         let whole = whole.iter().enumerate();
-        let whole = whole.map(|(n, text)| (text.to_string(), 100 + n as u32, true));
+        let whole = whole.map(|(n, text)| Added::new(text.to_string(), 100 + n as u32, true));
         let whole = AddedTokens::new(whole.collect(), "x").unwrap();
         Spm::new(list.collect(), whole, None, unknown)
     }

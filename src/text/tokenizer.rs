@@ -17,13 +17,36 @@ pub(super) enum Encoder {
     /// Merges by rank.
     Bpe(Box<Bpe>),
     /// Merges by score.
-    Spm {
-        spm: Spm,
-        /// Control tokens, found in the text as it is.
-        control: AddedTokens,
-        /// Whether text begins with a space.
-        space_prefix: bool,
-    },
+    Spm(Box<SpmEncoder>),
+}
+
+/// SentencePiece with the control tokens around it.
+pub(super) struct SpmEncoder {
+    pub(super) spm: Spm,
+    /// Control tokens, found in the text as it is.
+    pub(super) control: AddedTokens,
+    /// Whether text begins with a space.
+    pub(super) space_prefix: bool,
+}
+
+impl SpmEncoder {
+    fn encode(&self, text: &str, parse_special: bool, out: &mut Vec<u32>) {
+        for segment in self.control.split(text, parse_special) {
+            match segment {
+                Segment::Token(id) => out.push(id),
+                Segment::Text(text) => {
+                    // The text after a control token begins anew, with its space.
+                    let mut marked = String::with_capacity(text.len() + 3);
+                    if self.space_prefix {
+                        marked.push(SPACE_MARK);
+                    }
+                    let mark = |c| if c == ' ' { SPACE_MARK } else { c };
+                    marked.extend(text.chars().map(mark));
+                    self.spm.encode(&marked, out);
+                }
+            }
+        }
+    }
 }
 
 /// What a tokenizer is made of.
@@ -151,31 +174,12 @@ impl Tokenizer {
             ids.extend_from_slice(&parts.prefix);
         }
         match &parts.encoder {
-            Encoder::Bpe(bpe) => bpe.encode(text, parse_special, &mut ids).map_err(|error| {
-                Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
-            })?,
-            Encoder::Spm {
-                spm,
-                control,
-                space_prefix,
-            } => {
-                for segment in control.split(text, parse_special) {
-                    match segment {
-                        Segment::Token(id) => ids.push(id),
-                        Segment::Text(text) => {
-                            // The text after a control token begins anew, with its space.
-                            let mut marked = String::with_capacity(text.len() + 3);
-                            if *space_prefix {
-                                marked.push(SPACE_MARK);
-                            }
-                            marked.extend(
-                                text.chars().map(|c| if c == ' ' { SPACE_MARK } else { c }),
-                            );
-                            spm.encode(&marked, &mut ids);
-                        }
-                    }
-                }
-            }
+            Encoder::Bpe(bpe) => bpe
+                .encode(&parts.vocabulary, text, parse_special, &mut ids)
+                .map_err(|error| {
+                    Error::InvalidArgument(format!("{}: encoding failed: {error}", parts.source))
+                })?,
+            Encoder::Spm(spm) => spm.encode(text, parse_special, &mut ids),
         }
         if add_special {
             ids.extend_from_slice(&parts.suffix);

@@ -1,14 +1,12 @@
 //! The content of `tokenizer.json` and `tokenizer_config.json`.
 
-use super::bpe::Options;
 use super::folder::read_text;
+use super::merger::Options;
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::path::Path;
-use tokenizers::AddedToken;
-use tokenizers::models::bpe::Vocab;
 
 /// The largest `tokenizer_config.json` read, in bytes.
 const MAX_CONFIG: u64 = 64 << 20;
@@ -25,7 +23,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) decoder: Value,
     #[serde(default, deserialize_with = "listed_tokens")]
-    pub(super) added_tokens: Vec<(u32, AddedToken)>,
+    pub(super) added_tokens: Vec<TokenFields>,
     pub(super) model: ModelFields,
 }
 
@@ -53,12 +51,16 @@ pub(super) struct ModelFields {
     merges: Vec<Merge>,
 }
 
-/// Vocabulary, merges and options of a BPE model.
-type BpeFields = (Vocab, Vec<(String, String)>, Options);
+/// A BPE model.
+pub(super) struct BpeModel {
+    pub(super) vocab: Vec<(String, u32)>,
+    pub(super) merges: Vec<Merge>,
+    pub(super) options: Options,
+}
 
 impl ModelFields {
     /// The fields of a BPE model.
-    pub(super) fn into_bpe(self, source: &str) -> Result<BpeFields> {
+    pub(super) fn into_bpe(self, source: &str) -> Result<BpeModel> {
         let unsupported = |what: &str| {
             Err(Error::Unsupported(format!(
                 "{source}: model: {what} not supported; supported is BPE"
@@ -80,19 +82,22 @@ impl ModelFields {
         if self.dropout.is_some_and(|dropout| dropout != 0.0) {
             return unsupported("dropout is");
         }
-        let merges = self.merges.into_iter().map(|m| (m.left, m.right));
         let options = Options {
             unknown: self.unk_token,
             fuse_unknown: self.fuse_unk,
             byte_fallback: self.byte_fallback,
             ignore_merges: self.ignore_merges,
         };
-        Ok((vocab, merges.collect(), options))
+        Ok(BpeModel {
+            vocab,
+            merges: self.merges,
+            options,
+        })
     }
 }
 
 /// A vocabulary; `None` where it is a list, as in Unigram models.
-struct VocabField(Option<Vocab>);
+struct VocabField(Option<Vec<(String, u32)>>);
 
 impl<'de> Deserialize<'de> for VocabField {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<VocabField, D::Error> {
@@ -103,9 +108,9 @@ impl<'de> Deserialize<'de> for VocabField {
                 f.write_str("an object of token: id")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VocabField, A::Error> {
-                let mut vocab = Vocab::new();
+                let mut vocab = Vec::new();
                 while let Some((token, id)) = map.next_entry::<String, u32>()? {
-                    vocab.insert(token, id);
+                    vocab.push((token, id));
                 }
                 Ok(VocabField(Some(vocab)))
             }
@@ -119,9 +124,9 @@ impl<'de> Deserialize<'de> for VocabField {
 }
 
 /// A merge: `"left right"` or `["left", "right"]`.
-struct Merge {
-    left: String,
-    right: String,
+pub(super) struct Merge {
+    pub(super) left: String,
+    pub(super) right: String,
 }
 
 impl<'de> Deserialize<'de> for Merge {
@@ -158,41 +163,28 @@ impl<'de> Deserialize<'de> for Merge {
 
 /// An added token as both files write it. `id` is only in `tokenizer.json`.
 #[derive(Deserialize)]
-struct TokenFields {
+pub(super) struct TokenFields {
     #[serde(default)]
-    id: u32,
-    content: String,
+    pub(super) id: u32,
+    pub(super) content: String,
     #[serde(default)]
-    single_word: bool,
+    pub(super) single_word: bool,
     #[serde(default)]
-    lstrip: bool,
+    pub(super) lstrip: bool,
     #[serde(default)]
-    rstrip: bool,
-    normalized: Option<bool>,
+    pub(super) rstrip: bool,
+    /// Found in the normalized text; without it, where the token is not special.
+    pub(super) normalized: Option<bool>,
     #[serde(default)]
-    special: bool,
+    pub(super) special: bool,
 }
 
-impl TokenFields {
-    fn token(self) -> AddedToken {
-        AddedToken {
-            content: self.content,
-            single_word: self.single_word,
-            lstrip: self.lstrip,
-            rstrip: self.rstrip,
-            normalized: self.normalized.unwrap_or(!self.special),
-            special: self.special,
-        }
-    }
-}
-
-fn listed_tokens<'de, D>(deserializer: D) -> Result<Vec<(u32, AddedToken)>, D::Error>
+fn listed_tokens<'de, D>(deserializer: D) -> Result<Vec<TokenFields>, D::Error>
 where
     D: serde::Deserializer<'de>,
 {
     let list: Option<Vec<TokenFields>> = Deserialize::deserialize(deserializer)?;
-    let list = list.unwrap_or_default().into_iter();
-    Ok(list.map(|fields| (fields.id, fields.token())).collect())
+    Ok(list.unwrap_or_default())
 }
 
 /// What is used of `tokenizer_config.json` and `special_tokens_map.json`.
@@ -205,7 +197,7 @@ pub(super) struct Settings {
     pub(super) add_bos: Option<bool>,
     pub(super) add_eos: Option<bool>,
     /// `added_tokens_decoder`.
-    pub(super) added: Vec<(u32, AddedToken)>,
+    pub(super) added: Vec<TokenFields>,
 }
 
 /// One of the JSON objects beside `tokenizer.json`; empty where the file is missing.
@@ -244,9 +236,10 @@ impl Settings {
             let number = id
                 .parse()
                 .map_err(|_| invalid(format!("{id:?} is no id")))?;
-            let fields: TokenFields = serde_json::from_value(fields.clone())
+            let mut fields: TokenFields = serde_json::from_value(fields.clone())
                 .map_err(|error| invalid(format!("{id}: {error}")))?;
-            added.push((number, fields.token()));
+            fields.id = number;
+            added.push(fields);
         }
         Ok(Settings {
             bos: spelling("bos_token"),

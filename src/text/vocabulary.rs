@@ -38,6 +38,8 @@ struct Entry {
     start: u32,
     end: u32,
     kind: Option<Kind>,
+    /// Whether the model may make it from ordinary text.
+    piece: bool,
 }
 
 /// All tokens by id.
@@ -79,13 +81,15 @@ impl Vocabulary {
                 start: 0,
                 end: 0,
                 kind: None,
+                piece: false,
             };
             self.entries.resize(len, hole);
         }
         Ok(())
     }
 
-    /// Sets the token `id`, which must lie inside the reserved range.
+    /// Sets the token `id`, which must lie inside the reserved range. Once a token is a piece or a
+    /// byte, the model may make it, even if it is set again as an added token.
     pub(super) fn set(&mut self, id: u32, spelling: &str, kind: Kind, source: &str) -> Result<()> {
         let start = self.spellings.len();
         let end = start + spelling.len();
@@ -104,6 +108,7 @@ impl Vocabulary {
             start,
             end,
             kind: Some(kind),
+            piece: entry.piece || matches!(kind, Kind::Piece | Kind::Byte(_)),
         };
         Ok(())
     }
@@ -146,6 +151,12 @@ impl Vocabulary {
     /// The id of a spelling.
     pub(super) fn id(&self, spelling: &str) -> Option<u32> {
         self.find(spelling).1
+    }
+
+    /// The id of a spelling that the model may make from ordinary text.
+    pub(super) fn piece(&self, spelling: &str) -> Option<u32> {
+        let id = self.id(spelling)?;
+        self.entries.get(id as usize)?.piece.then_some(id)
     }
 
     /// Ids are `0..len`.

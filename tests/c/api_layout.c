@@ -47,6 +47,14 @@ int main(void) {
     FIELD(mlxrocm_session_options, max_requests);
     FIELD(mlxrocm_session_options, prefill_chunk);
     FIELD(mlxrocm_session_options, kv_tokens);
+    TYPE(mlxrocm_session_info);
+    FIELD(mlxrocm_session_info, struct_size);
+    FIELD(mlxrocm_session_info, context);
+    FIELD(mlxrocm_session_info, running);
+    FIELD(mlxrocm_session_info, waiting);
+    FIELD(mlxrocm_session_info, kv_tokens);
+    FIELD(mlxrocm_session_info, kv_used);
+    FIELD(mlxrocm_session_info, kv_cached);
     TYPE(mlxrocm_request);
     FIELD(mlxrocm_request, struct_size);
     FIELD(mlxrocm_request, flags);

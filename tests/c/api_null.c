@@ -185,6 +185,14 @@ static void sessions(const mlxrocm_model *model) {
     CHECK(session == UNTOUCHED);
     session = session_of(model);
 
+    mlxrocm_session_info info = {0};
+    INVALID(mlxrocm_session_get_info(session, &info, &error)); /* no struct_size */
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_session_get_info(NULL, &info, &error));
+    NULL_ARGUMENT(mlxrocm_session_get_info(session, NULL, &error));
+    OK(mlxrocm_session_get_info(session, &info, &error));
+    CHECK(info.context == 256 && info.kv_tokens >= 256 && info.running == 0 && info.waiting == 0);
+
     uint32_t tokens[4] = {1, 2, 3, UINT32_MAX};
     float value;
     size_t needed;

@@ -9,7 +9,7 @@
 
 #define THREADS 4
 #define SLOTS 8
-#define SECONDS 120
+#define SECONDS 300
 
 static const char *model_path;
 static unsigned long steps;
@@ -140,7 +140,7 @@ static void use(uint64_t *state) {
     size_t needed = 0;
     uint32_t tokens[32];
     char room[64];
-    switch (below(state, 9)) {
+    switch (below(state, 10)) {
     case 0: {
         mlxrocm_event event = {0};
         event.struct_size = sizeof event;
@@ -180,6 +180,12 @@ static void use(uint64_t *state) {
         mlxrocm_device_info info = {0};
         info.struct_size = sizeof info;
         JUDGE(mlxrocm_device_get_info(take(state, DEVICES), &info, &error));
+        break;
+    }
+    case 8: {
+        mlxrocm_session_info info = {0};
+        info.struct_size = sizeof info;
+        JUDGE(mlxrocm_session_get_info(take(state, SESSIONS), &info, &error));
         break;
     }
     default: {

@@ -95,6 +95,7 @@ int main(int argc, char **argv) {
     mlxrocm_session_options options{};
     options.context = 128;
     mlxrocm::Session session(model, options);
+    CHECK(session.info().context == 128 && session.info().kv_tokens >= 128);
     const std::vector<float> logits = session.logits(tokens);
     CHECK(logits.size() == tokens.size() * model.info().vocab_size);
 

@@ -2,10 +2,14 @@
 
 use crate::fake::*;
 use crate::tokens::sampled;
-use mlxrocm::model::Wanted;
+use mlxrocm::model::{PAGE_TOKENS, Wanted};
 use mlxrocm::session::{Event, FinishReason, Request};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// Steps of a generation that nobody reads: two events of the first and one of each other step make
+/// 255, and a step is not begun unless two more have room in the queue of 256.
+const UNREAD_STEPS: usize = 254;
 
 fn request(prompt: Vec<u32>, max_tokens: usize) -> Request {
     Request {
@@ -25,8 +29,9 @@ fn prompts_take_turns_and_tokens_flow() {
         prefill_chunk: 32,
         ..Default::default()
     });
-    control.delay_us.store(500, Ordering::SeqCst);
-    let running = session.submit(request(vec![1], 200)).unwrap();
+    // Slow enough that it is still running when the gate is shut.
+    control.delay_us.store(2000, Ordering::SeqCst);
+    let running = session.submit(request(vec![1], 250)).unwrap();
     while !matches!(next(&running), Some(Event::Token { .. })) {}
     control.shut();
     let long = session.submit(request(Random(1).prompt(3000), 3)).unwrap();
@@ -48,7 +53,7 @@ fn prompts_take_turns_and_tokens_flow() {
         ),
         "{done:?}"
     );
-    assert_eq!(collect(&running).tokens.len(), 199);
+    assert_eq!(collect(&running).tokens.len(), 249);
     assert_eq!(collect(&long).tokens.len(), 3);
     let log = control.log.lock().unwrap();
     let prompts: Vec<_> = log[first + 1..]
@@ -138,13 +143,10 @@ fn a_caller_that_does_not_read_stops_nobody() {
 fn a_queue_is_bounded() {
     let (session, control) = session(Setup::default());
     let generation = session.submit(request(vec![1], 0)).unwrap();
-    wait_until("it pauses", || {
-        let calls = control.calls();
-        std::thread::sleep(Duration::from_millis(20));
-        calls > 0 && calls == control.calls()
-    });
+    wait_until("it pauses", || control.calls() >= UNREAD_STEPS);
+    std::thread::sleep(Duration::from_millis(20));
     let paused = control.calls();
-    assert!((200..=256).contains(&paused), "{paused} steps unread");
+    assert_eq!(paused, UNREAD_STEPS);
     // Reading a few does not start it yet; reading half does.
     for _ in 0..10 {
         next(&generation);
@@ -178,4 +180,39 @@ fn requests_start_in_order() {
         }
         assert_eq!(events, 12);
     }
+}
+
+/// A sequence that lost its place and pages finds its pages again, and what it adds to the cache
+/// afterwards is filed under the right beginning.
+#[test]
+fn a_restart_keeps_the_cache_right() {
+    let (session, control) = session(Setup {
+        max_requests: 1,
+        ..Default::default()
+    });
+    let restarted = request(vec![1, 2], 0);
+    let generation = session.submit(restarted.clone()).unwrap();
+    wait_until("it pauses", || control.calls() >= UNREAD_STEPS);
+    let other = request(vec![3, 4], 5);
+    assert_right(
+        &other,
+        512,
+        &collect(&session.submit(other.clone()).unwrap()),
+    );
+    let output = collect(&generation);
+    assert_right(&restarted, 512, &output);
+    assert_eq!(output.usage.cached_tokens, 0, "its own pages do not count");
+    // 511 tokens of its own and 6 of the other, and less than a page twice.
+    assert!(control.tokens() < 511 + 6 + PAGE_TOKENS);
+    let history = [&restarted.prompt[..], &output.tokens].concat();
+    for page in 1..history.len() / PAGE_TOKENS {
+        let middle = request(history[page * PAGE_TOKENS..].to_vec(), 1);
+        let output = collect(&session.submit(middle.clone()).unwrap());
+        assert_right(&middle, 512, &output);
+        assert_eq!(output.usage.cached_tokens, 0);
+    }
+    let all = request(history[..511].to_vec(), 1);
+    let output = collect(&session.submit(all.clone()).unwrap());
+    assert_right(&all, 512, &output);
+    assert_eq!(output.usage.cached_tokens, 480);
 }

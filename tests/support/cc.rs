@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Warnings that C programs must compile without.
@@ -135,6 +136,9 @@ pub fn finish(command: &mut Command, input: &str, limit: Duration) -> Output {
 
 /// Compiles `source` (relative to the project) to the program `name`, against this build's library.
 pub fn compile(compiler: &str, source: &str, flags: &[&str], name: &str) -> PathBuf {
+    // Renamed when it is whole: another test may run a program of this name right now.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let made = scratch().join(format!("{name}.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
     let program = scratch().join(name);
     let folder = library_folder();
     succeed(
@@ -143,13 +147,14 @@ pub fn compile(compiler: &str, source: &str, flags: &[&str], name: &str) -> Path
             .arg("-I")
             .arg(root().join("include"))
             .arg("-o")
-            .arg(&program)
+            .arg(&made)
             .arg(root().join(source))
             .arg("-L")
             .arg(folder)
             .arg(format!("-Wl,-rpath,{}", folder.display()))
             .args(["-lmlxrocm", "-lpthread", "-lm"]),
     );
+    std::fs::rename(&made, &program).expect("rename the program");
     program
 }
 

@@ -4,7 +4,9 @@
 //! token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all panels. One token row:
 //! codes are unpacked in registers.
 
-use super::{AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, Words, body, portable};
+use super::{
+    AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words, body, portable,
+};
 use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
@@ -15,7 +17,6 @@ pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx2,
     panel: 6,
     quantize_row,
-    expand_scales,
     matmul_tile,
     dense_tile,
     rms_norm,
@@ -79,46 +80,80 @@ macro_rules! code_pair {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f32; TILE_ROWS]]) {
-    match (tile.bits, x.rows == 1, tile.halves) {
-        (2, true, false) => one::<2, false>(tile, x, out),
-        (2, true, true) => one::<2, true>(tile, x, out),
-        (3, true, false) => one::<3, false>(tile, x, out),
-        (3, true, true) => one::<3, true>(tile, x, out),
-        (4, true, _) => one::<4, false>(tile, x, out),
-        (5, true, _) => one::<5, false>(tile, x, out),
-        (6, true, false) => one::<6, false>(tile, x, out),
-        (6, true, true) => one::<6, true>(tile, x, out),
-        (_, true, _) => one::<8, false>(tile, x, out),
-        (2, ..) => several::<2>(tile, x, words, out),
-        (3, ..) => several::<3>(tile, x, words, out),
-        (4, ..) => several::<4>(tile, x, words, out),
-        (5, ..) => several::<5>(tile, x, words, out),
-        (6, ..) => several::<6>(tile, x, words, out),
-        _ => several::<8>(tile, x, words, out),
+fn matmul_tile(
+    tile: &Tile<'_>,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let direct = match tile.form.scale {
+        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
+        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
+        _ => EXPANDED,
+    };
+    let one_row = x.rows == 1;
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    if !one_row || direct == EXPANDED {
+        expand_scales(tile.form, tile.section, scales);
+    }
+    match (tile.form.bits, one_row, tile.halves(), direct) {
+        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
+        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
+        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
+        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
+        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
+        (bits, true, halves, direct) => {
+            if direct != EXPANDED {
+                expand_scales(tile.form, tile.section, scales);
+            }
+            match (bits, halves) {
+                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
+                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
+                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
+                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
+                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
+                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
+                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
+                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
+                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
+            }
+        }
+        (2, ..) => several::<2>(tile, scales, x, words, out),
+        (3, ..) => several::<3>(tile, scales, x, words, out),
+        (4, ..) => several::<4>(tile, scales, x, words, out),
+        (5, ..) => several::<5>(tile, scales, x, words, out),
+        (6, ..) => several::<6>(tile, scales, x, words, out),
+        _ => several::<8>(tile, scales, x, words, out),
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
-    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), scale);
-    let value = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), value);
-    _mm256_fmadd_ps(value, _mm256_set1_ps(x), acc)
+    let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
+    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
+    _mm256_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn one<const BITS: usize, const HALVES: bool>(
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tile: &Tile<'_>,
+    scales: &[ScaleEntry],
     x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
     assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
-    assert!(tile.scales.len() >= blocks * entries);
+    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
+    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+    let zero = match tile.form.scale {
+        ScaleForm::Zero(_, zero) => -f32::from(zero),
+        _ => 0.0,
+    };
     let mut acc = [_mm256_setzero_ps(); 2];
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above.
@@ -155,15 +190,28 @@ fn one<const BITS: usize, const HALVES: bool>(
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
                 };
-                let entry = tile
-                    .scales
-                    .get_unchecked(b * entries + half)
-                    .as_ptr()
-                    .cast::<f32>();
+                let (scale, bias) = match SCALES {
+                    STORED_F16 => {
+                        let unit = tile.section.get_unchecked(b * 64..);
+                        let f16 = ScalarType::F16;
+                        (load16(f16, unit), load16(f16, unit.get_unchecked(32..)))
+                    }
+                    ZERO_F16 => {
+                        let unit = tile.section.get_unchecked(b * 32..);
+                        let scale = load16(ScalarType::F16, unit);
+                        (scale, scaled(scale, zero))
+                    }
+                    _ => {
+                        let at = scales
+                            .get_unchecked(b * entries + half)
+                            .as_ptr()
+                            .cast::<f32>();
+                        let row = |i| [_mm256_loadu_ps(at.add(i)), _mm256_loadu_ps(at.add(i + 8))];
+                        (row(0), row(16))
+                    }
+                };
                 for h in 0..2 {
-                    let scale = _mm256_loadu_ps(entry.add(8 * h));
-                    let bias = _mm256_loadu_ps(entry.add(16 + 8 * h));
-                    acc[h] = flush(acc[h], ints[h], scale, bias, sum, meta.scale);
+                    acc[h] = flush(acc[h], ints[h], scale[h], bias[h], sum, meta.scale);
                 }
             }
         }
@@ -175,6 +223,13 @@ fn one<const BITS: usize, const HALVES: bool>(
     }
 }
 
+/// Where `one` takes its scales from: entries that were expanded before, or the section itself.
+pub const EXPANDED: u8 = 0;
+/// f16 scale and bias for each block (Q4_1, Q5_1, MLX group 32 in f16).
+pub const STORED_F16: u8 = 1;
+/// f16 scale for each block, fixed zero point (Q4_0, Q5_0, Q8_0).
+pub const ZERO_F16: u8 = 2;
+
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
 
@@ -182,13 +237,14 @@ const PREFETCH: usize = 2048;
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
+    scales: &[ScaleEntry],
     x: &Group<'_>,
     words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     out.fill([0.0; TILE_ROWS]);
-    let parts = if tile.halves { 2 } else { 1 };
-    assert!(tile.codes.len() >= x.blocks * BITS * 64 && tile.scales.len() >= x.blocks * parts);
+    let parts = if tile.halves() { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
     for b in 0..x.blocks {
         // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
         unsafe {
@@ -201,8 +257,8 @@ fn several<const BITS: usize>(
         }
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
-        let scales = &tile.scales[b * parts..][..parts];
-        if tile.halves {
+        let scales = &scales[b * parts..][..parts];
+        if tile.halves() {
             let (low, high) = (&scales[0], &scales[1]);
             panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
             panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
@@ -253,7 +309,7 @@ fn panels<const PAIRS: usize>(
     }
 }
 
-/// `out[r] += (float(ints)·scale + bias·sum)·x_scale` for `R` rows.
+/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
 ///
 /// # Safety
 /// `meta` and `out` have `R` rows.
@@ -350,44 +406,54 @@ macro_rules! asm_pair {
     };
 }
 
-/// The inner loop of prefill, six token rows, unrolled by four pairs. In assembly because the
-/// compiler either leaves it rolled or spills the sums; all 16 registers are in use.
+/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
+/// either leaves it rolled or spills the sums; all 16 registers are in use.
+///
+/// # Safety
+/// `x` holds 48 pairs, `words` 256 words, 32-byte aligned.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn eight_pairs(x: *const i32, words: *const i16, sums: &mut [[__m256i; 2]; 6]) {
+    let [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]] = sums;
+    // SAFETY: reads only what the contract grants; no stack, no flags.
+    unsafe {
+        std::arch::asm!(
+            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
+            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
+            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
+            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
+            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
+            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
+            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
+            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
+            w = in(reg) words,
+            x = in(reg) x,
+            a0 = inout(ymm_reg) *a0, b0 = inout(ymm_reg) *b0,
+            a1 = inout(ymm_reg) *a1, b1 = inout(ymm_reg) *b1,
+            a2 = inout(ymm_reg) *a2, b2 = inout(ymm_reg) *b2,
+            a3 = inout(ymm_reg) *a3, b3 = inout(ymm_reg) *b3,
+            a4 = inout(ymm_reg) *a4, b4 = inout(ymm_reg) *b4,
+            a5 = inout(ymm_reg) *a5, b5 = inout(ymm_reg) *b5,
+            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
+            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+}
+
+/// Six token rows × `PAIRS` pairs.
 ///
 /// # Safety
 /// `x` holds `6·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 unsafe fn six_rows<const PAIRS: usize>(x: *const i32, words: *const i16) -> [[__m256i; 2]; 6] {
-    let zero = _mm256_setzero_si256();
-    let [mut a0, mut a1, mut a2, mut a3, mut a4, mut a5] = [zero; 6];
-    let [mut b0, mut b1, mut b2, mut b3, mut b4, mut b5] = [zero; 6];
-    // SAFETY: reads only what the contract grants; no stack, no flags kept.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
-            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
-            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
-            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
-            "add {w}, 256",
-            "add {x}, 96",
-            "dec {n}",
-            "jnz 2b",
-            w = inout(reg) words => _,
-            x = inout(reg) x => _,
-            n = inout(reg) PAIRS / 4 => _,
-            a0 = inout(ymm_reg) a0, b0 = inout(ymm_reg) b0,
-            a1 = inout(ymm_reg) a1, b1 = inout(ymm_reg) b1,
-            a2 = inout(ymm_reg) a2, b2 = inout(ymm_reg) b2,
-            a3 = inout(ymm_reg) a3, b3 = inout(ymm_reg) b3,
-            a4 = inout(ymm_reg) a4, b4 = inout(ymm_reg) b4,
-            a5 = inout(ymm_reg) a5, b5 = inout(ymm_reg) b5,
-            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
-            options(nostack, readonly),
-        );
+    let mut sums = [[_mm256_setzero_si256(); 2]; 6];
+    for part in 0..PAIRS / 8 {
+        // SAFETY: by contract.
+        unsafe { eight_pairs(x.add(part * 48), words.add(part * 256), &mut sums) };
     }
-    [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]]
+    sums
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -427,12 +493,8 @@ fn quantize_row(x: &[f32], out: RowTarget<'_>) {
                     .cast::<u32>()
                     .write_unaligned(pair);
             }
-            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta {
-                scale: if poison != 0 { f32::NAN } else { max / 32767.0 },
-                sum: (low + high) as f32,
-                sum_low: low as f32,
-                sum_high: high as f32,
-            };
+            let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
+            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta::new(scale, low, high);
         }
     }
 }
@@ -503,7 +565,7 @@ fn put(scale: [__m256; 2], bias: [__m256; 2], out: &mut [ScaleEntry]) {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
+pub fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
     match form.scale {
         ScaleForm::Stored(ScalarType::F16) if form.group == BLOCK => {
             // The common case (Q4_1, MLX group 32) without inner loops.

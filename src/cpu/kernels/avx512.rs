@@ -1,9 +1,11 @@
 //! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
 //! everything else is the AVX2 form.
 
-use super::{Kernels, ScaleEntry, SimdLevel, Tile, Words, avx2};
+use super::avx2::{self, EXPANDED, STORED_F16, ZERO_F16};
+use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words};
 use crate::cpu::activations::{BlockMeta, Group};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::formats::{ScalarType, ScaleForm};
 use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
@@ -63,48 +65,80 @@ macro_rules! code_pair {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
-fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f32; TILE_ROWS]]) {
-    match (tile.bits, x.rows == 1, tile.halves) {
-        (2, true, false) => one::<2, false>(tile, x, out),
-        (2, true, true) => one::<2, true>(tile, x, out),
-        (3, true, false) => one::<3, false>(tile, x, out),
-        (3, true, true) => one::<3, true>(tile, x, out),
-        (4, true, _) => one::<4, false>(tile, x, out),
-        (5, true, _) => one::<5, false>(tile, x, out),
-        (6, true, false) => one::<6, false>(tile, x, out),
-        (6, true, true) => one::<6, true>(tile, x, out),
-        (_, true, _) => one::<8, false>(tile, x, out),
-        (2, ..) => several::<2>(tile, x, words, out),
-        (3, ..) => several::<3>(tile, x, words, out),
-        (4, ..) => several::<4>(tile, x, words, out),
-        (5, ..) => several::<5>(tile, x, words, out),
-        (6, ..) => several::<6>(tile, x, words, out),
-        _ => several::<8>(tile, x, words, out),
+fn matmul_tile(
+    tile: &Tile<'_>,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let direct = match tile.form.scale {
+        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
+        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
+        _ => EXPANDED,
+    };
+    let one_row = x.rows == 1;
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    if !one_row || direct == EXPANDED {
+        avx2::expand_scales(tile.form, tile.section, scales);
+    }
+    match (tile.form.bits, one_row, tile.halves(), direct) {
+        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
+        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
+        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
+        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
+        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
+        (bits, true, halves, direct) => {
+            if direct != EXPANDED {
+                avx2::expand_scales(tile.form, tile.section, scales);
+            }
+            match (bits, halves) {
+                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
+                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
+                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
+                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
+                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
+                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
+                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
+                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
+                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
+            }
+        }
+        (2, ..) => several::<2>(tile, scales, x, words, out),
+        (3, ..) => several::<3>(tile, scales, x, words, out),
+        (4, ..) => several::<4>(tile, scales, x, words, out),
+        (5, ..) => several::<5>(tile, scales, x, words, out),
+        (6, ..) => several::<6>(tile, scales, x, words, out),
+        _ => several::<8>(tile, scales, x, words, out),
     }
 }
 
-/// `acc += (float(ints)·scale + bias·sum)·x_scale`.
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn flush(acc: __m512, ints: __m512i, entry: &[[f32; 16]; 2], sum: f32, x: f32) -> __m512 {
-    // SAFETY: rows of 16.
-    let [scale, bias] = unsafe { [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr())) };
-    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), scale);
-    let value = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), value);
-    _mm512_fmadd_ps(value, _mm512_set1_ps(x), acc)
+fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32, x: f32) -> __m512 {
+    let acc = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), acc);
+    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_set1_ps(x));
+    _mm512_fmadd_ps(value, scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
-fn one<const BITS: usize, const HALVES: bool>(
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tile: &Tile<'_>,
+    scales: &[ScaleEntry],
     x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
     assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
-    assert!(tile.scales.len() >= blocks * entries);
+    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
+    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+    let zero = match tile.form.scale {
+        ScaleForm::Zero(_, zero) => -f32::from(zero),
+        _ => 0.0,
+    };
     let mut acc = _mm512_setzero_ps();
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point anywhere.
@@ -132,9 +166,26 @@ fn one<const BITS: usize, const HALVES: bool>(
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
                 };
-                let entry = tile.scales.get_unchecked(b * entries + half);
+                let half_row = |at: usize| {
+                    let bytes = tile.section.as_ptr().add(at);
+                    _mm512_cvtph_ps(_mm256_loadu_si256(bytes.cast()))
+                };
+                let (scale, bias) = match SCALES {
+                    STORED_F16 => (half_row(b * 64), half_row(b * 64 + 32)),
+                    ZERO_F16 => {
+                        let scale = half_row(b * 32);
+                        (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
+                    }
+                    _ => {
+                        let [scale, bias] = scales.get_unchecked(b * entries + half);
+                        (
+                            _mm512_loadu_ps(scale.as_ptr()),
+                            _mm512_loadu_ps(bias.as_ptr()),
+                        )
+                    }
+                };
                 let ints = _mm512_add_epi32(ints[0], ints[1]);
-                acc = flush(acc, ints, entry, sum, meta.scale);
+                acc = flush(acc, ints, scale, bias, sum, meta.scale);
             }
         }
     }
@@ -146,13 +197,14 @@ fn one<const BITS: usize, const HALVES: bool>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
+    scales: &[ScaleEntry],
     x: &Group<'_>,
     words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     out.fill([0.0; TILE_ROWS]);
-    let parts = if tile.halves { 2 } else { 1 };
-    assert!(tile.codes.len() >= x.blocks * BITS * 64 && tile.scales.len() >= x.blocks * parts);
+    let parts = if tile.halves() { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
     for b in 0..x.blocks {
         // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
         unsafe {
@@ -164,8 +216,8 @@ fn several<const BITS: usize>(
         }
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
-        let scales = &tile.scales[b * parts..][..parts];
-        if tile.halves {
+        let scales = &scales[b * parts..][..parts];
+        if tile.halves() {
             let (low, high) = (&scales[0], &scales[1]);
             panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
             panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
@@ -240,11 +292,12 @@ unsafe fn rows_part<const R: usize, const PAIRS: usize>(
                 *ints = _mm512_dpwssd_epi32(*ints, pairs, x);
             }
         }
+        let [scale, bias] = [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr()));
         for (r, ints) in ints.iter().enumerate() {
             let meta = meta.get_unchecked(r);
             let to = out.add(r).cast::<f32>();
             let acc = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to, flush(acc, *ints, entry, sum(meta), meta.scale));
+            _mm512_storeu_ps(to, flush(acc, *ints, scale, bias, sum(meta), meta.scale));
         }
     }
 }

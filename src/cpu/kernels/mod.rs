@@ -12,7 +12,7 @@ mod body;
 mod portable;
 
 use super::activations::{Group, RowTarget};
-use super::packed::TILE_ROWS;
+use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType};
 use std::sync::OnceLock;
 
@@ -41,21 +41,50 @@ impl SimdLevel {
 /// Scale and bias of one block of a tile: `[scale, bias][row]`.
 pub type ScaleEntry = [[f32; TILE_ROWS]; 2];
 
-/// One tile of 16 weight rows with its scales expanded.
+/// One tile of 16 weight rows, as `packed` lays it out.
 pub struct Tile<'a> {
+    /// Bits, group and kind of scales.
+    pub form: GroupForm,
+    /// The scale section.
+    pub section: &'a [u8],
     /// Codes of all blocks.
     pub codes: &'a [u8],
-    /// Bits a code.
-    pub bits: u8,
-    /// (scale, bias) rows of 16 for each block — or each half block when `halves`.
-    pub scales: &'a [ScaleEntry],
+}
+
+impl Tile<'_> {
     /// Groups of 16 columns: two scale entries a block.
-    pub halves: bool,
+    pub fn halves(&self) -> bool {
+        self.form.group < BLOCK
+    }
+}
+
+/// What `matmul_tile` needs of memory, kept between calls.
+#[derive(Default)]
+pub struct TileScratch {
+    scales: Vec<ScaleEntry>,
+    words: Words,
+}
+
+impl TileScratch {
+    /// Room for the scale entries of a tile of `blocks`, and the words.
+    fn parts(&mut self, tile: &Tile<'_>, blocks: usize) -> (&mut [ScaleEntry], &mut Words) {
+        let entries = blocks * if tile.halves() { 2 } else { 1 };
+        if self.scales.len() < entries {
+            self.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
+        }
+        (&mut self.scales[..entries], &mut self.words)
+    }
 }
 
 /// Codes of one block as 16-bit pairs: `[pair][row][2]`.
 #[repr(C, align(64))]
 pub struct Words(pub [i16; 512]);
+
+impl Default for Words {
+    fn default() -> Words {
+        Words([0; 512])
+    }
+}
 
 /// Row-major dense weights: up to 16 rows of a tile.
 pub struct DenseTile<'a> {
@@ -73,11 +102,9 @@ pub struct Kernels {
     pub panel: usize,
     /// A row of activations to 16-bit integers.
     pub quantize_row: unsafe fn(x: &[f32], out: RowTarget<'_>),
-    /// The scale section of a tile to f32 pairs, one entry a block (or half block), for all of
-    /// `out`.
-    pub expand_scales: unsafe fn(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]),
     /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the group.
-    pub matmul_tile: unsafe fn(&Tile<'_>, &Group<'_>, &mut Words, out: &mut [[f32; TILE_ROWS]]),
+    pub matmul_tile:
+        unsafe fn(&Tile<'_>, &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
     /// The same for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.

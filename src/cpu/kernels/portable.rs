@@ -1,6 +1,8 @@
 //! The plain form of every kernel: the oracle of the SIMD levels, and what other CPUs run.
 
-use super::{AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, Words, body};
+use super::{
+    AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words, body,
+};
 use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
@@ -11,7 +13,6 @@ pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Portable,
     panel: 4,
     quantize_row,
-    expand_scales,
     matmul_tile,
     dense_tile,
     rms_norm: body::rms_norm::<false>,
@@ -34,12 +35,8 @@ fn quantize_row(x: &[f32], out: RowTarget<'_>) {
             out.ints[b * out.block_stride + k / 2 * out.pair_stride + k % 2] = int;
             *(if k < 16 { &mut low } else { &mut high }) += i32::from(int);
         }
-        out.meta[b * out.meta_stride] = BlockMeta {
-            scale: max / 32767.0 + poison,
-            sum: (low + high) as f32,
-            sum_low: low as f32,
-            sum_high: high as f32,
-        };
+        let scale = max / 32767.0 + poison;
+        out.meta[b * out.meta_stride] = BlockMeta::new(scale, low, high);
     }
 }
 
@@ -121,23 +118,31 @@ pub fn unpack(bits: u8, block: &[u8], words: &mut Words) {
     }
 }
 
-fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f32; TILE_ROWS]]) {
+fn matmul_tile(
+    tile: &Tile<'_>,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    expand_scales(tile.form, tile.section, scales);
+    let bits = tile.form.bits;
     out.fill([0.0; TILE_ROWS]);
-    let parts: &[_] = if tile.halves {
+    let parts: &[_] = if tile.halves() {
         &[(0, 8), (8, 16)]
     } else {
         &[(0, 16)]
     };
-    for (b, block) in tile.codes.chunks_exact(block_bytes(tile.bits)).enumerate() {
-        unpack(tile.bits, block, words);
+    for (b, block) in tile.codes.chunks_exact(block_bytes(bits)).enumerate() {
+        unpack(bits, block, words);
         for (row, out) in out.iter_mut().enumerate() {
             let panel = row / KERNELS.panel;
             let panel_rows = KERNELS.panel.min(x.rows - panel * KERNELS.panel);
             let first = (b * x.rows + panel * KERNELS.panel) * BLOCK + row % KERNELS.panel * 2;
             let meta = x.meta[b * x.rows + row];
             for (part, &(from, to)) in parts.iter().enumerate() {
-                let [scale, bias] = &tile.scales[b * parts.len() + part];
-                let sum = match (tile.halves, part) {
+                let [scale, bias] = &scales[b * parts.len() + part];
+                let sum = match (tile.halves(), part) {
                     (false, _) => meta.sum,
                     (true, 0) => meta.sum_low,
                     (true, _) => meta.sum_high,
@@ -150,8 +155,7 @@ fn matmul_tile(tile: &Tile<'_>, x: &Group<'_>, words: &mut Words, out: &mut [[f3
                         acc +=
                             i32::from(w[0]) * i32::from(x[0]) + i32::from(w[1]) * i32::from(x[1]);
                     }
-                    let value = acc as f32 * scale[lane] + bias[lane] * sum;
-                    out[lane] += value * meta.scale;
+                    out[lane] += bias[lane] * sum + acc as f32 * meta.scale * scale[lane];
                 }
             }
         }

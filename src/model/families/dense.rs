@@ -95,9 +95,15 @@ pub fn trace(source: &Source) -> Result<(Bound, Graph)> {
     let mut x = trace.embedding(table, c.hidden_size);
     for (layer, block) in blocks.iter().enumerate() {
         let h = x.rms_norm(block.attention_norm, c.norm_eps);
-        let mut q = h.linear(block.q.weight, block.q.out, block.q.bias);
         let mut k = h.linear(block.k.weight, block.k.out, block.k.bias);
         let v = h.linear(block.v.weight, block.v.out, block.v.bias);
+        let mut h = h;
+        if layer + 1 == blocks.len() {
+            // Behind the last keys and values only the rows with logits matter.
+            x = x.select_wanted();
+            h = x.rms_norm(block.attention_norm, c.norm_eps);
+        }
+        let mut q = h.linear(block.q.weight, block.q.out, block.q.bias);
         if let Some(norm) = block.q_norm {
             q = q.head_norm(norm, c.norm_eps, c.head_dim)?;
         }
@@ -121,7 +127,7 @@ pub fn trace(source: &Source) -> Result<(Bound, Graph)> {
         let m = gate.silu().mul(up)?;
         x = x.add(m.linear(block.down.weight, block.down.out, block.down.bias))?;
     }
-    let x = x.select_wanted().rms_norm(final_norm, c.norm_eps);
+    let x = x.rms_norm(final_norm, c.norm_eps);
     x.linear(head.weight, head.out, head.bias);
     Ok((bound, trace.finish()))
 }

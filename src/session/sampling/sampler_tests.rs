@@ -368,7 +368,8 @@ fn extreme_values_do_not_break() {
 #[test]
 fn parameters_are_checked() {
     let nan = f32::NAN;
-    let cases: Vec<(&str, Box<dyn Fn(&mut Sampling)>)> = vec![
+    type Change = Box<dyn Fn(&mut Sampling)>;
+    let cases: Vec<(&str, Change)> = vec![
         ("temperature is NaN", Box::new(move |s| s.temperature = nan)),
         ("temperature is -0.5", Box::new(|s| s.temperature = -0.5)),
         (
