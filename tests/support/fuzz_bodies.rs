@@ -1,0 +1,253 @@
+//! What is done with an arbitrary input: open it as a file and use all of it. Shared by the fuzz
+//! targets (`tests/fuzz`) and by `tests/fuzz_regressions.rs`, which runs the inputs that once failed.
+//!
+//! Any result is fine that is a value or a one-line error naming the file; a panic, an endless loop
+//! or more heap than the input can justify is not. Inputs of several parts separate them by NUL.
+
+#[path = "counting_allocator.rs"]
+pub mod counting_allocator;
+#[path = "damage.rs"]
+mod damage;
+#[path = "gguf_writer.rs"]
+pub mod gguf_writer;
+
+use counting_allocator::peak_of;
+use gguf_writer::GgufWriter;
+use mlxrocm::Error;
+use mlxrocm::formats::folder::Folder;
+use mlxrocm::formats::gguf::Gguf;
+use mlxrocm::model::Config;
+use mlxrocm::text::{ChatTemplate, DecodeStream, Message, Tokenizer};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// The longest input: what `-max_len` of the fuzzer says.
+pub const MAX_INPUT: usize = 64 << 10;
+
+/// The most heap a tokenizer of an input may take, and the encoding of its text.
+const TOKENIZER_HEAP: usize = 64 << 20;
+
+/// The most heap the rendering of a template may take.
+const TEMPLATE_HEAP: usize = 128 << 20;
+
+/// A target: its name and what it does with an input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 5] = [
+    ("gguf", gguf),
+    ("safetensors", safetensors),
+    ("config", config),
+    ("tokenizer", tokenizer),
+    ("chat_template", chat_template),
+];
+
+/// The input is a whole GGUF file.
+pub fn gguf(input: &[u8]) {
+    let folder = folder(&[("input.gguf", input)]);
+    damage::survives(&folder.path().join("input.gguf"), &|| "the input".into());
+}
+
+/// The input is the `model.safetensors` of a model folder; the first part, if there are two, its
+/// quantization as `config.json` has it.
+pub fn safetensors(input: &[u8]) {
+    let config = br#"{"model_type":"llama","hidden_size":64,"intermediate_size":64,
+        "num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":1,"vocab_size":8,
+        "max_position_embeddings":128,"rms_norm_eps":1e-5,"tie_word_embeddings":true,
+        "quantization":{"group_size":32,"bits":4}}"#;
+    let folder = folder(&[("config.json", config), ("model.safetensors", input)]);
+    damage::survives(folder.path(), &|| "the input".into());
+}
+
+/// The input is `config.json` and `generation_config.json`; or, after a `G`, GGUF metadata as a JSON
+/// object of which `tensors` gives names and dimensions.
+pub fn config(input: &[u8]) {
+    let read = |read: &dyn Fn() -> mlxrocm::Result<Config>| {
+        let (result, peak) = peak_of(read);
+        assert!(peak < damage::MAX_HEAP, "{peak} bytes of heap");
+        match result {
+            Ok(config) => {
+                assert!(config.heads * config.head_dim > 0 && config.vocab_size > 0);
+                assert_eq!(config.heads % config.kv_heads, 0);
+            }
+            Err(error) => check(&error),
+        }
+    };
+    if let Some(metadata) = input.strip_prefix(b"G") {
+        with_metadata(metadata, |path, _| {
+            read(&|| Config::from_gguf(&Gguf::open(path)?))
+        });
+        return;
+    }
+    let [config, generation_config] = parts(input);
+    let folder = folder(&[
+        ("config.json", config),
+        ("generation_config.json", generation_config),
+        ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}"),
+    ]);
+    for has_head in [false, true] {
+        read(&|| Config::from_folder(&Folder::open(folder.path())?, has_head));
+    }
+}
+
+/// The input is `tokenizer.json`, `tokenizer_config.json` and a text to encode; or, after a `G`, GGUF
+/// metadata as a JSON object, whose `text` is encoded.
+pub fn tokenizer(input: &[u8]) {
+    if let Some(metadata) = input.strip_prefix(b"G") {
+        with_metadata(metadata, |path, text| {
+            use_tokenizer(&|| Tokenizer::from_gguf(&Gguf::open(path)?), text)
+        });
+        return;
+    }
+    let [json, config, text] = parts(input);
+    let folder = folder(&[("tokenizer.json", json), ("tokenizer_config.json", config)]);
+    let text = String::from_utf8_lossy(text);
+    use_tokenizer(&|| Tokenizer::from_folder(folder.path()), &text);
+}
+
+/// Encodes the text in every way and decodes it at once and token by token.
+fn use_tokenizer(open: &dyn Fn() -> mlxrocm::Result<Tokenizer>, text: &str) {
+    let (result, peak) = peak_of(open);
+    assert!(peak < TOKENIZER_HEAP, "{peak} bytes of heap to open");
+    let tokenizer = match result {
+        Ok(tokenizer) => Arc::new(tokenizer),
+        Err(error) => return check(&error),
+    };
+    let size = tokenizer.vocab_size() as u32;
+    for id in tokenizer.end_tokens().iter().copied() {
+        assert!(id < size && tokenizer.id_to_token(id).is_some());
+    }
+    for (add_special, parse_special) in [(false, false), (true, true)] {
+        let (ids, peak) = peak_of(|| tokenizer.encode(text, add_special, parse_special));
+        assert!(peak < TOKENIZER_HEAP, "{peak} bytes of heap to encode");
+        let ids = match ids {
+            Ok(ids) => ids,
+            Err(error) => return check(&error),
+        };
+        for id in &ids {
+            assert!(tokenizer.token_bytes(*id).is_some(), "token {id} of {size}");
+        }
+        let at_once = tokenizer.decode(&ids, true).unwrap();
+        let mut stream = DecodeStream::new(tokenizer.clone(), &[], true);
+        let mut streamed: String = ids.iter().map(|id| stream.push(*id).unwrap()).collect();
+        streamed.push_str(&stream.finish());
+        assert_eq!(streamed, at_once);
+    }
+    assert!(tokenizer.decode(&[size], false).is_err());
+}
+
+/// The input is a template, further variables as JSON, and the content of a message.
+pub fn chat_template(input: &[u8]) {
+    let [template, extra, content] = parts(input).map(String::from_utf8_lossy);
+    let (result, peak) = peak_of(|| {
+        let template = ChatTemplate::new(&template, "<s>", "</s>")?;
+        let message = |role: &str, content: &str| Message {
+            role: role.into(),
+            content: content.into(),
+        };
+        let messages = [
+            message("system", "Be brief."),
+            message("user", &content),
+            message("assistant", "<think>\nno\n</think>\nYes."),
+            message("user", "Why?"),
+        ];
+        for (messages, open) in [(&messages[..], true), (&messages[1..3], false)] {
+            template.render(messages, open, &extra)?;
+        }
+        Ok::<_, Error>(())
+    });
+    assert!(peak < TEMPLATE_HEAP, "{peak} bytes of heap");
+    if let Err(error) = result {
+        assert!(
+            matches!(error, Error::InvalidFile(_) | Error::InvalidArgument(_)),
+            "{error:?}"
+        );
+        check_text(&error.to_string());
+    }
+}
+
+/// An error of reading a file: of the right kind, one short line, with a file in it.
+fn check(error: &Error) {
+    let message = error.to_string();
+    assert!(
+        !matches!(error, Error::Internal(_) | Error::NullArgument(_)),
+        "{error:?}"
+    );
+    let named = [".json", ".gguf", ".safetensors"];
+    assert!(named.iter().any(|n| message.contains(n)), "{message}");
+    check_text(&message);
+}
+
+fn check_text(message: &str) {
+    assert!(!message.contains('\n'), "{message:?}");
+    assert!(message.len() < 2000, "{} bytes: {message}", message.len());
+}
+
+/// The parts of an input; those that it lacks are empty.
+fn parts<const N: usize>(input: &[u8]) -> [&[u8]; N] {
+    let mut parts = input.splitn(N, |byte| *byte == 0);
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// A folder of these files; the empty ones are left out.
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::Builder::new()
+        .prefix("input.json")
+        .tempdir()
+        .unwrap();
+    for (name, bytes) in files.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+/// Writes a GGUF file of the metadata in a JSON object; gives its path and the object's `text`.
+fn with_metadata(json: &[u8], call: impl FnOnce(&Path, &str)) {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(json) else {
+        return;
+    };
+    let mut writer = GgufWriter::new(3);
+    let mut numbers = 0;
+    for (key, value) in &fields {
+        match value {
+            Value::Bool(flag) => writer.flag(key, *flag),
+            Value::String(text) => writer.text(key, text),
+            Value::Array(list) if list.iter().all(Value::is_string) => {
+                let texts = list.iter().filter_map(Value::as_str);
+                writer.texts(key, &texts.map(String::from).collect::<Vec<_>>())
+            }
+            Value::Array(list) if list.iter().all(Value::is_i64) => {
+                let numbers = list.iter().filter_map(Value::as_i64).map(|n| n as i32);
+                writer.i32s(key, &numbers.collect::<Vec<_>>())
+            }
+            Value::Array(list) => {
+                let numbers = list.iter().filter_map(Value::as_f64).map(|n| n as f32);
+                let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
+                writer.array(key, 6, bytes.len() / 4, &bytes)
+            }
+            Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+                (Some(number), _) => writer.raw(key, 10, &number.to_le_bytes()),
+                (_, number) => writer.f32(key, number.unwrap_or_default() as f32),
+            },
+            Value::Object(tensors) => {
+                for (name, dims) in tensors {
+                    let dims = dims.as_array().into_iter().flatten();
+                    let dims: Vec<u64> = dims.filter_map(Value::as_u64).take(4).collect();
+                    let count = dims.iter().try_fold(4u64, |n, size| n.checked_mul(*size));
+                    numbers += count.unwrap_or(u64::MAX / 65536);
+                    if numbers > 1 << 20 {
+                        return;
+                    }
+                    writer.tensor(name, &dims, 0, vec![0x3f; count.unwrap_or(0) as usize]);
+                }
+                &mut writer
+            }
+            Value::Null => &mut writer,
+        };
+    }
+    let folder = folder(&[("input.gguf", &writer.bytes())]);
+    let text = fields.get("text").and_then(Value::as_str);
+    call(&folder.path().join("input.gguf"), text.unwrap_or_default());
+}
