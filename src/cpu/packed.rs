@@ -80,6 +80,16 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
+    /// The first byte, for writers of disjoint parts.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     /// The bytes.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as `as_slice`, and `self` is borrowed mutably.

@@ -233,6 +233,80 @@ pub const ZERO_F16: u8 = 2;
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
 
+/// One token row of one pair: broadcast, two multiplies, two additions.
+macro_rules! asm_row {
+    ($x:literal, $low:literal, $high:literal) => {
+        concat!(
+            "vpbroadcastd {t0}, dword ptr [{x} + ",
+            $x,
+            "]\n",
+            "vpmaddwd {t1}, {t0}, {w0}\n",
+            "vpmaddwd {t0}, {t0}, {w1}\n",
+            "vpaddd {",
+            $low,
+            "}, {",
+            $low,
+            "}, {t1}\n",
+            "vpaddd {",
+            $high,
+            "}, {",
+            $high,
+            "}, {t0}\n",
+        )
+    };
+}
+
+/// One pair of columns for six token rows.
+macro_rules! asm_pair {
+    ($w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
+        concat!(
+            "vmovdqa {w0}, ymmword ptr [{w} + ",
+            $w0,
+            "]\n",
+            "vmovdqa {w1}, ymmword ptr [{w} + ",
+            $w1,
+            "]\n",
+            asm_row!($x0, "a0", "b0"),
+            asm_row!($x1, "a1", "b1"),
+            asm_row!($x2, "a2", "b2"),
+            asm_row!($x3, "a3", "b3"),
+            asm_row!($x4, "a4", "b4"),
+            asm_row!($x5, "a5", "b5"),
+        )
+    };
+}
+
+/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
+/// either leaves it rolled or spills the sums, and in place because a function would pass them
+/// through memory. Reads 48 pairs at `x` and 256 words at `w`, 32-byte aligned; all 16 registers
+/// are in use.
+macro_rules! eight_pairs {
+    ($x:expr, $w:expr, $a0:ident $a1:ident $a2:ident $a3:ident $a4:ident $a5:ident,
+     $b0:ident $b1:ident $b2:ident $b3:ident $b4:ident $b5:ident) => {
+        std::arch::asm!(
+            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
+            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
+            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
+            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
+            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
+            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
+            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
+            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
+            w = in(reg) $w,
+            x = in(reg) $x,
+            a0 = inout(ymm_reg) $a0, b0 = inout(ymm_reg) $b0,
+            a1 = inout(ymm_reg) $a1, b1 = inout(ymm_reg) $b1,
+            a2 = inout(ymm_reg) $a2, b2 = inout(ymm_reg) $b2,
+            a3 = inout(ymm_reg) $a3, b3 = inout(ymm_reg) $b3,
+            a4 = inout(ymm_reg) $a4, b4 = inout(ymm_reg) $b4,
+            a5 = inout(ymm_reg) $a5, b5 = inout(ymm_reg) $b5,
+            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
+            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            options(nostack, readonly, preserves_flags),
+        )
+    };
+}
+
 /// Several token rows: each block is unpacked once and used by all of them.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
@@ -288,8 +362,29 @@ fn panels<const PAIRS: usize>(
         let words = words.0.as_ptr().add(from * 32);
         while row + 6 <= rows {
             let x = ints.as_ptr().add(row * BLOCK + from * 12).cast::<i32>();
-            let sums = six_rows::<PAIRS>(x, words);
-            flush_rows(&sums, &meta[row..], &sum, entry, out.as_mut_ptr().add(row));
+            let zero = _mm256_setzero_si256();
+            let [mut a0, mut a1, mut a2, mut a3, mut a4, mut a5] = [zero; 6];
+            let [mut b0, mut b1, mut b2, mut b3, mut b4, mut b5] = [zero; 6];
+            eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+            if PAIRS == 16 {
+                let (x, words) = (x.add(48), words.add(256));
+                eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+            }
+            let (meta, out) = (meta.as_ptr().add(row), out.as_mut_ptr().add(row));
+            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3), (a4, b4), (a5, b5)];
+            for (r, (a, b)) in pairs.into_iter().enumerate() {
+                let meta = &*meta.add(r);
+                let (sum, x) = (_mm256_set1_ps(sum(meta)), _mm256_set1_ps(meta.scale));
+                let to = out.add(r).cast::<f32>();
+                for (h, ints) in [(0, a), (1, b)] {
+                    let [scale, bias] =
+                        [0, 1].map(|i: usize| _mm256_loadu_ps(entry[i].as_ptr().add(8 * h)));
+                    let to = to.add(8 * h);
+                    let acc = _mm256_fmadd_ps(bias, sum, _mm256_loadu_ps(to));
+                    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), x);
+                    _mm256_storeu_ps(to, _mm256_fmadd_ps(value, scale, acc));
+                }
+            }
             row += 6;
         }
         let x = |rest: usize| {
@@ -340,7 +435,7 @@ unsafe fn flush_rows<const R: usize>(
 /// `R` token rows × `PAIRS` pairs.
 ///
 /// # Safety
-/// As [`six_rows`].
+/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 unsafe fn few_rows<const R: usize, const PAIRS: usize>(
@@ -363,110 +458,12 @@ unsafe fn few_rows<const R: usize, const PAIRS: usize>(
     ints
 }
 
-/// One token row of one pair: broadcast, two multiplies, two additions.
-macro_rules! asm_row {
-    ($x:literal, $low:literal, $high:literal) => {
-        concat!(
-            "vpbroadcastd {t0}, dword ptr [{x} + ",
-            $x,
-            "]\n",
-            "vpmaddwd {t1}, {t0}, {w0}\n",
-            "vpmaddwd {t0}, {t0}, {w1}\n",
-            "vpaddd {",
-            $low,
-            "}, {",
-            $low,
-            "}, {t1}\n",
-            "vpaddd {",
-            $high,
-            "}, {",
-            $high,
-            "}, {t0}\n",
-        )
-    };
-}
-
-/// One pair of columns for six token rows.
-macro_rules! asm_pair {
-    ($w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
-        concat!(
-            "vmovdqa {w0}, ymmword ptr [{w} + ",
-            $w0,
-            "]\n",
-            "vmovdqa {w1}, ymmword ptr [{w} + ",
-            $w1,
-            "]\n",
-            asm_row!($x0, "a0", "b0"),
-            asm_row!($x1, "a1", "b1"),
-            asm_row!($x2, "a2", "b2"),
-            asm_row!($x3, "a3", "b3"),
-            asm_row!($x4, "a4", "b4"),
-            asm_row!($x5, "a5", "b5"),
-        )
-    };
-}
-
-/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
-/// either leaves it rolled or spills the sums; all 16 registers are in use.
-///
-/// # Safety
-/// `x` holds 48 pairs, `words` 256 words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-unsafe fn eight_pairs(x: *const i32, words: *const i16, sums: &mut [[__m256i; 2]; 6]) {
-    let [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4], [a5, b5]] = sums;
-    // SAFETY: reads only what the contract grants; no stack, no flags.
-    unsafe {
-        std::arch::asm!(
-            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
-            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
-            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
-            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
-            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
-            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
-            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
-            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
-            w = in(reg) words,
-            x = in(reg) x,
-            a0 = inout(ymm_reg) *a0, b0 = inout(ymm_reg) *b0,
-            a1 = inout(ymm_reg) *a1, b1 = inout(ymm_reg) *b1,
-            a2 = inout(ymm_reg) *a2, b2 = inout(ymm_reg) *b2,
-            a3 = inout(ymm_reg) *a3, b3 = inout(ymm_reg) *b3,
-            a4 = inout(ymm_reg) *a4, b4 = inout(ymm_reg) *b4,
-            a5 = inout(ymm_reg) *a5, b5 = inout(ymm_reg) *b5,
-            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
-            options(nostack, readonly, preserves_flags),
-        );
-    }
-}
-
-/// Six token rows × `PAIRS` pairs.
-///
-/// # Safety
-/// `x` holds `6·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
-#[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-unsafe fn six_rows<const PAIRS: usize>(x: *const i32, words: *const i16) -> [[__m256i; 2]; 6] {
-    let mut sums = [[_mm256_setzero_si256(); 2]; 6];
-    for part in 0..PAIRS / 8 {
-        // SAFETY: by contract.
-        unsafe { eight_pairs(x.add(part * 48), words.add(part * 256), &mut sums) };
-    }
-    sums
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-fn quantize_row(x: &[f32], out: RowTarget<'_>) {
+fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
     let (chunks, rest) = x.as_chunks::<BLOCK>();
-    let Some(last) = chunks.len().checked_sub(1) else {
-        return;
-    };
     assert!(rest.is_empty(), "activation rows are whole blocks");
-    assert!(out.ints.len() >= last * out.block_stride + 15 * out.pair_stride + 2);
-    assert!(out.meta.len() > last * out.meta_stride);
     for (b, block) in chunks.iter().enumerate() {
-        // SAFETY: `block` holds 32 floats; the targets' lengths were checked above.
+        // SAFETY: `block` holds 32 floats.
         unsafe {
             let v: [__m256; 4] =
                 std::array::from_fn(|i| _mm256_loadu_ps(block.as_ptr().add(8 * i)));
@@ -487,14 +484,8 @@ fn quantize_row(x: &[f32], out: RowTarget<'_>) {
                 let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
                 _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), ordered);
             }
-            let to = out.ints.as_mut_ptr().add(b * out.block_stride);
-            for (j, &pair) in pairs.iter().enumerate() {
-                to.add(j * out.pair_stride)
-                    .cast::<u32>()
-                    .write_unaligned(pair);
-            }
             let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
-            *out.meta.get_unchecked_mut(b * out.meta_stride) = BlockMeta::new(scale, low, high);
+            out.put(b, &pairs, BlockMeta::new(scale, low, high));
         }
     }
 }
