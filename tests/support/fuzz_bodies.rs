@@ -34,8 +34,32 @@ const TOKENIZER_HEAP: usize = 64 << 20;
 /// The most heap the rendering of a template may take.
 const TEMPLATE_HEAP: usize = 128 << 20;
 
+/// The most processor time of one input, with the fuzzer's checks built in. Processor time, because
+/// a busy machine makes everything slow.
+const MAX_SECONDS: f64 = 5.0;
+
 /// A target: its name and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]));
+
+/// Runs one input through a target.
+pub fn run(body: fn(&[u8]), input: &[u8]) {
+    let start = cpu_seconds();
+    body(input);
+    let seconds = cpu_seconds() - start;
+    assert!(seconds < MAX_SECONDS, "{seconds} seconds of processor time");
+}
+
+/// The processor time of this thread.
+fn cpu_seconds() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is valid for writing one timespec; the clock exists on Linux.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert_eq!(failed, 0);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
 
 /// All targets.
 pub const TARGETS: [Target; 5] = [

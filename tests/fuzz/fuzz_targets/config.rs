@@ -9,4 +9,4 @@ mod bodies;
 static ALLOCATOR: bodies::counting_allocator::CountingAllocator =
     bodies::counting_allocator::CountingAllocator;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::config(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::run(bodies::config, input));

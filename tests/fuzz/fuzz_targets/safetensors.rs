@@ -9,4 +9,4 @@ mod bodies;
 static ALLOCATOR: bodies::counting_allocator::CountingAllocator =
     bodies::counting_allocator::CountingAllocator;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::safetensors(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::run(bodies::safetensors, input));
