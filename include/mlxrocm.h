@@ -473,7 +473,7 @@ typedef struct mlxrocm_request {
   const char *text;
   /**
    * The prompt as a chat of `message_count` messages, which the model answers: written with the
-   * model's chat template. Special tokens spelled out in a message count as such.
+   * model's chat template. Special tokens spelled out in a message stay text.
    */
   const struct mlxrocm_message *messages;
   /**

@@ -4,7 +4,6 @@
 #[path = "support/cc.rs"]
 mod cc;
 #[path = "support/random_model.rs"]
-#[allow(dead_code)] // the collection has models for other tests
 mod random_model;
 
 use cc::{C_WARNINGS, command, finish, scratch, stdout, succeed};

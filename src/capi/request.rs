@@ -29,7 +29,7 @@ pub struct mlxrocm_request {
     /// The prompt as plain text, NUL-terminated UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL.
     pub text: *const c_char,
     /// The prompt as a chat of `message_count` messages, which the model answers: written with the
-    /// model's chat template. Special tokens spelled out in a message count as such.
+    /// model's chat template. Special tokens spelled out in a message stay text.
     pub messages: *const mlxrocm_message,
     /// Messages in `messages`; 0: none.
     pub message_count: usize,
@@ -151,8 +151,7 @@ unsafe fn read_prompt(c: &mlxrocm_request, model: &Model) -> Result<Vec<u32>> {
             // SAFETY: the caller promises the array and its strings.
             let messages = unsafe { read_messages(c.messages, c.message_count) }?;
             let template = chat_template::of(model)?;
-            let prompt = template.render(&messages, true, "")?;
-            model.tokenizer().encode(&prompt, false, true)
+            template.encode(model.tokenizer(), &messages, true, "")
         }
         (false, false, false) => Err(Error::InvalidArgument(
             "mlxrocm_request has no prompt: set tokens, text or messages".into(),

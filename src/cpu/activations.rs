@@ -7,6 +7,8 @@
 //! the inner loops read memory in order.
 
 use super::packed::BLOCK;
+use super::shared::SharedVec;
+use std::marker::PhantomData;
 
 /// Token rows of a group; a multiple of every level's panel.
 pub const GROUP_ROWS: usize = 96;
@@ -43,22 +45,40 @@ pub struct Activations {
     rows: usize,
     blocks: usize,
     panel: usize,
-    ints: Vec<i16>,
-    meta: Vec<BlockMeta>,
+    ints: SharedVec<i16>,
+    meta: SharedVec<BlockMeta>,
 }
 
-/// Where one token row goes.
+/// Where one token row goes. Its elements are interleaved with other rows', so it holds pointers.
 pub struct RowTarget<'a> {
-    /// From the row's first pair: pair `j` of block `b` is at `b·block_stride + j·pair_stride`.
-    pub ints: &'a mut [i16],
-    /// From the row's first block: block `b` is at `b·meta_stride`.
-    pub meta: &'a mut [BlockMeta],
-    /// i16s between blocks.
-    pub block_stride: usize,
-    /// i16s between pairs.
-    pub pair_stride: usize,
-    /// Entries between blocks.
-    pub meta_stride: usize,
+    /// The row's first pair; pair `j` of block `b` is at `b·block_stride + j·pair_stride`.
+    ints: *mut i16,
+    /// The row's first block; block `b` is at `b·meta_stride`.
+    meta: *mut BlockMeta,
+    blocks: usize,
+    block_stride: usize,
+    pair_stride: usize,
+    meta_stride: usize,
+    owner: PhantomData<&'a Activations>,
+}
+
+impl RowTarget<'_> {
+    /// Stores a block: pairs of ints (even column in the low half) and its facts.
+    #[inline(always)]
+    pub fn put(&mut self, block: usize, pairs: &[u32; BLOCK / 2], meta: BlockMeta) {
+        assert!(block < self.blocks, "outside the row");
+        // SAFETY: `row_target` checked that all places of a row exist; this row's are exclusive by
+        // its contract.
+        unsafe {
+            let to = self.ints.add(block * self.block_stride);
+            for (j, &pair) in pairs.iter().enumerate() {
+                to.add(j * self.pair_stride)
+                    .cast::<u32>()
+                    .write_unaligned(pair);
+            }
+            self.meta.add(block * self.meta_stride).write(meta);
+        }
+    }
 }
 
 /// Up to [`GROUP_ROWS`] token rows.
@@ -78,13 +98,8 @@ impl Activations {
         self.rows = rows;
         self.panel = panel;
         self.blocks = cols.div_ceil(BLOCK);
-        let ints = rows * self.blocks * BLOCK;
-        if self.ints.len() < ints {
-            self.ints.resize(ints, 0);
-        }
-        if self.meta.len() < rows * self.blocks {
-            self.meta.resize(rows * self.blocks, BlockMeta::default());
-        }
+        self.ints.grow(rows * self.blocks * BLOCK);
+        self.meta.grow(rows * self.blocks);
     }
 
     /// Groups of token rows.
@@ -97,22 +112,28 @@ impl Activations {
     }
 
     /// A group to read.
-    pub fn group(&self, group: usize) -> Group<'_> {
+    ///
+    /// # Safety
+    /// Nobody writes its rows meanwhile.
+    pub unsafe fn group(&self, group: usize) -> Group<'_> {
         let rows = self.rows_of(group);
         let first = group * GROUP_ROWS * self.blocks;
-        Group {
-            ints: &self.ints[first * BLOCK..(first + rows * self.blocks) * BLOCK],
-            meta: &self.meta[first..first + rows * self.blocks],
-            rows,
-            blocks: self.blocks,
+        let end = first + rows * self.blocks;
+        // SAFETY: by contract.
+        unsafe {
+            Group {
+                ints: self.ints.read(first * BLOCK..end * BLOCK),
+                meta: self.meta.read(first..end),
+                rows,
+                blocks: self.blocks,
+            }
         }
     }
 
     /// The place of one row.
     ///
     /// # Safety
-    /// No other reference to this row may exist meanwhile; different rows may be written by
-    /// different threads.
+    /// Nobody else uses this row meanwhile; different rows may be written by different threads.
     pub unsafe fn row_target(&self, row: usize) -> RowTarget<'_> {
         let (group, row) = (row / GROUP_ROWS, row % GROUP_ROWS);
         let rows = self.rows_of(group);
@@ -121,22 +142,20 @@ impl Activations {
         let panel = row / self.panel;
         let panel_rows = self.panel.min(rows - panel * self.panel);
         let in_block = panel * self.panel * BLOCK + row % self.panel * 2;
-        let ints = &self.ints[first * BLOCK + in_block..(first + rows * self.blocks) * BLOCK];
-        let meta = &self.meta[first + row..first + rows * self.blocks];
-        // SAFETY: the slices exist; writers of other rows touch other elements of them, and this
-        // row's are exclusive by contract.
-        let (ints, meta) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(ints.as_ptr().cast_mut(), ints.len()),
-                std::slice::from_raw_parts_mut(meta.as_ptr().cast_mut(), meta.len()),
-            )
-        };
+        let (ints, ints_left) = self.ints.from(first * BLOCK + in_block);
+        let (meta, meta_left) = self.meta.from(first + row);
+        let (block_stride, pair_stride) = (rows * BLOCK, panel_rows * 2);
+        let last = self.blocks.saturating_sub(1);
+        assert!(self.blocks == 0 || ints_left >= last * block_stride + 15 * pair_stride + 2);
+        assert!(self.blocks == 0 || meta_left > last * rows);
         RowTarget {
             ints,
             meta,
-            block_stride: rows * BLOCK,
-            pair_stride: panel_rows * 2,
+            blocks: self.blocks,
+            block_stride,
+            pair_stride,
             meta_stride: rows,
+            owner: PhantomData,
         }
     }
 }

@@ -245,9 +245,10 @@ impl Attend<'_> {
         let last = (slice.start + unit.to - 1) / PAGE_TOKENS;
         for page in first..=last {
             let base = page * PAGE_TOKENS;
-            let (k, v) = self.cache.page(slice.pages[page], self.layer, head);
-            // SAFETY: the kernels table was chosen for this CPU.
+            // SAFETY: keys and values were written before any query runs, or by this unit; the
+            // kernels suit this CPU.
             unsafe {
+                let (k, v) = self.cache.page(slice.pages[page], self.layer, head);
                 (self.kernels.widen)(k, keys);
                 (self.kernels.widen)(v, values);
             }

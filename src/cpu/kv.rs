@@ -49,14 +49,23 @@ impl KvCache {
 
     fn start(&self, page: u32, layer: usize, head: usize) -> usize {
         assert!((page as usize) < self.pages && layer < self.layers && head < self.kv_heads);
-        ((page as usize * self.layers + layer) * self.kv_heads + head) * 2 * self.head_len()
+        let head = (page as usize * self.layers + layer) * self.kv_heads + head;
+        debug_assert!((head + 1) * 4 * self.head_len() <= self.memory.len());
+        head * 2 * self.head_len()
     }
 
     /// Keys `[head_dim][PAGE_TOKENS]` and values `[PAGE_TOKENS][head_dim]`, f16 bits.
-    pub fn page(&self, page: u32, layer: usize, head: usize) -> (&[u16], &[u16]) {
-        let halves: &[u16] = bytemuck::cast_slice(self.memory.as_slice());
+    ///
+    /// # Safety
+    /// Nobody writes this (page, layer, head) meanwhile.
+    pub unsafe fn page(&self, page: u32, layer: usize, head: usize) -> (&[u16], &[u16]) {
         let start = self.start(page, layer, head);
-        halves[start..start + 2 * self.head_len()].split_at(self.head_len())
+        // SAFETY: `start` plus a head's keys and values lies inside the memory; unwritten by
+        // contract.
+        unsafe {
+            let at = self.memory.as_ptr().cast::<u16>().add(start);
+            std::slice::from_raw_parts(at, 2 * self.head_len()).split_at(self.head_len())
+        }
     }
 
     /// Stores one token's key and value.
@@ -74,7 +83,7 @@ impl KvCache {
     ) {
         assert!(token < PAGE_TOKENS && key.len() == self.head_dim && value.len() == self.head_dim);
         let start = self.start(page, layer, head);
-        let base = self.memory.as_slice().as_ptr().cast::<u16>().cast_mut();
+        let base = self.memory.as_ptr().cast::<u16>();
         // SAFETY: `start` plus a head's keys and values lies inside the memory; this token's places
         // are ours by contract.
         unsafe {

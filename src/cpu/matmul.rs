@@ -8,6 +8,7 @@ use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
 use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
 use super::packed::TILE_ROWS;
+use super::shared::SharedVec;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
@@ -33,7 +34,7 @@ pub struct Matmul<'a> {
 #[derive(Debug, Default)]
 pub struct Prepared {
     quantized: Activations,
-    plain: Vec<f32>,
+    plain: SharedVec<f32>,
     /// Some product is quantized, some is dense.
     uses: (bool, bool),
     /// The job the content belongs to, for a worker's own copy.
@@ -116,8 +117,8 @@ impl Matmul<'_> {
         let is_dense = |p: &Product| matches!(self.matrix(p), CpuMatrix::Dense(_));
         let all_dense = self.products.iter().all(is_dense);
         prepared.uses = (!all_dense, self.products.iter().any(is_dense));
-        if prepared.uses.1 && prepared.plain.len() < self.rows * cols {
-            prepared.plain.resize(self.rows * cols, 0.0);
+        if prepared.uses.1 {
+            prepared.plain.grow(self.rows * cols);
         }
     }
 
@@ -137,8 +138,10 @@ impl Matmul<'_> {
                 (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
             }
             if prepared.uses.1 {
-                let plain = prepared.plain[row * cols..][..cols].as_ptr().cast_mut();
-                std::ptr::copy_nonoverlapping(x.as_ptr(), plain, cols);
+                prepared
+                    .plain
+                    .write(row * cols..(row + 1) * cols)
+                    .copy_from_slice(x);
             }
         }
     }
@@ -152,7 +155,8 @@ impl Matmul<'_> {
     ) {
         let [mut first, mut second] = std::mem::take(&mut scratch.results);
         for index in 0..x.quantized.groups() {
-            let group = x.quantized.group(index);
+            // SAFETY: all rows were prepared before this job began.
+            let group = unsafe { x.quantized.group(index) };
             first.resize(group.rows, [0.0; TILE_ROWS]);
             let first_row = index * GROUP_ROWS;
             let (mut product, mut start) = (0, 0);
@@ -218,9 +222,12 @@ impl Matmul<'_> {
                     rows,
                     cols: weight.cols,
                 };
-                let x = &x.plain[first_row * weight.cols..][..out.len() * weight.cols];
-                // SAFETY: the kernels table was chosen for this CPU.
-                unsafe { (self.kernels.dense_tile)(&operands, x, out) };
+                let from = first_row * weight.cols;
+                // SAFETY: all rows were prepared before this job began; the kernels suit this CPU.
+                unsafe {
+                    let x = x.plain.read(from..from + out.len() * weight.cols);
+                    (self.kernels.dense_tile)(&operands, x, out);
+                }
             }
         }
         if let Some(bias) = product.bias {

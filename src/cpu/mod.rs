@@ -9,6 +9,7 @@ mod kernels;
 mod kv;
 mod matmul;
 mod packed;
+mod shared;
 mod threads;
 
 pub use executor::{CpuExecutor, CpuWeights};

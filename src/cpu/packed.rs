@@ -80,6 +80,16 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
+    /// The first byte, for writers of disjoint parts.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     /// The bytes.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as `as_slice`, and `self` is borrowed mutably.
@@ -263,33 +273,64 @@ fn pack_tile(
     let first = tile * TILE_ROWS;
     for lane in 0..TILE_ROWS.min(weight.rows - first) {
         weight.read_groups(first + lane, groups)?;
-        put_scales(form, groups, lane, scales);
-        groups.codes.resize(layout.blocks * BLOCK, 0);
-        let (rows, _) = groups.codes.as_chunks::<BLOCK>();
-        for (row, block) in rows
-            .iter()
-            .zip(codes.chunks_exact_mut(block_bytes(form.bits)))
-        {
-            match form.bits {
-                2 => put_plane::<2>(row, 0, lane, block),
-                3 => {
-                    put_plane::<2>(row, 0, lane, block);
-                    put_plane::<1>(row, 2, lane, &mut block[128..]);
-                }
-                4 => put_plane::<4>(row, 0, lane, block),
-                5 => {
-                    put_plane::<4>(row, 0, lane, block);
-                    put_plane::<1>(row, 4, lane, &mut block[256..]);
-                }
-                6 => {
-                    put_plane::<4>(row, 0, lane, block);
-                    put_plane::<2>(row, 4, lane, &mut block[256..]);
-                }
-                _ => put_plane::<8>(row, 0, lane, block),
-            }
-        }
+        put_row(form, layout, groups, lane, scales, codes);
     }
     Ok(())
+}
+
+/// Writes one row into its lane of a tile.
+fn put_row(
+    form: GroupForm,
+    layout: Layout,
+    row: &mut RowGroups,
+    lane: usize,
+    scales: &mut [u8],
+    codes: &mut [u8],
+) {
+    put_scales(form, row, lane, scales);
+    row.codes.resize(layout.blocks * BLOCK, 0);
+    let (blocks, _) = row.codes.as_chunks::<BLOCK>();
+    for (row, block) in blocks
+        .iter()
+        .zip(codes.chunks_exact_mut(block_bytes(form.bits)))
+    {
+        match form.bits {
+            2 => put_plane::<2>(row, 0, lane, block),
+            3 => {
+                put_plane::<2>(row, 0, lane, block);
+                put_plane::<1>(row, 2, lane, &mut block[128..]);
+            }
+            4 => put_plane::<4>(row, 0, lane, block),
+            5 => {
+                put_plane::<4>(row, 0, lane, block);
+                put_plane::<1>(row, 4, lane, &mut block[256..]);
+            }
+            6 => {
+                put_plane::<4>(row, 0, lane, block);
+                put_plane::<2>(row, 4, lane, &mut block[256..]);
+            }
+            _ => put_plane::<8>(row, 0, lane, block),
+        }
+    }
+}
+
+/// One tile of these rows.
+#[cfg(test)]
+pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> PackedWeight {
+    let layout = Layout::new(rows.len(), cols, form);
+    assert_eq!(layout.tiles, 1);
+    let mut buffer = Buffer::new(layout.tile_bytes).unwrap();
+    let (scales, codes) = buffer.as_mut_slice().split_at_mut(layout.scale_bytes);
+    for (lane, row) in rows.iter().enumerate() {
+        put_row(form, layout, &mut row.clone(), lane, scales, codes);
+    }
+    PackedWeight {
+        rows: rows.len(),
+        form,
+        layout,
+        buffer: Arc::new(buffer),
+        offset: 0,
+    }
 }
 
 /// Writes `BITS` bits (from bit `shift`) of a row's 32 codes into its lane of a plane.

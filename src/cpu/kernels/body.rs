@@ -13,12 +13,14 @@ fn fma<const F: bool>(a: f32, b: f32, c: f32) -> f32 {
     if F { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// e^x for x ≤ 0 or moderate x, 2 ulp: 2^n · p(r) with r = x − n·ln 2 (Cephes' polynomial).
+/// e^x, 2 ulp: 2^n · p(r) with r = x − n·ln 2 (Cephes' polynomial); saturates outside ±87.
 #[inline(always)]
 fn exp<const F: bool>(x: f32) -> f32 {
-    const MAGIC: f32 = 12_582_912.0; // 1.5·2^23: adding it rounds to an integer
+    // 1.5·2^23: adding it rounds to an integer, which then stands in the low bits.
+    const MAGIC: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 88.0);
-    let n = fma::<F>(x, std::f32::consts::LOG2_E, MAGIC) - MAGIC;
+    let shifted = fma::<F>(x, std::f32::consts::LOG2_E, MAGIC);
+    let n = shifted - MAGIC;
     let r = fma::<F>(n, -0.693_359_4, x);
     let r = fma::<F>(n, 2.121_944_4e-4, r);
     let mut p = 1.987_569_1e-4;
@@ -32,7 +34,7 @@ fn exp<const F: bool>(x: f32) -> f32 {
         p = fma::<F>(p, r, c);
     }
     let p = fma::<F>(p * r, r, r + 1.0);
-    p * f32::from_bits(((n as i32 + 127) << 23) as u32)
+    p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
 /// `Σ` of the lanes in a fixed order.

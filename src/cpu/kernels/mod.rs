@@ -10,6 +10,8 @@ mod avx2;
 mod avx512;
 mod body;
 mod portable;
+#[cfg(test)]
+mod tests;
 
 use super::activations::{Group, RowTarget};
 use super::packed::{BLOCK, TILE_ROWS};

@@ -24,19 +24,20 @@ pub static KERNELS: Kernels = Kernels {
 
 /// `scale = max|x| / 32767` per block, ints rounded to nearest even. A block with a NaN or an
 /// infinity gets a NaN scale, so that it shows in every output.
-fn quantize_row(x: &[f32], out: RowTarget<'_>) {
+fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
     for (b, block) in x.chunks(BLOCK).enumerate() {
         let max = block.iter().fold(0.0f32, |m, v| m.max(v.abs()));
         let poison: f32 = block.iter().map(|v| v * 0.0).sum();
         let inverse = if max > 0.0 { 32767.0 / max } else { 0.0 };
-        let (mut low, mut high) = (0i32, 0i32);
+        let mut pairs = [0u32; BLOCK / 2];
+        let mut halves = [0i32; 2];
         for (k, &v) in block.iter().enumerate() {
             let int = (v * inverse).round_ties_even() as i16;
-            out.ints[b * out.block_stride + k / 2 * out.pair_stride + k % 2] = int;
-            *(if k < 16 { &mut low } else { &mut high }) += i32::from(int);
+            pairs[k / 2] |= u32::from(int as u16) << (k % 2 * 16);
+            halves[k / 16] += i32::from(int);
         }
         let scale = max / 32767.0 + poison;
-        out.meta[b * out.meta_stride] = BlockMeta::new(scale, low, high);
+        out.put(b, &pairs, BlockMeta::new(scale, halves[0], halves[1]));
     }
 }
 

@@ -1,0 +1,76 @@
+//! The inner products of attention.
+
+use crate::cpu::kernels::{AttendPage, body};
+use crate::step::PAGE_TOKENS;
+use std::arch::x86_64::*;
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn attend_page(page: &mut AttendPage<'_>) {
+    body::attend_page::<true, Lanes8>(page);
+}
+
+/// Inner products of attention on 8 lanes: 2 vectors × `R` rows of sums stay in registers.
+struct Lanes8;
+
+impl body::PageProducts for Lanes8 {
+    #[inline(always)]
+    unsafe fn scores<const R: usize>(
+        q: *const f32,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [[f32; PAGE_TOKENS]; R],
+    ) {
+        // SAFETY: by contract; reached only through `attend_page` above, which has the features.
+        unsafe {
+            let mut acc = [[_mm256_setzero_ps(); 2]; R];
+            let mut k = k.add(t);
+            for d in 0..dim {
+                let (low, high) = (_mm256_loadu_ps(k), _mm256_loadu_ps(k.add(8)));
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let q = _mm256_broadcast_ss(&*q.add(r * dim + d));
+                    acc[0] = _mm256_fmadd_ps(q, low, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(q, high, acc[1]);
+                }
+                k = k.add(PAGE_TOKENS);
+            }
+            for (acc, row) in acc.iter().zip(scores) {
+                _mm256_storeu_ps(row.as_mut_ptr().add(t), acc[0]);
+                _mm256_storeu_ps(row.as_mut_ptr().add(t + 8), acc[1]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn values<const R: usize>(
+        p: &[[f32; PAGE_TOKENS]; R],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &[f32; R],
+        out: *mut f32,
+    ) {
+        // SAFETY: by contract; reached only through `attend_page` above, which has the features.
+        unsafe {
+            let mut acc: [[__m256; 2]; R] = std::array::from_fn(|r| {
+                let keep = _mm256_set1_ps(keep[r]);
+                [0, 8].map(|i| _mm256_mul_ps(_mm256_loadu_ps(out.add(r * dim + d + i)), keep))
+            });
+            let mut v = v.add(d);
+            for t in 0..last {
+                let (low, high) = (_mm256_loadu_ps(v), _mm256_loadu_ps(v.add(8)));
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let p = _mm256_broadcast_ss(p.get_unchecked(r).get_unchecked(t));
+                    acc[0] = _mm256_fmadd_ps(p, low, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(p, high, acc[1]);
+                }
+                v = v.add(dim);
+            }
+            for (r, acc) in acc.iter().enumerate() {
+                _mm256_storeu_ps(out.add(r * dim + d), acc[0]);
+                _mm256_storeu_ps(out.add(r * dim + d + 8), acc[1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! The quantized product: 16-bit pairs multiplied (`vpmaddwd`) and added in 32 bits, exact, then
+//! scaled per group in f32.
+//!
+//! Several token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all of them. One
+//! token row: codes are unpacked in registers.
+
+use super::scales::{expand_scales, load16, scaled};
+use crate::cpu::activations::{BlockMeta, Group};
+use crate::cpu::kernels::{ScaleEntry, Tile, TileScratch, Words};
+use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::formats::{ScalarType, ScaleForm};
+use std::arch::x86_64::*;
+
+/// Repeats a body for the 16 pairs of a block with a literal index, so that shifts are immediates.
+macro_rules! for_pairs {
+    ($from:expr, $to:expr, $j:ident, $body:block) => {
+        for_pairs!(@ $from, $to, $j, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $from:expr, $to:expr, $j:ident, $body:block, $($n:literal)*) => {
+        $({ const $j: usize = $n; if ($from..$to).contains(&$j) $body })*
+    };
+}
+
+/// Logical shift right of 32-bit lanes; a constant count becomes an immediate.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn shift<const N: i32>(v: __m256i) -> __m256i {
+    if N == 0 { v } else { _mm256_srli_epi32::<N>(v) }
+}
+
+/// Pair `J` of one plane for 8 lanes; `plane` points at lane 0 of these 8 lanes in vector 0.
+macro_rules! plane_pair {
+    ($bits:literal, $plane:expr, $j:expr) => {{
+        const PAIRS: usize = 16 / $bits;
+        const MASK: i32 = ((1 << $bits) - 1) * 0x0001_0001;
+        let vector = _mm256_loadu_si256($plane.add($j / PAIRS * 64).cast());
+        _mm256_and_si256(
+            shift::<{ ($bits * ($j % PAIRS)) as i32 }>(vector),
+            _mm256_set1_epi32(MASK),
+        )
+    }};
+}
+
+/// The 16-bit pairs `J` of 8 lanes of a block.
+macro_rules! code_pair {
+    ($bits:expr, $block:expr, $j:expr) => {
+        match $bits {
+            2 => plane_pair!(2, $block, $j),
+            3 => _mm256_or_si256(
+                plane_pair!(2, $block, $j),
+                _mm256_slli_epi32::<2>(plane_pair!(1, $block.add(128), $j)),
+            ),
+            4 => plane_pair!(4, $block, $j),
+            5 => _mm256_or_si256(
+                plane_pair!(4, $block, $j),
+                _mm256_slli_epi32::<4>(plane_pair!(1, $block.add(256), $j)),
+            ),
+            6 => _mm256_or_si256(
+                plane_pair!(4, $block, $j),
+                _mm256_slli_epi32::<4>(plane_pair!(2, $block.add(256), $j)),
+            ),
+            _ => plane_pair!(8, $block, $j),
+        }
+    };
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn matmul_tile(
+    tile: &Tile<'_>,
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let direct = match tile.form.scale {
+        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
+        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
+        _ => EXPANDED,
+    };
+    let one_row = x.rows == 1;
+    let (scales, words) = scratch.parts(tile, x.blocks);
+    if !one_row || direct == EXPANDED {
+        expand_scales(tile.form, tile.section, scales);
+    }
+    match (tile.form.bits, one_row, tile.halves(), direct) {
+        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
+        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
+        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
+        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
+        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
+        (bits, true, halves, direct) => {
+            if direct != EXPANDED {
+                expand_scales(tile.form, tile.section, scales);
+            }
+            match (bits, halves) {
+                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
+                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
+                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
+                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
+                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
+                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
+                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
+                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
+                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
+            }
+        }
+        (2, ..) => several::<2>(tile, scales, x, words, out),
+        (3, ..) => several::<3>(tile, scales, x, words, out),
+        (4, ..) => several::<4>(tile, scales, x, words, out),
+        (5, ..) => several::<5>(tile, scales, x, words, out),
+        (6, ..) => several::<6>(tile, scales, x, words, out),
+        _ => several::<8>(tile, scales, x, words, out),
+    }
+}
+
+/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
+    let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
+    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
+    _mm256_fmadd_ps(value, scale, acc)
+}
+
+/// One token row (decode): codes unpacked in registers.
+#[target_feature(enable = "avx2,fma,f16c")]
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
+    tile: &Tile<'_>,
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let blocks = x.blocks;
+    let entries = if HALVES { 2 } else { 1 };
+    assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
+    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
+    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+    let zero = match tile.form.scale {
+        ScaleForm::Zero(_, zero) => -f32::from(zero),
+        _ => 0.0,
+    };
+    let mut acc = [_mm256_setzero_ps(); 2];
+    for b in 0..blocks {
+        // SAFETY: all offsets stay inside the lengths asserted above.
+        unsafe {
+            let codes = tile.codes.as_ptr().add(b * BITS * 64);
+            _mm_prefetch::<_MM_HINT_T0>(codes.add(PREFETCH).cast());
+            if BITS > 1 {
+                _mm_prefetch::<_MM_HINT_T0>(codes.add(PREFETCH + 64).cast());
+            }
+            if BITS > 2 {
+                _mm_prefetch::<_MM_HINT_T0>(codes.add(PREFETCH + 128).cast());
+            }
+            if BITS > 3 {
+                _mm_prefetch::<_MM_HINT_T0>(codes.add(PREFETCH + 192).cast());
+            }
+            let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
+            let meta = x.meta.get_unchecked(b);
+            for half in 0..entries {
+                let (from, to) = if HALVES {
+                    (half * 8, half * 8 + 8)
+                } else {
+                    (0, 16)
+                };
+                let mut ints = [_mm256_setzero_si256(); 2];
+                for_pairs!(from, to, J, {
+                    let x = _mm256_set1_epi32(x_pairs.add(J).read_unaligned());
+                    let low = code_pair!(BITS, codes, J);
+                    let high = code_pair!(BITS, codes.add(32), J);
+                    ints[0] = _mm256_add_epi32(ints[0], _mm256_madd_epi16(low, x));
+                    ints[1] = _mm256_add_epi32(ints[1], _mm256_madd_epi16(high, x));
+                });
+                let sum = match (HALVES, half) {
+                    (false, _) => meta.sum,
+                    (true, 0) => meta.sum_low,
+                    (true, _) => meta.sum_high,
+                };
+                let (scale, bias) = match SCALES {
+                    STORED_F16 => {
+                        let unit = tile.section.get_unchecked(b * 64..);
+                        let f16 = ScalarType::F16;
+                        (load16(f16, unit), load16(f16, unit.get_unchecked(32..)))
+                    }
+                    ZERO_F16 => {
+                        let unit = tile.section.get_unchecked(b * 32..);
+                        let scale = load16(ScalarType::F16, unit);
+                        (scale, scaled(scale, zero))
+                    }
+                    _ => {
+                        let at = scales
+                            .get_unchecked(b * entries + half)
+                            .as_ptr()
+                            .cast::<f32>();
+                        let row = |i| [_mm256_loadu_ps(at.add(i)), _mm256_loadu_ps(at.add(i + 8))];
+                        (row(0), row(16))
+                    }
+                };
+                for h in 0..2 {
+                    acc[h] = flush(acc[h], ints[h], scale[h], bias[h], sum, meta.scale);
+                }
+            }
+        }
+    }
+    // SAFETY: `out` has one row of 16.
+    unsafe {
+        _mm256_storeu_ps(out[0].as_mut_ptr(), acc[0]);
+        _mm256_storeu_ps(out[0].as_mut_ptr().add(8), acc[1]);
+    }
+}
+
+/// Where `one` takes its scales from: entries that were expanded before, or the section itself.
+pub const EXPANDED: u8 = 0;
+/// f16 scale and bias for each block (Q4_1, Q5_1, MLX group 32 in f16).
+pub const STORED_F16: u8 = 1;
+/// f16 scale for each block, fixed zero point (Q4_0, Q5_0, Q8_0).
+pub const ZERO_F16: u8 = 2;
+
+/// Bytes ahead of the codes in use that `one` asks for.
+const PREFETCH: usize = 2048;
+
+/// One token row of one pair: broadcast, two multiplies, two additions.
+macro_rules! asm_row {
+    ($x:literal, $low:literal, $high:literal) => {
+        concat!(
+            "vpbroadcastd {t0}, dword ptr [{x} + ",
+            $x,
+            "]\n",
+            "vpmaddwd {t1}, {t0}, {w0}\n",
+            "vpmaddwd {t0}, {t0}, {w1}\n",
+            "vpaddd {",
+            $low,
+            "}, {",
+            $low,
+            "}, {t1}\n",
+            "vpaddd {",
+            $high,
+            "}, {",
+            $high,
+            "}, {t0}\n",
+        )
+    };
+}
+
+/// One pair of columns for six token rows.
+macro_rules! asm_pair {
+    ($w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
+        concat!(
+            "vmovdqa {w0}, ymmword ptr [{w} + ",
+            $w0,
+            "]\n",
+            "vmovdqa {w1}, ymmword ptr [{w} + ",
+            $w1,
+            "]\n",
+            asm_row!($x0, "a0", "b0"),
+            asm_row!($x1, "a1", "b1"),
+            asm_row!($x2, "a2", "b2"),
+            asm_row!($x3, "a3", "b3"),
+            asm_row!($x4, "a4", "b4"),
+            asm_row!($x5, "a5", "b5"),
+        )
+    };
+}
+
+/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
+/// either leaves it rolled or spills the sums, and in place because a function would pass them
+/// through memory. Reads 48 pairs at `x` and 256 words at `w`, 32-byte aligned; all 16 registers
+/// are in use.
+macro_rules! eight_pairs {
+    ($x:expr, $w:expr, $a0:ident $a1:ident $a2:ident $a3:ident $a4:ident $a5:ident,
+     $b0:ident $b1:ident $b2:ident $b3:ident $b4:ident $b5:ident) => {
+        std::arch::asm!(
+            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
+            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
+            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
+            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
+            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
+            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
+            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
+            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
+            w = in(reg) $w,
+            x = in(reg) $x,
+            a0 = inout(ymm_reg) $a0, b0 = inout(ymm_reg) $b0,
+            a1 = inout(ymm_reg) $a1, b1 = inout(ymm_reg) $b1,
+            a2 = inout(ymm_reg) $a2, b2 = inout(ymm_reg) $b2,
+            a3 = inout(ymm_reg) $a3, b3 = inout(ymm_reg) $b3,
+            a4 = inout(ymm_reg) $a4, b4 = inout(ymm_reg) $b4,
+            a5 = inout(ymm_reg) $a5, b5 = inout(ymm_reg) $b5,
+            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
+            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            options(nostack, readonly, preserves_flags),
+        )
+    };
+}
+
+/// Several token rows: each block is unpacked once and used by all of them.
+#[target_feature(enable = "avx2,fma,f16c")]
+fn several<const BITS: usize>(
+    tile: &Tile<'_>,
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
+    words: &mut Words,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    out.fill([0.0; TILE_ROWS]);
+    let parts = if tile.halves() { 2 } else { 1 };
+    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
+    for b in 0..x.blocks {
+        // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
+        unsafe {
+            let codes = tile.codes.as_ptr().add(b * BITS * 64);
+            for_pairs!(0, 16, J, {
+                let to = words.0.as_mut_ptr().add(J * 32);
+                _mm256_store_si256(to.cast(), code_pair!(BITS, codes, J));
+                _mm256_store_si256(to.add(16).cast(), code_pair!(BITS, codes.add(32), J));
+            });
+        }
+        let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
+        let meta = &x.meta[b * x.rows..][..x.rows];
+        let scales = &scales[b * parts..][..parts];
+        if tile.halves() {
+            let (low, high) = (&scales[0], &scales[1]);
+            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
+            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+        } else {
+            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
+        }
+    }
+}
+
+/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of six.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn panels<const PAIRS: usize>(
+    ints: &[i16],
+    words: &Words,
+    from: usize,
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let rows = meta.len();
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    let mut row = 0;
+    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
+    unsafe {
+        let words = words.0.as_ptr().add(from * 32);
+        while row + 6 <= rows {
+            let x = ints.as_ptr().add(row * BLOCK + from * 12).cast::<i32>();
+            let zero = _mm256_setzero_si256();
+            let [mut a0, mut a1, mut a2, mut a3, mut a4, mut a5] = [zero; 6];
+            let [mut b0, mut b1, mut b2, mut b3, mut b4, mut b5] = [zero; 6];
+            eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+            if PAIRS == 16 {
+                let (x, words) = (x.add(48), words.add(256));
+                eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+            }
+            let (meta, out) = (meta.as_ptr().add(row), out.as_mut_ptr().add(row));
+            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3), (a4, b4), (a5, b5)];
+            for (r, (a, b)) in pairs.into_iter().enumerate() {
+                let meta = &*meta.add(r);
+                let (sum, x) = (_mm256_set1_ps(sum(meta)), _mm256_set1_ps(meta.scale));
+                let to = out.add(r).cast::<f32>();
+                for (h, ints) in [(0, a), (1, b)] {
+                    let [scale, bias] =
+                        [0, 1].map(|i: usize| _mm256_loadu_ps(entry[i].as_ptr().add(8 * h)));
+                    let to = to.add(8 * h);
+                    let acc = _mm256_fmadd_ps(bias, sum, _mm256_loadu_ps(to));
+                    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), x);
+                    _mm256_storeu_ps(to, _mm256_fmadd_ps(value, scale, acc));
+                }
+            }
+            row += 6;
+        }
+        let x = |rest: usize| {
+            ints.as_ptr()
+                .add(row * BLOCK + from * 2 * rest)
+                .cast::<i32>()
+        };
+        let (meta, out) = (&meta[row..], out.as_mut_ptr().add(row));
+        match rows - row {
+            1 => flush_rows(&few_rows::<1, PAIRS>(x(1), words), meta, &sum, entry, out),
+            2 => flush_rows(&few_rows::<2, PAIRS>(x(2), words), meta, &sum, entry, out),
+            3 => flush_rows(&few_rows::<3, PAIRS>(x(3), words), meta, &sum, entry, out),
+            4 => flush_rows(&few_rows::<4, PAIRS>(x(4), words), meta, &sum, entry, out),
+            5 => flush_rows(&few_rows::<5, PAIRS>(x(5), words), meta, &sum, entry, out),
+            _ => {}
+        }
+    }
+}
+
+/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
+///
+/// # Safety
+/// `meta` and `out` have `R` rows.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn flush_rows<const R: usize>(
+    sums: &[[__m256i; 2]; R],
+    meta: &[BlockMeta],
+    sum: impl Fn(&BlockMeta) -> f32,
+    entry: &ScaleEntry,
+    out: *mut [f32; TILE_ROWS],
+) {
+    // SAFETY: by contract.
+    unsafe {
+        for h in 0..2 {
+            let scale = _mm256_loadu_ps(entry[0].as_ptr().add(8 * h));
+            let bias = _mm256_loadu_ps(entry[1].as_ptr().add(8 * h));
+            for (r, ints) in sums.iter().enumerate() {
+                let meta = meta.get_unchecked(r);
+                let to = out.add(r).cast::<f32>().add(8 * h);
+                let acc = _mm256_loadu_ps(to);
+                _mm256_storeu_ps(to, flush(acc, ints[h], scale, bias, sum(meta), meta.scale));
+            }
+        }
+    }
+}
+
+/// `R` token rows × `PAIRS` pairs.
+///
+/// # Safety
+/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+unsafe fn few_rows<const R: usize, const PAIRS: usize>(
+    x: *const i32,
+    words: *const i16,
+) -> [[__m256i; 2]; R] {
+    let mut ints = [[_mm256_setzero_si256(); 2]; R];
+    for j in 0..PAIRS {
+        // SAFETY: by contract.
+        unsafe {
+            let low = _mm256_load_si256(words.add(j * 32).cast());
+            let high = _mm256_load_si256(words.add(j * 32 + 16).cast());
+            for (r, ints) in ints.iter_mut().enumerate() {
+                let x = _mm256_set1_epi32(x.add(j * R + r).read_unaligned());
+                ints[0] = _mm256_add_epi32(ints[0], _mm256_madd_epi16(low, x));
+                ints[1] = _mm256_add_epi32(ints[1], _mm256_madd_epi16(high, x));
+            }
+        }
+    }
+    ints
+}

@@ -1,0 +1,64 @@
+//! AVX2 + FMA + F16C kernels.
+
+mod activations;
+mod attention;
+mod dense;
+mod matmul;
+mod scales;
+
+pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
+pub use scales::expand_scales;
+
+use super::{Kernels, SimdLevel, body, portable};
+use std::arch::x86_64::*;
+
+pub static KERNELS: Kernels = Kernels {
+    level: SimdLevel::Avx2,
+    panel: 6,
+    quantize_row: activations::quantize_row,
+    matmul_tile: matmul::matmul_tile,
+    dense_tile: dense::dense_tile,
+    rms_norm,
+    swiglu,
+    widen,
+    narrow,
+    attend_page: attention::attend_page,
+};
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    body::rms_norm::<true>(x, weight, eps, out);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn swiglu(gate: &mut [f32], up: &[f32]) {
+    body::swiglu::<true>(gate, up);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn widen(src: &[u16], dst: &mut [f32]) {
+    let (chunks, rest) = src.as_chunks::<8>();
+    let (to, to_rest) = dst[..src.len()].as_chunks_mut::<8>();
+    for (src, dst) in chunks.iter().zip(to) {
+        // SAFETY: 8 values each.
+        unsafe {
+            let wide = _mm256_cvtph_ps(_mm_loadu_si128(src.as_ptr().cast()));
+            _mm256_storeu_ps(dst.as_mut_ptr(), wide);
+        }
+    }
+    portable::widen(rest, to_rest);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn narrow(src: &[f32], dst: &mut [u16]) {
+    let (chunks, rest) = src.as_chunks::<8>();
+    let (to, to_rest) = dst[..src.len()].as_chunks_mut::<8>();
+    for (src, dst) in chunks.iter().zip(to) {
+        // SAFETY: 8 values each.
+        unsafe {
+            let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(src.as_ptr()));
+            _mm_storeu_si128(dst.as_mut_ptr().cast(), half);
+        }
+    }
+    portable::narrow(rest, to_rest);
+}

@@ -1,0 +1,371 @@
+//! Every SIMD level against f64 forms of the formulas, and bit equality of batched and single rows.
+
+use super::*;
+use crate::cpu::activations::{Activations, GROUP_ROWS};
+use crate::cpu::packed::{PackedWeight, pack_one_for_tests};
+use crate::formats::{RowGroups, ScaleForm};
+use crate::step::PAGE_TOKENS;
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// In −1..1.
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    fn vector(&mut self, len: usize) -> Vec<f32> {
+        (0..len).map(|_| self.unit()).collect()
+    }
+}
+
+fn seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |t| t.as_nanos() as u64)
+}
+
+fn forms() -> Vec<GroupForm> {
+    let mut forms = Vec::new();
+    for bits in [2, 3, 4, 5, 6, 8] {
+        for group in [32, 64, 128] {
+            for ty in [ScalarType::F16, ScalarType::BF16, ScalarType::F32] {
+                forms.push(GroupForm {
+                    bits,
+                    group,
+                    scale: ScaleForm::Stored(ty),
+                });
+            }
+        }
+    }
+    let f16 = ScalarType::F16;
+    forms.extend([(4, 8), (5, 16), (8, 128)].map(|(bits, zero)| GroupForm {
+        bits,
+        group: 32,
+        scale: ScaleForm::Zero(f16, zero),
+    }));
+    forms.extend([(2, 16), (4, 32), (5, 32)].map(|(bits, group)| GroupForm {
+        bits,
+        group,
+        scale: ScaleForm::SuperMin,
+    }));
+    forms.extend([(3, 4), (6, 32)].map(|(bits, zero)| GroupForm {
+        bits,
+        group: 16,
+        scale: ScaleForm::SuperZero(zero),
+    }));
+    forms
+}
+
+fn random_row(form: GroupForm, cols: usize, random: &mut Random) -> RowGroups {
+    let groups = cols / form.group;
+    let half = |v: f32| half::bf16::from_f32(half::f16::from_f32(v).to_f32()).to_f32();
+    let is_super = matches!(form.scale, ScaleForm::SuperZero(_) | ScaleForm::SuperMin);
+    let scales = if is_super { cols / 256 } else { groups };
+    let has_bias = matches!(form.scale, ScaleForm::Stored(_) | ScaleForm::SuperMin);
+    let mask = ((1u16 << form.bits) - 1) as u8;
+    RowGroups {
+        codes: (0..cols).map(|_| random.next() as u8 & mask).collect(),
+        scales: (0..scales).map(|_| half(random.unit() * 0.1)).collect(),
+        biases: (0..if has_bias { scales } else { 0 })
+            .map(|_| half(random.unit()))
+            .collect(),
+        sub_scales: (0..if is_super { groups } else { 0 })
+            .map(|_| match form.scale {
+                ScaleForm::SuperZero(_) => random.next() as i8,
+                _ => (random.next() & 63) as i8,
+            })
+            .collect(),
+        sub_mins: (0..if form.scale == ScaleForm::SuperMin {
+            groups
+        } else {
+            0
+        })
+            .map(|_| (random.next() & 63) as u8)
+            .collect(),
+    }
+}
+
+/// The weights of a row by the definition of the group form, f64.
+fn weights(form: GroupForm, row: &RowGroups) -> Vec<f64> {
+    let value = |k: usize| {
+        let (g, s) = (k / form.group, k / 256);
+        let q = f64::from(row.codes[k]);
+        match form.scale {
+            ScaleForm::Stored(_) => f64::from(row.scales[g]) * q + f64::from(row.biases[g]),
+            ScaleForm::Zero(_, zero) => f64::from(row.scales[g]) * (q - f64::from(zero)),
+            ScaleForm::SuperZero(zero) => {
+                f64::from(row.scales[s]) * f64::from(row.sub_scales[g]) * (q - f64::from(zero))
+            }
+            ScaleForm::SuperMin => {
+                f64::from(row.scales[s]) * f64::from(row.sub_scales[g] as u8) * q
+                    - f64::from(row.biases[s]) * f64::from(row.sub_mins[g])
+            }
+        }
+    };
+    (0..row.codes.len()).map(value).collect()
+}
+
+fn product(kernels: &Kernels, weight: &PackedWeight, x: &[f32], rows: usize) -> Vec<[f32; 16]> {
+    let cols = x.len() / rows;
+    let mut activations = Activations::default();
+    activations.reset(rows, cols, kernels.panel);
+    let mut scratch = TileScratch::default();
+    let mut results = Vec::new();
+    // SAFETY: `kernels` comes from `available`; rows are written one at a time.
+    unsafe {
+        for (row, x) in x.chunks_exact(cols).enumerate() {
+            (kernels.quantize_row)(x, activations.row_target(row));
+        }
+        for g in 0..activations.groups() {
+            let group = activations.group(g);
+            let (section, codes) = weight.tile(0);
+            let tile = Tile {
+                form: weight.form,
+                section,
+                codes,
+            };
+            let mut out = vec![[f32::NAN; 16]; group.rows];
+            (kernels.matmul_tile)(&tile, &group, &mut scratch, &mut out);
+            results.extend(out);
+        }
+    }
+    results
+}
+
+#[test]
+fn quantized_products_of_every_form() {
+    let seed = seed();
+    let mut random = Random(seed);
+    for form in forms() {
+        for (lanes, cols, rows) in [(16, 256, 1), (16, 512, 7), (5, 256, 13), (16, 256, 99)] {
+            let groups: Vec<RowGroups> = (0..lanes)
+                .map(|_| random_row(form, cols, &mut random))
+                .collect();
+            let weight = pack_one_for_tests(form, cols, &groups);
+            let x = random.vector(rows * cols);
+            for kernels in available() {
+                let out = product(kernels, &weight, &x, rows);
+                assert_eq!(out.len(), rows);
+                for (row, x) in x.chunks_exact(cols).enumerate() {
+                    for (lane, groups) in groups.iter().enumerate() {
+                        let w = weights(form, groups);
+                        let exact: f64 = w.iter().zip(x).map(|(w, &x)| w * f64::from(x)).sum();
+                        let size: f64 = w
+                            .iter()
+                            .zip(x)
+                            .map(|(w, &x)| (w * f64::from(x)).abs())
+                            .sum();
+                        let error = (f64::from(out[row][lane]) - exact).abs();
+                        assert!(
+                            error <= 1e-4 * size,
+                            "seed {seed}, {:?}, {form:?}, {lanes}×{cols}×{rows}: row {row} lane \
+                             {lane} is {} instead of {exact}",
+                            kernels.level,
+                            out[row][lane]
+                        );
+                    }
+                }
+                // The same bits alone as in a batch, at every place in panels and groups.
+                for row in [0, rows / 2, rows - 1] {
+                    let alone = product(kernels, &weight, &x[row * cols..(row + 1) * cols], 1);
+                    let bits =
+                        |v: &[f32; 16]| v[..lanes].iter().map(|f| f.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(
+                        bits(&alone[0]),
+                        bits(&out[row]),
+                        "{:?} {form:?}",
+                        kernels.level
+                    );
+                }
+            }
+        }
+    }
+    // The last size must span two groups.
+    const { assert!(GROUP_ROWS < 99) };
+}
+
+#[test]
+fn a_bad_activation_shows_in_every_output() {
+    let mut random = Random(seed());
+    let form = GroupForm {
+        bits: 4,
+        group: 32,
+        scale: ScaleForm::Stored(ScalarType::F16),
+    };
+    let groups: Vec<RowGroups> = (0..16)
+        .map(|_| random_row(form, 256, &mut random))
+        .collect();
+    let weight = pack_one_for_tests(form, 256, &groups);
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut x = random.vector(2 * 256);
+        x[77] = bad;
+        for kernels in available() {
+            let out = product(kernels, &weight, &x, 2);
+            assert!(
+                out[0].iter().all(|v| v.is_nan()),
+                "{:?}: {bad} was lost",
+                kernels.level
+            );
+            assert!(out[1].iter().all(|v| v.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn dense_products() {
+    let mut random = Random(seed());
+    for ty in [ScalarType::F32, ScalarType::F16, ScalarType::BF16] {
+        for (lanes, cols, rows) in [(16, 96, 1), (16, 100, 5), (3, 33, 2), (7, 8, 1)] {
+            let values = random.vector(lanes * cols);
+            let (data, exact): (Vec<Vec<u8>>, Vec<f32>) = values
+                .iter()
+                .map(|&v| match ty {
+                    ScalarType::F32 => (v.to_le_bytes().to_vec(), v),
+                    ScalarType::F16 => {
+                        let h = half::f16::from_f32(v);
+                        (h.to_le_bytes().to_vec(), h.to_f32())
+                    }
+                    ScalarType::BF16 => {
+                        let h = half::bf16::from_f32(v);
+                        (h.to_le_bytes().to_vec(), h.to_f32())
+                    }
+                })
+                .unzip();
+            let data = data.concat();
+            let x = random.vector(rows * cols);
+            for kernels in available() {
+                let tile = DenseTile {
+                    ty,
+                    data: &data,
+                    rows: lanes,
+                    cols,
+                };
+                let mut out = vec![[f32::NAN; 16]; rows];
+                // SAFETY: `kernels` comes from `available`.
+                unsafe { (kernels.dense_tile)(&tile, &x, &mut out) };
+                for (row, x) in x.chunks_exact(cols).enumerate() {
+                    for lane in 0..lanes {
+                        let w = &exact[lane * cols..][..cols];
+                        let sum: f64 = w
+                            .iter()
+                            .zip(x)
+                            .map(|(&w, &x)| f64::from(w) * f64::from(x))
+                            .sum();
+                        assert!(
+                            (f64::from(out[row][lane]) - sum).abs() < 1e-4,
+                            "{:?} {ty:?}",
+                            kernels.level
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_over_pages() {
+    let mut random = Random(seed());
+    for dim in [64, 80, 128] {
+        for rows in 1..=6 {
+            let q = random.vector(rows * dim);
+            let (pages, tokens) = (2, PAGE_TOKENS);
+            let k = random.vector(pages * dim * tokens);
+            let v = random.vector(pages * tokens * dim);
+            let seen: Vec<Vec<(usize, usize)>> = (0..pages)
+                .map(|p| {
+                    (0..rows)
+                        .map(|r| if p == 0 { (r, tokens) } else { (0, 2 * r) })
+                        .collect()
+                })
+                .collect();
+            for kernels in available() {
+                let mut state = vec![(f32::NEG_INFINITY, 0.0); rows];
+                let mut out = vec![0.0; rows * dim];
+                for p in 0..pages {
+                    let mut page = AttendPage {
+                        q: &q,
+                        k: &k[p * dim * tokens..][..dim * tokens],
+                        v: &v[p * dim * tokens..][..dim * tokens],
+                        seen: &seen[p],
+                        state: &mut state,
+                        out: &mut out,
+                    };
+                    // SAFETY: `kernels` comes from `available`.
+                    unsafe { (kernels.attend_page)(&mut page) };
+                }
+                for r in 0..rows {
+                    let (mut total, mut exact) = (0.0f64, vec![0.0f64; dim]);
+                    for p in 0..pages {
+                        for t in seen[p][r].0..seen[p][r].1 {
+                            let score: f64 = (0..dim)
+                                .map(|d| {
+                                    f64::from(q[r * dim + d])
+                                        * f64::from(k[p * dim * tokens + d * tokens + t])
+                                })
+                                .sum();
+                            total += score.exp();
+                            for (d, e) in exact.iter_mut().enumerate() {
+                                *e += score.exp() * f64::from(v[(p * tokens + t) * dim + d]);
+                            }
+                        }
+                    }
+                    for (d, exact) in exact.iter().enumerate() {
+                        let got = f64::from(out[r * dim + d]) / f64::from(state[r].1);
+                        assert!(
+                            (got - exact / total).abs() < 1e-4,
+                            "{:?}, dim {dim}",
+                            kernels.level
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn norms_and_activations() {
+    let mut random = Random(seed());
+    for len in [1, 31, 64, 576, 1000] {
+        let (x, w) = (random.vector(len), random.vector(len));
+        let mean = x.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / len as f64;
+        let wide: Vec<f32> = x.iter().map(|v| v * 40.0).collect();
+        for kernels in available() {
+            let mut out = vec![f32::NAN; len];
+            // SAFETY: `kernels` comes from `available`.
+            unsafe { (kernels.rms_norm)(&x, &w, 1e-5, &mut out) };
+            for i in 0..len {
+                let exact = f64::from(x[i]) / (mean + 1e-5).sqrt() * f64::from(w[i]);
+                assert!((f64::from(out[i]) - exact).abs() < 1e-5);
+            }
+            let mut gate = wide.clone();
+            // SAFETY: as above.
+            unsafe { (kernels.swiglu)(&mut gate, &w) };
+            for i in 0..len {
+                let g = f64::from(wide[i]);
+                let exact = g / (1.0 + (-g).exp()) * f64::from(w[i]);
+                assert!((f64::from(gate[i]) - exact).abs() <= 2e-6 * exact.abs().max(1.0));
+            }
+            let mut half = vec![0u16; len];
+            let mut back = vec![f32::NAN; len];
+            // SAFETY: as above.
+            unsafe {
+                (kernels.narrow)(&wide, &mut half);
+                (kernels.widen)(&half, &mut back);
+            }
+            for i in 0..len {
+                assert_eq!(back[i], half::f16::from_f32(wide[i]).to_f32());
+            }
+        }
+    }
+}
