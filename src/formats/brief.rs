@@ -2,15 +2,27 @@
 
 use std::fmt::{Display, Write};
 
-/// Most characters shown.
+/// Most characters shown of a value.
 const LONGEST: usize = 120;
+
+/// Most characters shown of a message that a file's content makes up.
+const LONGEST_MESSAGE: usize = 1000;
 
 /// Longest name of a tensor or metadata key that is accepted.
 pub(crate) const MAX_NAME: usize = 1024;
 
 /// `text` in one line without control characters, cut after 120 characters.
 pub(crate) fn brief(text: impl Display) -> String {
-    let mut cut = Cut(String::new(), LONGEST);
+    shorten(text, LONGEST)
+}
+
+/// As [`brief`], cut after 1000 characters: for whole messages, such as a template's own.
+pub(crate) fn one_line(text: impl Display) -> String {
+    shorten(text, LONGEST_MESSAGE)
+}
+
+fn shorten(text: impl Display, longest: usize) -> String {
+    let mut cut = Cut(String::new(), longest);
     // An error only says that the text was cut.
     if write!(cut, "{text}").is_err() {
         cut.0.push('…');

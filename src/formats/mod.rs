@@ -10,7 +10,7 @@ pub mod quantization;
 pub mod safetensors;
 mod weight;
 
-pub(crate) use brief::{bad_name, brief};
+pub(crate) use brief::{bad_name, brief, one_line};
 pub use mapped::{Bytes, MappedFile};
 pub use quantization::{Format, GroupForm, RowGroups, ScalarType, ScaleForm};
 pub use weight::Weight;

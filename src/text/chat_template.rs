@@ -7,6 +7,7 @@ use super::template_guard::guard;
 use super::template_meter::Meter;
 use super::tokenizer_json::read_object;
 use crate::formats::gguf::Gguf;
+use crate::formats::one_line;
 use crate::{Error, Result};
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};
@@ -64,8 +65,9 @@ impl ChatTemplate {
                 source.len()
             )));
         }
-        let invalid =
-            |error: String| Error::InvalidFile(format!("the chat template is invalid: {error}"));
+        let invalid = |error: String| {
+            Error::InvalidFile(format!("the chat template is invalid: {}", one_line(error)))
+        };
         let guarded = guard(source).map_err(invalid)?;
         let mut environment = Environment::new();
         environment.set_recursion_limit(MAX_DEPTH);
@@ -199,17 +201,20 @@ impl ChatTemplate {
             };
             // Read as template values, which keep the order of keys.
             let object: Value =
-                serde_json::from_str(extra).map_err(|error| invalid(error.to_string()))?;
+                serde_json::from_str(extra).map_err(|error| invalid(one_line(error)))?;
             if object.kind() != ValueKind::Map {
                 return Err(invalid("not a JSON object".into()));
             }
-            for key in object.try_iter().map_err(|e| invalid(e.to_string()))? {
+            for key in object.try_iter().map_err(|e| invalid(one_line(e)))? {
                 let value = object.get_item(&key);
-                set(&key.to_string(), value.map_err(|e| invalid(e.to_string()))?);
+                set(&key.to_string(), value.map_err(|e| invalid(one_line(e)))?);
             }
         }
         let fail = |error: minijinja::Error| {
-            Error::InvalidArgument(format!("the chat template failed: {error:#}"))
+            Error::InvalidArgument(format!(
+                "the chat template failed: {}",
+                one_line(format_args!("{error:#}"))
+            ))
         };
         // Cheap: the compiled template is shared.
         let mut environment = self.environment.clone();

@@ -4,6 +4,7 @@ use super::normalizer::Normalizer;
 use super::pre_tokenizer::GPT2;
 use super::vocabulary::Vocabulary;
 use super::words::{Prepend, SpaceMark, Step};
+use crate::formats::brief;
 use crate::{Error, Result};
 use serde_json::Value;
 use tokenizers::PreTokenizerWrapper;
@@ -80,7 +81,8 @@ fn allowed_steps<'a>(
         .find(|t| !allowed.contains(t))
     {
         return Err(Error::Unsupported(format!(
-            "{source}: {name} of type {other:?} is not supported; supported are Sequence, {}",
+            "{source}: {name} of type {:?} is not supported; supported are Sequence, {}",
+            brief(other),
             allowed.join(", ")
         )));
     }
@@ -129,7 +131,7 @@ pub(super) fn normalizer(value: &Value, source: &str) -> Result<Normalizer> {
     }
     serde_json::from_value(value.clone())
         .map(Normalizer::new)
-        .map_err(|error| invalid(error.to_string()))
+        .map_err(|error| invalid(brief(error)))
 }
 
 /// How text is cut into words.
@@ -180,7 +182,10 @@ pub(super) fn cutting(value: &Value, source: &str) -> Result<Cutting> {
                     None if old => Prepend::Always,
                     None => Prepend::Never,
                     Some(other) => {
-                        return Err(invalid(format!("the prepend_scheme {other:?} is unknown")));
+                        return Err(invalid(format!(
+                            "the prepend_scheme {:?} is unknown",
+                            brief(other)
+                        )));
                     }
                 };
                 cutting.steps.push(Step::SpaceMark(SpaceMark {
@@ -194,8 +199,8 @@ pub(super) fn cutting(value: &Value, source: &str) -> Result<Cutting> {
         cutting.steps.push(match pattern {
             Some(pattern) => Step::split(pattern).map_err(invalid)?,
             None => {
-                let other: PreTokenizerWrapper = serde_json::from_value(step.clone())
-                    .map_err(|error| invalid(error.to_string()))?;
+                let other: PreTokenizerWrapper =
+                    serde_json::from_value(step.clone()).map_err(|error| invalid(brief(error)))?;
                 Step::Other(Box::new(other))
             }
         });
@@ -238,11 +243,12 @@ pub(super) fn edges(
                     .and_then(|tokens| tokens.get(name))
                     .and_then(|token| token.get("ids"))
                     .and_then(Value::as_array)
-                    .ok_or_else(|| invalid(&format!("no ids for the token {name:?}")))?;
+                    .ok_or_else(|| invalid(&format!("no ids for the token {:?}", brief(name))))?;
                 for id in ids {
                     let id = id.as_u64().and_then(|id| u32::try_from(id).ok());
                     let id = id.filter(|id| vocabulary.kind(*id).is_some());
-                    let id = id.ok_or_else(|| invalid(&format!("bad ids for {name:?}")))?;
+                    let id =
+                        id.ok_or_else(|| invalid(&format!("bad ids for {:?}", brief(name))))?;
                     if seen_text { &mut suffix } else { &mut prefix }.push(id);
                 }
             }
@@ -259,7 +265,8 @@ pub(super) fn edges(
         }
         other => {
             return Err(Error::Unsupported(format!(
-                "{source}: post_processor of type {other:?} is not supported"
+                "{source}: post_processor of type {:?} is not supported",
+                brief(other)
             )));
         }
     }

@@ -11,6 +11,7 @@ use super::merger::Merger;
 use super::tokenizer::{Encoder, Parts};
 use super::tokenizer_json::{File, Settings, TokenFields};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
+use crate::formats::brief;
 use crate::{Error, Result};
 use serde_json::Value;
 use std::path::Path;
@@ -61,14 +62,16 @@ pub(super) fn read(folder: &Path) -> Result<Parts> {
 /// Reads the parts from the content of the files; an empty `config` is none.
 pub(super) fn parse(json: &str, config: &str, source: &str) -> Result<Parts> {
     let config = if config.is_empty() { "{}" } else { config };
-    let config = serde_json::from_str(config)
-        .map_err(|error| Error::InvalidFile(format!("{source}: tokenizer_config.json: {error}")))?;
+    let config = serde_json::from_str(config).map_err(|error| {
+        Error::InvalidFile(format!("{source}: tokenizer_config.json: {}", brief(error)))
+    })?;
     let settings = Settings::from_objects(&config, &Default::default(), source)?;
     build(parse_file(json, source)?, settings, source.to_string())
 }
 
 fn parse_file(json: &str, source: &str) -> Result<File> {
-    serde_json::from_str(json).map_err(|error| Error::InvalidFile(format!("{source}: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| Error::InvalidFile(format!("{source}: {}", brief(error))))
 }
 
 fn build(file: File, settings: Settings, source: String) -> Result<Parts> {
@@ -85,7 +88,9 @@ fn build(file: File, settings: Settings, source: String) -> Result<Parts> {
         // A key that stands twice in the file counts once, as in any JSON object.
         if let Some(other) = vocabulary.spelling(*id).filter(|other| other != token) {
             return Err(Error::InvalidFile(format!(
-                "{source}: tokens {other:?} and {token:?} both have id {id}"
+                "{source}: tokens {:?} and {:?} both have id {id}",
+                brief(other),
+                brief(token)
             )));
         }
         let byte = byte_token(token).filter(|_| decoding.byte_tokens);
@@ -183,8 +188,9 @@ fn set_added(
     let id = vocabulary.id(&token.content).unwrap_or(token.id);
     if let Some(other) = vocabulary.spelling(id).filter(|s| *s != token.content) {
         return Err(Error::InvalidFile(format!(
-            "{source}: added_tokens: {:?} has id {id}, which is that of {other:?}",
-            token.content
+            "{source}: added_tokens: {:?} has id {id}, which is that of {:?}",
+            brief(&token.content),
+            brief(other)
         )));
     }
     let kind = if token.special {

@@ -5,6 +5,7 @@
 //! Birch 2016; what becomes of unknown characters follows Hugging Face's `tokenizers`.
 
 use super::vocabulary::{Vocabulary, char_of_byte};
+use crate::formats::brief;
 use crate::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -139,8 +140,10 @@ impl Merger {
             let find = |token: &str| {
                 vocabulary.id(token).ok_or_else(|| {
                     Error::InvalidFile(format!(
-                        "{source}: merge {rank} ({left:?} with {right:?}): there is no token \
-                         {token:?}"
+                        "{source}: merge {rank} ({:?} with {:?}): there is no token {:?}",
+                        brief(left),
+                        brief(right),
+                        brief(token)
                     ))
                 })
             };
@@ -154,7 +157,8 @@ impl Merger {
             None => None,
             Some(token) => Some(vocabulary.id(token).ok_or_else(|| {
                 Error::InvalidFile(format!(
-                    "{source}: the unknown token {token:?} is not in the vocabulary"
+                    "{source}: the unknown token {:?} is not in the vocabulary",
+                    brief(token)
                 ))
             })?),
         };

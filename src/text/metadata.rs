@@ -7,6 +7,7 @@ use super::pre_tokenizer;
 use super::spm::{Piece, Spm};
 use super::tokenizer::{Encoder, Parts, SpmEncoder};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
+use crate::formats::brief;
 use crate::formats::gguf::Value;
 use crate::log::{self, Level};
 use crate::{Error, Result};
@@ -90,8 +91,9 @@ pub(super) fn read<'a>(source: &str, get: &dyn Fn(&str) -> Option<&'a Value>) ->
         "gpt2" => read_bpe(&metadata),
         "llama" => read_spm(&metadata),
         other => Err(Error::Unsupported(format!(
-            "{source}: the tokenizer model {other:?} is not supported; supported are \"gpt2\" \
-             (byte-level BPE) and \"llama\" (SentencePiece BPE)"
+            "{source}: the tokenizer model {:?} is not supported; supported are \"gpt2\" \
+             (byte-level BPE) and \"llama\" (SentencePiece BPE)",
+            brief(other)
         ))),
     }
 }
@@ -170,14 +172,15 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
         Some(Some(Err(what))) => {
             return Err(Error::Unsupported(format!(
                 "{source}: the pre-tokenizer {:?} ({what}) is not supported",
-                pre.unwrap_or_default()
+                brief(pre.unwrap_or_default())
             )));
         }
         Some(None) | None => {
             log::write(Level::Warn, || match pre {
                 Some(pre) => format!(
-                    "{source}: unknown pre-tokenizer {pre:?}; the default is used, and the \
-                     model's answers may suffer"
+                    "{source}: unknown pre-tokenizer {:?}; the default is used, and the \
+                     model's answers may suffer",
+                    brief(pre)
                 ),
                 None => format!(
                     "{source}: metadata tokenizer.ggml.pre is missing; the default is used, and \
@@ -252,7 +255,8 @@ fn read_merges<'a>(metadata: &Metadata<'a, '_>) -> Result<Vec<(&'a str, &'a str)
         let halves = halves.filter(|(_, right)| !right.is_empty());
         merges.push(halves.ok_or_else(|| {
             metadata.invalid(format!(
-                "metadata {key}[{rank}] is {line:?}, not two tokens with a space between"
+                "metadata {key}[{rank}] is {:?}, not two tokens with a space between",
+                brief(line)
             ))
         })?);
     }

@@ -2,6 +2,7 @@
 
 use super::folder::read_text;
 use super::merger::Options;
+use crate::formats::brief;
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -69,7 +70,7 @@ impl ModelFields {
         // Old files name no type; those with merges are BPE.
         match self.kind.as_deref() {
             Some("BPE") | None => {}
-            Some(other) => return unsupported(&format!("the type {other:?} is")),
+            Some(other) => return unsupported(&format!("the type {:?} is", brief(other))),
         }
         let VocabField(Some(vocab)) = self.vocab else {
             return unsupported("a vocabulary that is no object of token: id is");
@@ -143,7 +144,10 @@ impl<'de> Deserialize<'de> for Merge {
                         left: left.to_string(),
                         right: right.to_string(),
                     }),
-                    _ => Err(E::custom(format!("{text:?} is no merge of two tokens"))),
+                    _ => Err(E::custom(format!(
+                        "{:?} is no merge of two tokens",
+                        brief(text)
+                    ))),
                 }
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge, A::Error> {
@@ -209,7 +213,7 @@ pub(super) fn read_object(folder: &Path, name: &str) -> Result<Object> {
         return Ok(Object::new());
     };
     serde_json::from_str(&text)
-        .map_err(|error| Error::InvalidFile(format!("{}: {error}", path.display())))
+        .map_err(|error| Error::InvalidFile(format!("{}: {}", path.display(), brief(error))))
 }
 
 /// The spelling of a token that a configuration gives as text or as an object.
@@ -241,9 +245,9 @@ impl Settings {
             };
             let number = id
                 .parse()
-                .map_err(|_| invalid(format!("{id:?} is no id")))?;
+                .map_err(|_| invalid(format!("{:?} is no id", brief(id))))?;
             let mut fields: TokenFields = serde_json::from_value(fields.clone())
-                .map_err(|error| invalid(format!("{id}: {error}")))?;
+                .map_err(|error| invalid(format!("{id}: {}", brief(error))))?;
             fields.id = number;
             added.push(fields);
         }

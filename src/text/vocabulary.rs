@@ -1,5 +1,6 @@
 //! The spellings of all tokens and the bytes they stand for.
 
+use crate::formats::brief;
 use crate::{Error, Result};
 use std::hash::{BuildHasher, RandomState};
 
@@ -125,7 +126,8 @@ impl Vocabulary {
             let (at, found) = self.find(spelling);
             if let Some(first) = found {
                 return Err(Error::InvalidFile(format!(
-                    "{source}: tokens {first} and {id} are both spelled {spelling:?}"
+                    "{source}: tokens {first} and {id} are both spelled {:?}",
+                    brief(spelling)
                 )));
             }
             if let Some(slot) = self.slots.get_mut(at) {

@@ -10,6 +10,8 @@
 set -eu
 
 cd "$(dirname "$0")/../.."
+# Freed memory is kept aside only a little, so that the memory limit judges what is in use.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-quarantine_size_mb=32}"
 seconds=$1
 shift
 [ $# -gt 0 ] || set -- gguf safetensors config tokenizer chat_template
