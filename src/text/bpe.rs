@@ -2,15 +2,15 @@
 
 use super::added::{AddedTokens, Segment};
 use super::merger::{Merger, Space};
+use super::normalizer::Normalizer;
 use super::vocabulary::Vocabulary;
 use super::words::{self, Step};
-use tokenizers::{NormalizedString, Normalizer, NormalizerWrapper};
 
 /// The encoder. Immutable: any thread.
 pub(super) struct Bpe {
     /// Added tokens found in the text as it is.
     pub(super) added: AddedTokens,
-    pub(super) normalizer: Option<NormalizerWrapper>,
+    pub(super) normalizer: Normalizer,
     /// Added tokens found in the normalized text.
     pub(super) normalized: Option<AddedTokens>,
     pub(super) steps: Vec<Step>,
@@ -34,7 +34,7 @@ impl Bpe {
             match segment {
                 Segment::Token(id) => out.push(id),
                 Segment::Text(text) => {
-                    let normalized = self.normalize(text)?;
+                    let normalized = self.normalizer.apply(text)?;
                     let text = normalized.as_deref().unwrap_or(text);
                     let mut first = first;
                     for segment in match &self.normalized {
@@ -62,19 +62,5 @@ impl Bpe {
             first = false;
         }
         Ok(())
-    }
-
-    /// The normalized text; `None` where it is the same.
-    fn normalize(&self, text: &str) -> tokenizers::Result<Option<String>> {
-        match &self.normalizer {
-            // Form C of ASCII is itself; most text needs no more than this look.
-            None => Ok(None),
-            Some(NormalizerWrapper::NFC(_)) if text.is_ascii() => Ok(None),
-            Some(normalizer) => {
-                let mut normalized = NormalizedString::from(text);
-                normalizer.normalize(&mut normalized)?;
-                Ok(Some(normalized.get().to_string()))
-            }
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! The parts of a `tokenizer.json` besides its model: normalizer, pre-tokenizer, post-processor.
 
+use super::normalizer::Normalizer;
 use super::pre_tokenizer::GPT2;
 use super::vocabulary::Vocabulary;
 use super::words::{Prepend, SpaceMark, Step};
 use crate::{Error, Result};
 use serde_json::Value;
-use tokenizers::{NormalizerWrapper, PreTokenizerWrapper};
+use tokenizers::PreTokenizerWrapper;
 
 /// How many steps a normalizer or pre-tokenizer may have.
 const MAX_STEPS: usize = 64;
@@ -93,7 +94,7 @@ fn allowed_steps<'a>(
 }
 
 /// Reads the `normalizer`.
-pub(super) fn normalizer(value: &Value, source: &str) -> Result<Option<NormalizerWrapper>> {
+pub(super) fn normalizer(value: &Value, source: &str) -> Result<Normalizer> {
     let invalid = |what: String| Error::InvalidFile(format!("{source}: normalizer: {what}"));
     let list = allowed_steps(value, "normalizer", "normalizers", &NORMALIZERS, source)?;
     let mut growth = 1usize;
@@ -124,10 +125,10 @@ pub(super) fn normalizer(value: &Value, source: &str) -> Result<Option<Normalize
         )));
     }
     if value.is_null() {
-        return Ok(None);
+        return Ok(Normalizer::default());
     }
     serde_json::from_value(value.clone())
-        .map(Some)
+        .map(Normalizer::new)
         .map_err(|error| invalid(error.to_string()))
 }
 

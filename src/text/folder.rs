@@ -14,7 +14,6 @@ use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::path::Path;
-use tokenizers::{NormalizedString, Normalizer};
 
 /// The largest files read, in bytes; the largest `tokenizer.json` in use has some 35 MB.
 const MAX_FILE: u64 = 256 << 20;
@@ -111,11 +110,11 @@ fn build(file: File, settings: Settings, source: String) -> Result<Parts> {
         let id = set_added(&mut vocabulary, &token, tokens, &source)?;
         let normalized = token.normalized.unwrap_or(!token.special);
         let mut text = token.content;
-        if let Some(normalizer) = normalizer.as_ref().filter(|_| normalized) {
-            let mut form = NormalizedString::from(text);
-            let done = normalizer.normalize(&mut form);
-            done.map_err(|e| Error::InvalidFile(format!("{source}: added token {id}: {e}")))?;
-            text = form.get().to_string();
+        if normalized {
+            let form = normalizer.apply(&text);
+            let form =
+                form.map_err(|e| Error::InvalidFile(format!("{source}: added token {id}: {e}")))?;
+            text = form.unwrap_or(text);
         }
         let list = if normalized {
             &mut lists[1]

@@ -9,6 +9,7 @@ pub mod decode;
 mod folder;
 mod merger;
 mod metadata;
+mod normalizer;
 mod pre_tokenizer;
 mod spm;
 pub mod stop;

@@ -4,6 +4,7 @@
 //! models' authors published in their `tokenizer.json`; where a kind stands for several models the
 //! one with the most of them is meant.
 
+use super::normalizer::Normalizer;
 use super::words::Step;
 use tokenizers::NormalizerWrapper;
 use tokenizers::normalizers::NFC;
@@ -129,8 +130,11 @@ pub(super) fn find(pre: &str) -> Option<Result<Kind, &'static str>> {
 
 impl Kind {
     /// The normalizer, where the kind has one.
-    pub(super) fn normalizer(&self) -> Option<NormalizerWrapper> {
-        self.nfc.then(|| NormalizerWrapper::NFC(NFC))
+    pub(super) fn normalizer(&self) -> Normalizer {
+        match self.nfc {
+            true => Normalizer::new(NormalizerWrapper::NFC(NFC)),
+            false => Normalizer::default(),
+        }
     }
 
     /// The splits. The words are then spelled byte by byte.
