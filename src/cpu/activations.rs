@@ -32,7 +32,7 @@ impl BlockMeta {
     pub fn new(scale: f32, low: i32, high: i32) -> BlockMeta {
         BlockMeta {
             scale,
-            sum: scale * (low + high) as f32,
+            sum: scale * (low as f32 + high as f32),
             sum_low: scale * low as f32,
             sum_high: scale * high as f32,
         }
