@@ -30,15 +30,30 @@ fn group_of(target: &str) -> String {
     }
     // gfx1100 -> gfx11, gfx90a -> gfx9, gfx10-3-generic -> gfx10.
     let stem = target.split('-').next().unwrap_or(target);
-    let digits = if target.contains('-') { stem.len() } else { stem.len().saturating_sub(2) };
+    let digits = if target.contains('-') {
+        stem.len()
+    } else {
+        stem.len().saturating_sub(2)
+    };
     stem.get(..digits).unwrap_or(stem).to_string()
 }
 
 /// Writes `kernels.rs` and one `<group>.zst` a group into `out`.
-pub fn write(out: &Path, sources: &[Source], objects: &[Object], compiler: &str) -> Result<(), String> {
-    let mut groups: Vec<Group> = vec![Group { name: "source".into(), bytes: Vec::new() }];
+pub fn write(
+    out: &Path,
+    sources: &[Source],
+    objects: &[Object],
+    compiler: &str,
+) -> Result<(), String> {
+    let mut groups: Vec<Group> = vec![Group {
+        name: "source".into(),
+        bytes: Vec::new(),
+    }];
     let mut index = String::new();
-    let _ = writeln!(index, "/// The compiler of the embedded code objects; empty when there are none.");
+    let _ = writeln!(
+        index,
+        "/// The compiler of the embedded code objects; empty when there are none."
+    );
     let _ = writeln!(index, "pub static COMPILER: &str = {compiler:?};");
     let _ = writeln!(index, "/// The kernel sources, sorted by name.");
     let _ = writeln!(index, "pub static SOURCES: &[Source] = &[");
@@ -52,7 +67,10 @@ pub fn write(out: &Path, sources: &[Source], objects: &[Object], compiler: &str)
             source.kernels
         );
     }
-    let _ = writeln!(index, "];\n/// The code objects.\npub static OBJECTS: &[Object] = &[");
+    let _ = writeln!(
+        index,
+        "];\n/// The code objects.\npub static OBJECTS: &[Object] = &["
+    );
     for object in objects {
         let (group, offset) = append(&mut groups, &group_of(&object.target), &object.bytes);
         let kernels: Vec<&String> = sources[object.source]
@@ -69,10 +87,14 @@ pub fn write(out: &Path, sources: &[Source], objects: &[Object], compiler: &str)
             kernels
         );
     }
-    let _ = writeln!(index, "];\n/// The compressed groups.\npub static GROUPS: &[Group] = &[");
+    let _ = writeln!(
+        index,
+        "];\n/// The compressed groups.\npub static GROUPS: &[Group] = &["
+    );
     for group in &groups {
         let file = format!("{}.zst", group.name);
-        let packed = zstd::bulk::compress(&group.bytes, 19).map_err(|error| format!("zstd: {error}"))?;
+        let packed =
+            zstd::bulk::compress(&group.bytes, 19).map_err(|error| format!("zstd: {error}"))?;
         put(&out.join(&file), &packed)?;
         let _ = writeln!(
             index,
@@ -89,7 +111,10 @@ fn append(groups: &mut Vec<Group>, name: &str, bytes: &[u8]) -> (usize, usize) {
     let position = match groups.iter().position(|group| group.name == name) {
         Some(position) => position,
         None => {
-            groups.push(Group { name: name.to_string(), bytes: Vec::new() });
+            groups.push(Group {
+                name: name.to_string(),
+                bytes: Vec::new(),
+            });
             groups.len() - 1
         }
     };
@@ -106,7 +131,10 @@ fn has_kernel(object: &Object, name: &str) -> bool {
     } else {
         format!("\0{name}.kd\0").into_bytes()
     };
-    object.bytes.windows(pattern.len()).any(|window| window == pattern)
+    object
+        .bytes
+        .windows(pattern.len())
+        .any(|window| window == pattern)
 }
 
 /// Writes only what changed, so that nothing is rebuilt for nothing.

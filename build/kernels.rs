@@ -33,7 +33,11 @@ pub fn build() -> Result<(), String> {
     let sources = source::all(&root)?;
     let (list, asked) = targets();
     let store = store(&out)?;
-    let compiler = if list.is_empty() { Err(String::new()) } else { Compiler::find(&store) };
+    let compiler = if list.is_empty() {
+        Err(String::new())
+    } else {
+        Compiler::find(&store)
+    };
     let compiler = match compiler {
         Ok(compiler) => compiler,
         Err(message) if asked && !list.is_empty() => return Err(message),
@@ -65,22 +69,41 @@ fn targets() -> (Vec<String>, bool) {
 /// them; in the output folder itself if cargo's layout is not as it used to be.
 fn store(out: &Path) -> Result<PathBuf, String> {
     // <target>/<profile>/build/<package>/out
-    let shared = out.ancestors().nth(2).filter(|path| path.ends_with("build")).and_then(|path| path.ancestors().nth(2));
+    let shared = out
+        .ancestors()
+        .nth(2)
+        .filter(|path| path.ends_with("build"))
+        .and_then(|path| path.ancestors().nth(2));
     let store = shared.unwrap_or(out).join("kernel-objects");
     fs::create_dir_all(&store).map_err(|error| format!("{}: {error}", store.display()))?;
     Ok(store)
 }
 
 /// The targets of the list that the compiler knows; one asked for by name must be known.
-fn known_targets(compiler: &Compiler, list: &[String], asked: bool, store: &Path) -> Result<Vec<String>, String> {
+fn known_targets(
+    compiler: &Compiler,
+    list: &[String],
+    asked: bool,
+    store: &Path,
+) -> Result<Vec<String>, String> {
     let mut known = Vec::new();
     for target in list {
-        let key = hash(&[&compiler.version, &compiler::arguments(target).join(" "), "trial"]);
-        let (yes, no) = (store.join(format!("{key}.yes")), store.join(format!("{key}.no")));
+        let key = hash(&[
+            &compiler.version,
+            &compiler::arguments(target).join(" "),
+            "trial",
+        ]);
+        let (yes, no) = (
+            store.join(format!("{key}.yes")),
+            store.join(format!("{key}.no")),
+        );
         if !yes.exists() && (asked || !no.exists()) {
             let output = compiler.trial(target, store);
             if !output.ok && asked {
-                return Err(format!("{} cannot compile for {target}:\n{}", compiler.version, output.messages));
+                return Err(format!(
+                    "{} cannot compile for {target}:\n{}",
+                    compiler.version, output.messages
+                ));
             }
             let _ = fs::write(if output.ok { &yes } else { &no }, target);
         }
@@ -95,7 +118,12 @@ fn known_targets(compiler: &Compiler, list: &[String], asked: bool, store: &Path
 }
 
 /// Compiles what is not in the store, on as many threads as cargo grants.
-fn compile_all(compiler: &Compiler, sources: &[Source], targets: &[String], store: &Path) -> Result<Vec<Object>, String> {
+fn compile_all(
+    compiler: &Compiler,
+    sources: &[Source],
+    targets: &[String],
+    store: &Path,
+) -> Result<Vec<Object>, String> {
     let jobs: Vec<(usize, &String)> = targets
         .iter()
         .flat_map(|target| (0..sources.len()).map(move |source| (source, target)))
@@ -111,8 +139,12 @@ fn compile_all(compiler: &Compiler, sources: &[Source], targets: &[String], stor
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     jobs.get(number).map(|job| (number, job))
                 } {
-                    let result = compile(compiler, &sources[source], target, store)
-                        .map(|bytes| Object { target: target.clone(), source, bytes });
+                    let result =
+                        compile(compiler, &sources[source], target, store).map(|bytes| Object {
+                            target: target.clone(),
+                            source,
+                            bytes,
+                        });
                     let failed = result.is_err();
                     if let Ok(mut results) = results.lock() {
                         results.push((number, result));
@@ -124,14 +156,25 @@ fn compile_all(compiler: &Compiler, sources: &[Source], targets: &[String], stor
             });
         }
     });
-    let mut results = results.into_inner().map_err(|_| "a compiling thread panicked".to_string())?;
+    let mut results = results
+        .into_inner()
+        .map_err(|_| "a compiling thread panicked".to_string())?;
     results.sort_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// One object, from the store or compiled.
-fn compile(compiler: &Compiler, source: &Source, target: &str, store: &Path) -> Result<Vec<u8>, String> {
-    let key = hash(&[&compiler.version, &compiler::arguments(target).join(" "), &source.text]);
+fn compile(
+    compiler: &Compiler,
+    source: &Source,
+    target: &str,
+    store: &Path,
+) -> Result<Vec<u8>, String> {
+    let key = hash(&[
+        &compiler.version,
+        &compiler::arguments(target).join(" "),
+        &source.text,
+    ]);
     let path = store.join(format!("{key}.o"));
     if let Ok(bytes) = fs::read(&path) {
         touch(&path);
@@ -147,8 +190,14 @@ fn compile(compiler: &Compiler, source: &Source, target: &str, store: &Path) -> 
             source.name, output.messages
         ));
     }
-    let expected = |line: &&str| !line.contains("code object v6") && !line.contains("code object version 6");
-    for line in output.messages.lines().filter(|line| line.contains("warning:")).filter(expected) {
+    let expected =
+        |line: &&str| !line.contains("code object v6") && !line.contains("code object version 6");
+    for line in output
+        .messages
+        .lines()
+        .filter(|line| line.contains("warning:"))
+        .filter(expected)
+    {
         println!("cargo::warning={target}: {line}");
     }
     let mut bytes = fs::read(&draft).map_err(|error| format!("{}: {error}", draft.display()))?;
@@ -171,7 +220,11 @@ fn touch(path: &Path) {
 /// Deletes what no build used for long.
 fn prune(store: &Path) {
     for entry in fs::read_dir(store).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|facts| facts.modified()).ok().and_then(|time| time.elapsed().ok());
+        let age = entry
+            .metadata()
+            .and_then(|facts| facts.modified())
+            .ok()
+            .and_then(|time| time.elapsed().ok());
         if age.is_some_and(|age| age > KEPT) {
             let _ = fs::remove_file(entry.path());
         }

@@ -28,7 +28,10 @@ pub fn all(root: &Path) -> Result<Vec<Source>, String> {
         let source = read(root, &path)?;
         for kernel in &source.kernels {
             if !names.insert(kernel.clone()) {
-                return Err(format!("two sources name the kernel {kernel}; the second is {}", source.name));
+                return Err(format!(
+                    "two sources name the kernel {kernel}; the second is {}",
+                    source.name
+                ));
             }
         }
         sources.push(source);
@@ -39,7 +42,9 @@ pub fn all(root: &Path) -> Result<Vec<Source>, String> {
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries {
-        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        let path = entry
+            .map_err(|error| format!("{}: {error}", folder.display()))?
+            .path();
         if path.is_dir() {
             collect(&path, paths)?;
         } else if path.extension().is_some_and(|extension| extension == "hip") {
@@ -51,38 +56,68 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), String> {
 
 fn read(root: &Path, path: &Path) -> Result<Source, String> {
     let relative = path.strip_prefix(root.join("ops")).unwrap_or(path);
-    let name = relative.with_extension("").to_string_lossy().replace('\\', "/");
+    let name = relative
+        .with_extension("")
+        .to_string_lossy()
+        .replace('\\', "/");
     let mut text = String::new();
     flatten(root, path, &mut BTreeSet::new(), &mut text)?;
     let own = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let kernels = kernel_names(&own);
     if kernels.is_empty() {
-        return Err(format!("{name}.hip names no kernel (a name that starts with {PREFIX})"));
+        return Err(format!(
+            "{name}.hip names no kernel (a name that starts with {PREFIX})"
+        ));
     }
-    Ok(Source { name, text, kernels })
+    Ok(Source {
+        name,
+        text,
+        kernels,
+    })
 }
 
 /// Appends `path` to `text`, each `#include "..."` replaced by the file, each file once.
-fn flatten(root: &Path, path: &Path, seen: &mut BTreeSet<PathBuf>, text: &mut String) -> Result<(), String> {
+fn flatten(
+    root: &Path,
+    path: &Path,
+    seen: &mut BTreeSet<PathBuf>,
+    text: &mut String,
+) -> Result<(), String> {
     let path = normal(path);
     if !seen.insert(path.clone()) {
         return Ok(());
     }
-    let shown = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-    let content = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let shown = path
+        .strip_prefix(root)
+        .unwrap_or(&path)
+        .to_string_lossy()
+        .replace('\\', "/");
+    let content =
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     text.push_str(&format!("#line 1 \"{shown}\"\n"));
     for (number, line) in content.lines().enumerate() {
         let trimmed = line.trim();
         if trimmed == "#pragma once" {
             text.push('\n');
         } else if let Some(rest) = trimmed.strip_prefix("#include") {
-            let included = rest.trim().strip_prefix('"').and_then(|rest| rest.split('"').next());
+            let included = rest
+                .trim()
+                .strip_prefix('"')
+                .and_then(|rest| rest.split('"').next());
             let Some(included) = included else {
-                return Err(format!("{shown}:{}: only files of hip/ may be included: {trimmed}", number + 1));
+                return Err(format!(
+                    "{shown}:{}: only files of hip/ may be included: {trimmed}",
+                    number + 1
+                ));
             };
             let beside = path.parent().unwrap_or(root).join(included);
-            let found = if beside.is_file() { beside } else { root.join(included) };
-            flatten(root, &found, seen, text).map_err(|error| format!("{shown}:{}: {error}", number + 1))?;
+            let found = if beside.is_file() {
+                beside
+            } else {
+                root.join(included)
+            };
+            flatten(root, &found, seen, text)
+                .map_err(|error| format!("{shown}:{}: {error}", number + 1))?;
             text.push_str(&format!("#line {} \"{shown}\"\n", number + 2));
         } else {
             text.push_str(line);
@@ -115,7 +150,10 @@ fn kernel_names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let code = without_comments(text);
     for word in code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-        if word.starts_with(PREFIX) && word.len() > PREFIX.len() && !names.iter().any(|name| name == word) {
+        if word.starts_with(PREFIX)
+            && word.len() > PREFIX.len()
+            && !names.iter().any(|name| name == word)
+        {
             names.push(word.to_string());
         }
     }
