@@ -1,0 +1,125 @@
+// Quantized weights as the GPU kernels take them: the file's own codes and scales, only moved.
+//
+// A matrix [rows, cols] is cut into *tiles* of 16 rows and *blocks* of 64 columns. A tile is worked
+// on by a *team* of 32 lanes: lane 4·g + t (g < 8, t < 4) has rows g and g+8 of the tile and, of
+// every 32 columns, the columns 8t … 8t+7. Its codes of a block are 16 pairs of neighbouring columns;
+// pair i (i < 4) of step s (s < 4) is
+//
+//   row g + 8·(i % 2), columns 32·(s / 2) + 8t + 4·(s % 2) + 2·(i / 2) and the next.
+//
+// So a step is one A fragment of an m16n8k16 matrix product (with the columns of a product in the
+// order above), and what a lane needs of x is 16 bytes of f16 for every 32 columns.
+//
+// Codes lie in planes: bits 2, 4, 8 have one, 3 = 2+1, 5 = 4+1, 6 = 4+2. A plane of b bits packs
+// 16/b pairs into each 32-bit word: pair p (in order of block, step, i) of a lane is
+// (word >> b·(p % (16/b))) & mask of its word p / (16/b), the even column in the low 16 bits, the odd
+// one in the high 16 bits. All planes are read 16 bytes a lane.
+//
+// Blocks are grouped into *units*, as many as one 16-byte read of the thinnest plane spans, or one
+// group of scales, or the 256 columns of a K-quant. A matrix is
+//
+//   [tile][unit][first plane: vector][lane][16 bytes] [second plane …] [scales]
+//
+// padded at the end of rows and columns by codes and scales of 0. The scales of a unit:
+//
+//   pairs (f16, bf16, f32):  [group][g][row g, row g+8][scale, bias]            w = scale·q + bias
+//   zero:                    [group][g][row g, row g+8] f16                     w = d·(q − zero)
+//   super zero:              [g][2 rows] f16 d, [group][g][2 rows] i8 s         w = d·s·(q − zero)
+//   super min:               [g][2 rows][d, dmin] f16, [group][g][2 rows][s, m] u8
+//                                                                         w = d·s·q − dmin·m
+#pragma once
+
+#include "platform.h"
+
+#define TILE_ROWS 16
+#define BLOCK_COLS 64
+#define TEAM 32
+
+enum Scales { PAIR_F16, PAIR_BF16, PAIR_F32, ZERO, SUPER_ZERO, SUPER_MIN };
+
+template <int BITS_, int SCALES_, int GROUP_> struct Quant {
+    static constexpr int BITS = BITS_, SCALES = SCALES_;
+    // Columns that share their scales: 16, 32 or 64 (groups of 128 are stored as two of 64).
+    static constexpr int GROUP = GROUP_;
+    static constexpr int FIRST = BITS == 3 ? 2 : BITS == 5 || BITS == 6 ? 4 : BITS;
+    static constexpr int SECOND = BITS - FIRST;
+    static constexpr bool SUPER = SCALES == SUPER_ZERO || SCALES == SUPER_MIN;
+    // Blocks of a unit.
+    static constexpr int UNIT = SUPER || SECOND == 1 ? 4 : FIRST == 2 || SECOND == 2 ? 2 : 1;
+    static constexpr int FIRST_VECTORS = UNIT * FIRST / 4, SECOND_VECTORS = UNIT * SECOND / 4;
+    // The zero point that is no part of the file's scales.
+    static constexpr f32 ZERO_POINT = SCALES == ZERO ? (f32)(1 << (BITS - 1)) : BITS == 6 ? 32.0f : 4.0f;
+    // Bytes of the scales of a group, and of those of a K-quant's 256 columns.
+    static constexpr int GROUP_BYTES = SCALES == PAIR_F32 ? 128
+                                       : SCALES == ZERO   ? 32
+                                       : SCALES == SUPER_ZERO ? 16
+                                       : SCALES == SUPER_MIN  ? 32
+                                                              : 64;
+    static constexpr int SUPER_BYTES = SCALES == SUPER_ZERO ? 32 : SCALES == SUPER_MIN ? 64 : 0;
+    static constexpr int CODE_BYTES = (FIRST_VECTORS + SECOND_VECTORS) * TEAM * 16;
+    static constexpr int UNIT_BYTES = CODE_BYTES + SUPER_BYTES + UNIT * BLOCK_COLS / GROUP * GROUP_BYTES;
+};
+
+// Scale and bias of a lane's two rows for one group: w = scale·q + bias.
+struct GroupScale {
+    f32 scale[2], bias[2];
+};
+
+// Reads the scales of group `group` (in its unit) from the unit's scales.
+template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 group, u32 g) {
+    GroupScale s;
+    if constexpr (Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16) {
+        const u32x2 v = *(const u32x2 *)(scales + group * 64 + g * 8);
+        if constexpr (Q::SCALES == PAIR_F16) {
+            s.scale[0] = low(f16x2{v.x}), s.bias[0] = high(f16x2{v.x});
+            s.scale[1] = low(f16x2{v.y}), s.bias[1] = high(f16x2{v.y});
+        } else {
+            s.scale[0] = low(bf16x2{v.x}), s.bias[0] = high(bf16x2{v.x});
+            s.scale[1] = low(bf16x2{v.y}), s.bias[1] = high(bf16x2{v.y});
+        }
+    } else if constexpr (Q::SCALES == PAIR_F32) {
+        const f32x4 v = *(const f32x4 *)(scales + group * 128 + g * 16);
+        s.scale[0] = v.x, s.bias[0] = v.y, s.scale[1] = v.z, s.bias[1] = v.w;
+    } else if constexpr (Q::SCALES == ZERO) {
+        const f16x2 d = *(const f16x2 *)(scales + group * 32 + g * 4);
+        s.scale[0] = low(d), s.scale[1] = high(d);
+        s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
+    } else if constexpr (Q::SCALES == SUPER_ZERO) {
+        const f16x2 d = *(const f16x2 *)(scales + g * 4);
+        const u32 sub = *(const u16 *)(scales + 32 + group * 16 + g * 2);
+        s.scale[0] = low(d) * (f32)(i8)(sub & 0xff), s.scale[1] = high(d) * (f32)(i8)(sub >> 8);
+        s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
+    } else {
+        const u32x2 d = *(const u32x2 *)(scales + g * 8);
+        const u32 sub = *(const u32 *)(scales + 64 + group * 32 + g * 4);
+        s.scale[0] = low(f16x2{d.x}) * (f32)(sub & 0xff);
+        s.bias[0] = -high(f16x2{d.x}) * (f32)(sub >> 8 & 0xff);
+        s.scale[1] = low(f16x2{d.y}) * (f32)(sub >> 16 & 0xff);
+        s.bias[1] = -high(f16x2{d.y}) * (f32)(sub >> 24);
+    }
+    return s;
+}
+
+DEVICE u32 word(const u32x4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// A pair of a lane, counted through the unit, out of the vectors of a plane of BITS bits.
+template <int BITS> DEVICE u32 plane_pair(const u32x4 *vectors, int pair) {
+    constexpr int A_WORD = 16 / BITS;
+    constexpr u32 MASK = (1u << BITS) - 1;
+    const int at = pair / A_WORD;
+    return word(vectors[at / 4], at % 4) >> (BITS * (pair % A_WORD)) & (MASK | MASK << 16);
+}
+
+// The codes of a pair as f16, exactly: 1024 + q has q in its low bits.
+template <typename Q> DEVICE f16x2 pair_f16(const u32x4 *first, const u32x4 *second, int pair) {
+    const f16x2 magic = {0x64006400u};
+    if constexpr (Q::BITS == 4) {
+        // Every second pair is taken where it stands, as 16·q, which saves a shift.
+        const u32 bits = word(first[pair / 16], pair / 4 % 4) >> (8 * (pair % 4 / 2));
+        if (pair % 2 == 0) return sub(f16x2{and_or(bits, 0x000f000fu, magic.bits)}, magic);
+        return mul_add(f16x2{and_or(bits, 0x00f000f0u, magic.bits)}, f16x2{0x2c002c00u}, f16x2{0xd400d400u});
+    }
+    u32 q = plane_pair<Q::FIRST>(first, pair);
+    if constexpr (Q::SECOND > 0) q |= plane_pair<Q::SECOND>(second, pair) << Q::FIRST;
+    return sub(f16x2{q | magic.bits}, magic);
+}

@@ -1,0 +1,184 @@
+// Attention of single queries over the paged KV cache (flash form, split over keys):
+//
+//   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
+//
+// q: [rows][heads · dim] f32, before norm and rotation. The keys of a query are cut at multiples of
+// SPLIT positions; a block takes one part for up to HEADS query heads of one key head. The block that
+// ends last adds the parts, in order, so that results do not depend on timing, on the batch or on how
+// a prompt was cut. `counters`: [rows · head groups] zeros, left zero.
+//
+// Launch: 128 threads; grid (rows, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
+// query's length end at once. LANES · 8 ≥ dim lanes share a key.
+// `parts_out`: [rows · head groups][parts][HEADS][2 + dim].
+#include "ops/attention/cache.h"
+
+#define SPLIT 128
+#define HEADS 4
+#define TEAMS 4
+
+struct Paged {
+    const f32 *q;
+    f32 *out;
+    u16 *cache;
+    const u32 *positions, *slots, *pages, *tokens;
+    const f32 *q_norm;
+    const f32x2 *rope;
+    f32 *parts;
+    u32 *counters;
+    u64 page_stride, layer_start;
+    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window;
+    f32 eps, scale;
+};
+
+template <int LANES> DEVICE void attend(const Paged &p) {
+    constexpr u32 KEYS = 32 / LANES, AT_ONCE = 4; // keys of a team at a time, and how many times ahead
+    SHARED f32 queries[HEADS][256];
+    SHARED f32 totals[HEADS][2];
+    SHARED f32 state[TEAMS * KEYS][HEADS][2];
+    SHARED f32 sums[TEAMS * KEYS][HEADS][LANES * 8];
+    SHARED u32 last;
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 row = block_x(), part = block_z(), thread = thread_x(), team = thread / 32, lane = thread % 32;
+    const u32 a_key_head = p.heads / p.kv_heads, groups = (a_key_head + HEADS - 1) / HEADS;
+    const u32 kv_head = block_y() / groups, first = block_y() % groups * HEADS;
+    const u32 heads = a_key_head - first < HEADS ? a_key_head - first : HEADS;
+    const u32 token = p.tokens ? p.tokens[row] : row;
+    if (token == UNUSED) return;
+    const u32 position = p.positions[token];
+    if (position == UNUSED) return;
+    const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
+    const u32 first_part = begin_all / SPLIT, last_part = position / SPLIT;
+    if (part < first_part || part > last_part) return;
+    const u32 begin = part * SPLIT > begin_all ? part * SPLIT : begin_all;
+    const u32 end = (part + 1) * SPLIT < position + 1 ? (part + 1) * SPLIT : position + 1;
+    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim, (p.dim + 7) / 8 * 8};
+
+    // Scores are kept in base 2. Teams past the heads prepare the last one again: lanes stay together.
+    const u32 mine = team < heads ? team : heads - 1;
+    const u32 head0 = kv_head * a_key_head + first;
+    const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
+    prepare_head(q, p.q_norm, p.eps, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim,
+                 p.scale * 1.44269504f, lane, queries[team < HEADS ? team : 0]);
+    barrier();
+
+    const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
+    const bool inside = column < c.padded;
+    f32 query[HEADS][8], sum[HEADS][8], top[HEADS], total[HEADS];
+    UNROLL for (u32 h = 0; h < HEADS; h++) {
+        top[h] = -1e30f, total[h] = 0.0f;
+        UNROLL for (u32 i = 0; i < 8; i++) {
+            sum[h][i] = 0.0f;
+            query[h][i] = h < heads && column + i < p.dim ? queries[h][column + i] : 0.0f;
+        }
+    }
+    const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
+    for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
+        u32x4 key[AT_ONCE], value[AT_ONCE];
+        UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
+            const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
+            const u16 *k = cache_key(c, pages[at / PAGE_TOKENS], kv_head, at % PAGE_TOKENS) + (inside ? column : 0);
+            key[u] = load16(k);
+            value[u] = load16(k + PAGE_TOKENS * c.padded);
+        }
+        UNROLL for (u32 h = 0; h < HEADS; h++) {
+            if (h >= heads) break;
+            f32 score[AT_ONCE], most = top[h];
+            UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
+                const f32 *x = query[h];
+                f32 s = low(f16x2{key[u].x}) * x[0];
+                s = mul_add(high(f16x2{key[u].x}), x[1], s);
+                s = mul_add(low(f16x2{key[u].y}), x[2], s), s = mul_add(high(f16x2{key[u].y}), x[3], s);
+                s = mul_add(low(f16x2{key[u].z}), x[4], s), s = mul_add(high(f16x2{key[u].z}), x[5], s);
+                s = mul_add(low(f16x2{key[u].w}), x[6], s), s = mul_add(high(f16x2{key[u].w}), x[7], s);
+                s = wave_sum<LANES>(inside ? s : 0.0f);
+                const u32 j = base + (u * TEAMS + team) * KEYS + group;
+                score[u] = j < end ? s : -1e30f;
+                most = maximum(most, score[u]);
+            }
+            const f32 keep = fast_exp2(top[h] - most);
+            top[h] = most, total[h] *= keep;
+            UNROLL for (u32 i = 0; i < 8; i++) sum[h][i] *= keep;
+            UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
+                const u32 j = base + (u * TEAMS + team) * KEYS + group;
+                const f32 w = j < end ? fast_exp2(score[u] - most) : 0.0f;
+                total[h] += w;
+                f32 *y = sum[h];
+                y[0] = mul_add(w, low(f16x2{value[u].x}), y[0]), y[1] = mul_add(w, high(f16x2{value[u].x}), y[1]);
+                y[2] = mul_add(w, low(f16x2{value[u].y}), y[2]), y[3] = mul_add(w, high(f16x2{value[u].y}), y[3]);
+                y[4] = mul_add(w, low(f16x2{value[u].z}), y[4]), y[5] = mul_add(w, high(f16x2{value[u].z}), y[5]);
+                y[6] = mul_add(w, low(f16x2{value[u].w}), y[6]), y[7] = mul_add(w, high(f16x2{value[u].w}), y[7]);
+            }
+        }
+    }
+    // The key groups of the block, in order.
+    const u32 place = team * KEYS + group;
+    UNROLL for (u32 h = 0; h < HEADS; h++) {
+        if (in == 0) state[place][h][0] = top[h], state[place][h][1] = total[h];
+        UNROLL for (u32 i = 0; i < 8; i++) sums[place][h][column + i] = sum[h][i];
+    }
+    barrier();
+    const u32 index = row * grid_blocks_y() + block_y(), count = last_part - first_part + 1;
+    const u32 stride = HEADS * (2 + p.dim);
+    f32 *to = p.parts + ((u64)index * grid_blocks_z() + part) * stride;
+    f32 *out = p.out + (u64)row * p.heads * p.dim + (u64)head0 * p.dim;
+    for (u32 i = thread; i < heads * p.dim; i += 128) {
+        const u32 h = i / p.dim, d = i % p.dim;
+        f32 most = -1e30f, all = 0.0f, y = 0.0f;
+        for (u32 g = 0; g < TEAMS * KEYS; g++) most = maximum(most, state[g][h][0]);
+        for (u32 g = 0; g < TEAMS * KEYS; g++) {
+            const f32 w = fast_exp2(state[g][h][0] - most);
+            all = mul_add(w, state[g][h][1], all), y = mul_add(w, sums[g][h][d], y);
+        }
+        if (count == 1) {
+            out[i] = y / all;
+        } else {
+            to[h * (2 + p.dim) + 2 + d] = y;
+            if (d == 0) to[h * (2 + p.dim)] = most, to[h * (2 + p.dim) + 1] = all;
+        }
+    }
+    if (count == 1) return;
+    fence_device();
+    barrier();
+    if (thread == 0) last = atomic_add_acq_rel(p.counters + index, 1) == count - 1;
+    barrier();
+    if (!last) return;
+    fence_device();
+    const f32 *from = p.parts + ((u64)index * grid_blocks_z() + first_part) * stride;
+    if (thread < heads) {
+        f32 most = -1e30f, all = 0.0f;
+        for (u32 i = 0; i < count; i++) most = maximum(most, from[i * stride + thread * (2 + p.dim)]);
+        for (u32 i = 0; i < count; i++) {
+            const f32 *part_of = from + i * stride + thread * (2 + p.dim);
+            all = mul_add(fast_exp2(part_of[0] - most), part_of[1], all);
+        }
+        totals[thread][0] = most, totals[thread][1] = all;
+    }
+    barrier();
+    for (u32 i = thread; i < heads * p.dim; i += 128) {
+        const u32 h = i / p.dim, d = i % p.dim;
+        f32 y = 0.0f;
+        for (u32 k = 0; k < count; k++) {
+            const f32 *part_of = from + k * stride + h * (2 + p.dim);
+            y = mul_add(fast_exp2(part_of[0] - totals[h][0]), part_of[2 + d], y);
+        }
+        out[i] = y / totals[h][1];
+    }
+    if (thread == 0) p.counters[index] = 0;
+}
+
+#define PAGED_KERNEL(NAME, LANES)                                                                             \
+    KERNEL(128) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,         \
+                          const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,          \
+                          f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages,         \
+                          u32 heads, u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps,  \
+                          f32 scale) {                                                                        \
+        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, parts, counters,       \
+                         page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved,       \
+                         window, eps, scale};                                                                 \
+        attend<LANES>(p);                                                                                     \
+    }
+PAGED_KERNEL(mlxrocm_attention_paged_32, 4)
+PAGED_KERNEL(mlxrocm_attention_paged_64, 8)
+PAGED_KERNEL(mlxrocm_attention_paged_128, 16)
+PAGED_KERNEL(mlxrocm_attention_paged_256, 32)
