@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::compiler::is_nvidia;
+use crate::arguments::is_nvidia;
 use crate::source::Source;
 
 /// One compiled source for one target.
