@@ -1,0 +1,5 @@
+//! The built-in kernels: code objects by name.
+
+mod registry;
+
+pub use registry::Registry;
