@@ -43,6 +43,20 @@ pub enum Error {
     /// A device failed while it ran.
     #[error("{0}")]
     DeviceFailed(String),
+    /// A driver call failed; `code` is the driver's own number.
+    #[error("{message}")]
+    Driver {
+        /// The vendor's error code.
+        code: i32,
+        /// What failed, and what to do.
+        message: String,
+    },
+    /// The device stopped working and takes no more work in this process.
+    #[error("{0}")]
+    DeviceLost(String),
+    /// The time given for a wait is over; the work goes on.
+    #[error("{0}")]
+    Timeout(String),
     /// The caller's progress callback or a cancel call ended the operation.
     #[error("{0}")]
     Cancelled(String),
@@ -65,9 +79,19 @@ impl Error {
             Error::BufferTooSmall { .. } => -8,
             Error::ContextFull(_) => -9,
             Error::NoDevice(_) => -10,
-            Error::DeviceFailed(_) => -11,
+            Error::DeviceFailed(_) | Error::Driver { .. } => -11,
             Error::Cancelled(_) => -12,
             Error::Internal(_) => -13,
+            Error::DeviceLost(_) => -14,
+            Error::Timeout(_) => -15,
+        }
+    }
+
+    /// The driver's own number for the failure; 0 where there is none.
+    pub fn vendor_code(&self) -> i32 {
+        match self {
+            Error::Driver { code, .. } => *code,
+            _ => 0,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! libmlxrocm: quantized language models behind a stable C ABI.
 //!
 //! Calls go down this list and never up (a test checks it):
-//! `capi → session → model → array → program → cpu → step`.
+//! `capi → session → model → array → program → {cpu, gpu} → driver → step`.
 //! `formats` and `text` know nothing of devices.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
@@ -10,8 +10,10 @@
 pub mod array;
 pub mod capi;
 pub mod cpu;
+pub mod driver;
 pub mod error;
 pub mod formats;
+pub mod gpu;
 pub mod log;
 pub mod model;
 pub mod program;

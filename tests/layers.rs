@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the top down: each may use those below it.
 const STAIRS: &[&str] = &[
-    "capi", "session", "model", "array", "program", "cpu", "step",
+    "capi", "session", "model", "array", "program", "cpu", "gpu", "driver", "step",
 ];
+
+/// Rooms on the same stair: neither knows of the other.
+const SIDE_BY_SIDE: &[(&str, &[&str])] = &[("cpu", &["gpu", "driver"])];
 
 /// Rooms beside the stairs and the rooms that they may use.
 const BESIDE: &[(&str, &[&str])] = &[("formats", &[]), ("text", &["formats"])];
@@ -83,6 +86,12 @@ fn may_use(from: &str, to: &str) -> bool {
     if from == to || COMMON.contains(&to) || !is_room {
         return true;
     }
+    if SIDE_BY_SIDE
+        .iter()
+        .any(|(room, others)| *room == from && others.contains(&to))
+    {
+        return false;
+    }
     if let Some((_, allowed)) = BESIDE.iter().find(|(room, _)| *room == from) {
         return allowed.contains(&to);
     }
@@ -141,23 +150,35 @@ fn the_search_finds_what_it_should() {
     assert!(may_use("capi", "cpu") && may_use("model", "formats") && may_use("text", "formats"));
     assert!(!may_use("cpu", "program") && !may_use("model", "session"));
     assert!(!may_use("formats", "text") && !may_use("text", "model") && !may_use("formats", "cpu"));
+    assert!(may_use("gpu", "driver") && may_use("gpu", "step") && may_use("program", "gpu"));
+    assert!(!may_use("driver", "gpu") && !may_use("cpu", "gpu") && !may_use("gpu", "cpu"));
+    assert!(!may_use("step", "driver") && !may_use("cpu", "driver"));
     assert!(may_use("cpu", "log") && may_use("formats", "Error"));
 }
 
 #[test]
-fn only_capi_exports_and_sees_c_types() {
+fn only_capi_exports_and_only_it_and_the_driver_see_c_types() {
     for (path, text) in sources() {
         let code = code(&text);
         let in_capi = path.starts_with("capi");
-        for word in [
-            "no_mangle",
-            "export_name",
-            "c_char",
-            "c_void",
-            "extern \"C\" fn",
-        ] {
+        for word in ["no_mangle", "export_name"] {
             assert!(
                 in_capi || !code.contains(word),
+                "{} has {word}",
+                path.display()
+            );
+        }
+        let in_driver = path.starts_with("driver");
+        for word in ["c_char", "c_void", "extern \"C\" fn"] {
+            assert!(
+                in_capi || in_driver || !code.contains(word),
+                "{} has {word}",
+                path.display()
+            );
+        }
+        for word in ["driver::sys", "hipError_t", "CUresult"] {
+            assert!(
+                in_driver || !code.contains(word),
                 "{} has {word}",
                 path.display()
             );

@@ -31,8 +31,7 @@ impl ErrorObject {
         ErrorObject {
             status: error.status(),
             message: c_string(&error.to_string()),
-            // No device of a vendor exists yet.
-            vendor_code: 0,
+            vendor_code: error.vendor_code(),
         }
     }
 }

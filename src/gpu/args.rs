@@ -1,0 +1,114 @@
+//! Kernel arguments: pointers and 32- and 64-bit scalars.
+
+use super::buffer::DeviceBuffer;
+use super::device::Device;
+
+/// The most arguments that a kernel may take.
+pub const MAX_ARGS: usize = 48;
+
+/// The arguments of one launch, in the kernel's order.
+///
+/// Kernels take only pointers and 32- and 64-bit scalars, so each argument is one 8-byte slot on
+/// both platforms. What is wrong (too many, an offset past a buffer's end) is reported by the launch.
+#[derive(Clone)]
+pub struct Args {
+    values: [u64; MAX_ARGS],
+    count: usize,
+    buffers: Vec<DeviceBuffer>,
+    wrong: Option<&'static str>,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Args {
+    /// No arguments yet.
+    pub fn new() -> Self {
+        Args {
+            values: [0; MAX_ARGS],
+            count: 0,
+            buffers: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    fn push(mut self, value: u64) -> Self {
+        match self.values.get_mut(self.count) {
+            Some(slot) => {
+                *slot = value;
+                self.count += 1;
+            }
+            None => self.wrong = Some("more than 48 arguments"),
+        }
+        self
+    }
+
+    /// The address of `buffer` plus `byte_offset`. The launch keeps the buffer alive.
+    pub fn buffer(mut self, buffer: &DeviceBuffer, byte_offset: u64) -> Self {
+        if byte_offset > buffer.len() {
+            self.wrong = Some("a byte offset past the end of its buffer");
+        }
+        self.buffers.push(buffer.clone());
+        let address = buffer.address().wrapping_add(byte_offset);
+        self.push(address)
+    }
+
+    /// A null pointer.
+    pub fn null(self) -> Self {
+        self.push(0)
+    }
+
+    /// An address that the caller keeps valid (pinned memory, say).
+    pub fn address(self, address: u64) -> Self {
+        self.push(address)
+    }
+
+    /// A 32-bit unsigned scalar.
+    pub fn u32(self, value: u32) -> Self {
+        self.push(u64::from(value))
+    }
+
+    /// A 32-bit signed scalar.
+    pub fn i32(self, value: i32) -> Self {
+        self.u32(value.cast_unsigned())
+    }
+
+    /// A 32-bit float.
+    pub fn f32(self, value: f32) -> Self {
+        self.u32(value.to_bits())
+    }
+
+    /// A 64-bit unsigned scalar.
+    pub fn u64(self, value: u64) -> Self {
+        self.push(value)
+    }
+
+    /// A 64-bit signed scalar.
+    pub fn i64(self, value: i64) -> Self {
+        self.push(value.cast_unsigned())
+    }
+
+    /// The slots in order.
+    pub fn values(&self) -> &[u64] {
+        &self.values[..self.count]
+    }
+
+    /// The buffers that the launch uses.
+    pub(super) fn buffers(&self) -> &[DeviceBuffer] {
+        &self.buffers
+    }
+
+    /// What is wrong with them for a launch on `device`.
+    pub(super) fn check(&self, device: &Device) -> Result<(), &'static str> {
+        if let Some(wrong) = self.wrong {
+            return Err(wrong);
+        }
+        if self.buffers.iter().any(|buffer| !buffer.is_on(device)) {
+            return Err("an argument is a buffer of another device");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! The GPU engine: devices, memory, streams, events, kernels, and programs that replay a recorded
+//! list of launches, as one graph where that is right and faster.
+
+pub mod kernels;
+
+mod allocator;
+mod args;
+mod buffer;
+mod device;
+mod encoder;
+mod event;
+mod graph;
+mod graveyard;
+mod hazards;
+mod module;
+mod probation;
+mod program;
+mod stream;
+mod upload;
+mod uses;
+mod verdict;
+
+pub use allocator::MemoryCounters;
+pub use args::{Args, MAX_ARGS};
+pub use buffer::{DeviceBuffer, PinnedBuffer, Range};
+pub use device::{Device, Devices};
+pub use encoder::{Encoder, LaunchOptions};
+pub use event::Event;
+pub use module::{Kernel, KernelFacts, Module};
+pub use probation::GraphPolicy;
+pub use program::{Program, ProgramMode};
+pub use stream::Stream;
+pub use upload::Uploader;
+pub use verdict::Verdict;
