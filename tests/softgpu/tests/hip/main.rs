@@ -4,6 +4,7 @@ mod copies;
 mod devices;
 mod exports;
 mod faults;
+mod graphs;
 mod memory;
 mod ordering;
 mod support;
