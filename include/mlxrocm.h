@@ -731,6 +731,16 @@ typedef struct mlxrocm_event {
  */
 #define MLXROCM_ERROR_INTERNAL -13
 
+/**
+ * The device stopped working and takes no more work in this process.
+ */
+#define MLXROCM_ERROR_DEVICE_LOST -14
+
+/**
+ * The time given for a wait is over; the work goes on.
+ */
+#define MLXROCM_ERROR_TIMEOUT -15
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus

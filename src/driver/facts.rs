@@ -61,3 +61,35 @@ pub struct DeviceFacts {
     /// Work items that one compute unit holds at a time; 0 where the driver does not say.
     pub max_unit_threads: u32,
 }
+
+/// All memory that programs can allocate: an APU's driver may tell only the part that the firmware
+/// set aside, though it serves allocations from all of the system's memory.
+pub(super) fn integrated_total(told: u64, integrated: bool) -> u64 {
+    if !integrated {
+        return told;
+    }
+    let system = system_memory("MemTotal:").unwrap_or(0);
+    told.max(system)
+}
+
+/// A line of the kernel's memory statistics ("MemTotal:", "MemAvailable:") in bytes.
+pub fn system_memory(field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_apu_counts_the_systems_memory() {
+        let system = system_memory("MemTotal:").unwrap();
+        assert!(system > 1 << 28 && system_memory("MemAvailable:").unwrap() <= system);
+        assert_eq!(integrated_total(512 << 20, false), 512 << 20);
+        assert_eq!(integrated_total(1, true), system);
+        assert_eq!(integrated_total(u64::MAX, true), u64::MAX);
+    }
+}

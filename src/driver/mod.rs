@@ -1,6 +1,22 @@
 //! The vendor's driver: one table of functions for HIP and CUDA, opened at run time.
 //! Only this room sees vendor types.
 
+mod api;
+mod cuda;
 mod facts;
+mod graph;
+mod hip;
+mod loader;
+mod status;
+mod sys;
+mod table;
 
-pub use facts::{DeviceFacts, Platform};
+pub use api::{Api, Context, FunctionAttribute};
+pub use facts::{DeviceFacts, Platform, system_memory};
+pub use graph::{Launch, Packed};
+pub use loader::{open, open_library};
+pub use status::Code;
+pub use table::{
+    EventHandle, ExecutableHandle, FunctionHandle, GraphHandle, ModuleHandle, NodeHandle,
+    StreamHandle,
+};

@@ -1,6 +1,7 @@
 //! Kernel arguments: pointers and 32- and 64-bit scalars.
 
 use super::buffer::DeviceBuffer;
+use super::device::Device;
 
 /// The most arguments that a kernel may take.
 pub const MAX_ARGS: usize = 48;
@@ -100,8 +101,14 @@ impl Args {
         &self.buffers
     }
 
-    /// What is wrong with them, if anything.
-    pub(super) fn wrong(&self) -> Option<&'static str> {
-        self.wrong
+    /// What is wrong with them for a launch on `device`.
+    pub(super) fn check(&self, device: &Device) -> Result<(), &'static str> {
+        if let Some(wrong) = self.wrong {
+            return Err(wrong);
+        }
+        if self.buffers.iter().any(|buffer| !buffer.is_on(device)) {
+            return Err("an argument is a buffer of another device");
+        }
+        Ok(())
     }
 }

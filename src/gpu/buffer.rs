@@ -1,23 +1,46 @@
 //! Buffers in device memory and in pinned host memory.
 
+use super::allocator::Block;
+use super::device::Device;
+use super::uses::{Mark, Uses};
 use std::sync::Arc;
 
 /// Device memory. A cheap handle: clones share it, and the last one gives the memory back to the
-/// device's cache, where it is reused once the queued work that uses it is done.
+/// device's cache, where it is reused once the queued work that uses it is done. Immutable handle:
+/// any thread.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    address: u64,
+    device: Arc<Device>,
+    block: Block,
     len: u64,
+    uses: Uses,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.device.give_back(self.block, self.uses.take());
+    }
 }
 
 impl DeviceBuffer {
-    /// The device address.
+    pub(super) fn new(device: Arc<Device>, block: Block, len: u64) -> Self {
+        DeviceBuffer {
+            inner: Arc::new(Inner {
+                device,
+                block,
+                len,
+                uses: Uses::default(),
+            }),
+        }
+    }
+
+    /// The device address, a multiple of 256.
     pub fn address(&self) -> u64 {
-        self.inner.address
+        self.inner.block.address
     }
 
     /// Length in bytes, as asked for.
@@ -43,6 +66,19 @@ impl DeviceBuffer {
     pub fn whole(&self) -> Range {
         self.range(0, self.len())
     }
+
+    /// The device that it is on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.inner.device
+    }
+
+    pub(super) fn uses(&self) -> &Uses {
+        &self.inner.uses
+    }
+
+    pub(super) fn is_on(&self, device: &Device) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.inner.device), device)
+    }
 }
 
 /// A part of a buffer that a launch reads or writes.
@@ -53,34 +89,68 @@ pub struct Range {
     pub(super) len: u64,
 }
 
-/// Host memory that the device can read and write and that copies need not stage.
+/// Host memory that the device can read and write and that copies need not stage. Dropped memory is
+/// reused once the queued copies that use it are done.
 pub struct PinnedBuffer {
-    bytes: Vec<u8>,
+    device: Arc<Device>,
+    block: Block,
+    len: usize,
+    uses: Uses,
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        self.device.give_back_pinned(self.block, self.uses.take());
+    }
 }
 
 impl PinnedBuffer {
-    /// The bytes. The caller waits for queued copies into it before reading.
-    pub fn as_slice(&self) -> &[u8] {
-        &self.bytes
+    /// `block` is initialised memory of at least `len` bytes.
+    pub(super) fn new(device: Arc<Device>, block: Block, len: usize) -> Self {
+        PinnedBuffer {
+            device,
+            block,
+            len,
+            uses: Uses::default(),
+        }
     }
 
-    /// The bytes. The caller waits for queued copies from it before writing.
+    /// The bytes. The caller waits for queued copies and kernels that write them before reading.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: the block is this buffer's alone, initialised, and at least so long.
+        unsafe { std::slice::from_raw_parts(self.host(), self.len) }
+    }
+
+    /// The bytes. The caller waits for queued copies and kernels that use them before writing.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        &mut self.bytes
+        // SAFETY: as above, and borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.host(), self.len) }
     }
 
     /// The address at which the device sees it.
     pub fn address(&self) -> u64 {
-        self.bytes.as_ptr().addr() as u64
+        self.block.address
     }
 
     /// Length in bytes.
     pub fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        self.len as u64
     }
 
     /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len == 0
+    }
+
+    pub(super) fn host(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.block.host)
+    }
+
+    pub(super) fn used(&self, mark: Mark) {
+        self.uses.add(mark);
+    }
+
+    pub(super) fn is_on(&self, device: &Device) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.device), device)
     }
 }

@@ -1,16 +1,24 @@
 //! Devices.
 
-use super::allocator::MemoryCounters;
+use super::allocator::{Block, MemoryCounters, Policy, Pool, Source};
 use super::buffer::{DeviceBuffer, PinnedBuffer};
 use super::encoder::Encoder;
 use super::event::Event;
-use super::module::Kernel;
+use super::graveyard::Graveyard;
+use super::kernels::Registry;
+use super::module::{BuiltIns, Kernel};
+use super::probation::Graphs;
 use super::program::Program;
-use super::stream::Stream;
+use super::stream::{Stream, StreamCore};
 use super::upload::Uploader;
-use crate::driver::{DeviceFacts, Platform};
-use crate::{Error, Result};
-use std::sync::Arc;
+use super::uses::{Mark, Marks};
+use crate::driver::{self, Api, Code, Context, DeviceFacts, EventHandle, Platform};
+use crate::{Error, Result, log};
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
 
 /// What was found on this machine.
 #[derive(Debug, Clone)]
@@ -23,25 +31,112 @@ pub struct Devices {
 
 /// An open device. Internally locked: any thread.
 pub struct Device {
+    pub(super) api: &'static Api,
+    pub(super) context: Context,
     facts: DeviceFacts,
+    policy: Policy,
+    memory: Mutex<Pool>,
+    pinned: Mutex<Pool>,
+    streams: RwLock<HashMap<u64, Arc<StreamCore>>>,
+    next_stream: AtomicU64,
+    /// Events without timing that are not in use.
+    events: Mutex<Vec<EventHandle>>,
+    /// Set once, when the device stops working.
+    lost: OnceLock<String>,
+    pub(super) graveyard: Graveyard,
+    registry: Registry,
+    pub(super) built_ins: BuiltIns,
+    pub(super) graphs: Graphs,
 }
+
+/// How long the end of a device waits for queued work before it leaves the driver's objects behind.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// How long an allocation waits for queued work that holds cached memory.
+const MEMORY_WAIT: Duration = Duration::from_secs(10);
 
 impl Device {
     /// All GPUs of this machine: AMD's first.
     pub fn list() -> Devices {
-        Devices {
+        let mut devices = Devices {
             found: Vec::new(),
-            missing: vec![(Platform::Hip, missing()), (Platform::Cuda, missing())],
+            missing: Vec::new(),
+        };
+        for platform in [Platform::Hip, Platform::Cuda] {
+            let facts = driver::open(platform)
+                .and_then(|api| (0..api.device_count()).map(|i| api.facts(i)).collect());
+            match facts {
+                Ok(facts) => devices.found.extend::<Vec<_>>(facts),
+                Err(error) => devices.missing.push((platform, error)),
+            }
         }
+        devices
     }
 
     /// Opens a device by its place in [`Self::list`]. While it is open, opening it again gives the
     /// same one.
     ///
     /// # Errors
-    /// `NoDevice` with the reason and the remedy.
-    pub fn open(_ordinal: usize) -> Result<Arc<Device>> {
-        Err(missing())
+    /// `NoDevice` with the reason and the remedy; `DeviceLost` if it stopped working earlier.
+    pub fn open(ordinal: usize) -> Result<Arc<Device>> {
+        static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
+        let devices = Self::list();
+        let Some(facts) = devices.found.get(ordinal) else {
+            return Err(Error::NoDevice(if devices.found.is_empty() {
+                let reasons = devices.missing.iter().map(|(_, error)| error.to_string());
+                reasons.collect::<Vec<_>>().join("; ")
+            } else {
+                format!(
+                    "there is no GPU {ordinal}: this machine has {}",
+                    devices.found.len()
+                )
+            }));
+        };
+        let mut open = OPEN.lock();
+        open.retain(|device| device.strong_count() > 0);
+        let same = |device: &Arc<Device>| {
+            device.facts.platform == facts.platform
+                && device.facts.driver_ordinal == facts.driver_ordinal
+        };
+        if let Some(device) = open.iter().filter_map(Weak::upgrade).find(same) {
+            return Ok(device);
+        }
+        let device = Arc::new(Self::create(driver::open(facts.platform)?, facts.clone())?);
+        open.push(Arc::downgrade(&device));
+        Ok(device)
+    }
+
+    fn create(api: &'static Api, facts: DeviceFacts) -> Result<Device> {
+        let context = api.context(facts.driver_ordinal)?;
+        let policy = Policy::of(&facts);
+        log::write(log::Level::Info, || {
+            format!(
+                "GPU {}: {} ({}), wave size {}, {} compute units, {} MiB{}",
+                facts.driver_ordinal,
+                facts.name,
+                facts.target,
+                facts.wave_size,
+                facts.compute_units,
+                facts.memory_total >> 20,
+                if facts.integrated { " shared" } else { "" }
+            )
+        });
+        Ok(Device {
+            api,
+            context,
+            policy,
+            memory: Mutex::new(Pool::new("device memory", policy.limit, facts.memory_total)),
+            pinned: Mutex::new(Pool::new("pinned host memory", u64::MAX, u64::MAX)),
+            streams: RwLock::default(),
+            next_stream: AtomicU64::new(1),
+            events: Mutex::default(),
+            lost: OnceLock::new(),
+            graveyard: Graveyard::default(),
+            registry: Registry::new(&facts.arch, facts.platform),
+            built_ins: BuiltIns::default(),
+            graphs: Graphs::new(&facts),
+            facts,
+        })
     }
 
     /// What it is.
@@ -51,63 +146,136 @@ impl Device {
 
     /// Memory counters.
     pub fn memory(&self) -> Result<MemoryCounters> {
-        Err(missing())
+        self.enter()?;
+        let (mut free, _) = self.api.memory_info()?;
+        if self.policy.system_memory {
+            free = free.max(driver::system_memory("MemAvailable:").unwrap_or(0));
+        }
+        let counters = self.memory.lock().counters();
+        Ok(MemoryCounters { free, ..counters })
+    }
+
+    /// Counters of pinned memory; it has no limit but the system's.
+    pub fn pinned_memory(&self) -> MemoryCounters {
+        self.pinned.lock().counters()
     }
 
     /// Sets the limit of `active + cache` in bytes and gives back what is over it.
-    pub fn set_memory_limit(&self, _bytes: u64) -> Result<()> {
-        Err(missing())
+    ///
+    /// # Errors
+    /// `OutOfMemory` if more than that is in use; the limit stays as it was.
+    pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
+        self.enter()?;
+        self.memory.lock().set_limit(&DeviceSource(self), bytes)
     }
 
-    /// Gives all cached memory back to the driver.
+    /// Sets the peak counter to what is in use now.
+    pub fn reset_peak_memory(&self) {
+        self.memory.lock().reset_peak();
+    }
+
+    /// Gives all cached memory back to the driver, except what queued work still uses. May wait for
+    /// the device.
     pub fn trim(&self) -> Result<()> {
-        Err(missing())
+        self.enter()?;
+        self.sweep();
+        self.memory.lock().shrink(&DeviceSource(self), 0);
+        self.pinned.lock().shrink(&PinnedSource(self), 0);
+        Ok(())
     }
 
     /// Allocates device memory; its content is undefined, its address a multiple of 256.
     ///
     /// # Errors
     /// `OutOfMemory`; everything stays usable.
-    pub fn alloc(self: &Arc<Self>, _bytes: u64) -> Result<DeviceBuffer> {
-        Err(missing())
+    pub fn alloc(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
+        self.alloc_device(bytes, None)
     }
 
     /// [`Self::alloc`] for use on `stream` first: may reuse memory that work queued on it still uses.
-    pub fn alloc_for(self: &Arc<Self>, _stream: &Stream, _bytes: u64) -> Result<DeviceBuffer> {
-        Err(missing())
+    pub fn alloc_for(self: &Arc<Self>, stream: &Stream, bytes: u64) -> Result<DeviceBuffer> {
+        self.alloc_device(bytes, Some(stream.id()))
     }
 
-    /// Allocates pinned host memory, zeroed.
-    pub fn alloc_pinned(self: &Arc<Self>, _bytes: u64) -> Result<PinnedBuffer> {
-        Err(missing())
+    fn alloc_device(self: &Arc<Self>, bytes: u64, stream: Option<u64>) -> Result<DeviceBuffer> {
+        self.enter()?;
+        let source = DeviceSource(self);
+        let end = Instant::now() + MEMORY_WAIT;
+        loop {
+            let (error, pending) = {
+                let mut pool = self.memory.lock();
+                match pool.take(&source, bytes, stream) {
+                    Ok(block) => return Ok(DeviceBuffer::new(self.clone(), block, bytes)),
+                    Err(error) => (error, pool.pending(&source)),
+                }
+            };
+            // Freed memory that queued work still uses comes back when that work is done.
+            let waits = matches!(error, Error::OutOfMemory(_)) && !pending.is_empty();
+            if !waits || Instant::now() >= end {
+                return Err(error);
+            }
+            self.wait_until(end, || !pending.iter().all(|mark| !self.is_done(*mark)));
+        }
+    }
+
+    /// Allocates pinned host memory; its content is undefined.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; everything stays usable.
+    pub fn alloc_pinned(self: &Arc<Self>, bytes: u64) -> Result<PinnedBuffer> {
+        self.enter()?;
+        let block = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
+        // A class is at least as large as what it is for, and it was allocated.
+        let len = usize::try_from(bytes).unwrap_or(0);
+        Ok(PinnedBuffer::new(self.clone(), block, len))
     }
 
     /// A new stream.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
-        Err(missing())
+        self.enter()?;
+        self.sweep();
+        let handle = self.api.stream_create()?;
+        let id = self.next_stream.fetch_add(1, Ordering::Relaxed);
+        let core = Arc::new(StreamCore::new(id, handle));
+        self.streams.write().insert(id, core.clone());
+        Ok(Stream::new(self.clone(), core))
     }
 
-    /// A new event.
+    /// A new event that also measures time.
     pub fn event(self: &Arc<Self>) -> Result<Event> {
-        Err(missing())
+        self.enter()?;
+        let handle = self.api.event_create(true)?;
+        Ok(Event::new(self.clone(), handle))
     }
 
     /// A built-in kernel by name.
-    pub fn kernel(self: &Arc<Self>, _name: &str) -> Result<Kernel> {
-        Err(missing())
+    ///
+    /// # Errors
+    /// `Unsupported` if there is none of this name for this device.
+    pub fn kernel(self: &Arc<Self>, name: &str) -> Result<Kernel> {
+        Kernel::built_in(self, name)
+    }
+
+    /// The code of built-in kernels for this device.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// Records a program: `body` encodes its launches.
     pub fn record(
         self: &Arc<Self>,
-        _body: impl FnOnce(&mut Encoder<'_>) -> Result<()>,
+        body: impl FnOnce(&mut Encoder<'_>) -> Result<()>,
     ) -> Result<Program> {
-        Err(missing())
+        self.enter()?;
+        self.sweep();
+        let mut encoder = Encoder::new(self);
+        body(&mut encoder)?;
+        Ok(encoder.finish())
     }
 
     /// An uploader, for filling many buffers.
     pub fn uploader(self: &Arc<Self>) -> Result<Uploader> {
-        Err(missing())
+        Uploader::new(self)
     }
 
     /// Fills all of `target` and waits: see [`Uploader::write`].
@@ -120,8 +288,213 @@ impl Device {
         uploader.write(target, 0, target.len(), fill)?;
         uploader.finish()
     }
+
+    /// Makes the device current on this thread.
+    ///
+    /// # Errors
+    /// `DeviceLost` if it stopped working.
+    pub(super) fn enter(&self) -> Result<()> {
+        if let Some(reason) = self.lost.get() {
+            return Err(Error::DeviceLost(reason.clone()));
+        }
+        match self.api.enter(self.context) {
+            Code::OK => Ok(()),
+            code => Err(self.failed(code, "entering the device")),
+        }
+    }
+
+    /// An error for every code but success.
+    pub(super) fn check(&self, code: Code, what: impl FnOnce() -> String) -> Result<()> {
+        match code {
+            Code::OK => Ok(()),
+            code => Err(self.failed(code, &what())),
+        }
+    }
+
+    /// The error for a failed call; finds out whether the device still works.
+    pub(super) fn failed(&self, code: Code, what: &str) -> Error {
+        let error = self.api.error(code, what);
+        if self.api.enter(self.context) == Code::OK && self.api.memory_info().is_ok() {
+            return error;
+        }
+        let reason = self.lost.get_or_init(|| {
+            let name = &self.facts.name;
+            let reason = format!(
+                "GPU {name} stopped working ({error}); start the program again, and see the kernel \
+                 log (dmesg) for the cause"
+            );
+            log::write(log::Level::Error, || reason.clone());
+            reason
+        });
+        Error::DeviceLost(reason.clone())
+    }
+
+    /// Whether marked work is over.
+    pub(super) fn is_done(&self, mark: Mark) -> bool {
+        if self.lost.get().is_some() {
+            return true;
+        }
+        let core = self.streams.read().get(&mark.stream).cloned();
+        // A stream that is not listed was done before it was destroyed.
+        core.is_none_or(|core| core.reached(self, mark.ticket))
+    }
+
+    pub(super) fn all_done(&self, marks: &Marks) -> bool {
+        marks.iter().all(|mark| self.is_done(mark))
+    }
+
+    pub(super) fn core(&self, stream: u64) -> Option<Arc<StreamCore>> {
+        self.streams.read().get(&stream).cloned()
+    }
+
+    /// Sleeps until `done` or the end; whether it was done.
+    pub(super) fn wait_until(&self, end: Instant, mut done: impl FnMut() -> bool) -> bool {
+        let mut pause = Duration::from_micros(10);
+        loop {
+            if done() {
+                return true;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+    }
+
+    /// Sleeps until a recorded event is done; its code, `None` when the time is over.
+    pub(super) fn wait_event(&self, event: EventHandle, timeout: Option<Duration>) -> Option<Code> {
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let Some(end) = end else {
+            // SAFETY: the caller's handle is live. The driver sleeps: the event is made for it.
+            return Some(unsafe { self.api.event_synchronize(event) });
+        };
+        let mut code = Code::OK;
+        let done = self.wait_until(end, || {
+            // SAFETY: as above.
+            code = unsafe { self.api.event_query(event) };
+            !code.is_not_ready()
+        });
+        done.then_some(code)
+    }
+
+    /// An event without timing.
+    pub(super) fn take_event(&self) -> Result<EventHandle> {
+        let event = self.events.lock().pop();
+        event.map_or_else(|| self.api.event_create(false), Ok)
+    }
+
+    pub(super) fn give_back_event(&self, event: EventHandle) {
+        self.events.lock().push(event);
+    }
+
+    pub(super) fn give_back(&self, block: Block, marks: Marks) {
+        self.memory.lock().give_back(block, marks);
+    }
+
+    pub(super) fn give_back_pinned(&self, block: Block, marks: Marks) {
+        self.pinned.lock().give_back(block, marks);
+    }
+
+    /// Destroys what was dropped while queued work used it and is not used any more.
+    pub(super) fn sweep(&self) {
+        self.graveyard.sweep(self);
+        let closed: Vec<_> = {
+            let streams = self.streams.read();
+            streams
+                .values()
+                .filter(|s| s.is_closed())
+                .cloned()
+                .collect()
+        };
+        for core in closed {
+            if core.is_drained(self) {
+                self.streams.write().remove(&core.id());
+                core.destroy(self);
+            }
+        }
+    }
 }
 
-fn missing() -> Error {
-    Error::NoDevice("no GPU driver is bound yet".into())
+impl Drop for Device {
+    fn drop(&mut self) {
+        let alive = self.lost.get().is_none() && self.api.enter(self.context) == Code::OK;
+        let end = Instant::now() + LAST_WAIT;
+        let cores: Vec<_> = self.streams.read().values().cloned().collect();
+        let drained = |device: &Device| cores.iter().all(|core| core.is_drained(device));
+        if !alive || !self.wait_until(end, || drained(self)) {
+            // Freeing what a hung device uses would hang this thread too.
+            log::write(log::Level::Warn, || {
+                format!("GPU {} is closed with work unfinished", self.facts.name)
+            });
+            return;
+        }
+        self.sweep();
+        self.built_ins.unload(self);
+        for event in self.events.get_mut().drain(..) {
+            // SAFETY: the events are the device's, and nothing is queued any more.
+            unsafe { self.api.event_destroy(event) };
+        }
+        for block in self.memory.get_mut().drain() {
+            DeviceSource(self).free(block);
+        }
+        for block in self.pinned.get_mut().drain() {
+            PinnedSource(self).free(block);
+        }
+        // SAFETY: everything of the device is gone.
+        unsafe { self.api.leave(self.context) };
+    }
+}
+
+/// Device memory of a device. The device is current.
+struct DeviceSource<'a>(&'a Device);
+
+impl Source for DeviceSource<'_> {
+    fn allocate(&self, size: u64) -> Result<Block> {
+        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
+        let address = self.0.api.alloc(bytes)?;
+        Ok(Block {
+            address,
+            host: 0,
+            size,
+        })
+    }
+
+    fn free(&self, block: Block) -> Code {
+        // SAFETY: the block came from alloc; its owner and the work that used it are gone.
+        unsafe { self.0.api.free(block.address) }
+    }
+
+    fn is_done(&self, mark: Mark) -> bool {
+        self.0.is_done(mark)
+    }
+}
+
+/// Pinned host memory of a device. The device is current.
+struct PinnedSource<'a>(&'a Device);
+
+impl Source for PinnedSource<'_> {
+    fn allocate(&self, size: u64) -> Result<Block> {
+        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
+        let (host, address) = self.0.api.host_alloc(bytes)?;
+        // SAFETY: just allocated with this length. Initialised, for the slices given out.
+        unsafe {
+            std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(host), 0, bytes);
+        }
+        Ok(Block {
+            address,
+            host,
+            size,
+        })
+    }
+
+    fn free(&self, block: Block) -> Code {
+        // SAFETY: the block came from host_alloc; its owner and the work that used it are gone.
+        unsafe { self.0.api.host_free(block.host) }
+    }
+
+    fn is_done(&self, mark: Mark) -> bool {
+        self.0.is_done(mark)
+    }
 }

@@ -2,30 +2,55 @@
 
 use super::args::Args;
 use super::buffer::{DeviceBuffer, Range};
+use super::device::Device;
+use super::hazards::{Hazards, Part};
 use super::module::Kernel;
+use super::program::{Node, Operation, Program};
+use crate::driver::{Launch, Packed};
 use crate::{Error, Result};
-use std::marker::PhantomData;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Settings of one launch.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LaunchOptions {
-    /// The launch may begin while the one before drains; the kernel itself waits where it must
-    /// (NVIDIA: programmatic dependent launch). Ignored elsewhere.
+    /// The launch may begin while the one recorded before it drains (NVIDIA: programmatic dependent
+    /// launch; ignored elsewhere). Only for kernels that wait for the launch before themselves
+    /// (`griddepcontrol.wait`) before they touch memory that it or an earlier one writes.
     pub overlap: bool,
 }
 
-/// Records launches; given to the closure of [`super::Device::record`].
+/// Records launches; given to the closure of [`Device::record`].
 pub struct Encoder<'a> {
-    _device: PhantomData<&'a ()>,
+    device: &'a Arc<Device>,
+    nodes: Vec<Node>,
+    hazards: Hazards,
+    buffers: HashMap<u64, DeviceBuffer>,
+    /// What the program writes, by allocation.
+    written: Vec<Part>,
+    /// Whether every launch says what it writes.
+    declared: bool,
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
+    pub(super) fn new(device: &'a Arc<Device>) -> Self {
+        Encoder {
+            device,
+            nodes: Vec::new(),
+            hazards: Hazards::default(),
+            buffers: HashMap::new(),
+            written: Vec::new(),
+            declared: true,
+        }
+    }
+
     /// Records one launch. `reads` and `writes` are all that it touches on the device; a launch that
     /// declares none is ordered after everything before it and before everything after it. A grid or
     /// block with a zero is skipped.
     ///
     /// # Errors
     /// `InvalidArgument` for ranges outside their buffer, a block too large, too much local memory.
+    #[allow(clippy::too_many_arguments)] // the launch's natural parameters
     pub fn launch(
         &mut self,
         kernel: &Kernel,
@@ -53,48 +78,183 @@ impl Encoder<'_> {
     #[allow(clippy::too_many_arguments)] // the launch's natural parameters
     pub fn launch_with(
         &mut self,
-        _kernel: &Kernel,
-        _grid: [u32; 3],
-        _block: [u32; 3],
-        _dynamic_lds: u32,
-        _args: Args,
-        _reads: &[Range],
-        _writes: &[Range],
-        _options: LaunchOptions,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_lds: u32,
+        args: Args,
+        reads: &[Range],
+        writes: &[Range],
+        options: LaunchOptions,
     ) -> Result<()> {
-        Err(missing())
+        args.check(self.device)
+            .map_err(|wrong| kernel.wrong(wrong))?;
+        if !kernel.check(self.device, grid, block, dynamic_lds)? {
+            return Ok(());
+        }
+        let wrong = |range: &Range| {
+            kernel.wrong(&format!(
+                "{} bytes from {} are outside a buffer of {} bytes, or it is on another device",
+                range.len,
+                range.offset,
+                range.buffer.len()
+            ))
+        };
+        let parts = |ranges: &[Range]| -> Result<Vec<Part>> {
+            let part = |range: &Range| self.part(range).ok_or_else(|| wrong(range));
+            ranges.iter().map(part).collect()
+        };
+        let (read, written) = (parts(reads)?, parts(writes)?);
+        for buffer in args
+            .buffers()
+            .iter()
+            .chain(reads.iter().chain(writes).map(|range| &range.buffer))
+        {
+            self.keep(buffer);
+        }
+        self.declared &= !reads.is_empty() || !writes.is_empty();
+        let launch = Launch {
+            function: kernel.function(),
+            grid,
+            block,
+            lds_bytes: dynamic_lds,
+            overlap: options.overlap && self.device.api.overlaps(),
+        };
+        let operation = Operation::Launch {
+            launch,
+            args: Packed::new(args.values()),
+            kernel: kernel.clone(),
+        };
+        self.add(operation, &read, &written);
+        Ok(())
     }
 
-    /// Records a copy of `len` bytes between device buffers (which do not overlap).
+    /// Records a copy of `len` bytes between device buffers; the parts do not overlap.
     pub fn copy(
         &mut self,
-        _source: &DeviceBuffer,
-        _source_offset: u64,
-        _target: &DeviceBuffer,
-        _target_offset: u64,
-        _len: u64,
+        source: &DeviceBuffer,
+        source_offset: u64,
+        target: &DeviceBuffer,
+        target_offset: u64,
+        len: u64,
     ) -> Result<()> {
-        Err(missing())
+        let from = self.checked("copy", &source.range(source_offset, len))?;
+        let to = self.checked("copy", &target.range(target_offset, len))?;
+        if len == 0 {
+            return Ok(());
+        }
+        if from.base == to.base && from.start < to.end && to.start < from.end {
+            return Err(Error::InvalidArgument(
+                "recording a copy: the parts overlap".into(),
+            ));
+        }
+        self.keep(source);
+        self.keep(target);
+        let operation = Operation::Copy {
+            target: to.base + to.start,
+            source: from.base + from.start,
+            bytes: usize::try_from(len).unwrap_or(usize::MAX),
+        };
+        self.add(operation, &[from], &[to]);
+        Ok(())
     }
 
     /// Records a fill of `len` bytes with `value`.
-    pub fn fill(
-        &mut self,
-        _target: &DeviceBuffer,
-        _offset: u64,
-        _len: u64,
-        _value: u8,
-    ) -> Result<()> {
-        Err(missing())
+    pub fn fill(&mut self, target: &DeviceBuffer, offset: u64, len: u64, value: u8) -> Result<()> {
+        let part = self.checked("fill", &target.range(offset, len))?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.keep(target);
+        let operation = Operation::Fill {
+            target: part.base + part.start,
+            value,
+            bytes: usize::try_from(len).unwrap_or(usize::MAX),
+        };
+        self.add(operation, &[], &[part]);
+        Ok(())
     }
 
     /// Everything after this is ordered after everything before it.
-    pub fn barrier(&mut self) {}
+    pub fn barrier(&mut self) {
+        self.hazards.barrier();
+    }
 
     /// Keeps `buffer` alive as long as the program, for one that only a pointer in memory refers to.
-    pub fn keep(&mut self, _buffer: &DeviceBuffer) {}
+    pub fn keep(&mut self, buffer: &DeviceBuffer) {
+        self.buffers
+            .entry(buffer.address())
+            .or_insert_with(|| buffer.clone());
+    }
+
+    fn add(&mut self, operation: Operation, reads: &[Part], writes: &[Part]) {
+        let after = self.hazards.add(reads, writes);
+        self.written
+            .extend(writes.iter().filter(|w| w.start < w.end));
+        self.nodes.push(Node { operation, after });
+    }
+
+    fn part(&self, range: &Range) -> Option<Part> {
+        let end = range.offset.checked_add(range.len)?;
+        let inside = end <= range.buffer.len() && range.buffer.is_on(self.device);
+        inside.then(|| Part {
+            base: range.buffer.address(),
+            start: range.offset,
+            end,
+        })
+    }
+
+    fn checked(&self, what: &str, range: &Range) -> Result<Part> {
+        self.part(range).ok_or_else(|| {
+            Error::InvalidArgument(format!(
+                "recording a {what}: {} bytes from {} are outside a buffer of {} bytes, or it is on \
+                 another device",
+                range.len,
+                range.offset,
+                range.buffer.len()
+            ))
+        })
+    }
+
+    pub(super) fn finish(self) -> Program {
+        let written = self.declared.then(|| merged(self.written));
+        let buffers = self.buffers.into_values().collect();
+        Program::new(self.device.clone(), self.nodes, buffers, written)
+    }
 }
 
-fn missing() -> Error {
-    Error::Unsupported("no GPU driver is bound yet".into())
+/// The parts without overlaps.
+fn merged(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_unstable_by_key(|part| (part.base, part.start));
+    let mut merged: Vec<Part> = Vec::new();
+    for part in parts {
+        match merged.last_mut() {
+            Some(last) if last.base == part.base && part.start <= last.end => {
+                last.end = last.end.max(part.end);
+            }
+            _ => merged.push(part),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_parts_are_merged() {
+        let part = |base, start, end| Part { base, start, end };
+        let parts = vec![
+            part(2, 0, 4),
+            part(1, 8, 16),
+            part(1, 0, 8),
+            part(1, 20, 30),
+            part(1, 22, 24),
+        ];
+        assert_eq!(
+            merged(parts),
+            [part(1, 0, 16), part(1, 20, 30), part(2, 0, 4)]
+        );
+    }
 }

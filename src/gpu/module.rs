@@ -1,40 +1,108 @@
 //! Loaded code objects and their kernels.
 
 use super::device::Device;
+use super::graveyard::Remains;
+use super::kernels::Registry;
+use super::uses::{Mark, Uses};
+use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle};
 use crate::{Error, Result};
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A code object loaded on a device. Immutable: any thread.
+/// A code object loaded on a device. A cheap handle; kernels keep it loaded. Immutable: any thread.
 #[derive(Clone)]
-pub struct Module {}
+pub struct Module {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    device: Arc<Device>,
+    handle: ModuleHandle,
+    uses: Uses,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let remains = Remains {
+            modules: vec![self.handle],
+            ..Remains::default()
+        };
+        let device = &self.device;
+        device.graveyard.bury(device, self.uses.take(), remains);
+    }
+}
 
 impl Module {
     /// Loads a code object (AMD: ELF of the device's target; NVIDIA: cubin or PTX).
     ///
     /// # Errors
     /// `InvalidFile` if the driver refuses it.
-    pub fn from_code(_device: &Arc<Device>, _code: &[u8]) -> Result<Module> {
-        Err(Error::Unsupported("no GPU driver is bound yet".into()))
+    pub fn from_code(device: &Arc<Device>, code: &[u8]) -> Result<Module> {
+        device.enter()?;
+        let handle = device.api.module_load(code)?;
+        Ok(Module {
+            inner: Arc::new(Inner {
+                device: device.clone(),
+                handle,
+                uses: Uses::default(),
+            }),
+        })
+    }
+
+    /// Compiles a source in HIP's language (`extern "C" __global__ void name(...)`) for the device
+    /// and loads it; what was compiled before comes from the disk cache. `name` stands for the source
+    /// in messages; `options` go to the compiler (`-DNAME=VALUE`).
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the compiler's log if it refuses the source; `Unsupported` if there is
+    /// no run-time compiler for this device, with what to install.
+    pub fn compile(
+        device: &Arc<Device>,
+        name: &str,
+        source: &str,
+        options: &[&str],
+    ) -> Result<Module> {
+        let compiler = device.registry().compiler();
+        let code = compiler.compile_source(name, source, options)?;
+        Module::from_code(device, &code.bytes)
     }
 
     /// The kernel `name`.
     ///
     /// # Errors
     /// `InvalidArgument` if the module has none of this name.
-    pub fn kernel(&self, _name: &str) -> Result<Kernel> {
-        Err(Error::Unsupported("no GPU driver is bound yet".into()))
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let device = &self.inner.device;
+        device.enter()?;
+        let shared = find(device, self.inner.handle, name)?.ok_or_else(|| {
+            Error::InvalidArgument(format!(
+                "the code object has no kernel '{name}': kernels need extern \"C\" names"
+            ))
+        })?;
+        Ok(Kernel {
+            device: device.clone(),
+            module: Some(self.inner.clone()),
+            shared,
+        })
     }
 }
 
-/// A kernel of a loaded module. Immutable: any thread.
+/// A kernel of a loaded module. A cheap handle. Immutable: any thread.
 #[derive(Clone)]
 pub struct Kernel {
-    inner: Arc<Inner>,
+    device: Arc<Device>,
+    /// `None` for built-in kernels, which stay loaded as long as the device.
+    module: Option<Arc<Inner>>,
+    shared: Arc<Shared>,
 }
 
-struct Inner {
+struct Shared {
     name: String,
+    function: FunctionHandle,
     facts: KernelFacts,
+    /// Dynamic local memory that the driver was told of.
+    allowed_lds: Mutex<u32>,
 }
 
 /// What the driver says about a kernel.
@@ -50,14 +118,169 @@ pub struct KernelFacts {
     pub max_block_threads: u32,
 }
 
+/// Dynamic local memory that every kernel may use without asking for more.
+const FREE_LDS: u32 = 48 << 10;
+
+fn find(device: &Device, module: ModuleHandle, name: &str) -> Result<Option<Arc<Shared>>> {
+    // SAFETY: the module is loaded.
+    let Some(function) = (unsafe { device.api.module_function(module, name) })? else {
+        return Ok(None);
+    };
+    // SAFETY: as above.
+    let fact = |attribute| unsafe { device.api.function_attribute(function, attribute) };
+    let facts = KernelFacts {
+        registers: fact(FunctionAttribute::Registers),
+        lds_bytes: fact(FunctionAttribute::LdsBytes),
+        scratch_bytes: fact(FunctionAttribute::ScratchBytes),
+        max_block_threads: match fact(FunctionAttribute::MaxBlockThreads) {
+            0 => device.facts().max_block_threads,
+            threads => threads.min(device.facts().max_block_threads),
+        },
+    };
+    Ok(Some(Arc::new(Shared {
+        name: name.to_owned(),
+        function,
+        facts,
+        allowed_lds: Mutex::new(FREE_LDS),
+    })))
+}
+
 impl Kernel {
+    /// A built-in kernel: loaded once, and kept as long as the device.
+    pub(super) fn built_in(device: &Arc<Device>, name: &str) -> Result<Kernel> {
+        device.enter()?;
+        let shared = device.built_ins.find(device, name)?;
+        Ok(Kernel {
+            device: device.clone(),
+            module: None,
+            shared,
+        })
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.shared.name
     }
 
     /// Its facts.
     pub fn facts(&self) -> KernelFacts {
-        self.inner.facts
+        self.shared.facts
+    }
+
+    pub(super) fn function(&self) -> FunctionHandle {
+        self.shared.function
+    }
+
+    pub(super) fn used(&self, mark: Mark) {
+        if let Some(module) = &self.module {
+            module.uses.add(mark);
+        }
+    }
+
+    /// Notes uses by a program that is gone.
+    pub(super) fn uses(&self) -> Option<&Uses> {
+        self.module.as_ref().map(|module| &module.uses)
+    }
+
+    /// Checks a launch of it on `device`; `Ok(false)` if it does nothing.
+    pub(super) fn check(
+        &self,
+        device: &Device,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_lds: u32,
+    ) -> Result<bool> {
+        if !std::ptr::eq(Arc::as_ptr(&self.device), device) {
+            return Err(self.wrong("it is loaded on another device"));
+        }
+        if grid.contains(&0) || block.contains(&0) {
+            return Ok(false);
+        }
+        let threads = block
+            .iter()
+            .try_fold(1_u32, |product, n| product.checked_mul(*n));
+        let most = self.facts().max_block_threads;
+        if threads.is_none_or(|threads| threads > most) {
+            return Err(self.wrong(&format!(
+                "a block of {block:?} has more than {most} work items"
+            )));
+        }
+        // Both drivers count a grid's blocks in 16 bits in y and z; AMD's packets count work items.
+        let items = grid.iter().zip(block).map(|(n, size)| n.checked_mul(size));
+        let [x, y, z] = grid;
+        if items.into_iter().any(|n| n.is_none()) || x > i32::MAX as u32 || y.max(z) > 65535 {
+            return Err(self.wrong(&format!("a grid of {grid:?} blocks is too large")));
+        }
+        let limit = device.facts().lds_bytes_opt_in;
+        let lds = self.facts().lds_bytes.checked_add(dynamic_lds);
+        if lds.is_none_or(|lds| lds > limit) {
+            return Err(self.wrong(&format!(
+                "{} + {dynamic_lds} bytes of local memory are more than {limit}",
+                self.facts().lds_bytes
+            )));
+        }
+        let mut allowed = self.shared.allowed_lds.lock();
+        if dynamic_lds > *allowed {
+            // SAFETY: the kernel is loaded.
+            let code = unsafe { device.api.allow_dynamic_lds(self.function(), dynamic_lds) };
+            device.check(code, || {
+                format!(
+                    "giving '{}' {dynamic_lds} bytes of local memory",
+                    self.name()
+                )
+            })?;
+            *allowed = dynamic_lds;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn wrong(&self, what: &str) -> Error {
+        Error::InvalidArgument(format!("launch of '{}': {what}", self.name()))
+    }
+}
+
+/// Built-in kernels that were asked for, and their modules.
+#[derive(Default)]
+pub(super) struct BuiltIns(Mutex<Loaded>);
+
+#[derive(Default)]
+struct Loaded {
+    /// By the source that the kernels come from.
+    modules: HashMap<&'static str, ModuleHandle>,
+    kernels: HashMap<String, Arc<Shared>>,
+}
+
+impl BuiltIns {
+    fn find(&self, device: &Device, name: &str) -> Result<Arc<Shared>> {
+        let mut loaded = self.0.lock();
+        if let Some(shared) = loaded.kernels.get(name) {
+            return Ok(shared.clone());
+        }
+        let source = Registry::source(name)
+            .ok_or_else(|| Error::Unsupported(format!("there is no built-in kernel '{name}'")))?;
+        let module = match loaded.modules.get(source) {
+            Some(module) => *module,
+            None => {
+                let module = device
+                    .registry()
+                    .load(name, |code| device.api.module_load(code))?;
+                loaded.modules.insert(source, module);
+                module
+            }
+        };
+        let shared = find(device, module, name)?.ok_or_else(|| {
+            Error::Internal(format!("the built-in code object has no kernel '{name}'"))
+        })?;
+        loaded.kernels.insert(name.to_owned(), shared.clone());
+        Ok(shared)
+    }
+
+    /// Unloads all: for the end of the device.
+    pub fn unload(&self, device: &Device) {
+        let loaded = std::mem::take(&mut *self.0.lock());
+        for module in loaded.modules.into_values() {
+            // SAFETY: kernels keep the device, which is going: there are none left.
+            unsafe { device.api.module_unload(module) };
+        }
     }
 }

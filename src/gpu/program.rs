@@ -1,7 +1,18 @@
 //! Programs: recorded launches that are replayed.
 
+use super::buffer::DeviceBuffer;
+use super::device::Device;
+use super::graph;
+use super::graveyard::Remains;
+use super::hazards::Part;
+use super::module::Kernel;
+use super::probation::{self, GraphPolicy};
 use super::stream::Stream;
-use crate::{Error, Result};
+use super::uses::{Mark, Uses};
+use crate::driver::{Code, ExecutableHandle, Launch, Packed};
+use crate::{Error, Result, log};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// How a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,33 +23,256 @@ pub enum ProgramMode {
     Graph,
 }
 
+/// What one recorded node does.
+pub(super) enum Operation {
+    Launch {
+        launch: Launch,
+        args: Packed,
+        kernel: Kernel,
+    },
+    Copy {
+        target: u64,
+        source: u64,
+        bytes: usize,
+    },
+    Fill {
+        target: u64,
+        value: u8,
+        bytes: usize,
+    },
+}
+
+/// One recorded node and the earlier ones that it follows.
+pub(super) struct Node {
+    pub operation: Operation,
+    pub after: Vec<u32>,
+}
+
 /// A recorded list of launches at fixed addresses. Owns its argument packs and keeps its buffers
-/// alive. Internally locked: any thread; runs of one program follow each other.
-pub struct Program {}
+/// alive. Internally locked: any thread; runs of one program follow each other on any streams.
+pub struct Program {
+    device: Arc<Device>,
+    nodes: Vec<Node>,
+    buffers: Vec<DeviceBuffer>,
+    /// What a run writes; `None` if a launch did not say.
+    written: Option<Vec<Part>>,
+    uses: Uses,
+    state: Mutex<State>,
+}
+
+/// What changes.
+#[derive(Default)]
+struct State {
+    /// The last run.
+    last: Option<Mark>,
+    /// Executable graphs, one a segment, once a run needed them.
+    executables: Option<Vec<ExecutableHandle>>,
+    /// Graphs cannot be built for this program.
+    no_graph: bool,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let marks = self.uses.take();
+        for buffer in &self.buffers {
+            buffer.uses().merge(&marks);
+        }
+        let packs = self
+            .nodes
+            .drain(..)
+            .filter_map(|node| match node.operation {
+                Operation::Launch { args, kernel, .. } => {
+                    if let Some(uses) = kernel.uses() {
+                        uses.merge(&marks);
+                    }
+                    Some(args)
+                }
+                _ => None,
+            });
+        let remains = Remains {
+            packs: packs.collect(),
+            executables: self.state.get_mut().executables.take().unwrap_or_default(),
+            ..Remains::default()
+        };
+        self.device.graveyard.bury(&self.device, marks, remains);
+    }
+}
 
 impl Program {
-    /// Queues one run. The first run on a device whose graphs are not yet judged compares both modes
-    /// (and waits for them); every later one queues and returns, without an allocation.
-    pub fn run(&self, _stream: &Stream) -> Result<()> {
-        Err(missing())
+    pub(super) fn new(
+        device: Arc<Device>,
+        nodes: Vec<Node>,
+        buffers: Vec<DeviceBuffer>,
+        written: Option<Vec<Part>>,
+    ) -> Self {
+        Program {
+            device,
+            nodes,
+            buffers,
+            written,
+            uses: Uses::default(),
+            state: Mutex::default(),
+        }
     }
 
-    /// Queues one run in the given mode.
-    pub fn run_as(&self, _stream: &Stream, _mode: ProgramMode) -> Result<()> {
-        Err(missing())
+    /// Queues one run. The first run on a device whose graphs are not yet judged compares both modes
+    /// (and waits for them); every later one queues and returns, without an allocation.
+    ///
+    /// # Errors
+    /// Driver errors; what was queued before the failed launch still runs.
+    pub fn run(&self, stream: &Stream) -> Result<()> {
+        let mode = match self.device.graphs.policy() {
+            GraphPolicy::Off => ProgramMode::Direct,
+            GraphPolicy::On => ProgramMode::Graph,
+            GraphPolicy::Auto => match self.device.graphs.verdict() {
+                Some(verdict) => verdict.mode(),
+                None => return probation::run(&self.device, self, stream),
+            },
+        };
+        self.run_as(stream, mode)
+    }
+
+    /// Queues one run in the given mode. If the driver cannot build a graph of it, it runs directly.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_as(&self, stream: &Stream, mode: ProgramMode) -> Result<()> {
+        if !Arc::ptr_eq(&self.device, stream.device()) {
+            return Err(Error::InvalidArgument(
+                "a program cannot run on a stream of another device".into(),
+            ));
+        }
+        self.device.enter()?;
+        let mut state = self.state.lock();
+        self.follow_last(&state, stream)?;
+        let mark = match mode {
+            ProgramMode::Graph if self.build(&mut state).is_some() => {
+                self.run_graph(&state, stream)?
+            }
+            _ => self.run_direct(stream)?,
+        };
+        if let Some(mark) = mark {
+            state.last = Some(mark);
+        }
+        Ok(())
+    }
+
+    /// Whether the driver builds a graph of it; built now if it was not.
+    pub(super) fn has_graph(&self) -> bool {
+        self.build(&mut self.state.lock()).is_some()
     }
 
     /// The number of launches, copies and fills.
     pub fn len(&self) -> usize {
-        0
+        self.nodes.len()
     }
 
     /// Whether it does nothing.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.nodes.is_empty()
     }
-}
 
-fn missing() -> Error {
-    Error::Unsupported("no GPU driver is bound yet".into())
+    /// The edges between the recorded nodes: (earlier, later), without those that others imply.
+    pub fn edges(&self) -> Vec<(usize, usize)> {
+        let edges = self.nodes.iter().enumerate();
+        edges
+            .flat_map(|(to, node)| node.after.iter().map(move |from| (*from as usize, to)))
+            .collect()
+    }
+
+    /// What a run writes; `None` if a launch did not say.
+    pub(super) fn written(&self) -> Option<&[Part]> {
+        self.written.as_deref()
+    }
+
+    pub(super) fn buffer(&self, address: u64) -> Option<&DeviceBuffer> {
+        self.buffers.iter().find(|b| b.address() == address)
+    }
+
+    /// Runs of one program use the same memory and the same executable graph, so one on another
+    /// stream waits for the last one.
+    fn follow_last(&self, state: &State, stream: &Stream) -> Result<()> {
+        let Some(last) = state.last.filter(|last| last.stream != stream.id()) else {
+            return Ok(());
+        };
+        if self.device.is_done(last) {
+            return Ok(());
+        }
+        match self.device.core(last.stream) {
+            Some(core) => core.precede(stream),
+            None => Ok(()),
+        }
+    }
+
+    fn run_graph(&self, state: &State, stream: &Stream) -> Result<Option<Mark>> {
+        let mut mark = None;
+        for executable in state.executables.iter().flatten() {
+            // SAFETY: the executable is this program's, which keeps what its kernels use until the
+            // marked work is done.
+            let code = unsafe {
+                self.device
+                    .api
+                    .executable_launch(*executable, stream.handle())
+            };
+            mark = Some(self.queued(stream, code, || "launching a program's graph".into())?);
+        }
+        Ok(mark)
+    }
+
+    fn run_direct(&self, stream: &Stream) -> Result<Option<Mark>> {
+        let (api, handle) = (self.device.api, stream.handle());
+        let mut mark = None;
+        for node in &self.nodes {
+            // SAFETY: recorded with checked ranges; the program keeps kernels and buffers until the
+            // marked work is done. That arguments fit their kernels is the recorder's.
+            let code = unsafe {
+                match &node.operation {
+                    Operation::Launch { launch, args, .. } => api.launch(launch, args, handle),
+                    Operation::Copy {
+                        target,
+                        source,
+                        bytes,
+                    } => api.copy_on_device(*target, *source, *bytes, handle),
+                    Operation::Fill {
+                        target,
+                        value,
+                        bytes,
+                    } => api.fill(*target, *value, *bytes, handle),
+                }
+            };
+            let what = || match &node.operation {
+                Operation::Launch { kernel, .. } => format!("launching '{}'", kernel.name()),
+                Operation::Copy { bytes, .. } => format!("copying {bytes} bytes on the device"),
+                Operation::Fill { bytes, .. } => format!("filling {bytes} bytes"),
+            };
+            mark = Some(self.queued(stream, code, what)?);
+        }
+        Ok(mark)
+    }
+
+    /// Notes one queued part of a run at once: a later part may fail.
+    fn queued(&self, stream: &Stream, code: Code, what: impl FnOnce() -> String) -> Result<Mark> {
+        let mark = stream.queued(code, what)?;
+        self.uses.add(mark);
+        Ok(mark)
+    }
+
+    /// The executable graphs, built at the first need; `None` if the driver does not build them.
+    fn build<'a>(&self, state: &'a mut State) -> Option<&'a [ExecutableHandle]> {
+        if state.executables.is_none() && !state.no_graph {
+            match graph::build(&self.device, &self.nodes) {
+                Ok(executables) => state.executables = Some(executables),
+                Err(error) => {
+                    state.no_graph = true;
+                    log::write(log::Level::Warn, || {
+                        format!(
+                            "a program of {} launches runs directly: {error}",
+                            self.nodes.len()
+                        )
+                    });
+                }
+            }
+        }
+        state.executables.as_deref()
+    }
 }

@@ -2,101 +2,268 @@
 
 use super::args::Args;
 use super::buffer::{DeviceBuffer, PinnedBuffer};
-use super::event::Event;
+use super::device::Device;
+use super::event::{Event, timed_out};
 use super::module::Kernel;
+use super::uses::Mark;
+use crate::driver::{Code, EventHandle, Launch, StreamHandle};
 use crate::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A queue of device work in order. Internally locked: any thread.
-pub struct Stream {}
+/// A queue of device work in order. Internally locked: any thread. Dropping it does not wait: queued
+/// work still runs.
+pub struct Stream {
+    device: Arc<Device>,
+    core: Arc<StreamCore>,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.core.closed.store(true, Ordering::Release);
+        if self.device.enter().is_ok() {
+            self.device.sweep();
+        }
+    }
+}
+
+/// The largest piece that a copy through pinned memory moves at a time.
+const PIECE: usize = 4 << 20;
 
 impl Stream {
-    /// Copies host bytes to `target` from `offset`. The bytes are taken before this returns.
-    pub fn copy_to_device(
-        &self,
-        _target: &DeviceBuffer,
-        _offset: u64,
-        _bytes: &[u8],
-    ) -> Result<()> {
-        Err(missing())
+    pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {
+        Stream { device, core }
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.core.id
+    }
+
+    pub(super) fn handle(&self) -> StreamHandle {
+        self.core.handle
+    }
+
+    /// The device that it belongs to.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Copies host bytes to `target` from `offset`. The bytes are taken before this returns; the copy
+    /// itself is queued.
+    pub fn copy_to_device(&self, target: &DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<()> {
+        let len = bytes.len() as u64;
+        self.part("copy to", target, offset, len)?;
+        let mut offset = offset;
+        for piece in bytes.chunks(PIECE) {
+            // Drivers differ in when they read pageable memory; pinned memory of our own is safe,
+            // and goes back to the cache with this copy as its last use.
+            let mut staging = self.device.alloc_pinned(piece.len() as u64)?;
+            staging.as_mut_slice().copy_from_slice(piece);
+            self.copy_from_pinned(target, offset, &staging, 0, piece.len() as u64)?;
+            offset += piece.len() as u64;
+        }
+        Ok(())
     }
 
     /// Copies from `source` to host bytes and waits for them (and all work queued before).
-    pub fn copy_to_host(
-        &self,
-        _source: &DeviceBuffer,
-        _offset: u64,
-        _bytes: &mut [u8],
-    ) -> Result<()> {
-        Err(missing())
+    ///
+    /// # Errors
+    /// As [`Self::wait`].
+    pub fn copy_to_host(&self, source: &DeviceBuffer, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        self.part("copy from", source, offset, bytes.len() as u64)?;
+        let size = bytes.len().min(PIECE) as u64;
+        let staging = self.device.alloc_pinned(size)?;
+        let mut offset = offset;
+        for piece in bytes.chunks_mut(PIECE) {
+            let len = piece.len() as u64;
+            self.copy_to_pinned(source, offset, &staging, 0, len)?;
+            self.wait(None)?;
+            piece.copy_from_slice(staging.as_slice().get(..piece.len()).unwrap_or_default());
+            offset += len;
+        }
+        Ok(())
     }
 
-    /// Queues a copy of `len` bytes from pinned memory; the caller keeps and leaves it until done.
+    /// Queues a copy of `len` bytes from pinned memory, which the caller leaves as it is until then.
     pub fn copy_from_pinned(
         &self,
-        _target: &DeviceBuffer,
-        _offset: u64,
-        _source: &PinnedBuffer,
-        _source_offset: u64,
-        _len: u64,
+        target: &DeviceBuffer,
+        offset: u64,
+        source: &PinnedBuffer,
+        source_offset: u64,
+        len: u64,
     ) -> Result<()> {
-        Err(missing())
+        let address = self.part("copy to", target, offset, len)?;
+        let (host, len) = self.pinned_part(source, source_offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.device.enter()?;
+        let (api, stream) = (self.device.api, self.core.handle);
+        // SAFETY: both parts are inside their buffers, which keep the memory until the copy is done.
+        let code = unsafe { api.copy_to_device(address, host, len, stream) };
+        let mark = self.queued(code, || format!("copying {len} bytes to the device"))?;
+        source.used(mark);
+        target.uses().add(mark);
+        Ok(())
     }
 
-    /// Queues a copy of `len` bytes to pinned memory; the caller keeps it until done.
+    /// Queues a copy of `len` bytes to pinned memory, which the caller reads after a wait.
     pub fn copy_to_pinned(
         &self,
-        _source: &DeviceBuffer,
-        _offset: u64,
-        _target: &PinnedBuffer,
-        _target_offset: u64,
-        _len: u64,
+        source: &DeviceBuffer,
+        offset: u64,
+        target: &PinnedBuffer,
+        target_offset: u64,
+        len: u64,
     ) -> Result<()> {
-        Err(missing())
+        let address = self.part("copy from", source, offset, len)?;
+        let (host, len) = self.pinned_part(target, target_offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.device.enter()?;
+        let (api, stream) = (self.device.api, self.core.handle);
+        // SAFETY: as in the other direction.
+        let code = unsafe { api.copy_to_host(host, address, len, stream) };
+        let mark = self.queued(code, || format!("copying {len} bytes from the device"))?;
+        target.used(mark);
+        source.uses().add(mark);
+        Ok(())
     }
 
-    /// Queues a copy between device buffers.
+    /// Queues a copy between device buffers; the parts do not overlap.
     pub fn copy_on_device(
         &self,
-        _source: &DeviceBuffer,
-        _source_offset: u64,
-        _target: &DeviceBuffer,
-        _target_offset: u64,
-        _len: u64,
+        source: &DeviceBuffer,
+        source_offset: u64,
+        target: &DeviceBuffer,
+        target_offset: u64,
+        len: u64,
     ) -> Result<()> {
-        Err(missing())
+        let from = self.part("copy from", source, source_offset, len)?;
+        let to = self.part("copy to", target, target_offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        if from < to.saturating_add(len) && to < from.saturating_add(len) {
+            return Err(Error::InvalidArgument(
+                "copy on the device: the parts overlap".into(),
+            ));
+        }
+        self.device.enter()?;
+        let bytes = usize::try_from(len).unwrap_or(usize::MAX);
+        // SAFETY: both parts are inside their buffers, which keep the memory until the copy is done.
+        let code = unsafe {
+            let api = self.device.api;
+            api.copy_on_device(to, from, bytes, self.core.handle)
+        };
+        let mark = self.queued(code, || format!("copying {len} bytes on the device"))?;
+        source.uses().add(mark);
+        target.uses().add(mark);
+        Ok(())
     }
 
     /// Queues a fill of `len` bytes with `value`.
-    pub fn fill(&self, _target: &DeviceBuffer, _offset: u64, _len: u64, _value: u8) -> Result<()> {
-        Err(missing())
+    pub fn fill(&self, target: &DeviceBuffer, offset: u64, len: u64, value: u8) -> Result<()> {
+        let address = self.part("fill", target, offset, len)?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.device.enter()?;
+        let bytes = usize::try_from(len).unwrap_or(usize::MAX);
+        // SAFETY: the part is inside its buffer, which keeps the memory until the fill is done.
+        let code = unsafe {
+            self.device
+                .api
+                .fill(address, value, bytes, self.core.handle)
+        };
+        let mark = self.queued(code, || format!("filling {len} bytes"))?;
+        target.uses().add(mark);
+        Ok(())
     }
 
-    /// Queues one launch. Programs do this faster.
+    /// Queues one launch. Programs do this faster. A grid or block with a zero is skipped.
+    ///
+    /// # Errors
+    /// As [`super::Encoder::launch`].
     pub fn launch(
         &self,
-        _kernel: &Kernel,
-        _grid: [u32; 3],
-        _block: [u32; 3],
-        _dynamic_lds: u32,
-        _args: &Args,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_lds: u32,
+        args: &Args,
     ) -> Result<()> {
-        Err(missing())
+        self.device.enter()?;
+        args.check(&self.device)
+            .map_err(|wrong| kernel.wrong(wrong))?;
+        if !kernel.check(&self.device, grid, block, dynamic_lds)? {
+            return Ok(());
+        }
+        let launch = Launch {
+            function: kernel.function(),
+            grid,
+            block,
+            lds_bytes: dynamic_lds,
+            overlap: false,
+        };
+        // SAFETY: the kernel is loaded, and it and the buffers are kept until it is done. That the
+        // arguments are what the kernel takes is the caller's: a kernel is code that it brings.
+        let code = unsafe {
+            let api = self.device.api;
+            api.launch_once(&launch, args.values(), self.core.handle)
+        };
+        let mark = self.queued(code, || format!("launching '{}'", kernel.name()))?;
+        kernel.used(mark);
+        args.buffers().iter().for_each(|b| b.uses().add(mark));
+        Ok(())
     }
 
     /// Marks this point of the queue with `event`.
-    pub fn record(&self, _event: &Event) -> Result<()> {
-        Err(missing())
+    pub fn record(&self, event: &Event) -> Result<()> {
+        self.same_driver(event)?;
+        self.device.enter()?;
+        // SAFETY: live handles.
+        let code = unsafe {
+            self.device
+                .api
+                .event_record(event.handle(), self.core.handle)
+        };
+        self.queued(code, || "recording an event".into())?;
+        event.set_recorded();
+        Ok(())
     }
 
-    /// Work queued from now on starts after the last record of `event` is done.
-    pub fn wait_for(&self, _event: &Event) -> Result<()> {
-        Err(missing())
+    /// Work queued from now on starts after the last record of `event` is done; nothing to wait for
+    /// if it was never recorded.
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.same_driver(event)?;
+        if !event.is_recorded() {
+            return Ok(());
+        }
+        self.device.enter()?;
+        let (api, stream) = (self.device.api, self.core.handle);
+        // SAFETY: live handles.
+        let code = unsafe { api.stream_wait_event(stream, event.handle()) };
+        self.queued(code, || "waiting for an event".into())?;
+        Ok(())
     }
 
-    /// Whether all queued work is done.
+    /// Whether all queued work is done. A fault of it is kept for the next wait.
     pub fn is_idle(&self) -> Result<bool> {
-        Err(missing())
+        self.device.enter()?;
+        let submitted = self.core.submitted.load(Ordering::Acquire);
+        // SAFETY: a live handle.
+        match unsafe { self.device.api.stream_query(self.core.handle) } {
+            code if code.is_not_ready() => return Ok(false),
+            Code::OK => {}
+            code => self.core.latch(self.device.failed(code, "GPU work failed")),
+        }
+        self.core.completed.fetch_max(submitted, Ordering::AcqRel);
+        Ok(true)
     }
 
     /// Sleeps until all queued work is done; `None` waits for ever.
@@ -104,11 +271,213 @@ impl Stream {
     /// # Errors
     /// `Timeout` when the time is over (the work goes on); the first fault of the queued work, once;
     /// `DeviceLost`.
-    pub fn wait(&self, _timeout: Option<Duration>) -> Result<()> {
-        Err(missing())
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<()> {
+        self.device.enter()?;
+        let code = self.core.wait(&self.device, timeout)?;
+        // A fault seen earlier is the cause of what is seen now.
+        let latched = self.core.fault.lock().take();
+        let now = self.device.check(code, || "GPU work failed".into());
+        match (latched, now) {
+            (_, Err(lost @ Error::DeviceLost(_))) => Err(lost),
+            (Some(fault), _) => Err(fault),
+            (None, now) => now,
+        }
+    }
+
+    /// Notes one queued operation, or its failure.
+    pub(super) fn queued(&self, code: Code, what: impl FnOnce() -> String) -> Result<Mark> {
+        self.device.check(code, what)?;
+        Ok(self.core.mark())
+    }
+
+    /// The address of a part of a buffer.
+    fn part(&self, what: &str, buffer: &DeviceBuffer, offset: u64, len: u64) -> Result<u64> {
+        if !buffer.is_on(&self.device) {
+            return Err(Error::InvalidArgument(format!(
+                "{what} a buffer of another device"
+            )));
+        }
+        match offset.checked_add(len) {
+            Some(end) if end <= buffer.len() => Ok(buffer.address() + offset),
+            _ => Err(outside(what, offset, len, buffer.len())),
+        }
+    }
+
+    fn pinned_part(
+        &self,
+        buffer: &PinnedBuffer,
+        offset: u64,
+        len: u64,
+    ) -> Result<(*mut u8, usize)> {
+        if !buffer.is_on(&self.device) {
+            return Err(Error::InvalidArgument(
+                "copy with pinned memory of another device".into(),
+            ));
+        }
+        if offset.checked_add(len).is_none_or(|end| end > buffer.len()) {
+            return Err(outside(
+                "copy with pinned memory",
+                offset,
+                len,
+                buffer.len(),
+            ));
+        }
+        let to_usize = |n| usize::try_from(n).unwrap_or(usize::MAX);
+        Ok((buffer.host().wrapping_add(to_usize(offset)), to_usize(len)))
+    }
+
+    fn same_driver(&self, event: &Event) -> Result<()> {
+        if !std::ptr::eq(self.device.api, event.device().api) {
+            return Err(Error::InvalidArgument(
+                "the event is of another driver's device".into(),
+            ));
+        }
+        Ok(())
     }
 }
 
-fn missing() -> Error {
-    Error::Unsupported("no GPU driver is bound yet".into())
+fn outside(what: &str, offset: u64, len: u64, size: u64) -> Error {
+    Error::InvalidArgument(format!(
+        "{what} a buffer of {size} bytes: {len} bytes from {offset} are outside"
+    ))
+}
+
+/// What outlives the stream's handle: the device keeps it until the queued work is done.
+///
+/// A *ticket* is the number of operations queued so far. It is taken after the operation is queued,
+/// so an event recorded after reading `submitted` covers all tickets up to it.
+pub(super) struct StreamCore {
+    id: u64,
+    handle: StreamHandle,
+    submitted: AtomicU64,
+    completed: AtomicU64,
+    /// Events recorded so that others know when this stream is so far.
+    fences: Mutex<Vec<(u64, EventHandle)>>,
+    fault: Mutex<Option<Error>>,
+    closed: AtomicBool,
+}
+
+impl StreamCore {
+    pub fn new(id: u64, handle: StreamHandle) -> Self {
+        StreamCore {
+            id,
+            handle,
+            submitted: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            fences: Mutex::default(),
+            fault: Mutex::default(),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Counts an operation that was just queued.
+    fn mark(&self) -> Mark {
+        Mark {
+            stream: self.id,
+            ticket: self.submitted.fetch_add(1, Ordering::AcqRel) + 1,
+        }
+    }
+
+    /// Keeps the first fault for the next wait.
+    fn latch(&self, error: Error) {
+        self.fault.lock().get_or_insert(error);
+    }
+
+    /// Whether all work up to the ticket is over. The device is current.
+    pub fn reached(&self, device: &Device, ticket: u64) -> bool {
+        if self.completed.load(Ordering::Acquire) >= ticket {
+            return true;
+        }
+        let mut fences = self.fences.lock();
+        for recorded in [false, true] {
+            fences.retain(|(upto, event)| !self.passed(device, *upto, *event));
+            if self.completed.load(Ordering::Acquire) >= ticket {
+                return true;
+            }
+            if recorded || fences.iter().any(|(upto, _)| *upto >= ticket) {
+                return false;
+            }
+            match self.fence(device) {
+                Ok(fence) => fences.push(fence),
+                Err(error) => {
+                    self.latch(error);
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a fence is passed; its event is given back then.
+    fn passed(&self, device: &Device, upto: u64, event: EventHandle) -> bool {
+        // SAFETY: a live handle.
+        match unsafe { device.api.event_query(event) } {
+            code if code.is_not_ready() => return false,
+            Code::OK => {}
+            code => self.latch(device.failed(code, "GPU work failed")),
+        }
+        self.completed.fetch_max(upto, Ordering::AcqRel);
+        device.give_back_event(event);
+        true
+    }
+
+    /// A newly recorded event, and the ticket that it covers.
+    fn fence(&self, device: &Device) -> Result<(u64, EventHandle)> {
+        let event = device.take_event()?;
+        let upto = self.submitted.load(Ordering::Acquire);
+        // SAFETY: live handles.
+        match unsafe { device.api.event_record(event, self.handle) } {
+            Code::OK => Ok((upto, event)),
+            code => {
+                device.give_back_event(event);
+                Err(device.failed(code, "recording an event"))
+            }
+        }
+    }
+
+    /// Sleeps until everything queued so far is done; the code that the work ended with.
+    fn wait(&self, device: &Device, timeout: Option<Duration>) -> Result<Code> {
+        let (upto, event) = self.fence(device)?;
+        let Some(code) = device.wait_event(event, timeout) else {
+            self.fences.lock().push((upto, event));
+            return Err(timed_out(timeout));
+        };
+        self.completed.fetch_max(upto, Ordering::AcqRel);
+        device.give_back_event(event);
+        Ok(code)
+    }
+
+    /// Orders later work of `stream` after this stream's work up to now.
+    pub fn precede(&self, stream: &Stream) -> Result<()> {
+        let device = &stream.device;
+        let (upto, event) = self.fence(device)?;
+        // SAFETY: live handles.
+        let code = unsafe { device.api.stream_wait_event(stream.core.handle, event) };
+        // The event may be recorded again only when it is passed: the wait refers to it.
+        self.fences.lock().push((upto, event));
+        stream.queued(code, || "waiting for another stream".into())?;
+        Ok(())
+    }
+
+    /// Whether nothing is queued.
+    pub fn is_drained(&self, device: &Device) -> bool {
+        self.reached(device, self.submitted.load(Ordering::Acquire))
+    }
+
+    /// Destroys the driver's stream; it is drained and nobody has it any more.
+    pub fn destroy(&self, device: &Device) {
+        for (_, event) in self.fences.lock().drain(..) {
+            device.give_back_event(event);
+        }
+        // SAFETY: a live handle that is not used afterwards.
+        unsafe { device.api.stream_destroy(self.handle) };
+    }
 }
