@@ -150,6 +150,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         let model = Model::load(
             Path::new(OsStr::from_bytes(path.to_bytes())),
             &LoadOptions {
+                device: crate::model::DeviceChoice::Auto,
                 threads: options.threads as usize,
             },
             report

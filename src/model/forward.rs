@@ -3,6 +3,7 @@
 use super::Slice;
 use crate::Result;
 use crate::cpu::CpuExecutor;
+use crate::gpu::model::GpuExecutor;
 
 /// A model's forward pass with its KV pages.
 ///
@@ -22,6 +23,24 @@ pub trait Forward: Send {
 impl Forward for CpuExecutor {
     fn vocab_size(&self) -> usize {
         CpuExecutor::vocab_size(self)
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.max_rows()
+    }
+
+    fn page_count(&self) -> usize {
+        self.pages()
+    }
+
+    fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
+        self.run(slices, logits)
+    }
+}
+
+impl Forward for GpuExecutor {
+    fn vocab_size(&self) -> usize {
+        GpuExecutor::vocab_size(self)
     }
 
     fn max_tokens(&self) -> usize {

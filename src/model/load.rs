@@ -3,7 +3,9 @@
 use super::families::dense;
 use super::weights::Source;
 use super::{Config, Forward, PAGE_TOKENS};
-use crate::cpu::{CpuExecutor, CpuWeights, ThreadPool, simd_level};
+use super::device::{DeviceChoice, Weights};
+use crate::cpu::CpuExecutor;
+use crate::gpu::model::GpuExecutor;
 use crate::log::{self, Level};
 use crate::program::compile;
 use crate::step::Schedule;
@@ -18,6 +20,8 @@ use std::time::Instant;
 pub struct LoadOptions {
     /// CPU threads; 0: one per CPU this process may run on.
     pub threads: usize,
+    /// Which device runs the model.
+    pub device: DeviceChoice,
 }
 
 /// Facts about a loaded model.
@@ -54,7 +58,7 @@ pub struct Model {
     tokenizer: Arc<Tokenizer>,
     chat_template: Option<Arc<ChatTemplate>>,
     schedule: Schedule,
-    weights: Arc<CpuWeights>,
+    weights: Weights,
     threads: usize,
 }
 
@@ -92,8 +96,7 @@ impl Model {
         // The tokenizer is built while the weights are packed: both take about as long.
         let (tokenizer, weights) = std::thread::scope(|scope| {
             let tokenizer = scope.spawn(|| source.tokenizer());
-            let mut pool = ThreadPool::new(options.threads);
-            let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut report);
+            let weights = Weights::new(options, &schedule, bound, &mut report);
             let tokenizer = tokenizer
                 .join()
                 .unwrap_or_else(|_| Err(Error::Internal("building the tokenizer panicked".into())));
@@ -124,12 +127,12 @@ impl Model {
         };
         log::write(Level::Info, || {
             format!(
-                "loaded {} ({}, {}, {} MiB) on the CPU ({}) in {:.2} s",
+                "loaded {} ({}, {}, {} MiB) on {} in {:.2} s",
                 info.name,
                 info.family,
                 info.quantization,
                 info.weight_bytes >> 20,
-                simd_level().name(),
+                weights.device_name(),
                 info.load_seconds
             )
         });
@@ -139,7 +142,7 @@ impl Model {
             tokenizer: Arc::new(tokenizer),
             chat_template,
             schedule,
-            weights: Arc::new(weights),
+            weights,
             threads: options.threads,
         }))
     }
@@ -172,9 +175,22 @@ impl Model {
     /// New forward state with `page_count` KV pages of [`PAGE_TOKENS`] tokens and at most
     /// `max_tokens` tokens a call. Memory is reserved here or an error is returned.
     pub fn new_forward(&self, page_count: usize, max_tokens: usize) -> Result<Box<dyn Forward>> {
-        let weights = self.weights.clone();
         let schedule = self.schedule.clone();
-        let executor = CpuExecutor::new(weights, schedule, max_tokens, page_count, self.threads)?;
+        let executor: Box<dyn Forward> = match &self.weights {
+            Weights::Cpu(weights) => Box::new(CpuExecutor::new(
+                weights.clone(),
+                schedule,
+                max_tokens,
+                page_count,
+                self.threads,
+            )?),
+            Weights::Gpu(weights) => Box::new(GpuExecutor::new(
+                weights.clone(),
+                schedule,
+                max_tokens,
+                page_count,
+            )?),
+        };
         log::write(Level::Debug, || {
             format!(
                 "forward state: {} KV tokens, {} tokens a call",
@@ -182,6 +198,6 @@ impl Model {
                 max_tokens
             )
         });
-        Ok(Box::new(executor))
+        Ok(executor)
     }
 }

@@ -1,6 +1,7 @@
 //! Models: what a file describes, its weights, and its forward pass.
 
 pub mod config;
+mod device;
 pub mod families;
 mod forward;
 mod load;
@@ -9,5 +10,6 @@ pub mod weights;
 
 pub use crate::step::{PAGE_TOKENS, Slice, Wanted};
 pub use config::Config;
+pub use device::DeviceChoice;
 pub use forward::Forward;
 pub use load::{LoadOptions, Model, ModelInfo};

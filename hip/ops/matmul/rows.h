@@ -29,7 +29,7 @@
 #if PLATFORM_NVIDIA
 #define TEAMS 16
 // Bytes of a stage of a team's ring, and how many.
-#define STAGE_BYTES 2432
+#define STAGE_BYTES 2560
 #define STAGES 2
 #define MANY_ROWS 8
 #else
@@ -64,12 +64,12 @@ template <typename Q, int R> struct Shared {
     f32 *result;                                 // [BATCH][16][R]
     f32 *scratch;                                // [TEAMS]
     f32 *scale;                                  // [R] what results are multiplied with
-    f32 *sums;                                   // [R][padded / sum_cols]
-    f16x2 *x;                                    // [R][x_stride / 2]
+    f32 *sums;                                   // [rows][padded / sum_cols]
+    f16x2 *x;                                    // [rows][x_stride / 2]
     u32 padded, sum_stride, x_stride;            // columns; x_stride keeps 8 rows in different banks
 };
 
-template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols) {
+template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols, u32 rows) {
     Shared<Q, R> s;
     s.padded = (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
     s.sum_stride = s.padded / sum_cols<Q>();
@@ -79,7 +79,7 @@ template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 col
     s.scratch = s.result + s.BATCH * TILE_ROWS * R;
     s.scale = s.scratch + TEAMS;
     s.x = (f16x2 *)(s.scale + 8);
-    s.sums = (f32 *)(s.x + R * s.x_stride / 2);
+    s.sums = (f32 *)(s.x + rows * s.x_stride / 2);
     return s;
 }
 
@@ -323,7 +323,7 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
 #if PLATFORM_NVIDIA
     constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
     constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128;
-    const Shared<Q, R> s = shared_memory<Q, R>(memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8, p.cols);
+    const Shared<Q, R> s = shared_memory<Q, R>(memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8, p.cols, R == 1 ? 1 : p.rows);
     u8 *ring = memory + team * STAGES * STAGE;
     const u32 barriers = shared_address(memory + TEAMS * STAGES * STAGE) + team * STAGES * 8;
     const u32 chunks = (count + CHUNK - 1) / CHUNK, total = (end - begin) * chunks;
@@ -382,7 +382,7 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
         finish<Q, R>(p, s, partial, tile, now);
     }
 #else
-    const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols);
+    const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols, R == 1 ? 1 : p.rows);
     prepare_x<Q, R>(p, s);
     u32 buffer = 0;
     for (u32 tile = begin; tile < end; tile += BATCH, buffer ^= 1) {

@@ -1,0 +1,144 @@
+//! Geometry of the matrix products: which kernel, how many rows a launch, how much shared memory.
+//! The numbers are those of `hip/ops/matmul/rows.h`.
+
+use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};
+use crate::driver::{DeviceFacts, Platform};
+use crate::formats::ScalarType;
+
+/// How a matrix lies in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MatrixForm {
+    /// In tiles.
+    Quant(PackForm),
+    /// Row after row, rows padded to whole tiles.
+    Dense(ScalarType),
+}
+
+/// What is fixed per platform.
+struct Geometry {
+    teams: usize,
+    stage_bytes: usize,
+    stages: usize,
+    many_rows: usize,
+}
+
+fn geometry(platform: Platform) -> Geometry {
+    match platform {
+        Platform::Cuda => Geometry {
+            teams: 16,
+            stage_bytes: 2560,
+            stages: 2,
+            many_rows: 8,
+        },
+        Platform::Hip => Geometry {
+            teams: 8,
+            stage_bytes: 0,
+            stages: 0,
+            many_rows: 4,
+        },
+    }
+}
+
+impl MatrixForm {
+    /// The kernel for launches of one row or of several.
+    pub fn kernel(self, rows: usize) -> String {
+        match self {
+            MatrixForm::Quant(form) => {
+                let rows = if rows == 1 { "r1" } else { "rn" };
+                format!("mlxrocm_matmul_rows_{}_{rows}", form.name())
+            }
+            MatrixForm::Dense(ty) => format!("mlxrocm_matmul_rows_{}", scalar_name(ty)),
+        }
+    }
+
+    /// Threads of a block.
+    pub fn threads(self, facts: &DeviceFacts) -> u32 {
+        match self {
+            MatrixForm::Quant(_) => geometry(facts.platform).teams as u32 * 32,
+            MatrixForm::Dense(_) => 256,
+        }
+    }
+
+    /// Bytes of shared memory of a launch of `rows` rows.
+    pub fn shared_bytes(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
+        let MatrixForm::Quant(form) = self else {
+            return rows * cols * 4;
+        };
+        let Geometry {
+            teams,
+            stage_bytes,
+            stages,
+            many_rows,
+        } = geometry(facts.platform);
+        let ring = match facts.platform {
+            Platform::Hip => 0,
+            Platform::Cuda => {
+                let chunk = (stage_bytes / form.unit_bytes()).max(1);
+                let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
+                teams * stages * (stage + 8)
+            }
+        };
+        let (kernel_rows, batch) = if rows == 1 { (1, 4) } else { (many_rows, 2) };
+        let sum_cols = match facts.platform {
+            Platform::Hip => 8,
+            Platform::Cuda => form.group,
+        };
+        let padded = form.units(cols) * form.unit_blocks() * BLOCK;
+        let partial = 2 * batch * TILE_ROWS * kernel_rows * teams * 4;
+        let fixed = partial + batch * TILE_ROWS * kernel_rows * 4 + teams * 4 + 32;
+        ring + fixed + rows * ((padded + 32) * 2 + padded / sum_cols * 4)
+    }
+
+    /// The most rows one launch takes; 0 if the device has too little shared memory for one.
+    pub fn rows_at_once(self, facts: &DeviceFacts, cols: usize) -> usize {
+        let most = match self {
+            MatrixForm::Quant(_) => geometry(facts.platform).many_rows,
+            MatrixForm::Dense(_) => 8,
+        };
+        let limit = facts.lds_bytes_opt_in.max(facts.lds_bytes) as usize;
+        (1..=most)
+            .rev()
+            .find(|&rows| self.shared_bytes(facts, rows, cols) <= limit)
+            .unwrap_or(0)
+    }
+
+    /// Blocks of a launch over `works` tiles (or pairs of tiles).
+    pub fn blocks(self, facts: &DeviceFacts, works: usize) -> u32 {
+        let units = facts.compute_units.max(1) as usize;
+        let most = match (self, facts.platform) {
+            // One block a multiprocessor: its ring fills the shared memory.
+            (MatrixForm::Quant(_), Platform::Cuda) => units,
+            _ => units * 8,
+        };
+        works.clamp(1, most) as u32
+    }
+
+    /// Bytes of a tile.
+    pub fn tile_bytes(self, cols: usize) -> usize {
+        match self {
+            MatrixForm::Quant(form) => form.tile_bytes(cols),
+            MatrixForm::Dense(ty) => TILE_ROWS * cols * ty.bytes(),
+        }
+    }
+}
+
+/// The name of a type in kernel names.
+pub fn scalar_name(ty: ScalarType) -> &'static str {
+    match ty {
+        ScalarType::F32 => "f32",
+        ScalarType::F16 => "f16",
+        ScalarType::BF16 => "bf16",
+    }
+}
+
+/// The number of a kind of scales in `enum Scales` of `hip/common/quant.h`.
+pub fn scales_number(scales: Scales) -> u32 {
+    match scales {
+        Scales::PairF16 => 0,
+        Scales::PairBf16 => 1,
+        Scales::PairF32 => 2,
+        Scales::Zero => 3,
+        Scales::SuperZero => 4,
+        Scales::SuperMin => 5,
+    }
+}

@@ -1,0 +1,11 @@
+//! Models on a GPU: weights in the kernels' layout, and the executor of a program's schedule.
+
+mod executor;
+mod inputs;
+mod matmul;
+mod pack;
+mod record;
+mod weights;
+
+pub use executor::GpuExecutor;
+pub use weights::GpuWeights;

@@ -1,0 +1,357 @@
+//! A model's weights on a GPU, grouped as its schedule multiplies with them.
+
+use super::matmul::MatrixForm;
+use super::pack::{PackForm, TILE_ROWS, pack_tile};
+use crate::formats::{Format, RowGroups, Weight};
+use crate::gpu::{Device, DeviceBuffer, Uploader};
+use crate::step::{Epilogue, MatrixId, Schedule, Step};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes that are packed at a time, by all threads, before they are copied.
+const PACK_BYTES: usize = 32 << 20;
+
+/// One or more matrices of the same columns and form, one after the other or (gate and up)
+/// interleaved tile by tile.
+#[derive(Clone)]
+pub struct GpuMatrix {
+    pub form: MatrixForm,
+    pub data: DeviceBuffer,
+    pub cols: usize,
+    /// Tiles of all matrices.
+    pub tiles: usize,
+}
+
+/// One launch of a matmul step.
+#[derive(Clone)]
+pub struct Launch {
+    pub matrix: Arc<GpuMatrix>,
+    /// First of the step's products that it computes.
+    pub first: usize,
+    /// How many of them.
+    pub count: usize,
+    /// `[tiles · 16]`.
+    pub bias: Option<DeviceBuffer>,
+    /// Gate and up in one.
+    pub silu: bool,
+}
+
+/// A model's weights on a device. Immutable: any thread.
+
+pub struct GpuWeights {
+    pub(super) device: Arc<Device>,
+    /// Norm weights and biases, f32.
+    pub(super) vectors: Vec<DeviceBuffer>,
+    /// Launches of each step of the schedule; empty for other steps.
+    pub(super) launches: Vec<Vec<Launch>>,
+    /// Tables that are gathered by token.
+    pub(super) tables: HashMap<MatrixId, Arc<GpuMatrix>>,
+}
+
+/// Which matrices lie together: how, and in which order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    matrices: Vec<MatrixId>,
+    interleaved: bool,
+}
+
+struct Loader<'a> {
+    device: &'a Arc<Device>,
+    matrices: &'a [Weight],
+    made: HashMap<Key, Arc<GpuMatrix>>,
+    uploader: Uploader,
+    threads: usize,
+    progress: &'a mut dyn FnMut(u64) -> Result<()>,
+}
+
+impl GpuWeights {
+    /// The device's name and target.
+    pub fn device_name(&self) -> String {
+        let facts = self.device.facts();
+        format!("{} ({})", facts.name, facts.arch)
+    }
+
+    /// Packs and copies the weights that `schedule` uses. The places in `matrices` and `vectors` are
+    /// the ids of the schedule. `progress(bytes)` is called for each weight. `threads`: 0 means one
+    /// per CPU.
+    ///
+    /// # Errors
+    /// `OutOfMemory` before anything is copied if the weights do not fit the device.
+    pub fn new(
+        device: &Arc<Device>,
+        schedule: &Schedule,
+        matrices: &[Weight],
+        vectors: &[Vec<f32>],
+        threads: usize,
+        progress: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<GpuWeights> {
+        fits(device, matrices)?;
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut loader = Loader {
+            device,
+            matrices,
+            made: HashMap::new(),
+            uploader: device.uploader()?,
+            threads: if threads == 0 { cpus } else { threads },
+            progress,
+        };
+        let on_device = vectors.iter().map(|v| loader.vector(v));
+        let on_device = on_device.collect::<Result<_>>()?;
+        let mut launches = Vec::with_capacity(schedule.steps.len());
+        let mut tables = HashMap::new();
+        for step in &schedule.steps {
+            launches.push(loader.step(step, vectors)?);
+            if let Step::Embed { table, .. } = step {
+                let key = Key {
+                    matrices: vec![*table],
+                    interleaved: false,
+                };
+                tables.insert(*table, loader.matrix(key)?);
+            }
+        }
+        loader.uploader.finish()?;
+        Ok(GpuWeights {
+            device: device.clone(),
+            vectors: on_device,
+            launches,
+            tables,
+        })
+    }
+}
+
+/// Whether the device has room for the weights, about.
+fn fits(device: &Arc<Device>, matrices: &[Weight]) -> Result<()> {
+    let needed: u64 = matrices.iter().map(|w| w.byte_len() as u64).sum();
+    let memory = device.memory()?;
+    let room = memory.limit.saturating_sub(memory.active);
+    if needed > room {
+        return Err(Error::OutOfMemory(format!(
+            "the weights need {} MiB, {} has {} MiB of its limit of {} MiB left: use a smaller model \
+             or quantization, or the CPU",
+            needed >> 20,
+            device.facts().name,
+            room >> 20,
+            memory.limit >> 20
+        )));
+    }
+    Ok(())
+}
+
+impl Loader<'_> {
+    fn weight(&self, id: MatrixId) -> Result<&Weight> {
+        self.matrices
+            .get(id.0)
+            .ok_or_else(|| Error::Internal("a step names a matrix that was not bound".into()))
+    }
+
+    fn form(&self, id: MatrixId) -> Result<MatrixForm> {
+        let format = self.weight(id)?.format;
+        Ok(match (format, format.group_form()) {
+            (_, Some(form)) => MatrixForm::Quant(PackForm::of(form)),
+            (Format::Dense(ty), None) => MatrixForm::Dense(ty),
+            (format, None) => {
+                return Err(Error::Internal(format!(
+                    "{format} has no form on the device"
+                )));
+            }
+        })
+    }
+
+    /// The launches of a step: products of one form together, at most three.
+    fn step(&mut self, step: &Step, vectors: &[Vec<f32>]) -> Result<Vec<Launch>> {
+        let Step::Matmul {
+            products, epilogue, ..
+        } = step
+        else {
+            return Ok(Vec::new());
+        };
+        let forms = products.iter().map(|p| self.form(p.weight));
+        let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
+        let silu = *epilogue == Epilogue::SwiGlu && forms.windows(2).all(|f| f[0] == f[1]);
+        let mut launches = Vec::new();
+        let mut first = 0;
+        while first < products.len() {
+            let same = forms[first..].iter().take_while(|f| **f == forms[first]);
+            let count = same.count().min(3);
+            let part = &products[first..first + count];
+            let key = Key {
+                matrices: part.iter().map(|p| p.weight).collect(),
+                interleaved: silu,
+            };
+            let biases: Vec<Option<&Vec<f32>>> = part
+                .iter()
+                .map(|p| p.bias.and_then(|id| vectors.get(id.0)))
+                .collect();
+            let bias = match biases.iter().any(Option::is_some) {
+                true => Some(self.bias(&key, &biases)?),
+                false => None,
+            };
+            launches.push(Launch {
+                matrix: self.matrix(key)?,
+                first,
+                count,
+                bias,
+                silu,
+            });
+            first += count;
+        }
+        Ok(launches)
+    }
+
+    fn vector(&mut self, vector: &[f32]) -> Result<DeviceBuffer> {
+        let buffer = self.device.alloc((vector.len().max(1) * 4) as u64)?;
+        let mut rest = vector.iter().flat_map(|v| v.to_le_bytes());
+        self.uploader
+            .write(&buffer, 0, (vector.len() * 4) as u64, |piece| {
+                piece.fill_with(|| rest.next().unwrap_or(0));
+                Ok(())
+            })?;
+        Ok(buffer)
+    }
+
+    /// The biases in the places of their tiles' rows.
+    fn bias(&mut self, key: &Key, biases: &[Option<&Vec<f32>>]) -> Result<DeviceBuffer> {
+        let tiles = self.tiles(key)?;
+        let mut all = vec![0.0f32; tiles.len() * TILE_ROWS];
+        for (tile, to) in tiles.iter().zip(all.chunks_exact_mut(TILE_ROWS)) {
+            if let Some(Some(bias)) = biases.get(tile.matrix) {
+                let from = &bias[tile.row.min(bias.len())..];
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = *from;
+                }
+            }
+        }
+        self.vector(&all)
+    }
+
+    /// What each tile of the matrices together holds.
+    fn tiles(&self, key: &Key) -> Result<Vec<Tile>> {
+        let mut lists = Vec::new();
+        for (matrix, id) in key.matrices.iter().enumerate() {
+            let rows = (0..self.weight(*id)?.rows).step_by(TILE_ROWS);
+            lists.push(rows.map(|row| Tile { matrix, row }).collect::<Vec<_>>());
+        }
+        if !key.interleaved {
+            return Ok(lists.concat());
+        }
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+        let places = (0..longest).flat_map(|i| lists.iter().map(move |list| list.get(i).copied()));
+        places
+            .map(|tile| tile.ok_or_else(|| Error::Internal("gate and up differ in rows".into())))
+            .collect()
+    }
+
+    fn matrix(&mut self, key: Key) -> Result<Arc<GpuMatrix>> {
+        if let Some(made) = self.made.get(&key) {
+            return Ok(made.clone());
+        }
+        let weights = key.matrices.iter().map(|id| self.weight(*id).cloned());
+        let weights: Vec<Weight> = weights.collect::<Result<_>>()?;
+        let (Some(first), Some(id)) = (weights.first(), key.matrices.first()) else {
+            return Err(Error::Internal("a product without matrices".into()));
+        };
+        let (form, cols) = (self.form(*id)?, first.cols);
+        if form.rows_at_once(self.device.facts(), cols) == 0 {
+            return Err(Error::Unsupported(format!(
+                "{}: {cols} columns need more local memory than the {} KiB of {}",
+                first.name,
+                self.device.facts().lds_bytes >> 10,
+                self.device.facts().name
+            )));
+        }
+        let tiles = self.tiles(&key)?;
+        let tile_bytes = form.tile_bytes(cols);
+        let data = self.device.alloc((tiles.len() * tile_bytes) as u64)?;
+        let chunk = (PACK_BYTES / tile_bytes).max(1);
+        let mut packed = vec![0u8; chunk.min(tiles.len()) * tile_bytes];
+        for (at, tiles) in tiles.chunks(chunk).enumerate() {
+            let packed = &mut packed[..tiles.len() * tile_bytes];
+            pack_all(form, &weights, tiles, tile_bytes, packed, self.threads)?;
+            let mut rest = &*packed;
+            let offset = (at * chunk * tile_bytes) as u64;
+            self.uploader
+                .write(&data, offset, packed.len() as u64, |piece| {
+                    let (now, later) = rest.split_at(piece.len().min(rest.len()));
+                    piece.copy_from_slice(now);
+                    rest = later;
+                    Ok(())
+                })?;
+        }
+        for weight in &weights {
+            weight.release();
+            (self.progress)(weight.byte_len() as u64)?;
+        }
+        let made = Arc::new(GpuMatrix {
+            form,
+            data,
+            cols,
+            tiles: tiles.len(),
+        });
+        self.made.insert(key, made.clone());
+        Ok(made)
+    }
+}
+
+/// A tile: `row` is the first of its rows in the matrix (a place in the key's list).
+#[derive(Debug, Clone, Copy)]
+struct Tile {
+    matrix: usize,
+    row: usize,
+}
+
+/// Packs tiles, in parallel.
+fn pack_all(
+    form: MatrixForm,
+    weights: &[Weight],
+    tiles: &[Tile],
+    tile_bytes: usize,
+    out: &mut [u8],
+    threads: usize,
+) -> Result<()> {
+    let share = tiles.len().div_ceil(threads.max(1)).max(1);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = tiles
+            .chunks(share)
+            .zip(out.chunks_mut(share * tile_bytes))
+            .map(|(tiles, out)| {
+                scope.spawn(move || {
+                    let mut groups = RowGroups::default();
+                    for (tile, out) in tiles.iter().zip(out.chunks_exact_mut(tile_bytes)) {
+                        pack_one(form, &weights[tile.matrix], tile.row, &mut groups, out)?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|_| Err(Error::Internal("packing weights panicked".into())))
+        })
+    })
+}
+
+fn pack_one(
+    form: MatrixForm,
+    weight: &Weight,
+    row: usize,
+    groups: &mut RowGroups,
+    out: &mut [u8],
+) -> Result<()> {
+    out.fill(0);
+    let place = |i: usize| (row + i < weight.rows).then_some((weight, row + i));
+    match form {
+        MatrixForm::Quant(form) => pack_tile(form, place, groups, out),
+        MatrixForm::Dense(ty) => {
+            let row_bytes = weight.cols * ty.bytes();
+            let rows = TILE_ROWS.min(weight.rows - row);
+            let from = weight
+                .data
+                .get(row * row_bytes..(row + rows) * row_bytes)
+                .ok_or_else(|| Error::InvalidFile(format!("{}: too short", weight.name)))?;
+            out[..from.len()].copy_from_slice(from);
+            Ok(())
+        }
+    }
+}
