@@ -45,6 +45,8 @@ pub fn build() -> Result<(), String> {
         Err(message) => {
             if !message.is_empty() {
                 println!("cargo::warning={message}; GPU kernels will be compiled at run time");
+                // A compiler that is installed later is noticed.
+                println!("cargo::rerun-if-changed=/usr/bin");
             }
             return archive::write(&out, &sources, &[], "");
         }
