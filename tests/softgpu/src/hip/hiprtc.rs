@@ -1,0 +1,363 @@
+//! Run-time compilation: the `hiprtc` functions over a clang of the machine.
+//!
+//! `SOFTGPU_CLANG` names the compiler, else `clang++-19`. The source sees what the real hiprtc gives
+//! without any include: the HIP keywords and the index built-ins (`prelude.h`).
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::faults::Site;
+use super::host_read;
+use super::runtime::{HandleKind, runtime};
+
+const SUCCESS: c_int = 0;
+const PROGRAM_CREATION_FAILURE: c_int = 2;
+const INVALID_INPUT: c_int = 3;
+const INVALID_PROGRAM: c_int = 4;
+const INVALID_OPTION: c_int = 5;
+const COMPILATION: c_int = 6;
+const INTERNAL_ERROR: c_int = 11;
+
+/// A program being compiled.
+#[derive(Debug, Default)]
+pub struct Program {
+    source: String,
+    headers: Vec<(String, String)>,
+    log: String,
+    code: Vec<u8>,
+}
+
+type Answer<T = ()> = Result<T, c_int>;
+
+fn guard(name: &'static str, body: impl FnOnce() -> Answer) -> c_int {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        runtime().lock().report.count_call(name);
+        body()
+    }));
+    match outcome {
+        Ok(Ok(())) => SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => INTERNAL_ERROR,
+    }
+}
+
+fn text(pointer: *const c_char) -> Answer<String> {
+    if pointer.is_null() {
+        return Err(INVALID_INPUT);
+    }
+    // SAFETY: not null; the contract of hiprtc gives a C string.
+    Ok(unsafe { CStr::from_ptr(pointer) }
+        .to_string_lossy()
+        .into_owned())
+}
+
+fn texts(array: *const *const c_char, count: c_int) -> Answer<Vec<String>> {
+    (0..u64::try_from(count).map_err(|_| INVALID_INPUT)?)
+        .map(|index| {
+            let pointer = host_read::read_u64(array as u64 + 8 * index).ok_or(INVALID_INPUT)?;
+            text(pointer as *const c_char)
+        })
+        .collect()
+}
+
+fn program(handle: *mut c_void) -> Answer<Arc<Mutex<Program>>> {
+    let mut state = runtime().lock();
+    let handle = handle as u64;
+    match state.programs.get(&handle) {
+        Some(found) => Ok(Arc::clone(found)),
+        None => {
+            state.bad_handle(HandleKind::Program, handle);
+            Err(INVALID_PROGRAM)
+        }
+    }
+}
+
+fn write<T>(pointer: *mut T, value: T) -> Answer {
+    if pointer.is_null() {
+        return Err(INVALID_INPUT);
+    }
+    // SAFETY: not null; the contract of hiprtc gives a place for one value.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// A folder of its own for one compilation, removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Scratch> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("softgpu-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Options for clang; the target must be among them.
+fn clang_options(options: &[String]) -> Answer<Vec<String>> {
+    let mut arch = None;
+    let mut passed = Vec::new();
+    for option in options {
+        let target = ["--offload-arch=", "--gpu-architecture="]
+            .iter()
+            .find_map(|prefix| option.strip_prefix(prefix));
+        match target {
+            Some(target) => arch = Some(target.to_owned()),
+            None => passed.push(option.clone()),
+        }
+    }
+    // The real hiprtc takes the current device's target.
+    let arch = match arch {
+        Some(arch) => arch,
+        None => runtime()
+            .lock()
+            .device()
+            .map_err(|_| INVALID_OPTION)?
+            .facts
+            .arch_name
+            .to_owned(),
+    };
+    passed.insert(0, format!("--offload-arch={arch}"));
+    Ok(passed)
+}
+
+impl Program {
+    fn compile(&mut self, options: &[String]) -> std::io::Result<bool> {
+        let scratch = Scratch::new()?;
+        let file = |name: &str| scratch.0.join(name);
+        std::fs::write(file("prelude.h"), include_str!("prelude.h"))?;
+        std::fs::write(file("program.hip"), &self.source)?;
+        for (name, content) in &self.headers {
+            let path = file(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(path, content)?;
+        }
+        let compiler = std::env::var("SOFTGPU_CLANG").unwrap_or_else(|_| "clang++-19".to_owned());
+        let output = Command::new(&compiler)
+            .current_dir(&scratch.0)
+            .args([
+                "-x",
+                "hip",
+                "--offload-device-only",
+                "--no-gpu-bundle-output",
+            ])
+            .args([
+                "-nogpulib",
+                "-nogpuinc",
+                "-O3",
+                "-std=c++17",
+                "-D__HIPCC_RTC__=1",
+                "-I.",
+            ])
+            .args(["-include", "prelude.h"])
+            .args(options)
+            .args(["program.hip", "-o", "program.co"])
+            .output();
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => {
+                self.log = format!("{compiler} cannot be started: {error}");
+                return Ok(false);
+            }
+        };
+        self.log = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Ok(false);
+        }
+        self.code = std::fs::read(file("program.co"))?;
+        Ok(true)
+    }
+}
+
+/// Version of the compiler: that of the runtime.
+///
+/// # Safety
+/// The pointers are null or places for an int.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> c_int {
+    guard("hiprtcVersion", || {
+        let version = runtime().lock().config.version;
+        write(major, version / 10_000_000)?;
+        write(minor, version / 100_000 % 100)
+    })
+}
+
+/// Name of a result code, static.
+#[unsafe(no_mangle)]
+pub extern "C" fn hiprtcGetErrorString(code: c_int) -> *const c_char {
+    let name: &CStr = match code {
+        SUCCESS => c"HIPRTC_SUCCESS",
+        1 => c"HIPRTC_ERROR_OUT_OF_MEMORY",
+        PROGRAM_CREATION_FAILURE => c"HIPRTC_ERROR_PROGRAM_CREATION_FAILURE",
+        INVALID_INPUT => c"HIPRTC_ERROR_INVALID_INPUT",
+        INVALID_PROGRAM => c"HIPRTC_ERROR_INVALID_PROGRAM",
+        INVALID_OPTION => c"HIPRTC_ERROR_INVALID_OPTION",
+        COMPILATION => c"HIPRTC_ERROR_COMPILATION",
+        INTERNAL_ERROR => c"HIPRTC_ERROR_INTERNAL_ERROR",
+        _ => c"Invalid HIPRTC error code",
+    };
+    name.as_ptr()
+}
+
+/// Creates a program from source and headers.
+///
+/// # Safety
+/// The strings are C strings and the arrays have `header_count` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcCreateProgram(
+    program: *mut *mut c_void,
+    source: *const c_char,
+    _name: *const c_char,
+    header_count: c_int,
+    headers: *const *const c_char,
+    header_names: *const *const c_char,
+) -> c_int {
+    guard("hiprtcCreateProgram", || {
+        if program.is_null() {
+            return Err(INVALID_INPUT);
+        }
+        let source = text(source)?;
+        let names = texts(header_names, header_count)?;
+        if names
+            .iter()
+            .any(|name| name.starts_with('/') || name.contains(".."))
+        {
+            return Err(PROGRAM_CREATION_FAILURE);
+        }
+        let headers = names
+            .into_iter()
+            .zip(texts(headers, header_count)?)
+            .collect();
+        let mut state = runtime().lock();
+        let handle = state.new_handle(HandleKind::Program);
+        let fresh = Program {
+            source,
+            headers,
+            ..Program::default()
+        };
+        state.programs.insert(handle, Arc::new(Mutex::new(fresh)));
+        drop(state);
+        write(program, handle as *mut c_void)
+    })
+}
+
+/// Destroys a program and clears its handle.
+///
+/// # Safety
+/// `handle` is null or points to a program handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcDestroyProgram(handle: *mut *mut c_void) -> c_int {
+    guard("hiprtcDestroyProgram", || {
+        if handle.is_null() {
+            return Err(INVALID_INPUT);
+        }
+        // SAFETY: not null; the caller points to a handle.
+        let value = unsafe { handle.read() };
+        program(value)?;
+        runtime().lock().programs.remove(&(value as u64));
+        write(handle, std::ptr::null_mut())
+    })
+}
+
+/// Compiles a program; the messages go to its log.
+///
+/// # Safety
+/// `options` has `count` C strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcCompileProgram(
+    handle: *mut c_void,
+    count: c_int,
+    options: *const *const c_char,
+) -> c_int {
+    guard("hiprtcCompileProgram", || {
+        let program = program(handle)?;
+        let options = clang_options(&texts(options, count)?)?;
+        if runtime().lock().faults.strikes(Site::Compile) {
+            program.lock().log = "injected fault".to_owned();
+            return Err(INTERNAL_ERROR);
+        }
+        match program.lock().compile(&options) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(COMPILATION),
+            Err(_) => Err(INTERNAL_ERROR),
+        }
+    })
+}
+
+/// Bytes of a program's log, with its NUL.
+///
+/// # Safety
+/// `size` is null or a place for a size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcGetProgramLogSize(handle: *mut c_void, size: *mut usize) -> c_int {
+    guard("hiprtcGetProgramLogSize", || {
+        let bytes = program(handle)?.lock().log.len() + 1;
+        write(size, bytes)
+    })
+}
+
+/// A program's log, ended by a NUL.
+///
+/// # Safety
+/// `log` has the bytes that `hiprtcGetProgramLogSize` said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcGetProgramLog(handle: *mut c_void, log: *mut c_char) -> c_int {
+    guard("hiprtcGetProgramLog", || {
+        let mut bytes = program(handle)?.lock().log.clone().into_bytes();
+        bytes.push(0);
+        copy_out(log, &bytes)
+    })
+}
+
+/// Bytes of a program's code; an error before it was compiled.
+///
+/// # Safety
+/// `size` is null or a place for a size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcGetCodeSize(handle: *mut c_void, size: *mut usize) -> c_int {
+    guard("hiprtcGetCodeSize", || {
+        match program(handle)?.lock().code.len() {
+            0 => Err(INVALID_PROGRAM),
+            bytes => write(size, bytes),
+        }
+    })
+}
+
+/// A program's code.
+///
+/// # Safety
+/// `code` has the bytes that `hiprtcGetCodeSize` said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hiprtcGetCode(handle: *mut c_void, code: *mut c_char) -> c_int {
+    guard("hiprtcGetCode", || {
+        let bytes = program(handle)?.lock().code.clone();
+        if bytes.is_empty() {
+            Err(INVALID_PROGRAM)
+        } else {
+            copy_out(code, &bytes)
+        }
+    })
+}
+
+fn copy_out(to: *mut c_char, bytes: &[u8]) -> Answer {
+    if to.is_null() {
+        return Err(INVALID_INPUT);
+    }
+    // SAFETY: not null; the contract of hiprtc gives as many bytes as the size function said.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast::<u8>(), bytes.len()) };
+    Ok(())
+}

@@ -1,0 +1,474 @@
+//! The process's runtime: all objects behind one lock, the queue operations, and host waits.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::allocation::{Allocations, Place};
+use super::capture::Capture;
+use super::config::Config;
+use super::device::Device;
+use super::entry::current_device;
+use super::error::{Error, Outcome};
+use super::event::Event;
+use super::faults::{Faults, Site};
+use super::graph::Graph;
+use super::graph_exec::Executable;
+use super::hiprtc::Program;
+use super::module::{Function, Module};
+use super::operation::{Operation, OperationId, Use, What};
+use super::random::Random;
+use super::report::Report;
+use super::stream::Stream;
+use crate::memory::Memory;
+
+/// Kinds of handles; the kind is part of the handle's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandleKind {
+    /// `hipStream_t`
+    Stream = 1,
+    /// `hipEvent_t`
+    Event = 2,
+    /// `hipModule_t`
+    Module = 3,
+    /// `hipFunction_t`
+    Function = 4,
+    /// `hipGraph_t`
+    Graph = 5,
+    /// `hipGraphNode_t`
+    Node = 6,
+    /// `hipGraphExec_t`
+    Executable = 7,
+    /// `hiprtcProgram`
+    Program = 8,
+}
+
+/// Handles are addresses that no memory has, so that a program that follows one crashes at once.
+const HANDLE_BASE: u64 = 0x5347_0000_0000_0000;
+
+/// All objects of the runtime.
+pub struct State {
+    /// The configuration in force.
+    pub config: Config,
+    /// The devices, by ordinal.
+    pub devices: Vec<Device>,
+    /// Device and pinned memory.
+    pub allocations: Allocations,
+    /// Freed pinned blocks that are kept back, oldest first: start and bytes.
+    pub freed_pinned: VecDeque<(u64, u64)>,
+    /// Streams by handle, the devices' null streams among them.
+    pub streams: BTreeMap<u64, Stream>,
+    /// Events by handle.
+    pub events: BTreeMap<u64, Event>,
+    /// Modules by handle.
+    pub modules: BTreeMap<u64, Module>,
+    /// Functions by handle.
+    pub functions: BTreeMap<u64, Function>,
+    /// Graphs by handle.
+    pub graphs: BTreeMap<u64, Graph>,
+    /// Executable graphs by handle.
+    pub executables: BTreeMap<u64, Executable>,
+    /// Stream captures under way, by number.
+    pub captures: BTreeMap<u64, Capture>,
+    /// Run-time compilation programs by handle.
+    pub programs: BTreeMap<u64, Arc<Mutex<Program>>>,
+    /// Operations that are not done: the stream of each.
+    pub pending: HashMap<OperationId, u64>,
+    /// The operation being executed.
+    pub running: Option<OperationId>,
+    /// Source of every random choice.
+    pub random: Random,
+    /// Injected faults.
+    pub faults: Faults,
+    /// What was seen.
+    pub report: Report,
+    /// When something was enqueued last.
+    pub last_enqueue: Instant,
+    /// One operation may run although nobody waits (a query found work pending).
+    pub nudged: bool,
+    /// Counts resets; waits begun before one end with an error.
+    pub generation: u64,
+    next: u64,
+    scheduler_started: bool,
+}
+
+/// The runtime of the process.
+pub struct Runtime {
+    state: Mutex<State>,
+    /// Wakes the scheduler.
+    pub wake: Condvar,
+    /// Wakes host waits.
+    pub done: Condvar,
+    /// Host threads that wait.
+    pub waiters: AtomicUsize,
+    /// Ends the kernel being executed.
+    pub stop: AtomicBool,
+}
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    let text = std::env::var("SOFTGPU_CONFIG").unwrap_or_default();
+    let mut mistakes = Vec::new();
+    let config = Config::parse(&text).unwrap_or_else(|message| {
+        mistakes.push(message);
+        Config {
+            devices: Vec::new(),
+            ..Config::default()
+        }
+    });
+    let mut state = State::new(config.clone()).unwrap_or_else(|message| {
+        mistakes.push(message);
+        State::empty(Config {
+            devices: Vec::new(),
+            ..config
+        })
+    });
+    for message in mistakes {
+        eprintln!("softgpu: SOFTGPU_CONFIG: {message}");
+        state.report.violation("configuration", message);
+    }
+    Runtime {
+        state: Mutex::new(state),
+        wake: Condvar::new(),
+        done: Condvar::new(),
+        waiters: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+    }
+});
+
+/// The runtime of this process.
+pub fn runtime() -> &'static Runtime {
+    &RUNTIME
+}
+
+impl Runtime {
+    /// Locks all objects. Never held while a kernel, copy or host function runs.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Blocks the calling host thread until `finished` answers. Lets the scheduler run at once.
+    ///
+    /// # Errors
+    /// What `finished` says; `hipErrorLaunchTimeOut`, with an entry in the report, when nothing can
+    /// end the wait for the configured time; `hipErrorContextIsDestroyed` after a reset.
+    pub fn wait<T>(
+        &self,
+        state: &mut MutexGuard<'_, State>,
+        what: &str,
+        mut finished: impl FnMut(&mut State) -> Option<Outcome<T>>,
+    ) -> Outcome<T> {
+        let generation = state.generation;
+        let mut stuck: Option<Instant> = None;
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        self.wake.notify_all();
+        let outcome = loop {
+            if state.generation != generation {
+                break Err(Error::CONTEXT_IS_DESTROYED);
+            }
+            if let Some(outcome) = finished(state) {
+                break outcome;
+            }
+            if state.running.is_some() || state.has_candidate() {
+                stuck = None;
+            } else {
+                let since = *stuck.get_or_insert_with(Instant::now);
+                let limit = Duration::from_millis(state.config.hang_limit_ms);
+                if since.elapsed() >= limit {
+                    let message = format!(
+                        "{what} waited {} ms for work that cannot end",
+                        limit.as_millis()
+                    );
+                    state.report.violation("host_wait_without_end", message);
+                    break Err(Error::LAUNCH_TIMEOUT);
+                }
+            }
+            self.done.wait_for(state, Duration::from_millis(20));
+        };
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        outcome
+    }
+
+    /// Throws everything away and starts again with `config`. Ends waits with an error.
+    ///
+    /// # Errors
+    /// A device of the configuration that is not modelled; then nothing changes.
+    pub fn restart(&self, config: Config) -> Result<(), String> {
+        let mut fresh = State::new(config)?;
+        let mut state = self.lock();
+        self.stop.store(true, Ordering::Relaxed);
+        while state.running.is_some() {
+            self.done.wait_for(&mut state, Duration::from_millis(20));
+        }
+        self.stop.store(false, Ordering::Relaxed);
+        fresh.generation = state.generation + 1;
+        fresh.next = state.next;
+        fresh.scheduler_started = state.scheduler_started;
+        let pinned: Vec<(u64, u64)> = state
+            .allocations
+            .live()
+            .filter(|found| found.place == Place::Pinned)
+            .map(|found| (found.start, found.bytes))
+            .chain(state.freed_pinned.iter().copied())
+            .collect();
+        *state = fresh;
+        for (start, bytes) in pinned {
+            // SAFETY: the registry that is gone held this block; no operation runs.
+            unsafe { super::allocation::give_pinned(start, bytes as usize) };
+        }
+        self.done.notify_all();
+        Ok(())
+    }
+}
+
+impl State {
+    /// A fresh runtime.
+    ///
+    /// # Errors
+    /// The name of a device that is not modelled.
+    pub fn new(config: Config) -> Result<State, String> {
+        let mut state = State::empty(config);
+        for ordinal in 0..state.config.devices.len() {
+            let handle = state.new_handle(HandleKind::Stream);
+            let device = Device::new(&state.config, ordinal, handle)?;
+            state.streams.insert(handle, Stream::null_of(ordinal));
+            state.devices.push(device);
+        }
+        Ok(state)
+    }
+
+    fn empty(config: Config) -> State {
+        State {
+            random: Random::new(config.seed),
+            config,
+            devices: Vec::new(),
+            allocations: Allocations::default(),
+            freed_pinned: VecDeque::new(),
+            streams: BTreeMap::new(),
+            events: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            graphs: BTreeMap::new(),
+            executables: BTreeMap::new(),
+            captures: BTreeMap::new(),
+            programs: BTreeMap::new(),
+            pending: HashMap::new(),
+            running: None,
+            faults: Faults::default(),
+            report: Report::default(),
+            last_enqueue: Instant::now(),
+            nudged: false,
+            generation: 0,
+            next: 1,
+            scheduler_started: false,
+        }
+    }
+
+    /// A number that was never given before.
+    pub fn new_number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// A handle that was never given before.
+    pub fn new_handle(&mut self, kind: HandleKind) -> u64 {
+        HANDLE_BASE | (kind as u64) << 40 | self.new_number() << 4
+    }
+
+    /// The error for a handle that names no live object, with an entry in the report.
+    pub fn bad_handle(&mut self, kind: HandleKind, handle: u64) -> Error {
+        let ours = handle & !((1 << 40) - 1) == HANDLE_BASE | (kind as u64) << 40;
+        let words = if ours { "is destroyed" } else { "is not one" };
+        self.report.violation(
+            "bad_handle",
+            format!("{kind:?} handle {handle:#x} was used but {words}"),
+        );
+        Error::INVALID_HANDLE
+    }
+
+    /// The calling thread's device.
+    ///
+    /// # Errors
+    /// The configured code when there are no devices.
+    pub fn device(&mut self) -> Outcome<&mut Device> {
+        let absent = Error(self.config.absent);
+        self.devices.get_mut(current_device()).ok_or(absent)
+    }
+
+    /// The calling thread's device ordinal, when work may be given to that device.
+    ///
+    /// # Errors
+    /// No device, device lost, or an earlier kernel fault.
+    pub fn usable_device(&mut self) -> Outcome<usize> {
+        self.device()?;
+        let ordinal = current_device();
+        self.check_device(ordinal)?;
+        Ok(ordinal)
+    }
+
+    /// Whether work may be given to a device.
+    ///
+    /// # Errors
+    /// Device lost, or an earlier kernel fault that stays.
+    pub fn check_device(&self, ordinal: usize) -> Outcome {
+        match self.devices.get(ordinal) {
+            None => Err(Error::INVALID_DEVICE),
+            Some(device) if device.lost => Err(Error::CONTEXT_IS_DESTROYED),
+            Some(Device {
+                fault: Some(error), ..
+            }) if self.config.sticky => Err(*error),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// What a wait on a device's work says: a fault found since the last one.
+    ///
+    /// # Errors
+    /// Device lost, or a kernel fault (taken, unless faults stay).
+    pub fn take_fault(&mut self, ordinal: usize) -> Outcome {
+        self.check_device(ordinal)?;
+        match self
+            .devices
+            .get_mut(ordinal)
+            .and_then(|device| device.fault.take())
+        {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// The device memory of every device, by ordinal.
+    pub fn memories(&self) -> Vec<Arc<Memory>> {
+        self.devices
+            .iter()
+            .map(|device| device.memory.clone())
+            .collect()
+    }
+
+    /// Puts an operation at the end of a stream's queue.
+    ///
+    /// # Errors
+    /// Device lost or faulted, launch failures injected here.
+    pub fn enqueue(
+        &mut self,
+        stream: u64,
+        what: What,
+        mut after: Vec<OperationId>,
+    ) -> Outcome<OperationId> {
+        let Some(ordinal) = self.streams.get(&stream).map(|found| found.device) else {
+            return Err(self.bad_handle(HandleKind::Stream, stream));
+        };
+        self.check_device(ordinal)?;
+        let launch = matches!(&what, What::Graph(_))
+            || matches!(&what, What::Work(work) if work.kind() == "kernels");
+        if matches!(what, What::Work(_) | What::Graph(_)) && self.faults.strikes(Site::Lost) {
+            self.lose_device(ordinal);
+            return Err(Error::CONTEXT_IS_DESTROYED);
+        }
+        let hung = launch && self.faults.strikes(Site::Hang);
+        after.extend(self.null_stream_order(stream, ordinal));
+        after.retain(|id| self.pending.contains_key(id));
+        let uses: Vec<Use> = match &what {
+            What::Work(work) => work.uses(),
+            What::Graph(run) => run.steps.iter().flat_map(|step| step.work.uses()).collect(),
+            What::Record(_) | What::Wait | What::Host(_) => Vec::new(),
+        };
+        let id = self.new_number();
+        let enqueued = Instant::now();
+        if let Some(found) = self.streams.get_mut(&stream) {
+            found.last = Some(id);
+            found.queue.push_back(Operation {
+                id,
+                after,
+                what,
+                uses,
+                hung,
+                enqueued,
+            });
+        }
+        self.pending.insert(id, stream);
+        self.last_enqueue = enqueued;
+        if !self.scheduler_started {
+            self.scheduler_started = true;
+            super::scheduler::start();
+        }
+        runtime().wake.notify_all();
+        Ok(id)
+    }
+
+    /// HIP's legacy null stream: its work comes after all earlier work of the device's blocking
+    /// streams, and their later work comes after it.
+    fn null_stream_order(&self, stream: u64, ordinal: usize) -> Vec<OperationId> {
+        let Some(device) = self.devices.get(ordinal) else {
+            return Vec::new();
+        };
+        let of_device = |found: &&Stream| found.device == ordinal;
+        if stream == device.null_stream {
+            let blocking = self
+                .streams
+                .values()
+                .filter(of_device)
+                .filter(|found| found.blocking);
+            blocking.filter_map(|found| found.last).collect()
+        } else if self
+            .streams
+            .get(&stream)
+            .is_some_and(|found| found.blocking)
+        {
+            self.streams
+                .get(&device.null_stream)
+                .and_then(|null| null.last)
+                .into_iter()
+                .collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Whether anything of `ordinal` is not done.
+    pub fn device_busy(&self, ordinal: usize) -> bool {
+        self.streams
+            .values()
+            .any(|stream| stream.device == ordinal && !stream.queue.is_empty())
+    }
+
+    /// Drops all queued work of a device; waits for it end. The running operation stays.
+    pub fn discard_work(&mut self, ordinal: usize) {
+        let running = self.running;
+        let mut gone = Vec::new();
+        for stream in self
+            .streams
+            .values_mut()
+            .filter(|stream| stream.device == ordinal)
+        {
+            stream.queue.retain(|operation| {
+                let keep = Some(operation.id) == running;
+                if !keep {
+                    let executable = match &operation.what {
+                        What::Graph(run) => Some(run.executable),
+                        _ => None,
+                    };
+                    gone.push((operation.id, executable));
+                }
+                keep
+            });
+        }
+        for (id, executable) in gone {
+            self.pending.remove(&id);
+            if let Some(found) = executable.and_then(|handle| self.executables.get_mut(&handle)) {
+                found.in_flight = found.in_flight.saturating_sub(1);
+            }
+        }
+        runtime().done.notify_all();
+    }
+
+    /// The device is gone: its work is dropped and every later call on it fails.
+    pub fn lose_device(&mut self, ordinal: usize) {
+        if let Some(device) = self.devices.get_mut(ordinal) {
+            device.lost = true;
+        }
+        self.discard_work(ordinal);
+    }
+}
