@@ -2,6 +2,8 @@
 
 #[path = "build/archive.rs"]
 mod archive;
+#[path = "build/arguments.rs"]
+mod arguments;
 #[path = "build/compiler.rs"]
 mod compiler;
 #[path = "build/kernels.rs"]

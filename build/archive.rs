@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::compiler::is_nvidia;
+use crate::arguments::is_nvidia;
 use crate::source::Source;
 
 /// One compiled source for one target.
@@ -54,9 +54,9 @@ pub fn write(
         index,
         "/// The compiler of the embedded code objects; empty when there are none."
     );
-    let _ = writeln!(index, "pub static COMPILER: &str = {compiler:?};");
+    let _ = writeln!(index, "static COMPILER: &str = {compiler:?};");
     let _ = writeln!(index, "/// The kernel sources, sorted by name.");
-    let _ = writeln!(index, "pub static SOURCES: &[Source] = &[");
+    let _ = writeln!(index, "pub(super) static SOURCES: &[Source] = &[");
     for source in sources {
         let (group, offset) = append(&mut groups, "source", source.text.as_bytes());
         let _ = writeln!(
@@ -69,7 +69,7 @@ pub fn write(
     }
     let _ = writeln!(
         index,
-        "];\n/// The code objects.\npub static OBJECTS: &[Object] = &["
+        "];\n/// The code objects.\npub(super) static OBJECTS: &[Object] = &["
     );
     for object in objects {
         let (group, offset) = append(&mut groups, &group_of(&object.target), &object.bytes);
@@ -89,7 +89,7 @@ pub fn write(
     }
     let _ = writeln!(
         index,
-        "];\n/// The compressed groups.\npub static GROUPS: &[Group] = &["
+        "];\n/// The compressed groups.\nstatic GROUPS: &[Group] = &["
     );
     for group in &groups {
         let file = format!("{}.zst", group.name);

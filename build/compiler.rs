@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::arguments::arguments;
 use crate::variable;
 
 /// Names tried in this order when `MLXROCM_CLANG` is unset. Clang 19 is what the tests use.
@@ -80,7 +81,10 @@ impl Compiler {
 
     /// Whether this compiler knows `target`.
     pub fn trial(&self, target: &str, scratch: &Path) -> Output {
-        self.compile(TRIAL, target, &scratch.join(format!("trial-{target}")))
+        let object = scratch.join(format!("trial-{target}-{}", std::process::id()));
+        let output = self.compile(TRIAL, target, &object);
+        let _ = std::fs::remove_file(object);
+        output
     }
 
     /// Compiles `text` for `target` into `object`: an ELF code object for AMD, PTX for NVIDIA.
@@ -122,59 +126,4 @@ impl Compiler {
             Err(error) => failed(error),
         }
     }
-}
-
-/// Whether the target is NVIDIA's.
-pub fn is_nvidia(target: &str) -> bool {
-    target.starts_with("sm_")
-}
-
-/// Everything that decides the object besides the text; part of each cached object's key.
-pub fn arguments(target: &str) -> Vec<String> {
-    let mut list: Vec<String> = [
-        "-std=c++17",
-        "-O3",
-        "-Wall",
-        "-Wextra",
-        "-Wno-unused-function",
-        "-nostdinc",
-        "-ffp-contract=fast",
-    ]
-    .map(String::from)
-    .to_vec();
-    let mut add =
-        |arguments: &[&str]| list.extend(arguments.iter().map(|argument| argument.to_string()));
-    if is_nvidia(target) {
-        add(&[
-            "-x",
-            "cuda",
-            "--cuda-device-only",
-            "-nocudainc",
-            "-nocudalib",
-            "-S",
-        ]);
-        // PTX 8.0 is what CUDA 12.0 reads.
-        add(&["-Xclang", "-target-feature", "-Xclang", "+ptx80"]);
-        add(&[&format!("--cuda-gpu-arch={target}")]);
-    } else {
-        add(&[
-            "-x",
-            "hip",
-            "--offload-device-only",
-            "--no-gpu-bundle-output",
-            "-nogpulib",
-            "-nogpuinc",
-        ]);
-        // Else a symbol's name would be a hash of the command line.
-        add(&["-cuid=mlxrocm", "-Wno-unused-command-line-argument"]);
-        // Generic targets exist from version 6 on; what every ROCm 6 and 7 loads is 5.
-        let generic = target.ends_with("-generic");
-        add(&[if generic {
-            "-mcode-object-version=6"
-        } else {
-            "-mcode-object-version=5"
-        }]);
-        add(&[&format!("--offload-arch={target}")]);
-    }
-    list
 }

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::archive::{self, Object};
-use crate::compiler::{self, Compiler};
+use crate::arguments::{arguments, is_nvidia};
+use crate::compiler::Compiler;
 use crate::source::{self, Source};
 use crate::variable;
 
@@ -44,6 +45,8 @@ pub fn build() -> Result<(), String> {
         Err(message) => {
             if !message.is_empty() {
                 println!("cargo::warning={message}; GPU kernels will be compiled at run time");
+                // A compiler that is installed later is noticed.
+                println!("cargo::rerun-if-changed=/usr/bin");
             }
             return archive::write(&out, &sources, &[], "");
         }
@@ -88,11 +91,7 @@ fn known_targets(
 ) -> Result<Vec<String>, String> {
     let mut known = Vec::new();
     for target in list {
-        let key = hash(&[
-            &compiler.version,
-            &compiler::arguments(target).join(" "),
-            "trial",
-        ]);
+        let key = hash(&[&compiler.version, &arguments(target).join(" "), "trial"]);
         let (yes, no) = (
             store.join(format!("{key}.yes")),
             store.join(format!("{key}.no")),
@@ -172,7 +171,7 @@ fn compile(
 ) -> Result<Vec<u8>, String> {
     let key = hash(&[
         &compiler.version,
-        &compiler::arguments(target).join(" "),
+        &arguments(target).join(" "),
         &source.text,
     ]);
     let path = store.join(format!("{key}.o"));
@@ -201,7 +200,7 @@ fn compile(
         println!("cargo::warning={target}: {line}");
     }
     let mut bytes = fs::read(&draft).map_err(|error| format!("{}: {error}", draft.display()))?;
-    if compiler::is_nvidia(target) {
+    if is_nvidia(target) {
         // The driver takes PTX as a string that ends with a zero.
         bytes.push(0);
         fs::write(&draft, &bytes).map_err(|error| format!("{}: {error}", draft.display()))?;

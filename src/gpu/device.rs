@@ -264,13 +264,18 @@ impl Device {
     /// Records a program: `body` encodes its launches.
     pub fn record(
         self: &Arc<Self>,
-        body: impl FnOnce(&mut Encoder<'_>) -> Result<()>,
+        body: impl FnOnce(&mut Encoder) -> Result<()>,
     ) -> Result<Program> {
-        self.enter()?;
-        self.sweep();
-        let mut encoder = Encoder::new(self);
+        let mut encoder = self.encoder()?;
         body(&mut encoder)?;
         Ok(encoder.finish())
+    }
+
+    /// An encoder that outlives a closure; [`Encoder::finish`] makes the program.
+    pub fn encoder(self: &Arc<Self>) -> Result<Encoder> {
+        self.enter()?;
+        self.sweep();
+        Ok(Encoder::new(self))
     }
 
     /// An uploader, for filling many buffers.

@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use super::graveyard::Remains;
+use super::kernels::Registry;
 use super::uses::{Mark, Uses};
 use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle};
 use crate::{Error, Result};
@@ -47,6 +48,24 @@ impl Module {
                 uses: Uses::default(),
             }),
         })
+    }
+
+    /// Compiles a source in HIP's language (`extern "C" __global__ void name(...)`) for the device
+    /// and loads it; what was compiled before comes from the disk cache. `name` stands for the source
+    /// in messages; `options` go to the compiler (`-DNAME=VALUE`).
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the compiler's log if it refuses the source; `Unsupported` if there is
+    /// no run-time compiler for this device, with what to install.
+    pub fn compile(
+        device: &Arc<Device>,
+        name: &str,
+        source: &str,
+        options: &[&str],
+    ) -> Result<Module> {
+        let compiler = device.registry().compiler();
+        let code = compiler.compile_source(name, source, options)?;
+        Module::from_code(device, &code.bytes)
     }
 
     /// The kernel `name`.
@@ -226,8 +245,8 @@ pub(super) struct BuiltIns(Mutex<Loaded>);
 
 #[derive(Default)]
 struct Loaded {
-    /// By the address of the code, which is kept so that no other can have it.
-    modules: HashMap<usize, (Arc<[u8]>, ModuleHandle)>,
+    /// By the source that the kernels come from.
+    modules: HashMap<&'static str, ModuleHandle>,
     kernels: HashMap<String, Arc<Shared>>,
 }
 
@@ -237,13 +256,15 @@ impl BuiltIns {
         if let Some(shared) = loaded.kernels.get(name) {
             return Ok(shared.clone());
         }
-        let code = device.registry().code(name)?;
-        let key = code.as_ptr().addr();
-        let module = match loaded.modules.get(&key) {
-            Some((_, module)) => *module,
+        let source = Registry::source(name)
+            .ok_or_else(|| Error::Unsupported(format!("there is no built-in kernel '{name}'")))?;
+        let module = match loaded.modules.get(source) {
+            Some(module) => *module,
             None => {
-                let module = device.api.module_load(&code)?;
-                loaded.modules.insert(key, (code, module));
+                let module = device
+                    .registry()
+                    .load(name, |code| device.api.module_load(code))?;
+                loaded.modules.insert(source, module);
                 module
             }
         };
@@ -257,7 +278,7 @@ impl BuiltIns {
     /// Unloads all: for the end of the device.
     pub fn unload(&self, device: &Device) {
         let loaded = std::mem::take(&mut *self.0.lock());
-        for (_, module) in loaded.modules.into_values() {
+        for module in loaded.modules.into_values() {
             // SAFETY: kernels keep the device, which is going: there are none left.
             unsafe { device.api.module_unload(module) };
         }

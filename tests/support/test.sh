@@ -8,6 +8,10 @@ command -v gcc >/dev/null || missing="$missing gcc"
 command -v valgrind >/dev/null || missing="$missing valgrind"
 command -v pkg-config >/dev/null || missing="$missing pkg-config"
 command -v readelf >/dev/null || missing="$missing binutils"
+# The GPU kernels' compiler, and the tools that the software GPU reads its code with.
+command -v clang++-19 >/dev/null || missing="$missing clang-19"
+command -v ld.lld-19 >/dev/null || missing="$missing lld-19"
+command -v llvm-objdump-19 >/dev/null || missing="$missing llvm-19"
 # valgrind reads the C library's symbols.
 [ -e /usr/lib/debug/.build-id ] || [ -z "$missing" ] || missing="$missing libc6-dbg"
 if [ -n "$missing" ]; then

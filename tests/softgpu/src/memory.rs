@@ -65,6 +65,11 @@ impl Region {
         self.freed.load(Ordering::Relaxed)
     }
 
+    /// Whether every byte is known to be initialised.
+    pub fn is_whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
+    }
+
     /// Whether `[offset, offset+len)` is initialised; the range must lie inside.
     pub fn is_initialised(&self, offset: usize, len: usize) -> bool {
         if self.whole.load(Ordering::Relaxed) {

@@ -1,4 +1,26 @@
 //! The control functions of the stand-in, for tests; programs find them by `dlsym`.
+//!
+//! Kinds of violations in the report:
+//!
+//! | kind | what was seen |
+//! |---|---|
+//! | `kernel_fault` | what the execution of a kernel found: bad address, race, uninitialised read, … |
+//! | `use_after_free` | freed memory, or a kernel of an unloaded module, in a call or in queued work |
+//! | `free_in_flight` | memory freed, or a module unloaded, while queued work uses it |
+//! | `bad_free` | freed twice, not an allocation, or by the wrong function |
+//! | `copy_out_of_bounds`, `copy_direction`, `overlapping_copy` | wrong ends of a copy or fill |
+//! | `uninitialised_copy_to_host` | with `host_reads=1`: bytes that nothing has written |
+//! | `guard_damaged` | the host wrote beside a device allocation |
+//! | `bad_handle`, `wrong_device` | a destroyed or foreign handle; an object of another device |
+//! | `bad_launch`, `code_object` | a launch or an image that is refused |
+//! | `graph_arguments` | arguments of a graph's kernel changed or freed after the node was made |
+//! | `graph_in_flight` | an executable updated or destroyed while a launch of it is not done |
+//! | `child_graph_not_refreshed` | an update that would change a child graph |
+//! | `capture` | a call that ends a stream capture |
+//! | `call_in_host_function` | a HIP call inside a stream's host function |
+//! | `host_wait_without_end` | a host wait that only a reset could end |
+//! | `injected_fault` | the `kernel` fault came |
+//! | `configuration`, `stand_in_panic` | mistakes of the test, or of the stand-in |
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt::Write;

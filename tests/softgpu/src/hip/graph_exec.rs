@@ -8,7 +8,7 @@ use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::graph::{Flat, flatten};
 use super::graph_node::{KernelNode, KernelNodeParams, MemsetParams, NodeWork};
-use super::operation::{GraphRun, OperationId, Step, StepState, What};
+use super::operation::{GraphRun, OperationId, What};
 use super::runtime::{HandleKind, State, runtime};
 
 /// `hipGraphExecUpdateResult`.
@@ -21,6 +21,8 @@ const UPDATE_FUNCTION_CHANGED: c_int = 4;
 pub struct Executable {
     /// Its nodes, each after those it depends on.
     nodes: Vec<Flat>,
+    /// Indices of the nodes that come after each node.
+    dependents: Arc<[Vec<usize>]>,
     /// Launches that are not done.
     pub in_flight: usize,
     /// The newest launch: the next one comes after it.
@@ -59,11 +61,21 @@ impl State {
                 self.check_node(index, kernel, kernel.read_arguments().1);
             }
         }
+        let mut dependents = vec![Vec::new(); nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            for before in node.after.iter() {
+                if let Some(list) = dependents.get_mut(*before) {
+                    list.push(index);
+                }
+            }
+        }
+        let dependents = dependents.into();
         let handle = self.new_handle(HandleKind::Executable);
         self.executables.insert(
             handle,
             Executable {
                 nodes,
+                dependents,
                 in_flight: 0,
                 last: None,
             },
@@ -87,27 +99,19 @@ impl State {
     fn launch_graph(&mut self, executable: *mut c_void, stream: u64) -> Outcome {
         let found = self.executable(executable)?;
         let nodes = found.nodes.clone();
-        let last = found.last;
+        let (last, dependents) = (found.last, Arc::clone(&found.dependents));
         let mut steps = Vec::with_capacity(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
             let (work, problem) = node.work.work();
             if let NodeWork::Kernel(kernel) = &node.work {
                 self.check_node(index, kernel, problem);
             }
-            let (work, after) = (Arc::new(work), Arc::clone(&node.after));
-            steps.push(Step {
-                work,
-                after,
-                state: StepState::Waiting,
-            });
+            steps.push(Arc::new(work));
         }
         if self.faults.strikes(Site::Launch) {
             return Err(Error::LAUNCH_OUT_OF_RESOURCES);
         }
-        let run = GraphRun {
-            executable: executable as u64,
-            steps,
-        };
+        let run = GraphRun::new(executable as u64, steps, dependents);
         // Two launches of one executable never overlap.
         let id = self.enqueue(stream, What::Graph(run), last.into_iter().collect())?;
         let found = self.executable(executable)?;

@@ -180,7 +180,7 @@ impl State {
             .flat_map(|stream| &stream.queue)
             .any(|operation| match &operation.what {
                 What::Work(work) => one(work),
-                What::Graph(run) => run.steps.iter().any(|step| one(&step.work)),
+                What::Graph(run) => run.steps.iter().any(|work| one(work)),
                 What::Record(_) | What::Wait | What::Host(_) => false,
             })
     }

@@ -123,7 +123,7 @@ impl State {
                 found.push(format!(
                     "{call} of {start:#x} ({bytes} bytes) while {} is queued: {}",
                     operation.name(),
-                    used.what
+                    used.role
                 ));
             }
         }

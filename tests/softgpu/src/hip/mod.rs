@@ -21,7 +21,7 @@ mod facts;
 pub mod faults;
 pub mod graph;
 pub mod graph_exec;
-mod graph_node;
+pub mod graph_node;
 pub mod hiprtc;
 mod host_read;
 pub mod launch;

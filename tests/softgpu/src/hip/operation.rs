@@ -1,5 +1,6 @@
 //! What streams hold: kernels, copies, fills, event records, host functions and graph runs.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
@@ -89,6 +90,26 @@ pub enum Work {
     Empty,
 }
 
+/// How an operation uses memory, for messages.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// A pointer argument of a kernel, by position.
+    Argument(usize, Arc<Kernel>),
+    /// An end of a copy or fill.
+    End(&'static str),
+}
+
+impl std::fmt::Display for Role {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Role::Argument(index, kernel) => {
+                write!(out, "argument {index} of kernel {}", kernel.name)
+            }
+            Role::End(words) => out.write_str(words),
+        }
+    }
+}
+
 /// Memory that an operation is known to touch.
 #[derive(Clone, Debug)]
 pub struct Use {
@@ -96,8 +117,8 @@ pub struct Use {
     pub address: u64,
     /// Bytes; `None` for a kernel's pointer, whose extent only the kernel knows.
     pub bytes: Option<u64>,
-    /// Words for messages, for example `argument 2 of kernel vadd`.
-    pub what: String,
+    /// How.
+    pub role: Role,
 }
 
 impl Work {
@@ -129,60 +150,37 @@ impl Work {
 
     /// The memory it is known to touch.
     pub fn uses(&self) -> Vec<Use> {
+        let end = |address, bytes, words| Use {
+            address,
+            bytes: Some(bytes),
+            role: Role::End(words),
+        };
         match self {
             Work::Kernel(call) => call
                 .pointers()
                 .map(|(index, address)| Use {
                     address,
                     bytes: None,
-                    what: format!("argument {index} of kernel {}", call.kernel.name),
+                    role: Role::Argument(index, Arc::clone(&call.kernel)),
                 })
                 .collect(),
             Work::Copy(call) => {
-                let mut uses = vec![Use {
-                    address: call.to,
-                    bytes: Some(call.bytes),
-                    what: "destination of a copy".to_owned(),
-                }];
+                let mut uses = vec![end(call.to, call.bytes, "destination of a copy")];
                 if let Source::Address(address) = call.from {
-                    uses.push(Use {
-                        address,
-                        bytes: Some(call.bytes),
-                        what: "source of a copy".to_owned(),
-                    });
+                    uses.push(end(address, call.bytes, "source of a copy"));
                 }
                 uses
             }
-            Work::Fill(call) => vec![Use {
-                address: call.to,
-                bytes: Some(call.count * call.element),
-                what: "destination of a fill".to_owned(),
-            }],
+            Work::Fill(call) => {
+                vec![end(
+                    call.to,
+                    call.count * call.element,
+                    "destination of a fill",
+                )]
+            }
             Work::Empty => Vec::new(),
         }
     }
-}
-
-/// How far a node of a graph run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepState {
-    /// Not begun.
-    Waiting,
-    /// Being executed.
-    Running,
-    /// Executed.
-    Done,
-}
-
-/// One node of a graph run.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// What it does.
-    pub work: Arc<Work>,
-    /// Indices of the nodes that must be done before.
-    pub after: Arc<[usize]>,
-    /// How far it is.
-    pub state: StepState,
 }
 
 /// One launch of an executable graph.
@@ -190,33 +188,70 @@ pub struct Step {
 pub struct GraphRun {
     /// Handle of the executable.
     pub executable: u64,
-    /// Its nodes.
-    pub steps: Vec<Step>,
+    /// What its nodes do.
+    pub steps: Vec<Arc<Work>>,
+    /// Nodes that come after each node.
+    dependents: Arc<[Vec<usize>]>,
+    /// How many nodes each still waits for.
+    missing: Vec<usize>,
+    /// Nodes that may begin now.
+    ready: BTreeSet<usize>,
+    /// Nodes that are not done.
+    left: usize,
 }
 
 impl GraphRun {
+    /// A run of `steps`; `dependents` says for each the indices of those that come after it.
+    pub fn new(executable: u64, steps: Vec<Arc<Work>>, dependents: Arc<[Vec<usize>]>) -> GraphRun {
+        let mut missing = vec![0; steps.len()];
+        for index in dependents.iter().flatten() {
+            if let Some(count) = missing.get_mut(*index) {
+                *count += 1;
+            }
+        }
+        let free = missing.iter().enumerate().filter(|(_, count)| **count == 0);
+        let ready = free.map(|(index, _)| index).collect();
+        GraphRun {
+            executable,
+            left: steps.len(),
+            steps,
+            dependents,
+            missing,
+            ready,
+        }
+    }
+
     /// Indices of the nodes that may begin now.
     pub fn ready(&self) -> impl Iterator<Item = usize> + '_ {
-        let done = |index: &usize| {
-            self.steps
-                .get(*index)
-                .is_none_or(|step| step.state == StepState::Done)
-        };
-        self.steps
-            .iter()
-            .enumerate()
-            .filter(move |(_, step)| {
-                step.state == StepState::Waiting && step.after.iter().all(done)
-            })
-            .map(|(index, _)| index)
+        self.ready.iter().copied()
+    }
+
+    /// No node is done.
+    pub fn is_new(&self) -> bool {
+        self.left == self.steps.len()
     }
 
     /// Nodes that are not done.
     pub fn left(&self) -> usize {
-        self.steps
-            .iter()
-            .filter(|step| step.state != StepState::Done)
-            .count()
+        self.left
+    }
+
+    /// A node begins.
+    pub fn begin(&mut self, index: usize) {
+        self.ready.remove(&index);
+    }
+
+    /// A node is done.
+    pub fn end(&mut self, index: usize) {
+        self.left = self.left.saturating_sub(1);
+        for after in self.dependents.get(index).into_iter().flatten() {
+            if let Some(count) = self.missing.get_mut(*after) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    self.ready.insert(*after);
+                }
+            }
+        }
     }
 }
 

@@ -372,7 +372,7 @@ impl State {
         after.retain(|id| self.pending.contains_key(id));
         let uses: Vec<Use> = match &what {
             What::Work(work) => work.uses(),
-            What::Graph(run) => run.steps.iter().flat_map(|step| step.work.uses()).collect(),
+            What::Graph(run) => run.steps.iter().flat_map(|work| work.uses()).collect(),
             What::Record(_) | What::Wait | What::Host(_) => Vec::new(),
         };
         let id = self.new_number();

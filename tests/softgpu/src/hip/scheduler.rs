@@ -13,7 +13,7 @@ use super::allocation::Located;
 use super::error::Error;
 use super::execution::{Outcome, Task, TaskKind};
 use super::faults::Site;
-use super::operation::{OperationId, StepState, Use, What, Work};
+use super::operation::{OperationId, Use, What, Work};
 use super::runtime::{State, runtime};
 
 /// Something that can be executed now.
@@ -27,11 +27,29 @@ struct Candidate {
 
 /// Starts the scheduler thread of the process.
 pub fn start() {
+    stay_loaded();
     let started = std::thread::Builder::new()
         .name("softgpu".to_owned())
         .spawn(run);
     if let Err(error) = started {
         eprintln!("softgpu: no scheduler thread: {error}");
+    }
+}
+
+/// The thread never ends, so its code must not be unloaded when the program closes the library.
+fn stay_loaded() {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    let here: fn() = run;
+    // SAFETY: `info` is a place for the answer, and an answer's file name lives as long as the
+    // library, which is loaded now. Opening it once more only raises its count.
+    unsafe {
+        if libc::dladdr(here as *const libc::c_void, info.as_mut_ptr()) != 0 {
+            let file = info.assume_init().dli_fname;
+            libc::dlopen(
+                file,
+                libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            );
+        }
     }
 }
 
@@ -176,15 +194,11 @@ impl State {
         let mut executable = None;
         let (work, first, last) = match (&mut operation.what, candidate.step) {
             (What::Graph(run), Some(index)) => {
-                let first = run
-                    .steps
-                    .iter()
-                    .all(|step| step.state == StepState::Waiting);
-                let last = run.left() == 1;
-                let step = run.steps.get_mut(index)?;
-                step.state = StepState::Running;
+                let (first, last) = (run.is_new(), run.left() == 1);
+                let step = run.steps.get(index)?.clone();
+                run.begin(index);
                 executable = Some(run.executable);
-                (Some(step.work.clone()), first, last)
+                (Some(step), first, last)
             }
             (What::Work(work), _) => (Some(work.clone()), false, false),
             (What::Host(call), _) => {
@@ -243,12 +257,12 @@ impl State {
             |used| match self.locate(used.address, used.bytes.unwrap_or(0)) {
                 Located::Freed(found) => Some(format!(
                     "{} is in freed memory: {}",
-                    used.what,
+                    used.role,
                     found.describe()
                 )),
                 Located::Beyond(found) => Some(format!(
                     "{} goes past the end of its allocation: {}",
-                    used.what,
+                    used.role,
                     found.describe()
                 )),
                 Located::Known(_) | Located::Host => None,
@@ -281,8 +295,8 @@ impl State {
             match &mut operation.what {
                 What::Record(event) => record = Some(*event),
                 What::Graph(run) => {
-                    if let Some(step) = candidate.step.and_then(|index| run.steps.get_mut(index)) {
-                        step.state = StepState::Done;
+                    if let Some(index) = candidate.step {
+                        run.end(index);
                     }
                     whole = run.left() == 0 || outcome.failure.is_some();
                     executable = Some(run.executable);

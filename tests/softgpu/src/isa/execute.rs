@@ -1,9 +1,15 @@
-//! Launching a kernel.
+//! Launching a kernel: kernel arguments, workgroups over threads, waves in shuffled order.
 
-use super::{Kernel, Report};
-use crate::memory::Memory;
+use super::code_object::{ArgKind, Kernel, Program};
+use super::counters::Report;
+use super::race::GlobalRace;
+use super::start::{dispatch_packet, start_wave};
+use super::wave::{Fail, Flow, Wave};
+use super::workgroup::Group;
+use crate::memory::{Memory, Snapshot};
+use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Which checks run, and the limit after which a wave counts as hung.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +18,7 @@ pub struct Checks {
     pub uninitialised: bool,
     /// Report LDS accesses of two waves that no barrier orders.
     pub lds_race: bool,
-    /// Report global memory accesses of two waves that neither barrier nor atomics order.
+    /// Report global memory accesses of two waves that neither barrier nor atomics order (slow).
     pub global_race: bool,
     /// Instructions that one wave may execute.
     pub instruction_limit: u64,
@@ -23,7 +29,7 @@ impl Default for Checks {
         Checks {
             uninitialised: true,
             lds_race: true,
-            global_race: true,
+            global_race: false,
             instruction_limit: 2_000_000_000,
         }
     }
@@ -74,18 +80,430 @@ impl std::fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// What all threads of a launch share.
+pub struct Shared<'l> {
+    pub program: &'l Program,
+    pub kernel: &'l Kernel,
+    pub checks: Checks,
+    pub snapshot: Arc<Snapshot>,
+    pub lds_bytes: usize,
+    pub race: Option<GlobalRace>,
+    pub grid_blocks: [u32; 3],
+    pub block: [u32; 3],
+    pub kernarg: Vec<u64>,
+    pub packet: [u64; 8],
+    pub(crate) stop: AtomicBool,
+}
+
+impl Shared<'_> {
+    /// Ranges beside the registered memory: kernargs, dispatch packet, the code object's image.
+    pub fn extra_ranges(&self) -> [(u64, u64, bool); 3] {
+        let of = |s: &[u64]| {
+            (
+                s.as_ptr() as u64,
+                s.as_ptr() as u64 + 8 * s.len() as u64,
+                false,
+            )
+        };
+        [
+            of(&self.kernarg),
+            of(&self.packet),
+            (self.program.base(), self.program.image_end(), true),
+        ]
+    }
+}
+
+fn product(v: [u32; 3]) -> Option<u64> {
+    u64::from(v[0])
+        .checked_mul(u64::from(v[1]))?
+        .checked_mul(u64::from(v[2]))
+}
+
+fn refuse(kernel: &Kernel, message: String) -> Fault {
+    Fault {
+        kernel: kernel.name.clone(),
+        block: [0; 3],
+        wave: 0,
+        lane: 0,
+        pc: 0,
+        instruction: "launch".into(),
+        message,
+    }
+}
+
+/// The kernarg segment: explicit arguments as given, hidden ones computed.
+fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
+    let kernel = launch.kernel;
+    let size = (kernel.kernarg_bytes as usize).max(8);
+    let explicit = kernel
+        .args
+        .iter()
+        .filter(|a| !matches!(a.kind, ArgKind::Hidden(_)));
+    let needed = explicit
+        .map(|a| (a.offset + a.size) as usize)
+        .max()
+        .unwrap_or(0);
+    if launch.kernarg.len() < needed {
+        return Err(format!(
+            "{} argument bytes given, the kernel takes {needed}",
+            launch.kernarg.len()
+        ));
+    }
+    let mut bytes = vec![0u8; size.next_multiple_of(8)];
+    let given = needed.min(size);
+    bytes[..given].copy_from_slice(&launch.kernarg[..given]);
+    for arg in &kernel.args {
+        let ArgKind::Hidden(name) = &arg.kind else {
+            continue;
+        };
+        let axis = match name.as_bytes().last() {
+            Some(b'y') => 1,
+            Some(b'z') => 2,
+            _ => 0,
+        };
+        let dims = if launch.grid_blocks[2] > 1 || launch.block[2] > 1 {
+            3
+        } else if launch.grid_blocks[1] > 1 || launch.block[1] > 1 {
+            2
+        } else {
+            1
+        };
+        let value = match name.as_str() {
+            n if n.starts_with("block_count_") => u64::from(launch.grid_blocks[axis]),
+            n if n.starts_with("group_size_") => u64::from(launch.block[axis]),
+            "grid_dims" => dims,
+            "dynamic_lds_size" => u64::from(launch.dynamic_lds),
+            "private_base" => u64::from(super::workgroup::PRIVATE_APERTURE),
+            "shared_base" => u64::from(super::workgroup::SHARED_APERTURE),
+            // Remainders, offsets, printf and hostcall buffers, queues, heaps: none here.
+            _ => 0,
+        };
+        let at = arg.offset as usize;
+        let n = (arg.size as usize).min(8);
+        if let Some(slot) = bytes.get_mut(at..at + n) {
+            slot.copy_from_slice(&value.to_le_bytes()[..n]);
+        }
+    }
+    Ok(bytes
+        .chunks_exact(8)
+        .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
+        .collect())
+}
+
 /// Runs a kernel to its end.
 ///
 /// # Errors
 /// The first fault found: bad access, race, divergent barrier, hang, or an instruction that is not implemented.
 pub fn execute(launch: &Launch) -> Result<Report, Fault> {
-    Err(Fault {
-        kernel: launch.kernel.name.clone(),
-        block: [0; 3],
-        wave: 0,
-        lane: 0,
-        pc: 0,
-        instruction: String::new(),
-        message: "not yet".into(),
-    })
+    let kernel = launch.kernel;
+    let fail = |m: String| refuse(kernel, m);
+    if let Some((text, pc, why)) = &kernel.missing {
+        return Err(Fault {
+            pc: *pc,
+            instruction: text.clone(),
+            ..fail(why.clone())
+        });
+    }
+    let threads = product(launch.block).filter(|n| *n > 0 && *n <= 1024);
+    let threads = threads.ok_or_else(|| fail(format!("bad workgroup size {:?}", launch.block)))?;
+    if kernel.max_workgroup != 0 && threads > u64::from(kernel.max_workgroup) {
+        return Err(fail(format!(
+            "{threads} threads in a workgroup, the kernel allows {}",
+            kernel.max_workgroup
+        )));
+    }
+    let blocks = product(launch.grid_blocks).filter(|n| *n > 0 && *n < 1 << 32);
+    let blocks = blocks.ok_or_else(|| fail(format!("bad grid {:?}", launch.grid_blocks)))?;
+    let lds_bytes =
+        (kernel.lds_bytes as usize).next_multiple_of(if launch.dynamic_lds > 0 { 16 } else { 4 });
+    let lds_bytes = lds_bytes + launch.dynamic_lds as usize;
+    if lds_bytes > 160 << 10 {
+        return Err(fail(format!("{lds_bytes} bytes of LDS")));
+    }
+    let mut shared = Shared {
+        program: &kernel.program,
+        kernel,
+        checks: launch.checks,
+        snapshot: launch.memory.snapshot(),
+        lds_bytes,
+        race: launch.checks.global_race.then(GlobalRace::default),
+        grid_blocks: launch.grid_blocks,
+        block: launch.block,
+        kernarg: kernarg(launch).map_err(fail)?,
+        packet: [0; 8],
+        stop: AtomicBool::new(false),
+    };
+    shared.packet = dispatch_packet(&shared, launch.dynamic_lds);
+    let order = Order::new(blocks, launch.seed);
+    let next = AtomicU64::new(0);
+    let fault = Mutex::new(None);
+    let total = Mutex::new(Report::default());
+    let work = || {
+        let mut group = Group::new(&shared);
+        let mut waves = Vec::new();
+        let mut random = Random(launch.seed | 1);
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= blocks || shared.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let number = order.at(i);
+            random.0 = launch
+                .seed
+                .wrapping_add(number)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                | 1;
+            let [x, y, _] = launch.grid_blocks.map(u64::from);
+            let block = [number % x, number / x % y, number / x / y].map(|v| v as u32);
+            group.begin(block, number as u32);
+            let shuffle = (launch.seed != 0).then_some(&mut random);
+            if let Err(f) = run_group(&mut group, &mut waves, threads as u32, shuffle, launch.stop)
+            {
+                fault.lock().get_or_insert(f);
+                shared.stop.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        total.lock().add(&partial(&group));
+    };
+    let n = launch.threads.clamp(1, 64).min(blocks as usize);
+    if n == 1 {
+        work();
+    } else {
+        std::thread::scope(|s| {
+            for _ in 0..n {
+                s.spawn(&work);
+            }
+        });
+    }
+    if let Some(f) = fault.into_inner() {
+        return Err(f);
+    }
+    let mut report = total.into_inner();
+    report.kernel.clone_from(&kernel.name);
+    report.launches = 1;
+    report.workgroups = blocks;
+    report.waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
+    Ok(report)
+}
+
+fn partial(group: &Group) -> Report {
+    let t = group.traffic;
+    Report {
+        instructions: group.classes(),
+        bytes_loaded: t.bytes_loaded,
+        bytes_stored: t.bytes_stored,
+        lines_64: t.lines_64,
+        lines_128: t.lines_128,
+        load_widths: t.load_widths,
+        lds_conflicts: t.lds_conflicts,
+        ..Report::default()
+    }
+}
+
+/// A permutation of the workgroups.
+struct Order {
+    n: u64,
+    step: u64,
+    start: u64,
+}
+
+impl Order {
+    fn new(n: u64, seed: u64) -> Order {
+        if seed == 0 {
+            return Order {
+                n,
+                step: 1,
+                start: 0,
+            };
+        }
+        let mut random = Random(seed);
+        let start = random.next() % n;
+        let gcd = |mut a: u64, mut b: u64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let mut step = random.next() % n;
+        while gcd(step, n) != 1 {
+            step = (step + 1) % n.max(2);
+        }
+        Order { n, step, start }
+    }
+
+    fn at(&self, i: u64) -> u64 {
+        ((u128::from(i) * u128::from(self.step) + u128::from(self.start)) % u128::from(self.n))
+            as u64
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    Waiting,
+    Done,
+}
+
+fn fault(g: &Group, w: &Wave, at: usize, fail: &Fail) -> Fault {
+    let inst = g.shared.program.code.get(at);
+    Fault {
+        kernel: g.shared.kernel.name.clone(),
+        block: g.block,
+        wave: w.index,
+        lane: fail.lane,
+        pc: inst.map_or(0, |i| i.pc),
+        instruction: inst.map_or_else(|| "past the end of the code".into(), |i| i.text.clone()),
+        message: fail.message.clone(),
+    }
+}
+
+/// Instructions before another wave gets its turn (waves that wait for each other in a loop).
+const TURN: u64 = 1 << 18;
+
+fn run_group(
+    g: &mut Group,
+    waves: &mut Vec<Wave>,
+    threads: u32,
+    mut random: Option<&mut Random>,
+    stop: Option<&AtomicBool>,
+) -> Result<(), Fault> {
+    let lanes = g.shared.kernel.wave_size;
+    let count = threads.div_ceil(lanes) as usize;
+    if waves.len() != count {
+        let (rows, scratch) = (g.shared.kernel.rows, g.shared.kernel.scratch_bytes as usize);
+        *waves = (0..count)
+            .map(|i| Wave::new(lanes as usize, rows, i as u32, scratch))
+            .collect();
+    }
+    for w in waves.iter_mut() {
+        start_wave(g, w, threads);
+    }
+    let mut states = vec![State::Ready; count];
+    let mut order: Vec<usize> = (0..count).collect();
+    loop {
+        if let Some(r) = random.as_deref_mut() {
+            for i in (1..count).rev() {
+                order.swap(i, (r.next() % (i as u64 + 1)) as usize);
+            }
+        }
+        for &i in &order {
+            if states[i] != State::Ready {
+                continue;
+            }
+            let turn = match random.as_deref_mut() {
+                Some(r) if count > 1 => 256 + r.next() % 4096,
+                _ => TURN,
+            };
+            states[i] = run_wave(g, &mut waves[i], turn, stop)?;
+        }
+        if states.iter().all(|s| *s == State::Done) {
+            return Ok(());
+        }
+        if states.contains(&State::Ready) {
+            continue;
+        }
+        pass_barrier(g, waves, &mut states)?;
+    }
+}
+
+/// All waves wait (or ended): opens the barrier, or reports a divergent one.
+fn pass_barrier(g: &mut Group, waves: &mut [Wave], states: &mut [State]) -> Result<(), Fault> {
+    let first = states
+        .iter()
+        .position(|s| *s == State::Waiting)
+        .unwrap_or(0);
+    for (i, s) in states.iter().enumerate() {
+        let message = match s {
+            State::Done => {
+                format!("divergent barrier: wave {i} ended while wave {first} waits here")
+            }
+            State::Waiting if waves[i].pc != waves[first].pc => {
+                let other = g
+                    .shared
+                    .program
+                    .code
+                    .get(waves[i].pc - 1)
+                    .map_or(0, |x| x.pc);
+                format!("divergent barrier: wave {i} waits at another barrier, pc {other:#x}")
+            }
+            _ => continue,
+        };
+        return Err(fault(
+            g,
+            &waves[first],
+            waves[first].pc - 1,
+            &Fail { lane: 0, message },
+        ));
+    }
+    g.epoch += 1;
+    for (w, s) in waves.iter_mut().zip(states.iter_mut()) {
+        w.signalled = false;
+        *s = State::Ready;
+    }
+    Ok(())
+}
+
+fn run_wave(
+    g: &mut Group,
+    w: &mut Wave,
+    turn: u64,
+    stop: Option<&AtomicBool>,
+) -> Result<State, Fault> {
+    let program = g.shared.program;
+    let end = w.executed + turn;
+    loop {
+        let at = w.pc;
+        let Some(inst) = program.code.get(at) else {
+            return Err(fault(
+                g,
+                w,
+                at,
+                &Fail {
+                    lane: 0,
+                    message: "ran past the end of the code".into(),
+                },
+            ));
+        };
+        g.counts[at] += 1;
+        w.executed += 1;
+        w.pc = at + 1;
+        match (inst.run)(w, g) {
+            Ok(Flow::Next) => {}
+            Ok(Flow::Barrier) => return Ok(State::Waiting),
+            Ok(Flow::End) => return Ok(State::Done),
+            Err(e) => return Err(fault(g, w, at, &e)),
+        }
+        if w.executed >= end {
+            if w.executed > g.shared.checks.instruction_limit {
+                let message = format!("hang: {} instructions in one wave", w.executed);
+                return Err(fault(g, w, at, &Fail { lane: 0, message }));
+            }
+            if g.shared.stop.load(Ordering::Relaxed)
+                || stop.is_some_and(|s| s.load(Ordering::Relaxed))
+            {
+                return Err(fault(
+                    g,
+                    w,
+                    at,
+                    &Fail {
+                        lane: 0,
+                        message: "stopped from outside".into(),
+                    },
+                ));
+            }
+            return Ok(State::Ready);
+        }
+    }
 }

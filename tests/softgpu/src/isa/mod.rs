@@ -1,8 +1,38 @@
 //! AMD machine code: code objects, decoding and execution.
+//!
+//! A code object's text is disassembled once (`disassembly`) and each instruction becomes a closure
+//! over its operands (`decode` asks the families in turn); `execute` runs workgroups of waves.
 
+mod atomics;
+mod branch;
 mod code_object;
+mod compare;
+mod convert;
 mod counters;
+mod cross_lane;
+mod decode;
+mod disassembly;
+mod dot;
+mod elf;
 mod execute;
+mod half;
+mod lanes;
+mod lds;
+mod matrix;
+mod metadata;
+mod operand;
+mod packed;
+mod race;
+mod salu;
+mod salu_float;
+mod smem;
+mod start;
+mod valu;
+mod valu_float;
+mod valu_int;
+mod vmem;
+mod wave;
+mod workgroup;
 
 pub use code_object::{Arg, ArgKind, CodeObject, Kernel};
 pub use counters::{Classes, Report};

@@ -50,3 +50,21 @@ fn the_library_has_what_an_engine_opens_and_no_stubs() {
         assert!(!has(name), "{name} is not modelled and must be absent");
     }
 }
+
+#[test]
+fn a_program_may_close_the_library_while_its_thread_lives() {
+    type Fill = unsafe extern "C" fn(*mut u8, i32, usize, *mut u8) -> i32;
+    for _ in 0..2 {
+        let library = unsafe { libloading::Library::new(library()) }.unwrap();
+        let mut address = std::ptr::null_mut();
+        unsafe {
+            let malloc =
+                library.get::<unsafe extern "C" fn(*mut *mut u8, usize) -> i32>(b"hipMalloc\0");
+            assert_eq!(malloc.unwrap()(&raw mut address, 64), 0);
+            let fill = library.get::<Fill>(b"hipMemsetAsync\0").unwrap();
+            assert_eq!(fill(address, 0, 64, std::ptr::null_mut()), 0);
+        }
+        library.close().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,194 @@
+//! Static gates: what the compiler made of every kernel for every target.
+//!
+//! Each embedded code object is read with LLVM's tools (registers, local memory and so on from its
+//! notes, instructions from its disassembly) and compared with `tests/golden/kernels.tsv`.
+//! `MLXROCM_BLESS=1` rewrites the table. Scratch memory and spilled registers are never accepted.
+//! The table's numbers hold for the compiler in its first line; with another one, only what holds
+//! for every compiler is checked: no scratch, no spills, and the instructions that matter.
+
+mod inspect;
+mod occupancy;
+
+use inspect::Row;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The targets that a build without `MLXROCM_GPU_TARGETS` must have with clang 19.
+const DEFAULT: [&str; 16] = [
+    "gfx90a",
+    "gfx942",
+    "gfx1030",
+    "gfx1100",
+    "gfx1101",
+    "gfx1102",
+    "gfx1103",
+    "gfx1150",
+    "gfx1151",
+    "gfx1152",
+    "gfx1200",
+    "gfx1201",
+    "gfx10-3-generic",
+    "gfx11-generic",
+    "gfx12-generic",
+    "sm_90",
+];
+
+const HEAD: &str =
+    "kernel\ttarget\tvgprs\tagprs\tsgprs\tlds\tscratch\tspills\toccupancy\tloads128\tunits";
+
+fn path() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kernels.tsv")
+}
+
+/// The rows of all embedded code objects.
+fn built() -> Vec<Row> {
+    let objects = mlxrocm::gpu::kernels::built_in().unwrap();
+    assert!(
+        objects
+            .iter()
+            .any(|object| object.target.starts_with("gfx")),
+        "the library was built without AMD code objects: install clang-19 and lld-19 (and do not \
+         set MLXROCM_GPU_TARGETS=none)"
+    );
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let rows = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(object) =
+                    objects.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+                {
+                    let found = inspect::rows(object);
+                    rows.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().unwrap();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn every_kernel_is_as_the_table_says() {
+    let rows = built();
+    let bad: Vec<String> = rows
+        .iter()
+        .filter(|row| row.scratch != 0 || row.spills != 0)
+        .map(Row::line)
+        .collect();
+    assert!(
+        bad.is_empty(),
+        "scratch memory or spilled registers:\n{HEAD}\n{}",
+        bad.join("\n")
+    );
+
+    let compiler = mlxrocm::gpu::kernels::built_in_compiler();
+    let old = std::fs::read_to_string(path()).unwrap_or_default();
+    let table: BTreeMap<(String, String), &str> = old
+        .lines()
+        .skip(2)
+        .filter_map(|line| Some((key(line)?, line)))
+        .collect();
+    let targets: BTreeSet<&str> = rows.iter().map(|row| row.target.as_str()).collect();
+    let kernels: BTreeSet<&str> = mlxrocm::gpu::kernels::Registry::names().collect();
+    if std::env::var_os("MLXROCM_BLESS").is_some() {
+        // Targets that this build left out keep their rows, as long as the kernel exists.
+        let kept = table.iter().filter(|((kernel, target), _)| {
+            !targets.contains(target.as_str()) && kernels.contains(kernel.as_str())
+        });
+        let mut lines: BTreeMap<(String, String), String> = kept
+            .map(|(key, line)| (key.clone(), line.to_string()))
+            .collect();
+        lines.extend(
+            rows.iter()
+                .map(|row| ((row.kernel.clone(), row.target.clone()), row.line())),
+        );
+        let lines: Vec<String> = lines.into_values().collect();
+        std::fs::write(
+            path(),
+            format!("# {compiler}\n{HEAD}\n{}\n", lines.join("\n")),
+        )
+        .unwrap();
+        return;
+    }
+    let same_compiler = old.lines().next() == Some(&format!("# {compiler}"));
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let key = (row.kernel.clone(), row.target.clone());
+        match table.get(&key) {
+            None => wrong.push(format!("new:  {}", row.line())),
+            Some(line) if same_compiler && *line != row.line() => {
+                wrong.push(format!("was:  {line}\nis:   {}", row.line()))
+            }
+            Some(line) => {
+                let units = line.rsplit('\t').next().unwrap_or_default();
+                if units != row.units {
+                    wrong.push(format!("was:  {line}\nis:   {}", row.line()));
+                }
+            }
+        }
+    }
+    let there: BTreeSet<(&str, &str)> = rows
+        .iter()
+        .map(|row| (row.kernel.as_str(), row.target.as_str()))
+        .collect();
+    for ((kernel, target), line) in &table {
+        if targets.contains(target.as_str()) && !there.contains(&(kernel, target)) {
+            wrong.push(format!("gone: {line}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "kernels changed; if that is meant, run this test with MLXROCM_BLESS=1 and commit \
+         tests/golden/kernels.tsv\n{HEAD}\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_default_build_has_every_target() {
+    if let Ok(chosen) = std::env::var("MLXROCM_GPU_TARGETS") {
+        // A developer's build: what was chosen must be there.
+        let targets = targets();
+        for target in chosen
+            .split([' ', ',', ';'])
+            .filter(|target| !target.is_empty())
+        {
+            assert!(
+                targets.contains(target),
+                "{target} was asked for and is not there"
+            );
+        }
+        return;
+    }
+    for target in DEFAULT {
+        assert!(targets().contains(target), "{target} is missing");
+    }
+}
+
+fn targets() -> BTreeSet<&'static str> {
+    let objects = mlxrocm::gpu::kernels::built_in().unwrap();
+    objects.iter().map(|object| object.target).collect()
+}
+
+/// Every source is compiled for every target, and no kernel is missing from the table of the nine
+/// targets that the software GPU executes.
+#[test]
+fn every_source_is_there_for_every_target() {
+    let objects = mlxrocm::gpu::kernels::built_in().unwrap();
+    let sources: BTreeSet<&str> = objects.iter().map(|object| object.source).collect();
+    for target in targets() {
+        let here: BTreeSet<&str> = objects
+            .iter()
+            .filter(|object| object.target == target)
+            .map(|object| object.source)
+            .collect();
+        assert_eq!(here, sources, "{target}");
+    }
+}
+
+fn key(line: &str) -> Option<(String, String)> {
+    let mut cells = line.split('\t');
+    Some((cells.next()?.to_owned(), cells.next()?.to_owned()))
+}

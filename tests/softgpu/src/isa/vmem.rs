@@ -1,0 +1,489 @@
+//! Vector memory: global, flat, scratch and buffer loads and stores of all widths.
+
+use super::decode::Target;
+use super::disassembly::Text;
+use super::operand::{Operand, Place, Src, Ty};
+use super::wave::{Fail, Flow, Row, Run, Step, Wave, lanes_of};
+use super::workgroup::{Access, Group, PRIVATE_APERTURE, SHARED_APERTURE, scratch_at};
+
+/// What one lane moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub bytes: u32,
+    pub signed: bool,
+    /// 16-bit destination or source half: none, low or high.
+    pub half: Half,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    None,
+    Low,
+    High,
+}
+
+impl Shape {
+    fn new(bytes: u32, signed: bool, half: Half) -> Shape {
+        Shape {
+            bytes,
+            signed,
+            half,
+        }
+    }
+
+    pub fn dwords(&self) -> usize {
+        (self.bytes as usize).div_ceil(4)
+    }
+
+    /// The shape of a load or store by the end of its name.
+    pub fn parse(suffix: &str) -> Option<Shape> {
+        use Half::{High, Low, None as Whole};
+        Some(match suffix {
+            "ubyte" | "u8" | "byte" | "b8" => Shape::new(1, false, Whole),
+            "sbyte" | "i8" => Shape::new(1, true, Whole),
+            "ushort" | "u16" | "short" | "b16" => Shape::new(2, false, Whole),
+            "sshort" | "i16" => Shape::new(2, true, Whole),
+            "dword" | "b32" => Shape::new(4, false, Whole),
+            "dwordx2" | "b64" => Shape::new(8, false, Whole),
+            "dwordx3" | "b96" => Shape::new(12, false, Whole),
+            "dwordx4" | "b128" => Shape::new(16, false, Whole),
+            "ubyte_d16" | "d16_u8" | "u8_d16" => Shape::new(1, false, Low),
+            "sbyte_d16" | "d16_i8" | "i8_d16" => Shape::new(1, true, Low),
+            "short_d16" | "d16_b16" | "u16_d16" | "d16_u16" => Shape::new(2, false, Low),
+            "ubyte_d16_hi" | "d16_hi_u8" | "u8_d16_hi" => Shape::new(1, false, High),
+            "sbyte_d16_hi" | "d16_hi_i8" | "i8_d16_hi" => Shape::new(1, true, High),
+            "short_d16_hi" | "d16_hi_b16" | "u16_d16_hi" | "b16_d16_hi" => {
+                Shape::new(2, false, High)
+            }
+            "byte_d16_hi" | "d16_hi_b8" | "b8_d16_hi" => Shape::new(1, false, High),
+            _ => return None,
+        })
+    }
+
+    /// A sub-dword value in its place; `old` is the register's content.
+    #[inline(always)]
+    pub fn place(&self, raw: u32, old: u32) -> u32 {
+        let v = match (self.bytes, self.signed) {
+            (1, true) => i32::from(raw as i8) as u32,
+            (2, true) => i32::from(raw as i16) as u32,
+            _ => raw,
+        };
+        match self.half {
+            Half::None => v,
+            Half::Low => old & 0xffff_0000 | v & 0xffff,
+            Half::High => old & 0xffff | v << 16,
+        }
+    }
+}
+
+/// How lanes find their addresses.
+#[derive(Clone, Copy, Debug)]
+pub enum Address {
+    /// 64-bit vector address plus offset.
+    Vector(u16, i64),
+    /// Scalar base plus 32-bit vector offset plus offset.
+    Scalar(Src, Option<u16>, i64),
+    /// Private memory: optional vector and scalar offsets plus offset.
+    Scratch(Option<u16>, Src, i64),
+    Buffer(Buffer),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    descriptor: u16,
+    index: Option<u16>,
+    voffset: Option<u16>,
+    soffset: Src,
+    offset: i64,
+}
+
+/// Word 3 of the private segment buffer that the launch hands to kernels.
+pub const SCRATCH_DESCRIPTOR: u32 = 0x5c5c_0001;
+
+fn vector(o: &Operand) -> Result<Option<u16>, String> {
+    match o.place {
+        Place::Off => Ok(None),
+        _ => o.vgpr().map(Some),
+    }
+}
+
+impl Address {
+    /// Reads the address operands from number `at` on.
+    pub fn parse(t: &Text, at: usize, segment: &str) -> Result<Address, String> {
+        let offset = t.number("offset")?;
+        Ok(match segment {
+            "global" | "flat" => {
+                let v = t.operand(at)?;
+                match t.operand(at + 1).map(|o| &o.place) {
+                    Ok(Place::S(s, _)) => Address::Scalar(Src::S(*s), vector(v)?, offset),
+                    _ => Address::Vector(v.vgpr()?, offset),
+                }
+            }
+            "scratch" => {
+                let s = match t.operand(at + 1)?.place {
+                    Place::Off | Place::Null => Src::K(0),
+                    _ => t.operand(at + 1)?.src(Ty::B32)?,
+                };
+                Address::Scratch(vector(t.operand(at)?)?, s, offset)
+            }
+            _ => {
+                let first = vector(t.operand(at)?)?;
+                let (idxen, offen) = (t.has("idxen"), t.has("offen"));
+                if t.has("lds") || t.has("addr64") {
+                    return Err("buffer access with lds or addr64 is not implemented".into());
+                }
+                Address::Buffer(Buffer {
+                    descriptor: t.operand(at + 1)?.sgpr()?,
+                    index: first.filter(|_| idxen),
+                    voffset: first
+                        .filter(|_| offen)
+                        .map(|v| if idxen { v + 1 } else { v }),
+                    soffset: t.operand(at + 2)?.src(Ty::B32)?,
+                    offset,
+                })
+            }
+        })
+    }
+}
+
+/// The place of every lane's access.
+pub enum Places {
+    /// Global addresses; lanes outside a buffer's range are cleared from the mask.
+    Global([u64; 64], u64),
+    /// Private memory offsets.
+    Private([i64; 64]),
+}
+
+/// Computes the addresses of all active lanes.
+pub fn places(w: &Wave, address: &Address, bytes: u32) -> Result<Places, Box<Fail>> {
+    let exec = w.exec();
+    let mut out = [0u64; 64];
+    match *address {
+        Address::Vector(r, offset) => {
+            for h in 0..w.halves {
+                let (low, high) = (&w.rows[w.at(r, h)], &w.rows[w.at(r + 1, h)]);
+                for i in 0..32 {
+                    out[32 * h + i] =
+                        (u64::from(low[i]) | u64::from(high[i]) << 32).wrapping_add_signed(offset);
+                }
+            }
+        }
+        Address::Scalar(s, v, offset) => {
+            let base = w.s64(s).wrapping_add_signed(offset);
+            for h in 0..w.halves {
+                let zero = [0; 32];
+                let row = v.map_or(&zero, |v| &w.rows[w.at(v, h)]);
+                for i in 0..32 {
+                    out[32 * h + i] = base.wrapping_add(u64::from(row[i]));
+                }
+            }
+        }
+        Address::Scratch(v, s, offset) => {
+            let base = i64::from(w.s32(s) as i32) + offset;
+            let mut places = [0i64; 64];
+            for lane in lanes_of(exec) {
+                places[lane] = base + v.map_or(0, |v| i64::from(w.lane(Src::V(v), lane) as i32));
+            }
+            return Ok(Places::Private(places));
+        }
+        Address::Buffer(b) => return buffer(w, &b, bytes),
+    }
+    Ok(Places::Global(out, exec))
+}
+
+fn buffer(w: &Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
+    let exec = w.exec();
+    let word = |i: u16| w.s[(b.descriptor + i) as usize];
+    let soffset = w.s32(b.soffset);
+    let part = |v: Option<u16>, lane| v.map_or(0, |v| u64::from(w.lane(Src::V(v), lane)));
+    if word(3) == SCRATCH_DESCRIPTOR {
+        // The scalar offset counts bytes of the whole wave, the rest bytes of one lane.
+        let base = i64::from(soffset) / w.lanes as i64 + b.offset;
+        let mut places = [0i64; 64];
+        for lane in lanes_of(exec) {
+            places[lane] = base + i64::from(part(b.voffset, lane) as u32 as i32);
+        }
+        return Ok(Places::Private(places));
+    }
+    let base = u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32;
+    let stride = u64::from(word(1) >> 16 & 0x3fff);
+    let records = u64::from(word(2));
+    if word(1) >> 31 != 0 {
+        return Err(Fail::lane(0, "swizzled buffers are not implemented"));
+    }
+    let mut out = [0; 64];
+    let mut mask = 0;
+    for lane in lanes_of(exec) {
+        let (index, offset) = (
+            part(b.index, lane),
+            part(b.voffset, lane).wrapping_add_signed(b.offset),
+        );
+        // Structured buffers count records, raw ones bytes; what lies outside reads zero.
+        let inside = if stride != 0 {
+            index < records && offset + u64::from(bytes) <= stride.max(offset + u64::from(bytes))
+        } else {
+            offset + u64::from(soffset) + u64::from(bytes) <= records
+        };
+        out[lane] = base + index * stride + offset + u64::from(soffset);
+        mask |= u64::from(inside) << lane;
+    }
+    Ok(Places::Global(out, mask))
+}
+
+/// Decodes a load or store, or None.
+pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
+    let name = t.name.as_str();
+    if is_cache_control(name) {
+        return Ok(Some(Box::new(|_, _| Ok(Flow::Next))));
+    }
+    let Some((segment, rest)) = name.split_once('_') else {
+        return Ok(None);
+    };
+    if !matches!(segment, "global" | "flat" | "scratch" | "buffer") {
+        return Ok(None);
+    }
+    if t.has("lds") || rest.starts_with("load_lds") {
+        return load_lds(t, rest);
+    }
+    let flat = segment == "flat";
+    if let Some(shape) = rest.strip_prefix("load_").and_then(Shape::parse) {
+        let dst = t.operand(0)?.vgpr()?;
+        let address = Address::parse(t, 1, segment)?;
+        return Ok(Some(Box::new(move |w, g| {
+            load(w, g, dst, &address, shape, flat)
+        })));
+    }
+    if let Some(shape) = rest.strip_prefix("store_").and_then(Shape::parse) {
+        // Buffer stores name the data first, the others the address.
+        let buffer = segment == "buffer";
+        let src = t.operand(usize::from(!buffer))?.vgpr()?;
+        let mut reordered = t.clone();
+        reordered.operands.remove(usize::from(!buffer));
+        let address = Address::parse(&reordered, 0, segment)?;
+        return Ok(Some(Box::new(move |w, g| {
+            store(w, g, src, &address, shape, flat)
+        })));
+    }
+    Ok(None)
+}
+
+fn is_cache_control(name: &str) -> bool {
+    matches!(
+        name,
+        "buffer_gl0_inv"
+            | "buffer_gl1_inv"
+            | "buffer_inv"
+            | "buffer_wbl2"
+            | "buffer_wbinvl1"
+            | "buffer_wbinvl1_vol"
+            | "buffer_invl2"
+            | "global_inv"
+            | "global_wb"
+            | "global_wbinv"
+    )
+}
+
+fn width_index(bytes: u32) -> usize {
+    match bytes {
+        1 => 0,
+        2 => 1,
+        4 => 2,
+        8 => 3,
+        12 => 4,
+        _ => 5,
+    }
+}
+
+fn has_aperture(addrs: &[u64; 64], mask: u64) -> bool {
+    lanes_of(mask).any(|l| matches!((addrs[l] >> 32) as u32, SHARED_APERTURE | PRIVATE_APERTURE))
+}
+
+fn load(
+    w: &mut Wave,
+    g: &mut Group,
+    dst: u16,
+    address: &Address,
+    shape: Shape,
+    flat: bool,
+) -> Step {
+    match places(w, address, shape.bytes)? {
+        Places::Global(addrs, mask) => {
+            if flat && has_aperture(&addrs, mask) {
+                for lane in lanes_of(mask) {
+                    let p = g.flat(w, addrs[lane], u64::from(shape.bytes), Access::Read, lane)?;
+                    load_lane(w, dst, lane, p, shape);
+                }
+                return Ok(Flow::Next);
+            }
+            g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Read)?;
+            g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
+            g.traffic.load_widths[width_index(shape.bytes)] += 1;
+            let n = shape.dwords();
+            if mask == w.all() && shape.bytes >= 4 {
+                for h in 0..w.halves {
+                    let at = w.at(dst, h);
+                    let step = w.halves;
+                    let part = &addrs[32 * h..32 * h + 32];
+                    // SAFETY: every lane's range was checked above.
+                    unsafe { load_rows(part, n, &mut w.rows[at..=at + (n - 1) * step], step) };
+                }
+                return Ok(Flow::Next);
+            }
+            for lane in lanes_of(mask) {
+                load_lane(w, dst, lane, addrs[lane] as *const u8, shape);
+            }
+            // Buffer lanes out of range read zero.
+            for lane in lanes_of(w.exec() & !mask) {
+                for i in 0..n {
+                    let old = w.lane(Src::V(dst), lane);
+                    let v = if shape.bytes < 4 {
+                        shape.place(0, old)
+                    } else {
+                        0
+                    };
+                    w.set_lane(dst + i as u16, lane, v);
+                }
+            }
+        }
+        Places::Private(offsets) => {
+            for lane in lanes_of(w.exec()) {
+                let p = scratch_at(w, offsets[lane], u64::from(shape.bytes), lane)?;
+                load_lane(w, dst, lane, p, shape);
+            }
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// Loads n dwords for each of 32 lanes.
+///
+/// # Safety
+/// Each address must be readable for 4n bytes.
+unsafe fn load_rows(addrs: &[u64], n: usize, rows: &mut [Row], step: usize) {
+    for (lane, addr) in addrs.iter().enumerate() {
+        let p = *addr as *const u32;
+        for i in 0..n {
+            // SAFETY: the caller vouches for the range.
+            rows[i * step][lane & 31] = unsafe { p.add(i).read_unaligned() };
+        }
+    }
+}
+
+/// One lane's load from a checked host address.
+pub fn load_lane(w: &mut Wave, dst: u16, lane: usize, p: *const u8, shape: Shape) {
+    // SAFETY: the caller checked `shape.bytes` bytes at `p`.
+    unsafe {
+        match shape.bytes {
+            1 => {
+                let v = shape.place(u32::from(p.read()), w.lane(Src::V(dst), lane));
+                w.set_lane(dst, lane, v);
+            }
+            2 => {
+                let v = shape.place(
+                    u32::from(p.cast::<u16>().read_unaligned()),
+                    w.lane(Src::V(dst), lane),
+                );
+                w.set_lane(dst, lane, v);
+            }
+            _ => {
+                for i in 0..shape.dwords() {
+                    w.set_lane(
+                        dst + i as u16,
+                        lane,
+                        p.cast::<u32>().add(i).read_unaligned(),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// One lane's store to a checked host address.
+pub fn store_lane(w: &Wave, src: u16, lane: usize, p: *mut u8, shape: Shape) {
+    let v = w.lane(Src::V(src), lane);
+    let v = if shape.half == Half::High { v >> 16 } else { v };
+    // SAFETY: the caller checked `shape.bytes` bytes at `p`.
+    unsafe {
+        match shape.bytes {
+            1 => p.write(v as u8),
+            2 => p.cast::<u16>().write_unaligned(v as u16),
+            _ => {
+                for i in 0..shape.dwords() {
+                    p.cast::<u32>()
+                        .add(i)
+                        .write_unaligned(w.lane(Src::V(src + i as u16), lane));
+                }
+            }
+        }
+    }
+}
+
+fn store(
+    w: &mut Wave,
+    g: &mut Group,
+    src: u16,
+    address: &Address,
+    shape: Shape,
+    flat: bool,
+) -> Step {
+    match places(w, address, shape.bytes)? {
+        Places::Global(addrs, mask) => {
+            if flat && has_aperture(&addrs, mask) {
+                for lane in lanes_of(mask) {
+                    let p = g.flat(w, addrs[lane], u64::from(shape.bytes), Access::Write, lane)?;
+                    store_lane(w, src, lane, p, shape);
+                }
+                return Ok(Flow::Next);
+            }
+            g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Write)?;
+            g.traffic.bytes_stored += u64::from(mask.count_ones()) * u64::from(shape.bytes);
+            for lane in lanes_of(mask) {
+                store_lane(w, src, lane, addrs[lane] as *mut u8, shape);
+            }
+        }
+        Places::Private(offsets) => {
+            for lane in lanes_of(w.exec()) {
+                let p = scratch_at(w, offsets[lane], u64::from(shape.bytes), lane)?;
+                store_lane(w, src, lane, p, shape);
+            }
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// `global_load_lds_*` (gfx90a, gfx942): memory goes to LDS at M0 + offset + 4 x lane.
+fn load_lds(t: &Text, rest: &str) -> Result<Option<Run>, String> {
+    let Some(shape) = rest.strip_prefix("load_lds_").and_then(Shape::parse) else {
+        return Err(format!("{} is not implemented", t.name));
+    };
+    let offset = t.number("offset")?;
+    let address = Address::parse(t, 0, "global")?;
+    Ok(Some(Box::new(move |w, g| {
+        let Places::Global(addrs, mask) = places(w, &address, shape.bytes)? else {
+            return Ok(Flow::Next);
+        };
+        g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Read)?;
+        g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
+        g.traffic.load_widths[width_index(shape.bytes)] += 1;
+        let base = i64::from(w.s[super::operand::M0 as usize] & 0xffff) + offset;
+        let each = shape.bytes.max(4);
+        for lane in lanes_of(mask) {
+            let at = (base + i64::from(each) * lane as i64) as u32;
+            let to = g.lds_at(w.index, at, each, Access::Write, lane)?;
+            // SAFETY: both ranges were checked.
+            unsafe {
+                let from = addrs[lane] as *const u8;
+                match (shape.bytes, shape.signed) {
+                    (1, _) => to
+                        .cast::<u32>()
+                        .write_unaligned(shape.place(u32::from(from.read()), 0)),
+                    (2, _) => to.cast::<u32>().write_unaligned(
+                        shape.place(u32::from(from.cast::<u16>().read_unaligned()), 0),
+                    ),
+                    _ => std::ptr::copy_nonoverlapping(from, to, shape.bytes as usize),
+                }
+            }
+        }
+        Ok(Flow::Next)
+    })))
+}

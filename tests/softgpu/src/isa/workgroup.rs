@@ -1,0 +1,395 @@
+//! One workgroup in execution: its LDS, its way to memory, and what it counts.
+
+use super::decode::Class;
+use super::execute::Shared;
+use super::race::LdsCell;
+use super::wave::{Fail, Wave, lanes_of};
+use crate::memory::Region;
+use std::sync::Arc;
+
+/// High halves of the addresses of LDS and private memory in the flat address space.
+pub const SHARED_APERTURE: u32 = 0x2000_0000;
+pub const PRIVATE_APERTURE: u32 = 0x2000_0001;
+
+/// What an access does, for the checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// A range that accesses may hit; `region` is none for the code object's image and the kernargs.
+#[derive(Clone)]
+pub struct Cover {
+    pub start: u64,
+    pub end: u64,
+    pub region: Option<Arc<Region>>,
+    writable: bool,
+}
+
+/// Counters that accesses fill while they run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    pub bytes_loaded: u64,
+    pub bytes_stored: u64,
+    pub lines_64: u64,
+    pub lines_128: u64,
+    pub lds_conflicts: u64,
+    pub load_widths: [u64; 6],
+}
+
+/// The state that the waves of a workgroup share (reused for the next workgroup of a thread).
+pub struct Group<'l> {
+    pub shared: &'l Shared<'l>,
+    pub block: [u32; 3],
+    /// Number of the workgroup in the grid.
+    pub number: u32,
+    pub lds: Vec<u8>,
+    pub cells: Vec<LdsCell>,
+    /// Grows at every barrier, never falls back between workgroups.
+    pub epoch: u32,
+    /// First epoch of this workgroup: older LDS cells hold nothing.
+    pub first_epoch: u32,
+    recent: [Option<Cover>; 4],
+    turn: usize,
+    pub traffic: Traffic,
+    /// Executions of each instruction.
+    pub counts: Vec<u64>,
+    /// Moments of this workgroup's atomics, for the global race check.
+    pub atomics: u32,
+}
+
+impl<'l> Group<'l> {
+    pub fn new(shared: &'l Shared<'l>) -> Group<'l> {
+        let lds = shared.lds_bytes;
+        Group {
+            shared,
+            block: [0; 3],
+            number: 0,
+            lds: vec![0xcd; lds],
+            cells: vec![LdsCell::default(); lds.div_ceil(4)],
+            epoch: 1,
+            first_epoch: 1,
+            recent: [const { None }; 4],
+            turn: 0,
+            traffic: Traffic::default(),
+            counts: vec![0; shared.program.code.len()],
+            atomics: 0,
+        }
+    }
+
+    /// Begins the next workgroup.
+    pub fn begin(&mut self, block: [u32; 3], number: u32) {
+        self.block = block;
+        self.number = number;
+        self.epoch += 1;
+        self.first_epoch = self.epoch;
+        self.lds.fill(0xcd);
+        self.atomics = 0;
+    }
+
+    /// Difference between run-time addresses and those in the code object.
+    pub fn base(&self) -> u64 {
+        self.shared.program.base()
+    }
+
+    pub fn instruction_at(&self, address: u64) -> Result<usize, Box<Fail>> {
+        let pc = address.wrapping_sub(self.base());
+        self.shared.program.map.find(pc).ok_or_else(|| {
+            Fail::lane(
+                0,
+                format!("jump to {address:#x}, where no instruction begins"),
+            )
+        })
+    }
+
+    /// Finds what `[addr, addr+len)` lies in.
+    pub fn cover(
+        &mut self,
+        addr: u64,
+        len: u64,
+        access: Access,
+        lane: usize,
+    ) -> Result<&Cover, Box<Fail>> {
+        let end = addr.wrapping_add(len);
+        let hit = self.recent.iter().position(|c| {
+            c.as_ref()
+                .is_some_and(|c| addr >= c.start && end <= c.end && end > addr)
+        });
+        let i = match hit {
+            Some(i) => i,
+            None => {
+                let found = self.look_up(addr, len, lane)?;
+                self.turn = (self.turn + 1) % self.recent.len();
+                self.recent[self.turn] = Some(found);
+                self.turn
+            }
+        };
+        let Some(cover) = self.recent[i].as_ref() else {
+            return Err(Fail::lane(lane as u32, "no memory"));
+        };
+        if let Some(r) = &cover.region
+            && r.is_freed()
+        {
+            return Err(Fail::lane(
+                lane as u32,
+                format!("use after free: {addr:#x} in freed \"{}\"", r.label()),
+            ));
+        }
+        if !cover.writable && access != Access::Read {
+            return Err(Fail::lane(
+                lane as u32,
+                format!("write to read-only memory at {addr:#x}"),
+            ));
+        }
+        Ok(cover)
+    }
+
+    fn look_up(&self, addr: u64, len: u64, lane: usize) -> Result<Cover, Box<Fail>> {
+        let shared = self.shared;
+        for (start, end, writable) in shared.extra_ranges() {
+            if addr >= start && addr.wrapping_add(len) <= end && addr < end {
+                return Ok(Cover {
+                    start,
+                    end,
+                    region: None,
+                    writable,
+                });
+            }
+        }
+        let snapshot = &shared.snapshot;
+        let region = match snapshot.find(addr) {
+            Some(r) if addr + len <= r.end() => r,
+            Some(r) => {
+                return Err(Fail::lane(
+                    lane as u32,
+                    format!(
+                        "out of bounds: {len} bytes at {addr:#x} cross the end of \"{}\"",
+                        r.label()
+                    ),
+                ));
+            }
+            None => {
+                return Err(Fail::lane(
+                    lane as u32,
+                    format!(
+                        "out of bounds: {len} bytes at {addr:#x}, {}",
+                        snapshot.describe(addr)
+                    ),
+                ));
+            }
+        };
+        Ok(Cover {
+            start: region.start(),
+            end: region.end(),
+            region: Some(region.clone()),
+            writable: true,
+        })
+    }
+
+    /// Checks one access of one lane: bounds, use after free, initialisation, races.
+    pub fn check(
+        &mut self,
+        w: &Wave,
+        addr: u64,
+        len: u64,
+        access: Access,
+        lane: usize,
+    ) -> Result<(), Box<Fail>> {
+        let uninitialised = self.shared.checks.uninitialised;
+        let cover = self.cover(addr, len, access, lane)?;
+        if let Some(region) = &cover.region {
+            let offset = (addr - cover.start) as usize;
+            if access == Access::Write {
+                region.mark(offset, len as usize);
+            } else {
+                if uninitialised && !region.is_initialised(offset, len as usize) {
+                    let what = format!(
+                        "uninitialised read of {len} bytes at offset {offset} of \"{}\"",
+                        region.label()
+                    );
+                    return Err(Fail::lane(lane as u32, what));
+                }
+                if access == Access::Atomic {
+                    region.mark(offset, len as usize);
+                }
+            }
+        }
+        if let Some(race) = &self.shared.race {
+            race.check(self, w, addr, len, access, lane)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the accesses of a whole wave at once; lane by lane only where one range does not do.
+    pub fn check_wave(
+        &mut self,
+        w: &Wave,
+        addrs: &[u64; 64],
+        mask: u64,
+        len: u64,
+        access: Access,
+    ) -> Result<(), Box<Fail>> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let align = len.min(4);
+        let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
+        if mask == w.all() {
+            for &a in &addrs[..w.lanes] {
+                low = low.min(a);
+                high = high.max(a);
+                bits |= a;
+            }
+        } else {
+            for lane in lanes_of(mask) {
+                let a = addrs[lane];
+                low = low.min(a);
+                high = high.max(a);
+                bits |= a;
+            }
+        }
+        let align = if len == 12 { 4 } else { align };
+        if bits & (align - 1) != 0 {
+            let lane = lanes_of(mask)
+                .find(|l| addrs[*l] & (align - 1) != 0)
+                .unwrap_or(0);
+            return Err(Fail::lane(
+                lane as u32,
+                format!(
+                    "misaligned access: {len} bytes at {:#x} (alignment {align})",
+                    addrs[lane]
+                ),
+            ));
+        }
+        self.count_lines(addrs, mask, len, w.lanes);
+        let span = high.wrapping_sub(low).wrapping_add(len);
+        let uninitialised = self.shared.checks.uninitialised;
+        let has_race = self.shared.race.is_some();
+        // One range around all lanes: then only the shadow may need a closer look.
+        if span < 1 << 32
+            && let Ok(cover) = self.cover(low, span, access, 0)
+        {
+            let whole = match (&cover.region, access) {
+                (None, _) => true,
+                (Some(r), _) if r.is_whole() => true,
+                (Some(_), Access::Read) if !uninitialised => true,
+                (Some(r), access) => {
+                    let offset = (low - cover.start) as usize;
+                    let dense = span == len * u64::from(mask.count_ones());
+                    match access {
+                        Access::Read => r.is_initialised(offset, span as usize),
+                        Access::Write if dense => {
+                            r.mark(offset, span as usize);
+                            true
+                        }
+                        _ => false,
+                    }
+                }
+            };
+            if whole && !has_race {
+                return Ok(());
+            }
+        }
+        for lane in lanes_of(mask) {
+            self.check(w, addrs[lane], len, access, lane)?;
+        }
+        Ok(())
+    }
+
+    /// Distinct cache lines of one wave access.
+    fn count_lines(&mut self, addrs: &[u64; 64], mask: u64, len: u64, lanes: usize) {
+        for (shift, total) in [
+            (6, &mut self.traffic.lines_64),
+            (7, &mut self.traffic.lines_128),
+        ] {
+            let (mut n, mut last, mut ordered) = (0u64, u64::MAX, true);
+            let mut visit = |a: u64| {
+                let (first, end) = (a >> shift, (a + len - 1) >> shift);
+                ordered &= last == u64::MAX || first >= last;
+                n += u64::from(first != last) + (end - first);
+                last = end;
+            };
+            if mask == u64::MAX || (lanes == 32 && mask == 0xffff_ffff) {
+                addrs[..lanes].iter().for_each(|a| visit(*a));
+            } else {
+                lanes_of(mask).for_each(|l| visit(addrs[l]));
+            }
+            if !ordered {
+                let mut lines = [0u64; 128];
+                let mut k = 0;
+                for lane in lanes_of(mask) {
+                    lines[k] = addrs[lane] >> shift;
+                    lines[k + 1] = (addrs[lane] + len - 1) >> shift;
+                    k += 2;
+                }
+                let lines = &mut lines[..k];
+                lines.sort_unstable();
+                n = if k == 0 {
+                    0
+                } else {
+                    1 + lines.windows(2).filter(|p| p[0] != p[1]).count() as u64
+                };
+            }
+            *total += n;
+        }
+    }
+
+    /// The host address of one lane's access in the flat address space, checked.
+    pub fn flat(
+        &mut self,
+        w: &mut Wave,
+        addr: u64,
+        len: u64,
+        access: Access,
+        lane: usize,
+    ) -> Result<*mut u8, Box<Fail>> {
+        match (addr >> 32) as u32 {
+            SHARED_APERTURE => self.lds_at(w.index, addr as u32, len as u32, access, lane),
+            PRIVATE_APERTURE => scratch_at(w, i64::from(addr as u32), len, lane),
+            _ => {
+                self.check(w, addr, len, access, lane)?;
+                Ok(addr as *mut u8)
+            }
+        }
+    }
+
+    /// Adds the executions of each instruction to the classes.
+    pub fn classes(&self) -> super::Classes {
+        let mut c = super::Classes::default();
+        for (inst, n) in self.shared.program.code.iter().zip(&self.counts) {
+            *match inst.class {
+                Class::Valu => &mut c.valu,
+                Class::Salu => &mut c.salu,
+                Class::Smem => &mut c.smem,
+                Class::Load => &mut c.vmem_load,
+                Class::Store => &mut c.vmem_store,
+                Class::Atomic => &mut c.vmem_atomic,
+                Class::Lds => &mut c.lds,
+                Class::Matrix => &mut c.matrix,
+                Class::Dot => &mut c.dot,
+                Class::Branch => &mut c.branch,
+                Class::Barrier => &mut c.barrier,
+                Class::Other => &mut c.other,
+            } += n;
+        }
+        c
+    }
+}
+
+/// A lane's private memory.
+pub fn scratch_at(w: &mut Wave, offset: i64, len: u64, lane: usize) -> Result<*mut u8, Box<Fail>> {
+    let inside = offset >= 0 && offset as u64 + len <= w.scratch_lane as u64;
+    if !inside {
+        return Err(Fail::lane(
+            lane as u32,
+            format!(
+                "private memory out of bounds: {len} bytes at {offset} of {}",
+                w.scratch_lane
+            ),
+        ));
+    }
+    let at = lane * w.scratch_lane + offset as usize;
+    Ok(&raw mut w.scratch[at])
+}

@@ -1,0 +1,223 @@
+//! Compiled kernels on all nine targets against plain forms, and the faults that must be found.
+
+mod support;
+use support::{Args, Gpu, Random, TARGETS, compile, wave};
+
+fn close(a: f32, b: f64, tolerance: f64) -> bool {
+    (f64::from(a) - b).abs() <= tolerance * (1.0 + b.abs())
+}
+
+#[test]
+fn plain_kernels_run_on_every_target() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        for seed in [0, 7] {
+            let mut gpu = Gpu::new();
+            gpu.seed = seed;
+            gpu.threads = 1 + seed as usize % 2;
+            let mut r = Random(1);
+            let (a, b) = (r.vec(1000), r.vec(1000));
+            let (da, db, dc) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<f32>(1000));
+            let args = Args::new().ptr(da).ptr(db).ptr(dc).i32(1000);
+            let report = gpu
+                .launch(&code, "vadd", [4, 1, 1], [256, 1, 1], &args)
+                .unwrap();
+            let c: Vec<f32> = gpu.download(dc, 1000);
+            assert!((0..1000).all(|i| c[i] == a[i] + b[i]), "{target}");
+            assert_eq!(report.bytes_stored, 4000);
+            assert_eq!(report.waves as usize, 1024 / wave(target));
+
+            let out = gpu.alloc::<f32>(2);
+            gpu.launch(
+                &code,
+                "reduce",
+                [2, 1, 1],
+                [256, 1, 1],
+                &Args::new().ptr(da).ptr(out).i32(500),
+            )
+            .unwrap();
+            let sums: Vec<f32> = gpu.download(out, 2);
+            for (k, s) in sums.iter().enumerate() {
+                let want: f64 = a[k * 500..(k + 1) * 500]
+                    .iter()
+                    .map(|v| f64::from(*v))
+                    .sum();
+                assert!(close(*s, want, 1e-5), "{target}: {s} {want}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transcendentals_doubles_and_private_memory() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let gpu = Gpu::new();
+        let mut r = Random(2);
+        let a: Vec<f32> = r.vec(128);
+        let d: Vec<f64> = a.iter().map(|v| f64::from(*v).abs() * 1e3).collect();
+        let (da, dd) = (gpu.upload(&a), gpu.upload(&d));
+        let n = 7usize;
+        gpu.launch(
+            &code,
+            "misc",
+            [2, 1, 1],
+            [64, 1, 1],
+            &Args::new().ptr(da).ptr(dd).i32(n as i32),
+        )
+        .unwrap();
+        let (ga, gd): (Vec<f32>, Vec<f64>) = (gpu.download(da, 128), gpu.download(dd, 128));
+        for i in 0..128 {
+            let x = f64::from(a[i]);
+            let y = x.exp() / (x + 2.0).sqrt() + (x * x + 1.0).ln();
+            let mut buf: Vec<f64> = (0..20).map(|k| y * f64::from(k)).collect();
+            buf[n & 15] = 3.0;
+            let q: f64 = (0..20).map(|k| buf[(k * n) % 20] * (k + 1) as f64).sum();
+            assert!(
+                close(ga[i], y + q, 1e-5),
+                "{target} {i}: {} {}",
+                ga[i],
+                y + q
+            );
+            let want = d[i] / 3.0 + d[i].sqrt();
+            assert!(
+                (gd[i] - want).abs() <= 1e-14 * want.abs(),
+                "{target} {i}: {} {want}",
+                gd[i]
+            );
+        }
+    }
+}
+
+#[test]
+fn atomics_count_every_thread() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let mut gpu = Gpu::new();
+        (gpu.seed, gpu.threads) = (3, 2);
+        let a: Vec<f32> = (0..640).map(|i| i as f32).collect();
+        let (counts, sum) = (gpu.upload(&[0u32; 16]), gpu.upload(&[0f32]));
+        let (da, order) = (gpu.upload(&a), gpu.alloc::<u32>(640));
+        let args = Args::new().ptr(counts).ptr(sum).ptr(da).ptr(order);
+        gpu.launch(&code, "atomics", [5, 1, 1], [128, 1, 1], &args)
+            .unwrap();
+        let c: Vec<u32> = gpu.download(counts, 16);
+        assert_eq!(&c[..5], [128; 5], "{target}");
+        assert_eq!(c[7], 640);
+        assert_eq!(gpu.download::<f32>(sum, 1)[0], (0..640).sum::<i32>() as f32);
+        let mut o: Vec<u32> = gpu.download(order, 640);
+        o.sort_unstable();
+        assert!(o.iter().enumerate().all(|(i, v)| *v == i as u32));
+        let want = (0..640).fold(0u32, |v, _| v.wrapping_mul(3).wrapping_add(1));
+        assert_eq!(c[8], want);
+    }
+}
+
+#[test]
+fn four_bit_matrix_vector() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let gpu = Gpu::new();
+        let (rows, k) = (16usize, 1024usize);
+        let mut r = Random(5);
+        let bf = |v: f32| (v.to_bits() >> 16) as u16;
+        let w: Vec<u32> = (0..rows * k / 8).map(|_| r.bits() as u32).collect();
+        let s: Vec<u16> = (0..rows * k / 64).map(|_| bf(r.f32())).collect();
+        let b: Vec<u16> = (0..rows * k / 64).map(|_| bf(r.f32())).collect();
+        let x: Vec<u16> = (0..k).map(|_| bf(r.f32())).collect();
+        let y = gpu.alloc::<f32>(rows);
+        let args = Args::new()
+            .ptr(gpu.upload(&w))
+            .ptr(gpu.upload(&s))
+            .ptr(gpu.upload(&b))
+            .ptr(gpu.upload(&x))
+            .ptr(y)
+            .i32(k as i32);
+        let per = 128 / wave(target);
+        gpu.launch(
+            &code,
+            "gemv4",
+            [(rows / per) as u32, 1, 1],
+            [128, 1, 1],
+            &args,
+        )
+        .unwrap();
+        let got: Vec<f32> = gpu.download(y, rows);
+        let f = |v: u16| f64::from(f32::from_bits(u32::from(v) << 16));
+        for row in 0..rows {
+            let want: f64 = (0..k)
+                .map(|i| {
+                    let q = f64::from(w[(row * k + i) / 8] >> (4 * (i % 8)) & 15);
+                    let g = row * (k / 64) + i / 64;
+                    f(x[i]) * (f(s[g]) * q + f(b[g]))
+                })
+                .sum();
+            assert!(
+                close(got[row], want, 1e-4),
+                "{target} {row}: {} {want}",
+                got[row]
+            );
+        }
+    }
+}
+
+#[test]
+fn functions_are_called() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let gpu = Gpu::new();
+        let a: Vec<i32> = (1..65).collect();
+        let d = gpu.upload(&a);
+        gpu.launch(&code, "calls", [1, 1, 1], [64, 1, 1], &Args::new().ptr(d))
+            .unwrap();
+        let got: Vec<i32> = gpu.download(d, 64);
+        for (n, got) in a.iter().zip(got) {
+            let (mut v, mut steps) = (*n, 0);
+            while v > 1 {
+                v = if v & 1 == 1 { 3 * v + 1 } else { v / 2 };
+                steps += 1;
+            }
+            assert_eq!(got, steps, "{target} {n}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_become_faults() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let mut gpu = Gpu::new();
+        let out = gpu.alloc::<f32>(256);
+        let fault = |gpu: &Gpu, name: &str, block: u32, args: &Args| {
+            gpu.launch(&code, name, [2, 1, 1], [block, 1, 1], args)
+                .expect_err(name)
+                .message
+        };
+        let m = fault(&gpu, "no_barrier", 128, &Args::new().ptr(out));
+        assert!(
+            m.contains("LDS race") || m.contains("uninitialised LDS"),
+            "{target}: {m}"
+        );
+        let m = fault(&gpu, "diverge", 128, &Args::new().ptr(out).i32(64));
+        assert!(m.contains("divergent barrier"), "{target}: {m}");
+        let m = fault(&gpu, "beyond", 128, &Args::new().ptr(out).i32(129));
+        assert!(m.contains("out of bounds"), "{target}: {m}");
+        let m = fault(&gpu, "lds_over", 64, &Args::new().ptr(out).i32(64));
+        assert!(m.contains("LDS out of bounds"), "{target}: {m}");
+        let fresh = gpu.alloc::<f32>(64);
+        let m = fault(&gpu, "copy", 64, &Args::new().ptr(fresh).ptr(out));
+        assert!(m.contains("uninitialised read"), "{target}: {m}");
+        gpu.memory.free(fresh).unwrap();
+        let m = fault(&gpu, "copy", 64, &Args::new().ptr(fresh).ptr(out));
+        assert!(m.contains("use after free"), "{target}: {m}");
+        let m = fault(&gpu, "copy", 64, &Args::new().ptr(out + 2).ptr(out));
+        assert!(m.contains("misaligned"), "{target}: {m}");
+        gpu.checks.instruction_limit = 1_000_000;
+        let zero = gpu.upload(&[0i32; 64]);
+        let m = fault(&gpu, "forever", 64, &Args::new().ptr(zero));
+        assert!(m.contains("hang"), "{target}: {m}");
+        gpu.checks.global_race = true;
+        let m = fault(&gpu, "global_race", 64, &Args::new().ptr(zero));
+        assert!(m.contains("global race"), "{target}: {m}");
+    }
+}
