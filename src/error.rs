@@ -57,6 +57,9 @@ pub enum Error {
     /// The time given for a wait is over; the work goes on.
     #[error("{0}")]
     Timeout(String),
+    /// A device gives wrong results: its self-test found them.
+    #[error("{0}")]
+    SelfTestFailed(String),
     /// The caller's progress callback or a cancel call ended the operation.
     #[error("{0}")]
     Cancelled(String),
@@ -84,6 +87,7 @@ impl Error {
             Error::Internal(_) => -13,
             Error::DeviceLost(_) => -14,
             Error::Timeout(_) => -15,
+            Error::SelfTestFailed(_) => -16,
         }
     }
 

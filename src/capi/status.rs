@@ -44,6 +44,8 @@ pub const MLXROCM_ERROR_INTERNAL: mlxrocm_status = -13;
 pub const MLXROCM_ERROR_DEVICE_LOST: mlxrocm_status = -14;
 /// The time given for a wait is over; the work goes on.
 pub const MLXROCM_ERROR_TIMEOUT: mlxrocm_status = -15;
+/// A device gives wrong results: its self-test found them.
+pub const MLXROCM_ERROR_SELFTEST_FAILED: mlxrocm_status = -16;
 
 /// The name of a status, e.g. "MLXROCM_ERROR_IO".
 ///
@@ -79,6 +81,7 @@ fn name(status: mlxrocm_status) -> &'static CStr {
         MLXROCM_ERROR_INTERNAL => c"MLXROCM_ERROR_INTERNAL",
         MLXROCM_ERROR_DEVICE_LOST => c"MLXROCM_ERROR_DEVICE_LOST",
         MLXROCM_ERROR_TIMEOUT => c"MLXROCM_ERROR_TIMEOUT",
+        MLXROCM_ERROR_SELFTEST_FAILED => c"MLXROCM_ERROR_SELFTEST_FAILED",
         _ => c"MLXROCM_STATUS_UNKNOWN",
     }
 }
@@ -122,6 +125,7 @@ mod tests {
             (Error::Internal(text()), MLXROCM_ERROR_INTERNAL),
             (Error::DeviceLost(text()), MLXROCM_ERROR_DEVICE_LOST),
             (Error::Timeout(text()), MLXROCM_ERROR_TIMEOUT),
+            (Error::SelfTestFailed(text()), MLXROCM_ERROR_SELFTEST_FAILED),
         ];
         for (error, status) in &cases {
             assert_eq!(error.status(), *status, "{error:?}");

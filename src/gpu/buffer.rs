@@ -142,7 +142,8 @@ impl PinnedBuffer {
         self.len == 0
     }
 
-    pub(super) fn host(&self) -> *mut u8 {
+    /// Where the host sees the bytes.
+    pub fn host(&self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.block.host)
     }
 

@@ -20,9 +20,9 @@ pub struct LaunchOptions {
     pub overlap: bool,
 }
 
-/// Records launches; given to the closure of [`Device::record`].
-pub struct Encoder<'a> {
-    device: &'a Arc<Device>,
+/// Records launches; given to the closure of [`Device::record`], or made by [`Device::encoder`].
+pub struct Encoder {
+    device: Arc<Device>,
     nodes: Vec<Node>,
     hazards: Hazards,
     buffers: HashMap<u64, DeviceBuffer>,
@@ -32,10 +32,10 @@ pub struct Encoder<'a> {
     declared: bool,
 }
 
-impl<'a> Encoder<'a> {
-    pub(super) fn new(device: &'a Arc<Device>) -> Self {
+impl Encoder {
+    pub(super) fn new(device: &Arc<Device>) -> Self {
         Encoder {
-            device,
+            device: device.clone(),
             nodes: Vec::new(),
             hazards: Hazards::default(),
             buffers: HashMap::new(),
@@ -87,9 +87,9 @@ impl<'a> Encoder<'a> {
         writes: &[Range],
         options: LaunchOptions,
     ) -> Result<()> {
-        args.check(self.device)
+        args.check(&self.device)
             .map_err(|wrong| kernel.wrong(wrong))?;
-        if !kernel.check(self.device, grid, block, dynamic_lds)? {
+        if !kernel.check(&self.device, grid, block, dynamic_lds)? {
             return Ok(());
         }
         let wrong = |range: &Range| {
@@ -196,7 +196,7 @@ impl<'a> Encoder<'a> {
 
     fn part(&self, range: &Range) -> Option<Part> {
         let end = range.offset.checked_add(range.len)?;
-        let inside = end <= range.buffer.len() && range.buffer.is_on(self.device);
+        let inside = end <= range.buffer.len() && range.buffer.is_on(&self.device);
         inside.then(|| Part {
             base: range.buffer.address(),
             start: range.offset,
@@ -216,10 +216,11 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    pub(super) fn finish(self) -> Program {
+    /// The program of what was recorded.
+    pub fn finish(self) -> Program {
         let written = self.declared.then(|| merged(self.written));
         let buffers = self.buffers.into_values().collect();
-        Program::new(self.device.clone(), self.nodes, buffers, written)
+        Program::new(self.device, self.nodes, buffers, written)
     }
 }
 

@@ -29,7 +29,7 @@ pub use encoder::{Encoder, LaunchOptions};
 pub use event::Event;
 pub use module::{Kernel, KernelFacts, Module};
 pub use probation::GraphPolicy;
-pub use program::{Program, ProgramMode};
+pub use program::{ModeReason, Program, ProgramMode};
 pub use stream::Stream;
 pub use upload::Uploader;
 pub use verdict::Verdict;

@@ -9,6 +9,7 @@ use super::module::Kernel;
 use super::probation::{self, GraphPolicy};
 use super::stream::Stream;
 use super::uses::{Mark, Uses};
+use super::verdict::Verdict;
 use crate::driver::{Code, ExecutableHandle, Launch, Packed};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
@@ -21,6 +22,19 @@ pub enum ProgramMode {
     Direct,
     /// One graph launch (or one a segment).
     Graph,
+}
+
+/// Why a program runs the way it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModeReason {
+    /// [`Device::set_graph_policy`] or `MLXROCM_GRAPHS` say so.
+    Policy,
+    /// Graphs were compared with direct launches on this device.
+    Verdict(Verdict),
+    /// Graphs were not compared on this device yet: a run of a program of 8 nodes or more does.
+    NotJudged,
+    /// The driver does not build a graph of this program.
+    NotBuilt,
 }
 
 /// What one recorded node does.
@@ -155,6 +169,27 @@ impl Program {
             state.last = Some(mark);
         }
         Ok(())
+    }
+
+    /// How the next run would go, and why.
+    pub fn mode(&self) -> (ProgramMode, ModeReason) {
+        let (mode, reason) = match self.device.graphs.policy() {
+            GraphPolicy::Off => (ProgramMode::Direct, ModeReason::Policy),
+            GraphPolicy::On => (ProgramMode::Graph, ModeReason::Policy),
+            GraphPolicy::Auto => match self.device.graphs.verdict() {
+                Some(verdict) => (verdict.mode(), ModeReason::Verdict(verdict)),
+                None => (ProgramMode::Direct, ModeReason::NotJudged),
+            },
+        };
+        if mode == ProgramMode::Graph && self.state.lock().no_graph {
+            return (ProgramMode::Direct, ModeReason::NotBuilt);
+        }
+        (mode, reason)
+    }
+
+    /// The device that it runs on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
     }
 
     /// Whether the driver builds a graph of it; built now if it was not.
