@@ -127,7 +127,9 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
     }
     layout! {
         device::mlxrocm_device_info { struct_size kind name isa compute_units memory_total memory_free }
-        model::mlxrocm_model_options { struct_size threads progress user_data user_data_free }
+        model::mlxrocm_model_options {
+            struct_size threads progress user_data user_data_free device
+        }
         model::mlxrocm_model_info {
             struct_size layers family name quantization parameters weight_bytes context_length
             vocab_size hidden_size kv_bytes_per_token load_seconds

@@ -9,7 +9,7 @@ use super::status::mlxrocm_status;
 use super::strings::{Output, c_str, c_string};
 use super::symbols::since_0_1;
 use crate::Error;
-use crate::model::{LoadOptions, Model};
+use crate::model::{DeviceChoice, LoadOptions, Model};
 use std::ffi::{CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -44,6 +44,9 @@ pub struct mlxrocm_model_options {
     /// Nullable; called exactly once with `user_data` before mlxrocm_model_load returns, unless
     /// this struct cannot be read (NULL, a wrong struct_size).
     pub user_data_free: mlxrocm_user_data_free,
+    /// Which device runs the model: 0 means the first GPU that takes it, else the CPU; n means the
+    /// device that mlxrocm_device_open knows as n - 1 (1: the CPU), and an error if it cannot.
+    pub device: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -150,7 +153,11 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         let model = Model::load(
             Path::new(OsStr::from_bytes(path.to_bytes())),
             &LoadOptions {
-                device: crate::model::DeviceChoice::Auto,
+                device: match options.device {
+                    0 => DeviceChoice::Auto,
+                    1 => DeviceChoice::Cpu,
+                    n => DeviceChoice::Gpu(usize::try_from(n - 2).unwrap_or(usize::MAX)),
+                },
                 threads: options.threads as usize,
             },
             report

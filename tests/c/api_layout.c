@@ -20,6 +20,7 @@ int main(void) {
     FIELD(mlxrocm_model_options, progress);
     FIELD(mlxrocm_model_options, user_data);
     FIELD(mlxrocm_model_options, user_data_free);
+    FIELD(mlxrocm_model_options, device);
     TYPE(mlxrocm_model_info);
     FIELD(mlxrocm_model_info, struct_size);
     FIELD(mlxrocm_model_info, layers);

@@ -44,9 +44,13 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     const u32 kv_head = block_y() / groups, first = block_y() % groups * HEADS;
     const u32 heads = a_key_head - first < HEADS ? a_key_head - first : HEADS;
     const u32 token = p.tokens ? p.tokens[row] : row;
-    if (token == UNUSED) return;
-    const u32 position = p.positions[token];
-    if (position == UNUSED) return;
+    const u32 position = token == UNUSED ? UNUSED : p.positions[token];
+    if (position == UNUSED) {
+        // Rows that are not used are zeros, so that nothing undefined goes on.
+        f32 *zeros = p.out + ((u64)row * p.heads + kv_head * a_key_head + first) * p.dim;
+        for (u32 i = thread; part == 0 && i < heads * p.dim; i += 128) zeros[i] = 0.0f;
+        return;
+    }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
     const u32 first_part = begin_all / SPLIT, last_part = position / SPLIT;
     if (part < first_part || part > last_part) return;

@@ -53,8 +53,8 @@ pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
 }
 
 /// Records one program.
-pub struct Recorder<'a, 'e> {
-    pub encoder: &'a mut Encoder<'e>,
+pub struct Recorder<'a> {
+    pub encoder: &'a mut Encoder,
     pub weights: &'a GpuWeights,
     pub schedule: &'a Schedule,
     pub memory: &'a Memory,
@@ -62,7 +62,7 @@ pub struct Recorder<'a, 'e> {
     pub bucket: Bucket,
 }
 
-impl Recorder<'_, '_> {
+impl Recorder<'_> {
     /// Records all steps.
     pub fn record(&mut self) -> Result<()> {
         let schedule = self.schedule;

@@ -1,0 +1,215 @@
+//! Models on a GPU against the CPU: the small random models of every family and format on every
+//! target of the software GPU, and the demo model. `MLXROCM_TEST_GPU=real` uses this machine's GPU.
+
+#[path = "support/gpu.rs"]
+mod gpu;
+#[path = "support/random_model.rs"]
+mod random_model;
+
+use mlxrocm::model::{DeviceChoice, Forward, LoadOptions, Model, Slice, Wanted};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// All targets whose machine code the software GPU runs.
+const TARGETS: [&str; 9] = [
+    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
+];
+
+/// A fresh software GPU of a target, or this machine's GPU.
+fn device(target: &str) -> gpu::Gpu {
+    match gpu::is_real() {
+        true => gpu::gpu(),
+        false => gpu::soft(&format!("devices={target};vram_mib=4096")),
+    }
+}
+
+fn targets() -> &'static [&'static str] {
+    match gpu::is_real() {
+        true => &TARGETS[..1],
+        false => &TARGETS,
+    }
+}
+
+fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
+    let options = LoadOptions {
+        device,
+        ..LoadOptions::default()
+    };
+    Model::load(path, &options, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Logits of every token of a prompt, in chunks of these sizes, then of single tokens.
+fn logits(
+    forward: &mut dyn Forward,
+    tokens: &[u32],
+    chunks: &[usize],
+) -> mlxrocm::Result<Vec<f32>> {
+    let pages: Vec<u32> = (0..forward.page_count() as u32).rev().collect();
+    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
+    let mut sizes = chunks.iter().copied();
+    while start < tokens.len() {
+        let size = sizes.next().unwrap_or(1).min(tokens.len() - start);
+        let slice = Slice {
+            tokens: &tokens[start..start + size],
+            start,
+            pages: &pages,
+            wanted: Wanted::All,
+        };
+        forward.forward(&[slice], &mut some)?;
+        all.extend_from_slice(&some);
+        start += size;
+    }
+    Ok(all)
+}
+
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let difference = |(a, b): (&f32, &f32)| match (a - b).abs() {
+        d if d.is_nan() => f32::INFINITY,
+        d => d,
+    };
+    a.iter().zip(b).map(difference).fold(0.0, f32::max)
+}
+
+/// What the software GPU found wrong, in words.
+fn violations(gpu: &gpu::Gpu) -> String {
+    match gpu::is_real() {
+        true => "[]".into(),
+        false => gpu.report()["violations"].to_string(),
+    }
+}
+
+fn check_report(gpu: &gpu::Gpu, what: &str) {
+    assert_eq!(violations(gpu), "[]", "{what}");
+}
+
+#[test]
+fn random_models_of_every_format_on_every_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens: Vec<u32> = (0..45u32).map(|i| (i * 77 + 13) % 320).collect();
+    let expected: Vec<(random_model::Spec, PathBuf, Vec<f32>)> = random_model::all()
+        .into_iter()
+        .map(|spec| {
+            let path = spec.write(folder.path());
+            let model = load(&path, DeviceChoice::Cpu);
+            let mut forward = model.new_forward(2, 64).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[33, 5]).unwrap();
+            (spec, path, logits)
+        })
+        .collect();
+    let only = std::env::var("MLXROCM_TEST_TARGET").ok();
+    for target in targets() {
+        if only.as_ref().is_some_and(|only| only != target) {
+            continue;
+        }
+        let gpu = device(target);
+        for (spec, path, expected) in &expected {
+            let model = load(path, DeviceChoice::Gpu(0));
+            let mut forward = model.new_forward(2, 64).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[33, 5]).unwrap_or_else(|e| {
+                panic!("{} on {target}: {e}: {}", spec.name, violations(&gpu));
+            });
+            for (i, (a, b)) in logits.chunks(320).zip(expected.chunks(320)).enumerate() { eprint!("{i}:{:.4} ", farthest(a, b)); } eprintln!();
+            let farthest = farthest(&logits, expected);
+            assert!(farthest < 0.02, "{} on {target}: {farthest}", spec.name);
+            check_report(&gpu, &format!("{} on {target}", spec.name));
+        }
+    }
+}
+
+fn demo_model() -> PathBuf {
+    let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
+        || {
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+        },
+        PathBuf::from,
+    );
+    assert!(
+        path.is_file(),
+        "the demo model is missing: run `make test`, or set MLXROCM_DEMO_MODEL to it"
+    );
+    path
+}
+
+/// Greedy tokens after a prompt, which is computed in one chunk.
+fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
+    let pages: Vec<u32> = (0..forward.page_count() as u32).collect();
+    let (mut tokens, mut row) = (prompt.to_vec(), Vec::new());
+    let mut computed = 0;
+    while tokens.len() < prompt.len() + count {
+        let slice = Slice {
+            tokens: &tokens[computed..],
+            start: computed,
+            pages: &pages,
+            wanted: Wanted::Last,
+        };
+        forward.forward(&[slice], &mut row).unwrap();
+        computed = tokens.len();
+        let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        tokens.push(best.unwrap() as u32);
+    }
+    tokens.split_off(prompt.len())
+}
+
+#[test]
+fn demo_model_says_what_the_cpu_says() {
+    let path = demo_model();
+    let cpu = load(&path, DeviceChoice::Cpu);
+    let prompt = cpu.tokenizer().encode("The capital of France is", true, false).unwrap();
+    let expected = greedy(&mut *cpu.new_forward(2, 32).unwrap(), &prompt, 16);
+    for target in ["gfx1151", "gfx1201", "gfx942"] {
+        let gpu = device(target);
+        let model = load(&path, DeviceChoice::Gpu(0));
+        let tokens = greedy(&mut *model.new_forward(2, 32).unwrap(), &prompt, 16);
+        assert_eq!(tokens, expected, "{target}");
+        check_report(&gpu, target);
+    }
+}
+
+#[test]
+fn zz_bisect() {
+    use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
+    use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+    use mlxrocm::step::{Step, Schedule};
+    let folder = tempfile::tempdir().unwrap();
+    let want = std::env::var("SPEC").unwrap_or("llama-f32.gguf".into());
+    let spec = random_model::all().into_iter().find(|s| s.name == want).unwrap();
+    let path = spec.write(folder.path());
+    let source = mlxrocm::model::weights::Source::open(&path).unwrap();
+    let (bound, graph) = mlxrocm::model::families::dense::trace(&source).unwrap();
+    let full = mlxrocm::program::compile(&graph).unwrap();
+    for s in &full.steps { eprintln!("{s:?}"); }
+    let tokens: Vec<u32> = (0..5u32).map(|i| (i * 77 + 13) % 320).collect();
+    let gpu = device("gfx1100");
+    for keep in [1usize, 4, 6, 100] {
+        let mut s: Schedule = full.clone();
+        if keep < 100 {
+            let x = match &s.steps[keep - 1] { Step::Embed { out, .. } => *out, Step::Matmul { products, .. } => products[0].out.unwrap(), _ => panic!() };
+            let mut head = full.steps.last().unwrap().clone();
+            let Step::Matmul { x: hx, .. } = &mut head else { panic!() };
+            *hx = x;
+            s.steps.truncate(keep);
+            while s.steps.len() + 1 < full.steps.len() { s.steps.push(s.steps[0].clone()); if s.steps.len() + 1 == full.steps.len() { break; } }
+            let n = full.steps.len();
+            s.steps.truncate(keep);
+            let mut padded = s.steps.clone();
+            let _ = &mut padded;
+            s.steps = padded;
+            s.steps.push(head);
+            let _ = n;
+        }
+        let mut pool = ThreadPool::new(2);
+        let cpu = CpuWeights::new(bound.matrices.clone(), bound.vectors.clone(), &mut pool, &mut |_| Ok(())).unwrap();
+        let mut c = CpuExecutor::new(Arc::new(cpu), s.clone(), 8, 2, 2).unwrap();
+        let d = gpu.device();
+        let w = GpuWeights::new(&d, &s, &bound.matrices, &bound.vectors, 2, &mut |_| Ok(())).unwrap();
+        let mut g = GpuExecutor::new(Arc::new(w), s.clone(), 8, 2).unwrap();
+        let pages = [0u32, 1];
+        let slice = Slice { tokens: &tokens, start: 0, pages: &pages, wanted: Wanted::All };
+        let (mut a, mut b) = (vec![], vec![]);
+        c.run(&[slice.clone()], &mut a).unwrap();
+        g.run(&[slice], &mut b).unwrap_or_else(|e| panic!("{e} {}", violations(&gpu)));
+        eprintln!("keep {keep}: {} cpu {:?} gpu {:?}", farthest(&a, &b), &a[..4], &b[..4]);
+    }
+}
