@@ -280,6 +280,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
+    report.touched = shared
+        .race
+        .as_ref()
+        .map_or_else(Default::default, GlobalRace::footprint);
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;

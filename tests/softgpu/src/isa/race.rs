@@ -6,6 +6,7 @@
 //! a workgroup that performed an atomic after its write is ordered before one whose own later
 //! atomic came after that (release and acquire, as tickets and last-block reductions do).
 
+use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
 use super::wave::{Fail, Wave};
 use super::workgroup::{Access, Group};
 use parking_lot::Mutex;
@@ -134,10 +135,12 @@ impl<'l> Group<'l> {
 /// Dwords of one page of the global shadow.
 const PAGE: usize = 1024;
 
-/// Per dword: writer and reader of this launch, each as a packed identity.
+/// Per dword: writer and reader of this launch, each as a packed identity; and one bit for each kind
+/// of touch.
 struct Page {
     writers: [AtomicU64; PAGE],
     readers: [AtomicU64; PAGE],
+    touched: [[AtomicU64; PAGE / 64]; 4],
 }
 
 /// The shadow of global memory for one launch.
@@ -209,6 +212,30 @@ impl GlobalRace {
         matches!((released, acquired), (Some(r), Some(a)) if r < a)
     }
 
+    /// All memory that was touched so far.
+    pub fn footprint(&self) -> Footprint {
+        let mut footprint = Footprint::default();
+        let tables: Vec<_> = self.pages.iter().map(|table| table.lock()).collect();
+        let mut pages: Vec<_> = tables.iter().flat_map(|table| table.iter()).collect();
+        pages.sort_unstable_by_key(|(number, _)| **number);
+        for (number, page) in pages {
+            for (kind, words) in page.touched.iter().enumerate() {
+                for (index, word) in words.iter().enumerate() {
+                    let mut bits = word.load(Ordering::Relaxed);
+                    let base = number * PAGE as u64 + 64 * index as u64;
+                    while bits != 0 {
+                        let first = bits.trailing_zeros();
+                        let run = (bits >> first).trailing_ones();
+                        let start = (base + u64::from(first)) * 4;
+                        footprint.add(kind, start, start + u64::from(run) * 4);
+                        bits &= u64::MAX.checked_shl(first + run).unwrap_or(0);
+                    }
+                }
+            }
+        }
+        footprint
+    }
+
     /// Checks and records one access.
     pub fn check(
         &self,
@@ -223,19 +250,27 @@ impl GlobalRace {
         let first = addr / 4;
         let last = (addr + len - 1) / 4;
         for dword in first..=last {
-            // Sub-dword neighbours belong to different lanes; only whole dwords are tracked.
-            if len < 4 {
-                return Ok(());
-            }
             let page = dword / PAGE as u64;
             let mut pages = self.pages[(page % 16) as usize].lock();
             let page = pages.entry(page).or_insert_with(|| {
                 Box::new(Page {
                     writers: [const { AtomicU64::new(0) }; PAGE],
                     readers: [const { AtomicU64::new(0) }; PAGE],
+                    touched: [const { [const { AtomicU64::new(0) }; PAGE / 64] }; 4],
                 })
             });
             let at = dword as usize % PAGE;
+            let kind = match (access == Access::Read, len < 4) {
+                (true, false) => READ,
+                (false, false) => WRITE,
+                (true, true) => PART_READ,
+                (false, true) => PART_WRITE,
+            };
+            page.touched[kind][at / 64].fetch_or(1 << (at % 64), Ordering::Relaxed);
+            // Sub-dword neighbours belong to different lanes; only whole dwords are checked.
+            if len < 4 {
+                continue;
+            }
             let writer = Who(page.writers[at].load(Ordering::Relaxed));
             let reader = Who(page.readers[at].load(Ordering::Relaxed));
             let both_atomic = me.is_atomic() && writer.is_atomic();
