@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::time::{Duration, Instant};
 
 /// How long a trial may take before it counts as failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The targets that the loaded comgr library knows ("gfx1100"), or none if no such library is
 /// loaded in this process.

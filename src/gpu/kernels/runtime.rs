@@ -246,10 +246,8 @@ impl RuntimeLibrary {
     ) -> Result<Vec<u8>, Refused> {
         let mut length = 0;
         // SAFETY: the program exists and `length` is written.
-        self.check(
-            unsafe { size(program, &mut length) },
-            "asking for the result's size",
-        )?;
+        let code = unsafe { size(program, &mut length) };
+        self.check(code, "asking for the result's size")?;
         let mut buffer = Vec::new();
         if buffer.try_reserve_exact(length).is_err() {
             return Err(Refused(format!(
@@ -258,10 +256,8 @@ impl RuntimeLibrary {
         }
         buffer.resize(length, 0);
         // SAFETY: the buffer has the size that the library asked for.
-        self.check(
-            unsafe { bytes(program, buffer.as_mut_ptr().cast()) },
-            "reading the result",
-        )?;
+        let code = unsafe { bytes(program, buffer.as_mut_ptr().cast()) };
+        self.check(code, "reading the result")?;
         Ok(buffer)
     }
 
