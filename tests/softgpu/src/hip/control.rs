@@ -148,7 +148,7 @@ impl State {
             self.modules.len(),
             self.graphs.len(),
             self.executables.len(),
-            self.programs.len(),
+            super::hiprtc::program_count(),
         );
         let hung = self
             .streams

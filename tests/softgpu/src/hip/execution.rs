@@ -103,11 +103,6 @@ impl Task {
         if self.injected {
             return failed(Error::ILLEGAL_ADDRESS, "injected_fault", self.name.clone());
         }
-        let before = if self.corrupt {
-            self.pointees(work)
-        } else {
-            Vec::new()
-        };
         let outcome = match work.as_ref() {
             Work::Kernel(call) => self.kernel(call),
             Work::Copy(call) => self.copy(call),
@@ -115,7 +110,7 @@ impl Task {
             Work::Empty => Outcome::default(),
         };
         if self.corrupt && outcome.failure.is_none() {
-            self.corrupt_result(work, &before);
+            self.corrupt_result(work, &outcome);
         }
         outcome
     }
@@ -147,7 +142,11 @@ impl Task {
                 ..Outcome::default()
             },
             Err(_) if runtime().stop.load(Ordering::Relaxed) => Outcome::default(),
-            Err(fault) => failed(Error::ILLEGAL_ADDRESS, "kernel_fault", fault.to_string()),
+            Err(fault) => failed(
+                fault_code(&fault.message),
+                "kernel_fault",
+                fault.to_string(),
+            ),
         }
     }
 
@@ -226,46 +225,38 @@ impl Task {
         Outcome::default()
     }
 
-    /// Contents of the allocations that a kernel's arguments point into.
-    fn pointees(&self, work: &Work) -> Vec<(u64, Vec<u8>)> {
-        let (Work::Kernel(call), Some(memory)) = (work, &self.memory) else {
-            return Vec::new();
-        };
-        let mut found: Vec<(u64, Vec<u8>)> = Vec::new();
-        for (_, address) in call.pointers() {
-            let Some((start, length)) = memory.find(address) else {
-                continue;
-            };
-            if found.iter().any(|(known, _)| *known == start) {
-                continue;
-            }
-            let mut bytes = vec![0; length];
-            if host_read::read(start, &mut bytes) {
-                found.push((start, bytes));
-            }
-        }
-        found
-    }
-
     /// Flips one bit of what the work wrote: the `graph_wrong` fault.
-    fn corrupt_result(&self, work: &Work, before: &[(u64, Vec<u8>)]) {
-        let victim = match work {
-            Work::Kernel(_) => before.iter().find_map(|(start, old)| {
-                let mut new = vec![0; old.len()];
-                if !host_read::read(*start, &mut new) {
-                    return None;
-                }
-                let offset = old.iter().zip(&new).position(|(old, new)| old != new)?;
-                Some(start + offset as u64)
-            }),
-            Work::Copy(call) if call.bytes > 0 => Some(call.to),
-            Work::Fill(call) if call.count > 0 => Some(call.to),
-            Work::Copy(_) | Work::Fill(_) | Work::Empty => None,
+    fn corrupt_result(&self, work: &Work, outcome: &Outcome) {
+        let address = match work {
+            Work::Kernel(_) => outcome
+                .counters
+                .as_ref()
+                .map_or(0, |counters| counters.last_store),
+            Work::Copy(call) if call.bytes > 0 => call.to,
+            Work::Fill(call) if call.count > 0 => call.to,
+            Work::Copy(_) | Work::Fill(_) | Work::Empty => 0,
         };
-        if let Some(address) = victim {
+        if address != 0 {
             // SAFETY: the byte lies in a live allocation that this work has just written.
             unsafe { *(address as *mut u8) ^= 1 };
         }
+    }
+}
+
+/// The code for a kernel fault: bad addresses are told apart from everything else.
+fn fault_code(message: &str) -> Error {
+    let others = [
+        "not implemented",
+        "race",
+        "uninitialised",
+        "divergent",
+        "instructions",
+        "stopped",
+    ];
+    if others.iter().any(|word| message.contains(word)) {
+        Error::LAUNCH_FAILURE
+    } else {
+        Error::ILLEGAL_ADDRESS
     }
 }
 

@@ -2,18 +2,24 @@
 //!
 //! `SOFTGPU_CLANG` names the compiler, else `clang++-19`. The source sees what the real hiprtc gives
 //! without any include: the HIP keywords and the index built-ins (`prelude.h`).
+//!
+//! Engines compile in a forked child to be safe from compilers that abort. The child has one thread,
+//! so what it needs here is behind a lock of its own that no fork can find held, and the runtime's
+//! lock is left alone there.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, MutexGuard, Once, PoisonError};
 
 use parking_lot::Mutex;
 
 use super::faults::Site;
 use super::host_read;
-use super::runtime::{HandleKind, runtime};
+use super::runtime::{HandleKind, program_handle, runtime};
 
 const SUCCESS: c_int = 0;
 const PROGRAM_CREATION_FAILURE: c_int = 2;
@@ -33,10 +39,69 @@ pub struct Program {
 }
 
 type Answer<T = ()> = Result<T, c_int>;
+type Programs = BTreeMap<u64, Arc<Mutex<Program>>>;
+
+static PROGRAMS: std::sync::Mutex<Programs> = std::sync::Mutex::new(BTreeMap::new());
+/// This process was forked from the one that uses the runtime.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Programs>>> =
+        const { RefCell::new(None) };
+}
+
+/// Prepares for forks; called before the first lock of the runtime can be taken.
+pub fn watch_forks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handlers take no argument and only use this module's lock.
+        unsafe {
+            libc::pthread_atfork(
+                Some(before_fork),
+                Some(after_fork),
+                Some(after_fork_in_child),
+            );
+        }
+    });
+}
+
+unsafe extern "C" fn before_fork() {
+    HELD_OVER_FORK.with(|held| *held.borrow_mut() = Some(programs()));
+}
+
+unsafe extern "C" fn after_fork() {
+    HELD_OVER_FORK.with(|held| drop(held.borrow_mut().take()));
+}
+
+unsafe extern "C" fn after_fork_in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+    HELD_OVER_FORK.with(|held| drop(held.borrow_mut().take()));
+}
+
+fn programs() -> MutexGuard<'static, Programs> {
+    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Programs that were not destroyed.
+pub fn program_count() -> usize {
+    programs().len()
+}
+
+/// Drops all programs: their handles are dead.
+pub fn forget_programs() {
+    programs().clear();
+}
+
+fn forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
 
 fn guard(name: &'static str, body: impl FnOnce() -> Answer) -> c_int {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        runtime().lock().report.count_call(name);
+        if !forked() {
+            watch_forks();
+            runtime().lock().report.count_call(name);
+        }
         body()
     }));
     match outcome {
@@ -66,15 +131,15 @@ fn texts(array: *const *const c_char, count: c_int) -> Answer<Vec<String>> {
 }
 
 fn program(handle: *mut c_void) -> Answer<Arc<Mutex<Program>>> {
-    let mut state = runtime().lock();
-    let handle = handle as u64;
-    match state.programs.get(&handle) {
-        Some(found) => Ok(Arc::clone(found)),
-        None => {
-            state.bad_handle(HandleKind::Program, handle);
-            Err(INVALID_PROGRAM)
+    let found = programs().get(&(handle as u64)).cloned();
+    found.ok_or_else(|| {
+        if !forked() {
+            runtime()
+                .lock()
+                .bad_handle(HandleKind::Program, handle as u64);
         }
-    }
+        INVALID_PROGRAM
+    })
 }
 
 fn write<T>(pointer: *mut T, value: T) -> Answer {
@@ -85,6 +150,9 @@ fn write<T>(pointer: *mut T, value: T) -> Answer {
     unsafe { pointer.write(value) };
     Ok(())
 }
+
+/// Numbers programs.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// A folder of its own for one compilation, removed when dropped.
 struct Scratch(PathBuf);
@@ -121,6 +189,7 @@ fn clang_options(options: &[String]) -> Answer<Vec<String>> {
     // The real hiprtc takes the current device's target.
     let arch = match arch {
         Some(arch) => arch,
+        None if forked() => return Err(INVALID_OPTION),
         None => runtime()
             .lock()
             .device()
@@ -242,15 +311,13 @@ pub unsafe extern "C" fn hiprtcCreateProgram(
             .into_iter()
             .zip(texts(headers, header_count)?)
             .collect();
-        let mut state = runtime().lock();
-        let handle = state.new_handle(HandleKind::Program);
+        let handle = program_handle(NUMBER.fetch_add(1, Ordering::Relaxed));
         let fresh = Program {
             source,
             headers,
             ..Program::default()
         };
-        state.programs.insert(handle, Arc::new(Mutex::new(fresh)));
-        drop(state);
+        programs().insert(handle, Arc::new(Mutex::new(fresh)));
         write(program, handle as *mut c_void)
     })
 }
@@ -268,7 +335,7 @@ pub unsafe extern "C" fn hiprtcDestroyProgram(handle: *mut *mut c_void) -> c_int
         // SAFETY: not null; the caller points to a handle.
         let value = unsafe { handle.read() };
         program(value)?;
-        runtime().lock().programs.remove(&(value as u64));
+        programs().remove(&(value as u64));
         write(handle, std::ptr::null_mut())
     })
 }
@@ -286,7 +353,7 @@ pub unsafe extern "C" fn hiprtcCompileProgram(
     guard("hiprtcCompileProgram", || {
         let program = program(handle)?;
         let options = clang_options(&texts(options, count)?)?;
-        if runtime().lock().faults.strikes(Site::Compile) {
+        if !forked() && runtime().lock().faults.strikes(Site::Compile) {
             program.lock().log = "injected fault".to_owned();
             return Err(INTERNAL_ERROR);
         }

@@ -17,7 +17,6 @@ use super::event::Event;
 use super::faults::{Faults, Site};
 use super::graph::Graph;
 use super::graph_exec::Executable;
-use super::hiprtc::Program;
 use super::module::{Function, Module};
 use super::operation::{Operation, OperationId, Use, What};
 use super::random::Random;
@@ -49,6 +48,11 @@ pub enum HandleKind {
 /// Handles are addresses that no memory has, so that a program that follows one crashes at once.
 const HANDLE_BASE: u64 = 0x5347_0000_0000_0000;
 
+/// The handle of the program with this number.
+pub fn program_handle(number: u64) -> u64 {
+    HANDLE_BASE | (HandleKind::Program as u64) << 40 | number << 4
+}
+
 /// All objects of the runtime.
 pub struct State {
     /// The configuration in force.
@@ -73,8 +77,6 @@ pub struct State {
     pub executables: BTreeMap<u64, Executable>,
     /// Stream captures under way, by number.
     pub captures: BTreeMap<u64, Capture>,
-    /// Run-time compilation programs by handle.
-    pub programs: BTreeMap<u64, Arc<Mutex<Program>>>,
     /// Operations that are not done: the stream of each.
     pub pending: HashMap<OperationId, u64>,
     /// The operation being executed.
@@ -109,6 +111,7 @@ pub struct Runtime {
 }
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    super::hiprtc::watch_forks();
     let text = std::env::var("SOFTGPU_CONFIG").unwrap_or_default();
     let mut mistakes = Vec::new();
     let config = Config::parse(&text).unwrap_or_else(|message| {
@@ -206,6 +209,7 @@ impl Runtime {
         fresh.generation = state.generation + 1;
         fresh.next = state.next;
         fresh.scheduler_started = state.scheduler_started;
+        super::hiprtc::forget_programs();
         let pinned: Vec<(u64, u64)> = state
             .allocations
             .live()
@@ -253,7 +257,6 @@ impl State {
             graphs: BTreeMap::new(),
             executables: BTreeMap::new(),
             captures: BTreeMap::new(),
-            programs: BTreeMap::new(),
             pending: HashMap::new(),
             running: None,
             faults: Faults::default(),

@@ -58,6 +58,8 @@ pub struct Report {
     /// Bytes that active lanes asked for, global memory only.
     pub bytes_loaded: u64,
     pub bytes_stored: u64,
+    /// Address of a global store that was done, 0 for none.
+    pub last_store: u64,
     /// Distinct 64-byte and 128-byte lines, summed over the wave accesses to global memory.
     pub lines_64: u64,
     pub lines_128: u64,
@@ -91,6 +93,7 @@ impl Report {
         a.other += b.other;
         self.bytes_loaded += other.bytes_loaded;
         self.bytes_stored += other.bytes_stored;
+        self.last_store = self.last_store.max(other.last_store);
         self.lines_64 += other.lines_64;
         self.lines_128 += other.lines_128;
         for (a, b) in self.load_widths.iter_mut().zip(other.load_widths) {

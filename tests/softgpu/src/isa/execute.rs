@@ -293,6 +293,7 @@ fn partial(group: &Group) -> Report {
         instructions: group.classes(),
         bytes_loaded: t.bytes_loaded,
         bytes_stored: t.bytes_stored,
+        last_store: t.last_store,
         lines_64: t.lines_64,
         lines_128: t.lines_128,
         load_widths: t.load_widths,

@@ -439,6 +439,7 @@ fn store(
             g.traffic.bytes_stored += u64::from(mask.count_ones()) * u64::from(shape.bytes);
             for lane in lanes_of(mask) {
                 store_lane(w, src, lane, addrs[lane] as *mut u8, shape);
+                g.traffic.last_store = addrs[lane];
             }
         }
         Places::Private(offsets) => {

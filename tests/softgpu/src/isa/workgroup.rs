@@ -33,6 +33,7 @@ pub struct Cover {
 pub struct Traffic {
     pub bytes_loaded: u64,
     pub bytes_stored: u64,
+    pub last_store: u64,
     pub lines_64: u64,
     pub lines_128: u64,
     pub lds_conflicts: u64,

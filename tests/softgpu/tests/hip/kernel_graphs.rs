@@ -229,11 +229,22 @@ fn a_wrong_replay_differs_from_the_direct_launch_in_one_bit() {
     ok(unsafe { hipGraphLaunch(executable, bench.stream) });
     sync(bench.stream);
     let seen = get(bench.block, 64);
-    let bits: u32 = seen
-        .iter()
-        .zip(floats(&[2.0; 16]))
-        .map(|(a, b)| (a ^ b).count_ones())
-        .sum();
-    assert_eq!(bits, 1);
+    assert_eq!(differing_bits(&seen, 2.0), 1);
+    // Also where the replay writes what was there before.
+    let mut one = bench.arguments(1.0);
+    let (graph, _) = bench.graph_of(&mut one);
+    put(bench.block, &floats(&[1.0; 16]));
+    let executable = bench.instantiate(graph);
+    ok(unsafe { hipGraphLaunch(executable, bench.stream) });
+    sync(bench.stream);
+    assert_eq!(differing_bits(&get(bench.block, 64), 1.0), 1);
     bench.gpu.clean();
+}
+
+fn differing_bits(seen: &[u8], expected: f32) -> u32 {
+    let expected = floats(&[expected; 16]);
+    seen.iter()
+        .zip(expected)
+        .map(|(a, b)| (a ^ b).count_ones())
+        .sum()
 }

@@ -351,3 +351,37 @@ fn freeing_what_a_queued_kernel_points_to_is_reported() {
     assert_eq!(gpu.found("use_after_free"), 1);
     assert_eq!(gpu.found("free_in_flight"), 2);
 }
+
+#[test]
+fn a_forked_child_can_compile_while_the_parent_works() {
+    let gpu = gpu("devices=gfx1100;delay_us=0");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let block = malloc(64);
+    std::thread::scope(|scope| {
+        let stop = &stop;
+        let number = block as usize;
+        scope.spawn(move || {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                fill(number as Handle, 1, 64, NULL);
+                sync(NULL);
+            }
+        });
+        for _ in 0..3 {
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let source = "extern \"C\" __global__ void k() {}";
+                let (code, _, object) = compile(source, &["--offload-arch=gfx1100"]);
+                let good = code == 0 && !object.is_empty();
+                unsafe { libc::_exit(if good { 7 } else { 1 }) };
+            }
+            let mut status = 0;
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert!(
+                libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7,
+                "{status:#x}"
+            );
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    gpu.clean();
+}
