@@ -20,8 +20,6 @@ pub(super) enum Vendor {
 pub struct Api {
     pub(super) functions: Functions,
     pub(super) vendor: Vendor,
-    /// Devices that it drives.
-    count: u32,
     /// As the driver says it.
     pub(super) version: u32,
     /// Keeps the functions in place.
@@ -73,7 +71,6 @@ impl Api {
         let mut api = Api {
             functions,
             vendor,
-            count: 0,
             version: 0,
             _library: library,
         };
@@ -91,20 +88,13 @@ impl Api {
         }
         self.check(code, || "starting the driver".into())
             .map_err(unusable)?;
-        let (mut version, mut count) = (0, 0);
+        let mut version = 0;
         // SAFETY: the driver writes one integer.
         let code = Code(unsafe { (self.functions.driver_version)(&mut version) });
         self.check(code, || "asking for the driver's version".into())
             .map_err(unusable)?;
         self.version = u32::try_from(version).unwrap_or(0);
-        // SAFETY: as above.
-        let code = Code(unsafe { (self.functions.device_count)(&mut count) });
-        if code.is_no_device() || (code == Code::OK && count <= 0) {
-            return Err(Refusal::Unusable(self.no_device()));
-        }
-        self.check(code, || "asking for the number of devices".into())
-            .map_err(unusable)?;
-        self.count = u32::try_from(count).unwrap_or(0).min(1024);
+        self.device_count().map_err(unusable)?;
         // Numbers of attributes could change with a major version that nobody has seen yet.
         let facts = self.facts(0).map_err(unusable)?;
         if ![32, 64].contains(&facts.wave_size) || facts.compute_units == 0 {
@@ -141,8 +131,18 @@ impl Api {
     }
 
     /// The number of devices, at least 1.
-    pub fn device_count(&self) -> u32 {
-        self.count
+    ///
+    /// # Errors
+    /// `NoDevice` with what to do about it.
+    pub fn device_count(&self) -> Result<u32> {
+        let mut count = 0;
+        // SAFETY: the driver writes one integer.
+        let code = Code(unsafe { (self.functions.device_count)(&mut count) });
+        if code.is_no_device() || (code == Code::OK && count <= 0) {
+            return Err(Error::NoDevice(self.no_device()));
+        }
+        self.check(code, || "asking for the number of devices".into())?;
+        Ok(u32::try_from(count).unwrap_or(0).min(1024))
     }
 
     /// An error for every code but success.

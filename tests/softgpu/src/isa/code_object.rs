@@ -61,10 +61,10 @@ impl std::fmt::Debug for Kernel {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Descriptor {
     pub entry: i64,
+    /// Float modes among others.
     pub rsrc1: u32,
     pub rsrc2: u32,
     pub props: u16,
-    pub preload: u16,
 }
 
 /// Decoded text and the loaded image.
@@ -274,10 +274,19 @@ impl CodeObject {
         };
         let target = Target::new(&name)?;
         let (image, image_bytes) = image(&elf, data)?;
-        let lines = disassemble(data)?;
+        let list = note.get("amdhsa.kernels").map_or(&[][..], Value::list);
+        let wide = list
+            .iter()
+            .filter(|k| k.number(".wavefront_size") == 64)
+            .count();
+        let wave64 = target.generation >= 10 && wide > 0;
+        if wave64 && wide < list.len() {
+            return Err("kernels of both wave sizes in one code object are not implemented".into());
+        }
+        let lines = disassemble(data, wave64)?;
         let program = Arc::new(Program::new(target, &lines, image, image_bytes));
         let mut kernels = Vec::new();
-        for k in note.get("amdhsa.kernels").map_or(&[][..], Value::list) {
+        for k in list {
             kernels.push(Arc::new(kernel(k, &elf, data, &program)?));
         }
         let base = program.base();
@@ -353,7 +362,6 @@ fn kernel(k: &Value, elf: &Elf, data: &[u8], program: &Arc<Program>) -> Result<K
         rsrc1: word(48)?,
         rsrc2: word(52)?,
         props: word(56)? as u16,
-        preload: (word(56)? >> 16) as u16,
     };
     let pc = kd.address.wrapping_add_signed(descriptor.entry);
     let entry = program
@@ -378,11 +386,19 @@ fn kernel(k: &Value, elf: &Elf, data: &[u8], program: &Arc<Program>) -> Result<K
     } else {
         entry..end
     };
-    let missing = program.code[range.clone()].iter().find_map(|i| {
+    let mut missing = program.code[range.clone()].iter().find_map(|i| {
         i.missing
             .as_ref()
             .map(|m| (i.text.clone(), i.pc, m.clone()))
     });
+    // Bits 16 to 19: denormals of f32, of f16 and f64; bits 12 to 15: rounding.
+    if descriptor.rsrc1 >> 12 & 0xff != 0xf0 {
+        missing.get_or_insert((
+            name.clone(),
+            pc,
+            "float modes other than nearest even with denormals are not implemented".into(),
+        ));
+    }
     Ok(Kernel {
         wave_size: match k.get(".wavefront_size").and_then(Value::int) {
             Some(64) => 64,

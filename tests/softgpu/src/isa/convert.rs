@@ -4,7 +4,7 @@ use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_from_f32_toward_zero, f16_to_f32};
 use super::lanes::{L1, d3, l1, l2, l3};
-use super::operand::Ty::{B16, B32, Bf16, F16, F32, F64};
+use super::operand::Ty::{B16, B32, B64, Bf16, F16, F32, F64};
 use super::valu::{Op, a1, a2, a3, wide};
 
 #[inline(always)]
@@ -239,58 +239,68 @@ fn double(name: &str) -> Option<Op> {
     })
 }
 
-/// fp8 and bf8; gfx942 uses the `fnuz` forms, gfx12 the OCP ones.
+/// Unpacking byte N.
+fn unpack<const N: u32, const BF8: bool, const FNUZ: bool>(a: u32) -> u32 {
+    let byte = a >> (8 * N) & 0xff;
+    (if BF8 {
+        bf8(byte, FNUZ)
+    } else {
+        fp8(byte, FNUZ)
+    })
+    .to_bits()
+}
+
+fn unpack_byte<const BF8: bool, const FNUZ: bool>(n: i64) -> L1 {
+    match n {
+        0 => l1(unpack::<0, BF8, FNUZ>),
+        1 => l1(unpack::<1, BF8, FNUZ>),
+        2 => l1(unpack::<2, BF8, FNUZ>),
+        _ => l1(unpack::<3, BF8, FNUZ>),
+    }
+}
+
+fn unpack_pair<const BF8: bool, const FNUZ: bool>(a: u64, _: u64, _: u64) -> u64 {
+    let a = a as u32;
+    u64::from(unpack::<0, BF8, FNUZ>(a)) | u64::from(unpack::<1, BF8, FNUZ>(a)) << 32
+}
+
+fn pack<const BF8: bool, const FNUZ: bool>(a: u32, b: u32) -> u32 {
+    let one = |v| {
+        if BF8 {
+            bf8_from_f32(f(v), FNUZ)
+        } else {
+            fp8_from_f32(f(v), FNUZ)
+        }
+    };
+    one(a) | one(b) << 8
+}
+
+/// fp8 and bf8; gfx942 uses the `fnuz` forms, gfx12 the OCP ones. SDWA (gfx942) and byte_sel (gfx12)
+/// pick the byte, op_sel the half of the packed forms.
 fn small(name: &str, t: &Text, target: &Target) -> Option<Op> {
     let fnuz = target.generation == 9;
-    // op_sel (gfx942 and gfx12 alike) and byte_sel choose bytes and halves in ways of their own.
-    if t.sdwa || t.has("op_sel") || t.has("byte_sel") {
-        return None;
-    }
+    let byte = t.number("byte_sel").ok()?;
     Some(match (name, fnuz) {
-        ("v_cvt_f32_fp8", true) => a1(B32, l1(|a| fp8(a, true).to_bits())).dst(F32),
-        ("v_cvt_f32_fp8", false) => a1(B32, l1(|a| fp8(a, false).to_bits())).dst(F32),
-        ("v_cvt_f32_bf8", true) => a1(B32, l1(|a| bf8(a, true).to_bits())).dst(F32),
-        ("v_cvt_f32_bf8", false) => a1(B32, l1(|a| bf8(a, false).to_bits())).dst(F32),
-        ("v_cvt_pk_fp8_f32", true) => a2(
-            F32,
-            l2(|a, b| fp8_from_f32(f(a), true) | fp8_from_f32(f(b), true) << 8),
-        )
-        .dst(B16)
-        .keeps(),
-        ("v_cvt_pk_fp8_f32", false) => a2(
-            F32,
-            l2(|a, b| fp8_from_f32(f(a), false) | fp8_from_f32(f(b), false) << 8),
-        )
-        .dst(B16)
-        .keeps(),
-        ("v_cvt_pk_bf8_f32", true) => a2(
-            F32,
-            l2(|a, b| bf8_from_f32(f(a), true) | bf8_from_f32(f(b), true) << 8),
-        )
-        .dst(B16)
-        .keeps(),
-        ("v_cvt_pk_bf8_f32", false) => a2(
-            F32,
-            l2(|a, b| bf8_from_f32(f(a), false) | bf8_from_f32(f(b), false) << 8),
-        )
-        .dst(B16)
-        .keeps(),
-        ("v_cvt_pk_f32_fp8", fnuz) => wide(
-            1,
-            super::operand::Ty::B64,
-            if fnuz {
-                d3(|a, _, _| {
-                    u64::from(fp8(a as u32, true).to_bits())
-                        | u64::from(fp8(a as u32 >> 8, true).to_bits()) << 32
-                })
-            } else {
-                d3(|a, _, _| {
-                    u64::from(fp8(a as u32, false).to_bits())
-                        | u64::from(fp8(a as u32 >> 8, false).to_bits()) << 32
-                })
-            },
-        )
-        .src(B32, B32, B32),
+        ("v_cvt_f32_fp8", true) => a1(B32, unpack_byte::<false, true>(byte)).dst(F32),
+        ("v_cvt_f32_fp8", false) => a1(B32, unpack_byte::<false, false>(byte)).dst(F32),
+        ("v_cvt_f32_bf8", true) => a1(B32, unpack_byte::<true, true>(byte)).dst(F32),
+        ("v_cvt_f32_bf8", false) => a1(B32, unpack_byte::<true, false>(byte)).dst(F32),
+        ("v_cvt_pk_fp8_f32", true) => a2(F32, l2(pack::<false, true>)).dst(B16).keeps(),
+        ("v_cvt_pk_fp8_f32", false) => a2(F32, l2(pack::<false, false>)).dst(B16).keeps(),
+        ("v_cvt_pk_bf8_f32", true) => a2(F32, l2(pack::<true, true>)).dst(B16).keeps(),
+        ("v_cvt_pk_bf8_f32", false) => a2(F32, l2(pack::<true, false>)).dst(B16).keeps(),
+        ("v_cvt_pk_f32_fp8", true) => {
+            wide(1, B64, d3(unpack_pair::<false, true>)).src(B16, B32, B32)
+        }
+        ("v_cvt_pk_f32_fp8", false) => {
+            wide(1, B64, d3(unpack_pair::<false, false>)).src(B16, B32, B32)
+        }
+        ("v_cvt_pk_f32_bf8", true) => {
+            wide(1, B64, d3(unpack_pair::<true, true>)).src(B16, B32, B32)
+        }
+        ("v_cvt_pk_f32_bf8", false) => {
+            wide(1, B64, d3(unpack_pair::<true, false>)).src(B16, B32, B32)
+        }
         _ => return None,
     })
 }

@@ -32,11 +32,6 @@ impl Target {
             cdna: generation == 9,
         })
     }
-
-    /// Lanes of a wave when no descriptor says so.
-    pub fn default_wave(&self) -> usize {
-        if self.generation == 9 { 64 } else { 32 }
-    }
 }
 
 /// For the counters.

@@ -14,14 +14,19 @@ pub struct Line {
     pub text: String,
 }
 
-/// Disassembles an ELF file with `llvm-objdump-19` (or `SOFTGPU_OBJDUMP`).
+/// Disassembles an ELF file with `llvm-objdump-19` (or `SOFTGPU_OBJDUMP`); `wave64` for waves of 64 on gfx10+,
+/// whose masks are register pairs.
 ///
 /// # Errors
 /// A message when the program cannot be run or fails.
-pub fn disassemble(elf: &[u8]) -> Result<Vec<Line>, String> {
+pub fn disassemble(elf: &[u8], wave64: bool) -> Result<Vec<Line>, String> {
     let program = std::env::var("SOFTGPU_OBJDUMP").unwrap_or_else(|_| "llvm-objdump-19".into());
     let mut child = Command::new(&program)
-        .args(["-d", "-"])
+        .args(if wave64 {
+            &["--mattr=+wavefrontsize64", "-d", "-"][..]
+        } else {
+            &["-d", "-"][..]
+        })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

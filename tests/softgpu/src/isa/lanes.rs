@@ -1,7 +1,7 @@
 //! Lane functions: an operation on one lane becomes a loop over 32 lanes, compiled twice
 //! (with AVX2, FMA and F16C, and without) and chosen once by what the host has.
 
-use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
+use super::half::{f16_from_f32, f16_to_f32};
 use super::wave::{Row, Row64};
 use std::sync::LazyLock;
 
@@ -162,19 +162,6 @@ pub fn ph2<F: Fn(f32, f32) -> f32 + Copy + 'static>(f: F) -> L2 {
     l2(move |a, b| {
         let one =
             |s: u32| f16_from_f32(f(f16_to_f32(a >> s & 0xffff), f16_to_f32(b >> s & 0xffff)));
-        one(0) | one(16) << 16
-    })
-}
-
-/// Both bfloat16 halves.
-pub fn pb2<F: Fn(f32, f32) -> f32 + Copy + 'static>(f: F) -> L2 {
-    l2(move |a, b| {
-        let one = |s: u32| {
-            bf16_from_f32(f(
-                bf16_to_f32(a >> s & 0xffff),
-                bf16_to_f32(b >> s & 0xffff),
-            ))
-        };
         one(0) | one(16) << 16
     })
 }

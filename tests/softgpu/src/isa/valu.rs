@@ -318,8 +318,14 @@ fn prep(o: &Operand, ty: Ty, k: usize, t: &Text) -> Result<Prep, String> {
         sext: o.sext,
     };
     if packed {
+        if o.neg || o.abs {
+            return Err("a sign on a packed operand is not implemented".into());
+        }
         p.neg = bit("neg_lo", 0)?;
         p.neg_high = bit("neg_hi", 0)?;
+    }
+    if ty == Ty::F32 && bit("neg_lo", 0)? {
+        p.neg = !p.neg;
     }
     if !packed && !ty.is_16() && p.high {
         return Err("op_sel on a 32-bit operand".into());

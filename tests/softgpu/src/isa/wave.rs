@@ -1,6 +1,6 @@
 //! The state of one wave: scalar registers, vector registers, mask and program counter.
 
-use super::operand::{EXEC, SCALARS, SINK, Src};
+use super::operand::{EXEC, SCALARS, Src};
 use super::workgroup::Group;
 
 /// One vector register over 32 lanes; a wave of 64 has two of them a register.
@@ -253,11 +253,6 @@ impl Wave {
         } else {
             exec.trailing_zeros() as usize
         }
-    }
-
-    /// Keeps the sink of `null` writes from growing meaning.
-    pub fn is_sink(r: u16) -> bool {
-        r == SINK
     }
 }
 

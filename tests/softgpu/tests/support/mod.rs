@@ -4,9 +4,11 @@
 
 use softgpu::isa::{Checks, CodeObject, Fault, Launch, Report, execute};
 use softgpu::memory::Memory;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub const TARGETS: [&str; 9] = [
     "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
@@ -17,16 +19,26 @@ pub fn wave(target: &str) -> usize {
     if target.starts_with("gfx9") { 64 } else { 32 }
 }
 
-/// Compiles `tests/kernels/<file>` with `clang++-19` (or `SOFTGPU_CLANG`).
+/// A file's code for a target; each is compiled once a process.
 pub fn compile(file: &str, target: &str, options: &[&str]) -> Arc<CodeObject> {
+    static DONE: Mutex<BTreeMap<String, Arc<CodeObject>>> = Mutex::new(BTreeMap::new());
+    let key = format!("{file} {target} {options:?}");
+    if let Some(code) = DONE.lock().unwrap().get(&key) {
+        return code.clone();
+    }
+    let code = CodeObject::load(&compile_bytes(file, target, options)).unwrap();
+    DONE.lock().unwrap().insert(key, code.clone());
+    code
+}
+
+/// Compiles `tests/kernels/<file>` with `clang++-19` (or `SOFTGPU_CLANG`).
+pub fn compile_bytes(file: &str, target: &str, options: &[&str]) -> Vec<u8> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/kernels")
         .join(file);
-    let out = std::env::temp_dir().join(format!(
-        "softgpu-{}-{file}-{target}-{}.co",
-        std::process::id(),
-        options.len()
-    ));
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let out = std::env::temp_dir().join(format!("softgpu-{}-{number}.co", std::process::id()));
     let clang = std::env::var("SOFTGPU_CLANG").unwrap_or_else(|_| "clang++-19".into());
     let output = Command::new(&clang)
         .args([
@@ -52,7 +64,7 @@ pub fn compile(file: &str, target: &str, options: &[&str]) -> Arc<CodeObject> {
     );
     let bytes = std::fs::read(&out).unwrap();
     let _ = std::fs::remove_file(&out);
-    CodeObject::load(&bytes).unwrap()
+    bytes
 }
 
 /// Device memory with typed copies.
