@@ -159,6 +159,9 @@ template <int MASK> DEVICE u32 shuffle_xor(u32 value) {
         } else {
             u32 across = (u32)__builtin_amdgcn_permlanex16((int)value, (int)value, 0x76543210,
                                                            (int)0xfedcba98, false, false);
+            // clang 19 moves the instruction into a later `if` of fewer lanes, where the other row
+            // does not take part any more. Nothing is moved past this.
+            asm volatile("" : "+v"(across));
             if constexpr (MASK == 16) {
                 return across;
             } else {
