@@ -20,8 +20,6 @@ pub(super) enum Vendor {
 pub struct Api {
     pub(super) functions: Functions,
     pub(super) vendor: Vendor,
-    /// Devices that it drives.
-    count: u32,
     /// As the driver says it.
     pub(super) version: u32,
     /// Keeps the functions in place.
@@ -73,7 +71,6 @@ impl Api {
         let mut api = Api {
             functions,
             vendor,
-            count: 0,
             version: 0,
             _library: library,
         };
@@ -91,20 +88,13 @@ impl Api {
         }
         self.check(code, || "starting the driver".into())
             .map_err(unusable)?;
-        let (mut version, mut count) = (0, 0);
+        let mut version = 0;
         // SAFETY: the driver writes one integer.
         let code = Code(unsafe { (self.functions.driver_version)(&mut version) });
         self.check(code, || "asking for the driver's version".into())
             .map_err(unusable)?;
         self.version = u32::try_from(version).unwrap_or(0);
-        // SAFETY: as above.
-        let code = Code(unsafe { (self.functions.device_count)(&mut count) });
-        if code.is_no_device() || (code == Code::OK && count <= 0) {
-            return Err(Refusal::Unusable(self.no_device()));
-        }
-        self.check(code, || "asking for the number of devices".into())
-            .map_err(unusable)?;
-        self.count = u32::try_from(count).unwrap_or(0).min(1024);
+        self.device_count().map_err(unusable)?;
         // Numbers of attributes could change with a major version that nobody has seen yet.
         let facts = self.facts(0).map_err(unusable)?;
         if ![32, 64].contains(&facts.wave_size) || facts.compute_units == 0 {
@@ -141,8 +131,18 @@ impl Api {
     }
 
     /// The number of devices, at least 1.
-    pub fn device_count(&self) -> u32 {
-        self.count
+    ///
+    /// # Errors
+    /// `NoDevice` with what to do about it.
+    pub fn device_count(&self) -> Result<u32> {
+        let mut count = 0;
+        // SAFETY: the driver writes one integer.
+        let code = Code(unsafe { (self.functions.device_count)(&mut count) });
+        if code.is_no_device() || (code == Code::OK && count <= 0) {
+            return Err(Error::NoDevice(self.no_device()));
+        }
+        self.check(code, || "asking for the number of devices".into())?;
+        Ok(u32::try_from(count).unwrap_or(0).min(1024))
     }
 
     /// An error for every code but success.
@@ -223,8 +223,8 @@ impl Api {
         match &self.vendor {
             // SAFETY: takes an integer.
             Vendor::Hip(functions, _) => Code(unsafe { (functions.set_device)(context.ordinal) }),
-            // SAFETY: the handle is of a retained context.
             Vendor::Cuda(functions, ..) => {
+                // SAFETY: the handle is of a retained context.
                 Code(unsafe { (functions.context_set)(context.primary) })
             }
         }
@@ -449,9 +449,9 @@ impl Api {
         // PTX is text that must end in a zero byte; of binaries the driver reads the length. The
         // copy also gives the alignment that some drivers want.
         let mut bytes = vec![0_u64; code.len() / 8 + 1];
-        bytemuck_bytes(&mut bytes)
-            .get_mut(..code.len())
-            .map(|target| target.copy_from_slice(code));
+        if let Some(target) = bytes_of(&mut bytes).get_mut(..code.len()) {
+            target.copy_from_slice(code);
+        }
         let mut module = ModuleHandle::NULL;
         // SAFETY: a zero-ended copy that outlives the call; the driver writes one handle.
         let status =
@@ -579,7 +579,7 @@ impl Api {
     }
 }
 
-fn bytemuck_bytes(words: &mut [u64]) -> &mut [u8] {
+fn bytes_of(words: &mut [u64]) -> &mut [u8] {
     let len = size_of_val(words);
     // SAFETY: the same memory; every byte of an integer is initialised.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), len) }

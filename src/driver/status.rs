@@ -27,6 +27,17 @@ impl Code {
         self.is(hip::hipErrorNoDevice) || self.is(hip::hipErrorInvalidDevice)
     }
 
+    /// The device or its context is gone for good, whatever else still answers.
+    pub fn is_lost(self) -> bool {
+        [
+            hip::hipErrorDeinitialized,
+            hip::hipErrorECCNotCorrectable,
+            hip::hipErrorContextIsDestroyed,
+        ]
+        .iter()
+        .any(|code| self.is(*code))
+    }
+
     fn is(self, code: u32) -> bool {
         u32::try_from(self.0) == Ok(code)
     }
@@ -56,6 +67,18 @@ mod tests {
         assert_eq!(hip::hipErrorNotReady, cuda::CUDA_ERROR_NOT_READY);
         assert_eq!(hip::hipErrorOutOfMemory, cuda::CUDA_ERROR_OUT_OF_MEMORY);
         assert_eq!(hip::hipErrorNoDevice, cuda::CUDA_ERROR_NO_DEVICE);
+        assert_eq!(
+            (
+                hip::hipErrorDeinitialized,
+                hip::hipErrorECCNotCorrectable,
+                hip::hipErrorContextIsDestroyed
+            ),
+            (
+                cuda::CUDA_ERROR_DEINITIALIZED,
+                cuda::CUDA_ERROR_ECC_UNCORRECTABLE,
+                cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            )
+        );
         assert_eq!(hip::hipErrorInvalidDevice, cuda::CUDA_ERROR_INVALID_DEVICE);
         assert_eq!(
             (hip::hipHostMallocPortable, hip::hipHostMallocMapped),

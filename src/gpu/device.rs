@@ -64,7 +64,7 @@ impl Device {
         };
         for platform in [Platform::Hip, Platform::Cuda] {
             let facts = driver::open(platform)
-                .and_then(|api| (0..api.device_count()).map(|i| api.facts(i)).collect());
+                .and_then(|api| (0..api.device_count()?).map(|i| api.facts(i)).collect());
             match facts {
                 Ok(facts) => devices.found.extend::<Vec<_>>(facts),
                 Err(error) => devices.missing.push((platform, error)),
@@ -319,7 +319,7 @@ impl Device {
     /// The error for a failed call; finds out whether the device still works.
     pub(super) fn failed(&self, code: Code, what: &str) -> Error {
         let error = self.api.error(code, what);
-        if self.api.enter(self.context) == Code::OK && self.api.memory_info().is_ok() {
+        if !code.is_lost() && self.still_works() {
             return error;
         }
         let reason = self.lost.get_or_init(|| {
@@ -332,6 +332,22 @@ impl Device {
             reason
         });
         Error::DeviceLost(reason.clone())
+    }
+
+    /// Whether the driver still gives out what work needs. After a fault that a driver does not
+    /// recover from (CUDA's, most of HIP's), each of these fails.
+    fn still_works(&self) -> bool {
+        let api = self.api;
+        let stream = match api.enter(self.context) {
+            Code::OK => api.memory_info().and_then(|_| api.stream_create()),
+            code => Err(api.error(code, "entering the device")),
+        };
+        match stream {
+            // SAFETY: just made.
+            Ok(stream) => unsafe { api.stream_destroy(stream) == Code::OK },
+            // Full is not broken.
+            Err(error) => matches!(error, Error::OutOfMemory(_)),
+        }
     }
 
     /// Whether marked work is over.

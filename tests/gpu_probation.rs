@@ -1,0 +1,279 @@
+//! Graphs on probation: used where they are right and faster, and only there.
+
+#[path = "support/gpu.rs"]
+mod gpu;
+
+use mlxrocm::Error;
+use mlxrocm::gpu::{Args, Device, DeviceBuffer, GraphPolicy, Kernel, Program, ProgramMode, Stream};
+use std::sync::Arc;
+
+/// A program of `count` launches that changes `buffer` at each run.
+fn chain(device: &Arc<Device>, kernel: &Kernel, buffer: &DeviceBuffer, count: u32) -> Program {
+    device
+        .record(|encoder| {
+            for k in 0..count {
+                let args = Args::new().buffer(buffer, 0).buffer(buffer, 0);
+                let args = args.buffer(buffer, 0).u32(64).u32(k);
+                let ranges = [buffer.whole()];
+                encoder.launch(kernel, [1, 1, 1], [64, 1, 1], 0, args, &ranges, &ranges)?;
+            }
+            Ok(())
+        })
+        .unwrap()
+}
+
+fn expected(runs: u32, count: u32) -> Vec<u32> {
+    let mut value = 1_u32;
+    for _ in 0..runs {
+        value = (0..count).fold(value, |v, k| gpu::mix(v, v, v, k));
+    }
+    vec![value; 64]
+}
+
+struct Set {
+    device: Arc<Device>,
+    stream: Stream,
+    kernel: Kernel,
+    buffer: DeviceBuffer,
+}
+
+fn set(gpu: &gpu::Gpu) -> Set {
+    let device = gpu.device();
+    let stream = device.stream().unwrap();
+    Set {
+        kernel: gpu::mix_kernel(&device),
+        buffer: gpu::filled(&device, &stream, &[1; 64]),
+        device,
+        stream,
+    }
+}
+
+/// Runs a program thrice under a fault; the mode of the verdict, which every run obeys.
+fn judged(fault: &str) -> (ProgramMode, bool) {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    assert_eq!(set.device.graph_verdict(), None);
+    gpu.fault(fault);
+    program.run(&set.stream).unwrap();
+    // The comparison leaves the state of exactly one run.
+    assert_eq!(
+        gpu::values(&set.stream, &set.buffer),
+        expected(1, 12),
+        "{fault}"
+    );
+    let verdict = set.device.graph_verdict().expect("a verdict");
+    let before = gpu.calls("hipGraphLaunch");
+    gpu.fault("none");
+    program.run(&set.stream).unwrap();
+    program.run(&set.stream).unwrap();
+    let launches = gpu.calls("hipGraphLaunch") - before;
+    assert_eq!(
+        launches,
+        if verdict.mode() == ProgramMode::Graph {
+            2
+        } else {
+            0
+        }
+    );
+    assert_eq!(
+        gpu::values(&set.stream, &set.buffer),
+        expected(3, 12),
+        "{fault}"
+    );
+    drop((program, set));
+    gpu.no_leaks();
+    (verdict.mode(), verdict.right)
+}
+
+#[test]
+fn right_and_faster_graphs_are_used() {
+    assert_eq!(judged("direct_slow=2000"), (ProgramMode::Graph, true));
+}
+
+#[test]
+fn slower_graphs_are_not_used() {
+    assert_eq!(judged("graph_slow=200"), (ProgramMode::Direct, true));
+}
+
+#[test]
+fn wrong_graphs_are_not_used_however_fast() {
+    assert_eq!(
+        judged("graph_wrong;direct_slow=2000"),
+        (ProgramMode::Direct, false)
+    );
+}
+
+#[test]
+fn a_driver_that_builds_no_graph_runs_directly() {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    gpu.fault("graph@1+");
+    program.run(&set.stream).unwrap();
+    assert_eq!(
+        set.device.graph_verdict().unwrap().mode(),
+        ProgramMode::Direct
+    );
+    program.run_as(&set.stream, ProgramMode::Graph).unwrap();
+    assert_eq!(gpu.calls("hipGraphLaunch"), 0);
+    assert_eq!(gpu::values(&set.stream, &set.buffer), expected(2, 12));
+    gpu.fault("none");
+    drop((program, set));
+    gpu.clean();
+    gpu.no_leaks();
+}
+
+#[test]
+fn a_verdict_is_kept_for_later_processes_and_a_damaged_one_is_found_again() {
+    let gpu = gpu::soft("devices=gfx1100");
+    gpu.fault("direct_slow=2000");
+    let first = set(&gpu);
+    let program = chain(&first.device, &first.kernel, &first.buffer, 12);
+    program.run(&first.stream).unwrap();
+    let verdict = first.device.graph_verdict();
+    drop((program, first));
+    let folder = gpu.cache().join("mlxrocm/graphs");
+    let files = || -> Vec<_> {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    assert_eq!(files().len(), 1, "{:?}", files());
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&files()[0])), (0o700, 0o600));
+    // A device that is opened again (another process) reads it, and compares nothing.
+    let second = set(&gpu);
+    assert_eq!(second.device.graph_verdict(), verdict);
+    let before = gpu.calls("hipModuleLaunchKernel");
+    let program = chain(&second.device, &second.kernel, &second.buffer, 12);
+    program.run(&second.stream).unwrap();
+    second.stream.wait(gpu::PATIENCE).unwrap();
+    assert_eq!(gpu.calls("hipModuleLaunchKernel"), before);
+    drop((program, second));
+    // Damaged: as if it were not there.
+    std::fs::write(&files()[0], "mlxrocm graphs 1\nnonsense").unwrap();
+    let third = set(&gpu);
+    assert_eq!(third.device.graph_verdict(), None);
+    let program = chain(&third.device, &third.kernel, &third.buffer, 12);
+    program.run(&third.stream).unwrap();
+    assert_eq!(
+        third.device.graph_verdict().unwrap().mode(),
+        ProgramMode::Graph
+    );
+    drop((program, third));
+    gpu.no_leaks();
+}
+
+#[test]
+fn the_setting_overrides_the_verdict() {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    assert_eq!(set.device.graph_policy(), GraphPolicy::Auto);
+    set.device.set_graph_policy(GraphPolicy::On);
+    program.run(&set.stream).unwrap();
+    assert_eq!(
+        (gpu.calls("hipGraphLaunch"), set.device.graph_verdict()),
+        (1, None)
+    );
+    set.device.set_graph_policy(GraphPolicy::Off);
+    program.run(&set.stream).unwrap();
+    assert_eq!(
+        (gpu.calls("hipGraphLaunch"), set.device.graph_verdict()),
+        (1, None)
+    );
+    assert_eq!(gpu::values(&set.stream, &set.buffer), expected(2, 12));
+}
+
+#[test]
+fn programs_that_cannot_be_compared_run_directly_and_leave_the_question_open() {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    let short = chain(&set.device, &set.kernel, &set.buffer, 3);
+    short.run(&set.stream).unwrap();
+    let silent = set
+        .device
+        .record(|encoder| {
+            for k in 0..12 {
+                let buffer = &set.buffer;
+                let args = Args::new().buffer(buffer, 0).buffer(buffer, 0);
+                let args = args.buffer(buffer, 0).u32(64).u32(k);
+                encoder.launch(&set.kernel, [1, 1, 1], [64, 1, 1], 0, args, &[], &[])?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    silent.run(&set.stream).unwrap();
+    assert_eq!(
+        (set.device.graph_verdict(), gpu.calls("hipGraphLaunch")),
+        (None, 0)
+    );
+    let mut value = (0..3).fold(1, |v, k| gpu::mix(v, v, v, k));
+    value = (0..12).fold(value, |v, k| gpu::mix(v, v, v, k));
+    assert_eq!(gpu::values(&set.stream, &set.buffer), [value; 64]);
+}
+
+/// Every fault that can be injected into a run comes out as its documented error, leaks nothing, and
+/// leaves the device usable where it can be.
+#[test]
+fn faults_of_a_run_are_errors_and_leave_the_device_usable() {
+    for (fault, modes) in [
+        ("launch@1", &[ProgramMode::Direct, ProgramMode::Graph][..]),
+        ("launch@5", &[ProgramMode::Direct]),
+    ] {
+        for mode in modes {
+            let gpu = gpu::soft("devices=gfx1100");
+            let set = set(&gpu);
+            let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+            gpu.fault(fault);
+            let error = program.run_as(&set.stream, *mode).unwrap_err();
+            assert_eq!((error.status(), error.vendor_code()), (-11, 701), "{error}");
+            assert!(error.to_string().contains("launching"), "{error}");
+            set.stream.wait(gpu::PATIENCE).unwrap();
+            let reset = gpu::bytes_of(&[1; 64]);
+            set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
+            program.run_as(&set.stream, *mode).unwrap();
+            assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
+            drop((program, set));
+            gpu.clean();
+            gpu.no_leaks();
+        }
+    }
+}
+
+/// A kernel that fails while it runs: the next wait says so, once if the driver recovers.
+#[test]
+fn faults_of_queued_work_come_out_of_the_next_wait() {
+    for mode in [ProgramMode::Direct, ProgramMode::Graph] {
+        let gpu = gpu::soft("devices=gfx1100;sticky=0");
+        let set = set(&gpu);
+        let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+        set.stream.wait(gpu::PATIENCE).unwrap();
+        gpu.fault("kernel@3");
+        program.run_as(&set.stream, mode).unwrap();
+        let error = set.stream.wait(gpu::PATIENCE).unwrap_err();
+        assert_eq!((error.status(), error.vendor_code()), (-11, 700), "{error}");
+        assert_eq!(set.stream.wait(gpu::PATIENCE), Ok(()));
+        let reset = gpu::bytes_of(&[1; 64]);
+        set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
+        program.run_as(&set.stream, mode).unwrap();
+        assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
+        drop((program, set));
+        gpu.no_leaks();
+    }
+    // A fault that stays is a lost device.
+    let gpu = gpu::soft("devices=gfx1100;sticky=1");
+    let set = set(&gpu);
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    gpu.fault("kernel@3");
+    program.run_as(&set.stream, ProgramMode::Direct).unwrap();
+    let error = set.stream.wait(gpu::PATIENCE).unwrap_err();
+    assert!(
+        matches!(&error, Error::DeviceLost(text) if text.contains("700")),
+        "{error}"
+    );
+    assert_eq!(program.run(&set.stream), Err(error));
+    drop((program, set));
+    gpu.reset();
+}
