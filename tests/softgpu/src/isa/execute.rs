@@ -217,8 +217,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
     let lds_bytes =
         (kernel.lds_bytes as usize).next_multiple_of(if launch.dynamic_lds > 0 { 16 } else { 4 });
     let lds_bytes = lds_bytes + launch.dynamic_lds as usize;
-    if lds_bytes > 160 << 10 {
-        return Err(fail(format!("{lds_bytes} bytes of LDS")));
+    if lds_bytes > 64 << 10 {
+        return Err(fail(format!(
+            "{lds_bytes} bytes of LDS, a workgroup has at most 65536"
+        )));
     }
     let mut shared = Shared {
         program: &kernel.program,
@@ -226,13 +228,16 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         checks: launch.checks,
         snapshot: launch.memory.snapshot(),
         lds_bytes,
-        race: launch.checks.global_race.then(GlobalRace::default),
+        race: None,
         grid_blocks: launch.grid_blocks,
         block: launch.block,
         kernarg: kernarg(launch).map_err(fail)?,
         packet: [0; 8],
         stop: AtomicBool::new(false),
     };
+    if launch.checks.global_race {
+        shared.race = Some(GlobalRace::new(&shared.snapshot));
+    }
     shared.packet = dispatch_packet(&shared, launch.dynamic_lds);
     let order = Order::new(blocks, launch.seed);
     let next = AtomicU64::new(0);
@@ -280,6 +285,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
+    report.touched = shared
+        .race
+        .as_ref()
+        .map_or_else(Default::default, |race| race.footprint(&shared.snapshot));
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;
@@ -479,7 +488,7 @@ fn run_wave(
         };
         g.counts[at] += 1;
         w.executed += 1;
-        w.pc = at + 1;
+        w.pc = inst.next;
         match (inst.run)(w, g) {
             Ok(Flow::Next) => {}
             Ok(Flow::Barrier) => return Ok(State::Waiting),
