@@ -23,13 +23,6 @@ fn device(target: &str) -> gpu::Gpu {
     }
 }
 
-fn targets() -> &'static [&'static str] {
-    match gpu::is_real() {
-        true => &TARGETS[..1],
-        false => &TARGETS,
-    }
-}
-
 fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
     let options = LoadOptions {
         device,
@@ -84,32 +77,34 @@ fn check_report(gpu: &gpu::Gpu, what: &str) {
 }
 
 #[test]
-fn random_models_of_every_format_on_every_target() {
+fn random_models_of_every_format() {
     let folder = tempfile::tempdir().unwrap();
-    let tokens: Vec<u32> = (0..45u32).map(|i| (i * 77 + 13) % 320).collect();
+    let tokens: Vec<u32> = (0..17u32).map(|i| (i * 77 + 13) % 320).collect();
     let expected: Vec<(random_model::Spec, PathBuf, Vec<f32>)> = random_model::all()
         .into_iter()
         .map(|spec| {
             let path = spec.write(folder.path());
             let model = load(&path, DeviceChoice::Cpu);
-            let mut forward = model.new_forward(2, 64).unwrap();
-            let logits = logits(&mut *forward, &tokens, &[33, 5]).unwrap();
+            let mut forward = model.new_forward(2, 16).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[11, 3]).unwrap();
             (spec, path, logits)
         })
         .collect();
+    // Every model on one target, every target with six models; `MLXROCM_TEST_TARGET` names a target
+    // that takes all of them.
     let only = std::env::var("MLXROCM_TEST_TARGET").ok();
-    for target in targets() {
-        if only.as_ref().is_some_and(|only| only != target) {
-            continue;
-        }
+    let targets = match &only {
+        Some(target) => vec![target.as_str()],
+        None => TARGETS.to_vec(),
+    };
+    for (place, target) in targets.iter().enumerate() {
         let gpu = device(target);
-        for (spec, path, expected) in &expected {
+        for (spec, path, expected) in expected.iter().skip(place).step_by(targets.len()) {
             let model = load(path, DeviceChoice::Gpu(0));
-            let mut forward = model.new_forward(2, 64).unwrap();
-            let logits = logits(&mut *forward, &tokens, &[33, 5]).unwrap_or_else(|e| {
+            let mut forward = model.new_forward(2, 16).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[11, 3]).unwrap_or_else(|e| {
                 panic!("{} on {target}: {e}: {}", spec.name, violations(&gpu));
             });
-            for (i, (a, b)) in logits.chunks(320).zip(expected.chunks(320)).enumerate() { eprint!("{i}:{:.4} ", farthest(a, b)); } eprintln!();
             let farthest = farthest(&logits, expected);
             assert!(farthest < 0.02, "{} on {target}: {farthest}", spec.name);
             check_report(&gpu, &format!("{} on {target}", spec.name));
@@ -156,7 +151,10 @@ fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
 fn demo_model_says_what_the_cpu_says() {
     let path = demo_model();
     let cpu = load(&path, DeviceChoice::Cpu);
-    let prompt = cpu.tokenizer().encode("The capital of France is", true, false).unwrap();
+    let prompt = cpu
+        .tokenizer()
+        .encode("The capital of France is", true, false)
+        .unwrap();
     let expected = greedy(&mut *cpu.new_forward(2, 32).unwrap(), &prompt, 16);
     for target in ["gfx1151", "gfx1201", "gfx942"] {
         let gpu = device(target);
@@ -164,52 +162,5 @@ fn demo_model_says_what_the_cpu_says() {
         let tokens = greedy(&mut *model.new_forward(2, 32).unwrap(), &prompt, 16);
         assert_eq!(tokens, expected, "{target}");
         check_report(&gpu, target);
-    }
-}
-
-#[test]
-fn zz_bisect() {
-    use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
-    use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
-    use mlxrocm::step::{Step, Schedule};
-    let folder = tempfile::tempdir().unwrap();
-    let want = std::env::var("SPEC").unwrap_or("llama-f32.gguf".into());
-    let spec = random_model::all().into_iter().find(|s| s.name == want).unwrap();
-    let path = spec.write(folder.path());
-    let source = mlxrocm::model::weights::Source::open(&path).unwrap();
-    let (bound, graph) = mlxrocm::model::families::dense::trace(&source).unwrap();
-    let full = mlxrocm::program::compile(&graph).unwrap();
-    for s in &full.steps { eprintln!("{s:?}"); }
-    let tokens: Vec<u32> = (0..5u32).map(|i| (i * 77 + 13) % 320).collect();
-    let gpu = device("gfx1100");
-    for keep in [1usize, 4, 6, 100] {
-        let mut s: Schedule = full.clone();
-        if keep < 100 {
-            let x = match &s.steps[keep - 1] { Step::Embed { out, .. } => *out, Step::Matmul { products, .. } => products[0].out.unwrap(), _ => panic!() };
-            let mut head = full.steps.last().unwrap().clone();
-            let Step::Matmul { x: hx, .. } = &mut head else { panic!() };
-            *hx = x;
-            s.steps.truncate(keep);
-            while s.steps.len() + 1 < full.steps.len() { s.steps.push(s.steps[0].clone()); if s.steps.len() + 1 == full.steps.len() { break; } }
-            let n = full.steps.len();
-            s.steps.truncate(keep);
-            let mut padded = s.steps.clone();
-            let _ = &mut padded;
-            s.steps = padded;
-            s.steps.push(head);
-            let _ = n;
-        }
-        let mut pool = ThreadPool::new(2);
-        let cpu = CpuWeights::new(bound.matrices.clone(), bound.vectors.clone(), &mut pool, &mut |_| Ok(())).unwrap();
-        let mut c = CpuExecutor::new(Arc::new(cpu), s.clone(), 8, 2, 2).unwrap();
-        let d = gpu.device();
-        let w = GpuWeights::new(&d, &s, &bound.matrices, &bound.vectors, 2, &mut |_| Ok(())).unwrap();
-        let mut g = GpuExecutor::new(Arc::new(w), s.clone(), 8, 2).unwrap();
-        let pages = [0u32, 1];
-        let slice = Slice { tokens: &tokens, start: 0, pages: &pages, wanted: Wanted::All };
-        let (mut a, mut b) = (vec![], vec![]);
-        c.run(&[slice.clone()], &mut a).unwrap();
-        g.run(&[slice], &mut b).unwrap_or_else(|e| panic!("{e} {}", violations(&gpu)));
-        eprintln!("keep {keep}: {} cpu {:?} gpu {:?}", farthest(&a, &b), &a[..4], &b[..4]);
     }
 }

@@ -1,9 +1,9 @@
 //! Loading: a file or folder becomes a model that is ready to run.
 
+use super::device::{DeviceChoice, Weights};
 use super::families::dense;
 use super::weights::Source;
 use super::{Config, Forward, PAGE_TOKENS};
-use super::device::{DeviceChoice, Weights};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::log::{self, Level};

@@ -5,7 +5,9 @@ use super::matmul::{MatrixForm, scalar_name, scales_number};
 use super::pack::TILE_ROWS;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
-use crate::step::{Attention, BufferId, Epilogue, Norm, PAGE_TOKENS, Product, Rows, Schedule, Step};
+use crate::step::{
+    Attention, BufferId, Epilogue, Norm, PAGE_TOKENS, Product, Rows, Schedule, Step,
+};
 use crate::{Error, Result};
 
 /// Positions of one part of an attention (`SPLIT` of `hip/ops/attention/paged.hip`).
@@ -184,13 +186,18 @@ impl Recorder<'_> {
             .buffer(&self.memory.arena, self.at(out, 0))
             .u32(self.bucket.rows as u32)
             .u32(self.width(x) as u32);
-        let reads = [
-            self.range(x, 0, self.bucket.rows),
-            self.input(wanted, rows),
-        ];
+        let reads = [self.range(x, 0, self.bucket.rows), self.input(wanted, rows)];
         let writes = [self.range(out, 0, rows)];
         let grid = [rows as u32, 1, 1];
-        self.launch("mlxrocm_gather_rows_f32", grid, 256, 0, args, &reads, &writes)
+        self.launch(
+            "mlxrocm_gather_rows_f32",
+            grid,
+            256,
+            0,
+            args,
+            &reads,
+            &writes,
+        )
     }
 
     /// Where rows of a product go.
@@ -238,7 +245,11 @@ impl Recorder<'_> {
             Epilogue::SwiGlu if launch.silu => 2,
             Epilogue::Store | Epilogue::SwiGlu => 0,
         };
-        let works = if launch.silu { matrix.tiles / 2 } else { matrix.tiles };
+        let works = if launch.silu {
+            matrix.tiles / 2
+        } else {
+            matrix.tiles
+        };
         let blocks = matrix.form.blocks(facts, works);
         let threads = matrix.form.threads(facts);
         let mut row = 0;
@@ -343,11 +354,11 @@ impl Recorder<'_> {
         let byte = |place: usize| (place * 4) as u64;
         let (pairs, interleaved) = (rope.inv_freq.len() as u32, u32::from(rope.interleaved));
         let (dim, kv_heads) = (shape.head_dim as u32, shape.kv_heads as u32);
-        let norm_of = |args: Args, norm: &Option<Norm>| {
-            match norm.and_then(|n| self.weights.vectors.get(n.weight.0)) {
-                Some(norm) => args.buffer(norm, 0),
-                None => args.null(),
-            }
+        let norm_of = |args: Args, norm: &Option<Norm>| match norm
+            .and_then(|n| self.weights.vectors.get(n.weight.0))
+        {
+            Some(norm) => args.buffer(norm, 0),
+            None => args.null(),
         };
         let memory = self.memory;
         let args = Args::new()
@@ -375,7 +386,15 @@ impl Recorder<'_> {
         ];
         let grid = [tokens as u32, kv_heads, 1];
         let writes = [memory.cache.whole()];
-        self.launch("mlxrocm_attention_write", grid, 64, 0, args, &reads, &writes)?;
+        self.launch(
+            "mlxrocm_attention_write",
+            grid,
+            64,
+            0,
+            args,
+            &reads,
+            &writes,
+        )?;
 
         let kernel = match shape.head_dim {
             0..=32 => "mlxrocm_attention_paged_32",
