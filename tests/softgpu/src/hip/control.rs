@@ -8,12 +8,14 @@
 //! | `use_after_free` | freed memory, or a kernel of an unloaded module, in a call or in queued work |
 //! | `free_in_flight` | memory freed, or a module unloaded, while queued work uses it |
 //! | `bad_free` | freed twice, not an allocation, or by the wrong function |
+//! | `unordered_access` | two operations, or two nodes of a graph, touch the same memory, one writes, and nothing orders them |
 //! | `copy_out_of_bounds`, `copy_direction`, `overlapping_copy` | wrong ends of a copy or fill |
 //! | `uninitialised_copy_to_host` | with `host_reads=1`: bytes that nothing has written |
 //! | `guard_damaged` | the host wrote beside a device allocation |
 //! | `bad_handle`, `wrong_device` | a destroyed or foreign handle; an object of another device |
 //! | `bad_launch`, `code_object` | a launch or an image that is refused |
 //! | `graph_arguments` | arguments of a graph's kernel changed or freed after the node was made |
+//! | `graph_pageable_copy` | a graph's copy node with an end in pageable memory |
 //! | `graph_in_flight` | an executable updated or destroyed while a launch of it is not done |
 //! | `child_graph_not_refreshed` | an update that would change a child graph |
 //! | `capture` | a call that ends a stream capture |
@@ -124,7 +126,7 @@ impl State {
             let message = format!("bytes beside {label} were overwritten");
             self.report.violation("guard_damaged", message);
         }
-        let mut out = String::from("{");
+        let mut out = format!("{{\"seed\":{},", self.config.seed);
         self.report.write_json(&mut out);
         let of_device =
             |found: &&super::allocation::Allocation| matches!(found.place, Place::Device(_));

@@ -285,6 +285,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
+    report.touched = shared
+        .race
+        .as_ref()
+        .map_or_else(Default::default, |race| race.footprint(&shared.snapshot));
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;

@@ -86,7 +86,9 @@ fn dependencies_order_nodes_and_nothing_else_does() {
         orders.insert(seen[3]);
         assert_eq!(gpu.report()["executed"]["graphs"], 1);
         ok(unsafe { hipGraphExecDestroy(executable) });
-        gpu.clean();
+        // The two that nothing orders are found whatever their order was.
+        assert_eq!(gpu.found("unordered_access"), 1);
+        assert_eq!(gpu.report()["violations"].as_array().unwrap().len(), 1);
         let live = gpu.report()["live"].clone();
         assert_eq!([&live["graphs"], &live["graph_executables"]], [0, 0]);
     }
@@ -223,6 +225,24 @@ fn mistakes_in_building_are_refused() {
     ok(unsafe { hipGraphDestroy(graph) });
     assert_eq!(unsafe { hipGraphDestroy(graph) }, 400);
     assert_eq!(gpu.found("bad_handle"), 1);
+}
+
+#[test]
+fn copy_nodes_with_pageable_ends_are_reported() {
+    let gpu = gpu("devices=gfx1100");
+    let stream = new_stream();
+    let block = malloc(64);
+    let data = vec![3u8; 64];
+    let (graph, mut node) = (new_graph(), NULL);
+    let from = data.as_ptr().cast();
+    ok(unsafe {
+        hipGraphAddMemcpyNode1D(&raw mut node, graph, NULL.cast(), 0, block, from, 64, 1)
+    });
+    assert_eq!(gpu.found("graph_pageable_copy"), 1);
+    let executable = instantiate(graph);
+    ok(unsafe { hipGraphLaunch(executable, stream) });
+    sync(stream);
+    assert_eq!(get(block, 64), data);
 }
 
 #[test]
