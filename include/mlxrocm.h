@@ -291,6 +291,11 @@ typedef struct mlxrocm_model_options {
    * this struct cannot be read (NULL, a wrong struct_size).
    */
   mlxrocm_user_data_free user_data_free;
+  /**
+   * Which device runs the model: 0 means the first GPU that takes it, else the CPU; n means the
+   * device that mlxrocm_device_open knows as n - 1 (1: the CPU), and an error if it cannot.
+   */
+  uint64_t device;
 } mlxrocm_model_options;
 
 /**
@@ -740,6 +745,11 @@ typedef struct mlxrocm_event {
  * The time given for a wait is over; the work goes on.
  */
 #define MLXROCM_ERROR_TIMEOUT -15
+
+/**
+ * A device gives wrong results: its self-test found them.
+ */
+#define MLXROCM_ERROR_SELFTEST_FAILED -16
 
 #ifdef __cplusplus
 extern "C" {

@@ -188,11 +188,20 @@ DEVICE void add_unit(const u32x4 *first, const u32x4 *second, const u8 *scales, 
                      const Shared<Q, R> &s, Sums<R> &sums) {
     UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
 #if PLATFORM_NVIDIA
-        f32 c[Q::GROUP == 16 ? 2 : 1][4];
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            if (Q::GROUP <= 32 || half == 0) {
-                UNROLL for (u32 i = 0; i < sizeof(c) / 4; i++) c[0][i] = 0.0f;
+        // Groups of 16 need two sums a step: its columns are of two groups.
+        f32 c[4], d[4];
+        auto clear = [&] { UNROLL for (u32 i = 0; i < 4; i++) c[i] = 0.0f, d[i] = 0.0f; };
+        auto scaled = [&](const f32 *dots, u32 group) {
+            const GroupScale w = group_scale<Q>(scales, group, g);
+            UNROLL for (u32 n = 0; n < Sums<R>::N; n++) {
+                const u32 row = R == 1 ? 0 : 2 * t + n < rows ? 2 * t + n : 0;
+                const f32 x_sum = s.sums[row * s.sum_stride + block * (64 / Q::GROUP) + group];
+                UNROLL for (u32 h = 0; h < 2; h++)
+                    sums.v[h][n] += mul_add(w.scale[h], dots[h * 2 + n], w.bias[h] * x_sum);
             }
+        };
+        clear();
+        UNROLL for (u32 half = 0; half < 2; half++) {
             // Rows of x that do not exist: any row, its products are not used.
             const u32 row = R == 1 ? 0 : g < rows ? g : 0;
             const u32x4 x = load16(s.x + (row * s.x_stride + (block + b) * 64 + half * 32 + t * 8) / 2);
@@ -202,26 +211,23 @@ DEVICE void add_unit(const u32x4 *first, const u32x4 *second, const u8 *scales, 
                     a[i] = pair_f16<Q>(first, second, b * 16 + half * 8 + step * 4 + i).bits;
                 const u32 b0 = step ? x.z : x.x, b1 = step ? x.w : x.y;
                 if constexpr (Q::GROUP == 16) {
-                    // A step spans two groups: columns of the other one times 0.
-                    matrix_product(c[0], a, t < 2 ? b0 : 0, t < 2 ? b1 : 0);
-                    matrix_product(c[1], a, t < 2 ? 0 : b0, t < 2 ? 0 : b1);
+                    // Columns of the other group times 0.
+                    matrix_product(c, a, t < 2 ? b0 : 0, t < 2 ? b1 : 0);
+                    matrix_product(d, a, t < 2 ? 0 : b0, t < 2 ? 0 : b1);
                 } else {
-                    matrix_product(c[0], a, b0, b1);
+                    matrix_product(c, a, b0, b1);
                 }
             }
-            if (Q::GROUP <= 32 || half == 1) {
-                UNROLL for (u32 k = 0; k < (Q::GROUP == 16 ? 2 : 1); k++) {
-                    const u32 group = Q::GROUP == 64 ? b : (b * 2 + half) * (32 / Q::GROUP) + k;
-                    const GroupScale w = group_scale<Q>(scales, group, g);
-                    UNROLL for (u32 n = 0; n < Sums<R>::N; n++) {
-                        const u32 row = R == 1 ? 0 : 2 * t + n < rows ? 2 * t + n : 0;
-                        const f32 x_sum = s.sums[row * s.sum_stride + block * (64 / Q::GROUP) + group];
-                        UNROLL for (u32 h = 0; h < 2; h++)
-                            sums.v[h][n] += mul_add(w.scale[h], c[k][h * 2 + n], w.bias[h] * x_sum);
-                    }
-                }
+            if constexpr (Q::GROUP == 16) {
+                scaled(c, (b * 2 + half) * 2);
+                scaled(d, (b * 2 + half) * 2 + 1);
+                clear();
+            } else if constexpr (Q::GROUP == 32) {
+                scaled(c, b * 2 + half);
+                clear();
             }
         }
+        if constexpr (Q::GROUP == 64) scaled(c, b);
 #else
         UNROLL for (u32 half = 0; half < 2; half++) {
             const u32 columns = (block + b) * 64 + half * 32 + t * 8;

@@ -10,7 +10,8 @@ struct AnyQuant {
 };
 
 DEVICE AnyQuant any_quant(u32 bits, u32 scales, u32 group) {
-    AnyQuant q = {bits, scales, group};
+    AnyQuant q = {};
+    q.bits = bits, q.scales = scales, q.group = group;
     q.first = bits == 3 ? 2 : bits == 5 || bits == 6 ? 4 : bits;
     q.second = bits - q.first;
     const bool super = scales == SUPER_ZERO || scales == SUPER_MIN;

@@ -1,0 +1,235 @@
+/* Measures how fast a model is read and how fast it answers.
+ *
+ *     bench MODEL [device]                  a GGUF file or a model folder
+ *     bench --shape NAME FOLDER [device]    random 4-bit weights of a real model's shape, which the
+ *                                           program writes into FOLDER first (if it is not there yet)
+ *
+ * `device`: 0 (default) the first GPU, else the CPU; n: the device that mlxrocm_device_open knows as
+ * n - 1. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
+ * prompt of 512 tokens and of 128 tokens after a prompt of one, and how many gigabytes of weights a
+ * second the latter are. */
+#include <mlxrocm.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct {
+    const char *name;
+    unsigned layers, hidden, ffn, heads, kv_heads, head_dim, vocab;
+    int tied;
+} shape;
+
+static const shape shapes[] = {
+    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1},
+    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1},
+    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0},
+};
+
+/* Tensors of a safetensors file: the header is written in a first pass, the data in a second. */
+typedef struct {
+    FILE *file;
+    int data;
+    uint64_t offset;
+    const unsigned char *noise; /* NOISE bytes, used again and again */
+} writer;
+
+enum { NOISE = 1 << 24 };
+
+static void emit(writer *w, const char *name, const char *dtype, unsigned rows, unsigned cols, unsigned size,
+                 int fill) {
+    uint64_t bytes = (uint64_t)rows * (cols ? cols : 1) * size;
+    if (!w->data) {
+        fprintf(w->file, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%u", w->offset ? "," : "", name, dtype, rows);
+        if (cols) fprintf(w->file, ",%u", cols);
+        fprintf(w->file, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)w->offset,
+                (unsigned long long)(w->offset + bytes));
+    } else if (fill < 0) {
+        /* Another part of the noise for each tensor, so that no two are alike. */
+        uint64_t at = w->offset * 2654435761u % NOISE / 4 * 4, left = bytes;
+        while (left > 0) {
+            uint64_t now = left < NOISE - at ? left : NOISE - at;
+            fwrite(w->noise + at, 1, now, w->file);
+            left -= now;
+            at = 0;
+        }
+    } else {
+        /* bf16 numbers that differ a little: scales around 0.004, biases around -0.03, norms of 1. */
+        static const uint16_t base[] = {0x3f80, 0x3b80, 0xbcf0};
+        uint16_t numbers[4096];
+        uint64_t left = bytes / 2;
+        for (unsigned i = 0; i < 4096; i++) numbers[i] = (uint16_t)(base[fill] + (fill ? w->noise[i] % 16 : 0));
+        while (left > 0) {
+            uint64_t now = left < 4096 ? left : 4096;
+            fwrite(numbers, 2, now, w->file);
+            left -= now;
+        }
+    }
+    w->offset += bytes;
+}
+
+static void matrix(writer *w, const char *name, unsigned rows, unsigned cols) {
+    char full[128];
+    snprintf(full, sizeof full, "%s.weight", name);
+    emit(w, full, "U32", rows, cols / 8, 4, -1);
+    snprintf(full, sizeof full, "%s.scales", name);
+    emit(w, full, "BF16", rows, cols / 64, 2, 1);
+    snprintf(full, sizeof full, "%s.biases", name);
+    emit(w, full, "BF16", rows, cols / 64, 2, 2);
+}
+
+static void tensors(writer *w, const shape *s) {
+    static const char *const norms[] = {"input_layernorm", "post_attention_layernorm"};
+    char name[128];
+    matrix(w, "model.embed_tokens", s->vocab, s->hidden);
+    for (unsigned i = 0; i < s->layers; i++) {
+        struct { const char *name; unsigned rows, cols; } parts[] = {
+            {"self_attn.q_proj", s->heads * s->head_dim, s->hidden},
+            {"self_attn.k_proj", s->kv_heads * s->head_dim, s->hidden},
+            {"self_attn.v_proj", s->kv_heads * s->head_dim, s->hidden},
+            {"self_attn.o_proj", s->hidden, s->heads * s->head_dim},
+            {"mlp.gate_proj", s->ffn, s->hidden},
+            {"mlp.up_proj", s->ffn, s->hidden},
+            {"mlp.down_proj", s->hidden, s->ffn},
+        };
+        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
+            snprintf(name, sizeof name, "model.layers.%u.%s", i, parts[j].name);
+            matrix(w, name, parts[j].rows, parts[j].cols);
+        }
+        for (int j = 0; j < 2; j++) {
+            snprintf(name, sizeof name, "model.layers.%u.%s.weight", i, norms[j]);
+            emit(w, name, "BF16", s->hidden, 0, 2, 0);
+            snprintf(name, sizeof name, "model.layers.%u.self_attn.%c_norm.weight", i, "qk"[j]);
+            emit(w, name, "BF16", s->head_dim, 0, 2, 0);
+        }
+    }
+    emit(w, "model.norm.weight", "BF16", s->hidden, 0, 2, 0);
+    if (!s->tied) matrix(w, "lm_head", s->vocab, s->hidden);
+}
+
+static FILE *open_in(const char *folder, const char *name, const char *mode) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, mode);
+    if (file == NULL && *mode == 'w') perror(path);
+    return file;
+}
+
+/* Writes an MLX model folder. */
+static int write_model(const shape *s, const char *folder) {
+    FILE *file = open_in(folder, "config.json", "r");
+    if (file != NULL) return fclose(file), 0;
+    mkdir(folder, 0777);
+    unsigned char *noise = malloc(NOISE);
+    if (noise == NULL) return 1;
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < NOISE; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        noise[i] = (unsigned char)(state >> 24);
+    }
+    if ((file = open_in(folder, "model.safetensors", "wb")) == NULL) return free(noise), 1;
+    writer w = {.file = file, .noise = noise};
+    unsigned char length[8] = {0};
+    fwrite(length, 1, 8, file);
+    fputc('{', file);
+    tensors(&w, s);
+    fputc('}', file);
+    while (ftell(file) % 8 != 0) fputc(' ', file);
+    uint64_t header = (uint64_t)ftell(file) - 8;
+    w.data = 1, w.offset = 0;
+    tensors(&w, s);
+    for (int i = 0; i < 8; i++) length[i] = (unsigned char)(header >> 8 * i);
+    fseek(file, 0, SEEK_SET);
+    fwrite(length, 1, 8, file);
+    free(noise);
+    if (fclose(file) != 0) return perror(folder), 1;
+    if ((file = open_in(folder, "tokenizer.json", "w")) == NULL) return 1;
+    fputs("{\"version\":\"1.0\",\"added_tokens\":[],\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"ByteLevel\","
+          "\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":true},\"decoder\":{\"type\":\"ByteLevel\","
+          "\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":{",
+          file);
+    for (int i = 0; i < 26; i++) fprintf(file, "%s\"%c\":%d", i ? "," : "", 'a' + i, i);
+    fputs("},\"merges\":[]}}", file);
+    fclose(file);
+    if ((file = open_in(folder, "config.json", "w")) == NULL) return 1;
+    fprintf(file,
+            "{\"model_type\":\"qwen3\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
+            "\"num_attention_heads\":%u,\"num_key_value_heads\":%u,\"head_dim\":%u,\"vocab_size\":%u,"
+            "\"rms_norm_eps\":1e-6,\"rope_theta\":1000000.0,\"max_position_embeddings\":40960,"
+            "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":4}}",
+            s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab, s->tied ? "true" : "false");
+    return fclose(file) != 0;
+}
+
+static int fail(mlxrocm_error *error) {
+    fprintf(stderr, "%s\n", mlxrocm_error_message(error));
+    mlxrocm_error_free(error);
+    return 1;
+}
+
+/* Runs one request; its speeds. */
+static int run(mlxrocm_session *session, size_t prompt, uint32_t count, mlxrocm_event *end) {
+    mlxrocm_error *error = NULL;
+    mlxrocm_generation *generation = NULL;
+    static uint32_t seed = 1;
+    uint32_t tokens[512];
+    /* Other tokens every time: nothing is in the cache. */
+    for (size_t i = 0; i < prompt; i++) tokens[i] = (seed = seed * 1664525u + 1013904223u) >> 8 & 0xff;
+    mlxrocm_request request = {.struct_size = sizeof request,
+                               .flags = MLXROCM_REQUEST_IGNORE_EOS,
+                               .tokens = tokens,
+                               .token_count = prompt,
+                               .max_tokens = count};
+    if (mlxrocm_session_submit(session, &request, &generation, &error) != MLXROCM_OK) return fail(error);
+    *end = (mlxrocm_event){.struct_size = sizeof *end};
+    mlxrocm_status status;
+    while ((status = mlxrocm_generation_next(generation, -1, end, &error)) == MLXROCM_OK)
+        if (end->kind == MLXROCM_EVENT_FINISHED) break;
+    mlxrocm_generation_free(generation);
+    return status == MLXROCM_OK ? 0 : fail(error);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv) {
+    mlxrocm_error *error = NULL;
+    mlxrocm_model *model = NULL;
+    mlxrocm_session *session = NULL;
+    if (argc > 3 && strcmp(argv[1], "--shape") == 0) {
+        const shape *found = NULL;
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            if (strcmp(shapes[i].name, argv[2]) == 0) found = &shapes[i];
+        if (found == NULL) return fprintf(stderr, "no shape %s\n", argv[2]), 2;
+        if (write_model(found, argv[3]) != 0) return 1;
+        argv += 2, argc -= 2;
+    }
+    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--shape NAME] MODEL [device]\n"), 2;
+    mlxrocm_model_options options = {.struct_size = sizeof options};
+    if (argc == 3) options.device = strtoull(argv[2], NULL, 10);
+    if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) return fail(error);
+    mlxrocm_session_options session_options = {.struct_size = sizeof session_options, .context = 1024};
+    if (mlxrocm_session_new(model, &session_options, &session, &error) != MLXROCM_OK) return fail(error);
+    mlxrocm_model_info info = {.struct_size = sizeof info};
+    if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
+    double prefill[4], decode[4];
+    mlxrocm_event end;
+    for (int i = 0; i < 4; i++) {
+        if (run(session, 512, 1, &end) != 0) return 1;
+        prefill[i] = (double)end.prompt_tokens / end.prompt_seconds;
+        if (run(session, 1, 128, &end) != 0) return 1;
+        decode[i] = (double)(end.generated_tokens - 1) / end.decode_seconds;
+    }
+    /* The first round warms up. */
+    qsort(prefill + 1, 3, sizeof *prefill, by_value);
+    qsort(decode + 1, 3, sizeof *decode, by_value);
+    printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.2f GB in the file\n",
+           info.name, info.load_seconds, prefill[2], decode[2], decode[2] * (double)info.weight_bytes / 1e9,
+           (double)info.weight_bytes / 1e9);
+    mlxrocm_session_free(session);
+    mlxrocm_model_free(model);
+    return 0;
+}
