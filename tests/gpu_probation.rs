@@ -165,6 +165,22 @@ fn a_verdict_is_kept_for_later_processes_and_a_damaged_one_is_found_again() {
     gpu.no_leaks();
 }
 
+/// Where nothing can be written, the verdict lasts as long as the device.
+#[test]
+fn a_home_that_cannot_be_written_is_no_error() {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    // A file where the folder would be: no permission stops root.
+    std::fs::create_dir_all(gpu.cache().join("mlxrocm")).unwrap();
+    std::fs::write(gpu.cache().join("mlxrocm/graphs"), "").unwrap();
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    gpu.fault("direct_slow=2000");
+    program.run(&set.stream).unwrap();
+    let mode = set.device.graph_verdict().unwrap().mode();
+    assert_eq!(mode, ProgramMode::Graph);
+    assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
+}
+
 #[test]
 fn the_setting_overrides_the_verdict() {
     let gpu = gpu::soft("devices=gfx1100");

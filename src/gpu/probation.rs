@@ -25,6 +25,23 @@ pub enum GraphPolicy {
     Off = 2,
 }
 
+impl GraphPolicy {
+    /// By the words of the environment; anything else is worth a line in the log.
+    fn named(word: Option<&str>) -> GraphPolicy {
+        match word {
+            Some("on") => GraphPolicy::On,
+            Some("off") => GraphPolicy::Off,
+            None | Some("auto" | "") => GraphPolicy::Auto,
+            Some(other) => {
+                log::write(log::Level::Warn, || {
+                    format!("MLXROCM_GRAPHS={other} is not on, off or auto: taken as auto")
+                });
+                GraphPolicy::Auto
+            }
+        }
+    }
+}
+
 /// What a device knows about its graphs.
 pub(super) struct Graphs {
     policy: AtomicU8,
@@ -54,11 +71,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Graphs {
     pub fn new(facts: &DeviceFacts) -> Self {
-        let policy = match std::env::var("MLXROCM_GRAPHS").as_deref() {
-            Ok("on") => GraphPolicy::On,
-            Ok("off") => GraphPolicy::Off,
-            _ => GraphPolicy::Auto,
-        };
+        let policy = GraphPolicy::named(std::env::var("MLXROCM_GRAPHS").ok().as_deref());
         let segment = std::env::var("MLXROCM_GRAPH_SEGMENT")
             .ok()
             .and_then(|text| text.parse().ok())
@@ -364,5 +377,23 @@ impl States {
             }
         }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environments_words() {
+        for (word, policy) in [
+            (None, GraphPolicy::Auto),
+            (Some("auto"), GraphPolicy::Auto),
+            (Some("on"), GraphPolicy::On),
+            (Some("off"), GraphPolicy::Off),
+            (Some("ON"), GraphPolicy::Auto),
+        ] {
+            assert_eq!(GraphPolicy::named(word), policy, "{word:?}");
+        }
     }
 }
