@@ -2,6 +2,7 @@
 //! list of launches, as one graph where that is right and faster.
 
 pub mod kernels;
+pub mod selftest;
 
 mod allocator;
 mod args;

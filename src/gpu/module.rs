@@ -162,6 +162,11 @@ impl Kernel {
         &self.shared.name
     }
 
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
     /// Its facts.
     pub fn facts(&self) -> KernelFacts {
         self.shared.facts
