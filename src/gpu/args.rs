@@ -14,6 +14,8 @@ pub const MAX_ARGS: usize = 48;
 pub struct Args {
     values: [u64; MAX_ARGS],
     count: usize,
+    /// Bit i: slot i has 8 bytes.
+    wide: u64,
     buffers: Vec<DeviceBuffer>,
     wrong: Option<&'static str>,
 }
@@ -30,15 +32,17 @@ impl Args {
         Args {
             values: [0; MAX_ARGS],
             count: 0,
+            wide: 0,
             buffers: Vec::new(),
             wrong: None,
         }
     }
 
-    fn push(mut self, value: u64) -> Self {
+    fn push(mut self, value: u64, is_wide: bool) -> Self {
         match self.values.get_mut(self.count) {
             Some(slot) => {
                 *slot = value;
+                self.wide |= u64::from(is_wide) << self.count;
                 self.count += 1;
             }
             None => self.wrong = Some("more than 48 arguments"),
@@ -53,22 +57,22 @@ impl Args {
         }
         self.buffers.push(buffer.clone());
         let address = buffer.address().wrapping_add(byte_offset);
-        self.push(address)
+        self.push(address, true)
     }
 
     /// A null pointer.
     pub fn null(self) -> Self {
-        self.push(0)
+        self.push(0, true)
     }
 
     /// An address that the caller keeps valid (pinned memory, say).
     pub fn address(self, address: u64) -> Self {
-        self.push(address)
+        self.push(address, true)
     }
 
     /// A 32-bit unsigned scalar.
     pub fn u32(self, value: u32) -> Self {
-        self.push(u64::from(value))
+        self.push(u64::from(value), false)
     }
 
     /// A 32-bit signed scalar.
@@ -83,17 +87,22 @@ impl Args {
 
     /// A 64-bit unsigned scalar.
     pub fn u64(self, value: u64) -> Self {
-        self.push(value)
+        self.push(value, true)
     }
 
     /// A 64-bit signed scalar.
     pub fn i64(self, value: i64) -> Self {
-        self.push(value.cast_unsigned())
+        self.push(value.cast_unsigned(), true)
     }
 
     /// The slots in order.
     pub fn values(&self) -> &[u64] {
         &self.values[..self.count]
+    }
+
+    /// The slots of 8 bytes, one bit each.
+    pub(super) fn wide(&self) -> u64 {
+        self.wide
     }
 
     /// The buffers that the launch uses.

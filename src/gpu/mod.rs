@@ -16,6 +16,7 @@ mod hazards;
 mod module;
 mod probation;
 mod program;
+mod signature;
 mod stream;
 mod upload;
 mod uses;

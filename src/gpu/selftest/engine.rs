@@ -133,7 +133,9 @@ fn vector_add(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
 fn read(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
     let trial = |(count, blocks): (usize, u32)| {
         let words = random.words(count);
-        let total = words.iter().fold(0_u32, |sum, word| sum.wrapping_add(*word));
+        let total = words
+            .iter()
+            .fold(0_u32, |sum, word| sum.wrapping_add(*word));
         Trial {
             label: format!("{count} numbers, {blocks} blocks"),
             grid: [blocks, 1, 1],
@@ -160,27 +162,29 @@ fn rows(
     expected: impl Fn(&[f32]) -> (f64, f64),
 ) -> impl Iterator<Item = Trial> {
     let sizes = [(1, 0), (3, 1), (2, 31), (5, 257), (2, 3001)];
-    sizes.into_iter().map(move |(rows, columns): (usize, usize)| {
-        let numbers = random.units(rows * columns);
-        let row = |row| {
-            let first = row * columns;
-            expected(numbers.get(first..first + columns).unwrap_or_default())
-        };
-        Trial {
-            label: format!("{rows} rows of {columns}"),
-            grid: [rows as u32, 1, 1],
-            block: 256,
-            args: vec![
-                Argument::Output {
-                    size: rows * 4,
-                    skew: 0,
-                    expected: Expected::Near((0..rows).map(row).collect()),
-                },
-                input(bytes_of_floats(&numbers)),
-                Argument::U32(columns as u32),
-            ],
-        }
-    })
+    sizes
+        .into_iter()
+        .map(move |(rows, columns): (usize, usize)| {
+            let numbers = random.units(rows * columns);
+            let row = |row| {
+                let first = row * columns;
+                expected(numbers.get(first..first + columns).unwrap_or_default())
+            };
+            Trial {
+                label: format!("{rows} rows of {columns}"),
+                grid: [rows as u32, 1, 1],
+                block: 256,
+                args: vec![
+                    Argument::Output {
+                        size: rows * 4,
+                        skew: 0,
+                        expected: Expected::Near((0..rows).map(row).collect()),
+                    },
+                    input(bytes_of_floats(&numbers)),
+                    Argument::U32(columns as u32),
+                ],
+            }
+        })
 }
 
 fn reduce_sum(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {

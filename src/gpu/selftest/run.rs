@@ -49,20 +49,21 @@ pub fn run(
     let stream = device.stream()?;
     let mut failed = Vec::new();
     let mut count = 0;
-    let mut judge = |name: &str, result: Result<String>, line: &mut dyn FnMut(&str) -> Result<()>| {
-        count += 1;
-        match result {
-            Ok(text) => line(&format!("ok    {name}: {text}")),
-            Err(error) => {
-                line(&format!("FAIL  {name}: {error}"))?;
-                if ends_all(&error) {
-                    return Err(error);
+    let mut judge =
+        |name: &str, result: Result<String>, line: &mut dyn FnMut(&str) -> Result<()>| {
+            count += 1;
+            match result {
+                Ok(text) => line(&format!("ok    {name}: {text}")),
+                Err(error) => {
+                    line(&format!("FAIL  {name}: {error}"))?;
+                    if ends_all(&error) {
+                        return Err(error);
+                    }
+                    failed.push(format!("{name} ({error})"));
+                    Ok(())
                 }
-                failed.push(format!("{name} ({error})"));
-                Ok(())
             }
-        }
-    };
+        };
     for case in TABLES.iter().copied().flatten() {
         // Each case has inputs of its own: a table that grows does not change them.
         let mut random = Random::new(seed ^ hash(case.kernel));

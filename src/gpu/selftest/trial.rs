@@ -158,7 +158,12 @@ fn outcome(
 ///
 /// # Errors
 /// `SelfTestFailed` if they differ; driver errors.
-pub fn replay(program: &Program, stream: &Stream, buffer: &DeviceBuffer, start: &[u8]) -> Result<()> {
+pub fn replay(
+    program: &Program,
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    start: &[u8],
+) -> Result<()> {
     let mut outcomes = Vec::new();
     // The graph twice: the second launch of an executable is where stale arguments show.
     for mode in [ProgramMode::Direct, ProgramMode::Graph, ProgramMode::Graph] {
