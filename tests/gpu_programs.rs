@@ -8,7 +8,9 @@ mod gpu;
 mod prng;
 
 use mlxrocm::Error;
-use mlxrocm::gpu::{Args, Device, DeviceBuffer, Encoder, Kernel, ProgramMode, Range};
+use mlxrocm::gpu::{
+    Args, Device, DeviceBuffer, Encoder, Kernel, LaunchOptions, ProgramMode, Range,
+};
 use std::sync::Arc;
 
 const MODES: [ProgramMode; 2] = [ProgramMode::Direct, ProgramMode::Graph];
@@ -299,6 +301,111 @@ fn runs_of_one_program_follow_each_other_on_all_streams() {
         // The last run was on this one.
         assert_eq!(gpu::values(&streams[2], &buffer), [expected; 64]);
         gpu.clean();
+    }
+}
+
+/// Launches that may overlap give the bits of those that do not (and overlap only on NVIDIA).
+#[test]
+fn overlapping_launches_give_the_same_bits() {
+    let gpu = gpu::gpu();
+    let device = gpu.device();
+    let stream = device.stream().unwrap();
+    let kernel = gpu::mix_kernel(&device);
+    let numbers = if gpu::is_real() { 50_000_u32 } else { 3000 };
+    let start: Vec<u32> = (0..numbers).map(|i| i * 77).collect();
+    let (one, two) = (
+        gpu::filled(&device, &stream, &start),
+        gpu::filled(&device, &stream, &start),
+    );
+    let program = device
+        .record(|e| {
+            for k in 0..60 {
+                let (target, other) = if k % 3 == 0 {
+                    (&one, &two)
+                } else {
+                    (&two, &one)
+                };
+                let args = Args::new().buffer(target, 0).buffer(other, 0);
+                let args = args.buffer(other, 0).u32(numbers).u32(k);
+                let (reads, writes) = ([target.whole(), other.whole()], [target.whole()]);
+                let (grid, block) = ([numbers.div_ceil(128), 1, 1], [128, 1, 1]);
+                let options = LaunchOptions { overlap: true };
+                e.launch_with(&kernel, grid, block, 0, args, &reads, &writes, options)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (mut first, mut second) = (start.clone(), start);
+    for mode in MODES {
+        for _ in 0..2 {
+            program.run_as(&stream, mode).unwrap();
+            for k in 0..60 {
+                for (a, b) in first.iter_mut().zip(&mut second) {
+                    let (target, other) = if k % 3 == 0 { (a, b) } else { (b, a) };
+                    *target = gpu::mix(*target, *other, *other, k);
+                }
+            }
+        }
+        assert!(gpu::values(&stream, &one) == first, "{mode:?}");
+        assert!(gpu::values(&stream, &two) == second, "{mode:?}");
+    }
+    gpu.clean();
+}
+
+/// The whole way, from the code object to both modes, on every target that the software GPU runs.
+#[test]
+fn programs_run_on_all_nine_targets() {
+    let targets = [
+        "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200",
+        "gfx1201",
+    ];
+    for target in targets {
+        let gpu = gpu::soft(&format!("devices={target}"));
+        let device = gpu.device();
+        assert_eq!(device.facts().arch, target);
+        let wave = if target.starts_with("gfx9") { 64 } else { 32 };
+        assert_eq!(device.facts().wave_size, wave);
+        let stream = device.stream().unwrap();
+        let kernel = gpu::mix_kernel(&device);
+        let start: Vec<u32> = (0..500).collect();
+        let buffer = gpu::filled(&device, &stream, &start);
+        let other = gpu::filled(&device, &stream, &start);
+        let program = device
+            .record(|encoder| {
+                for k in 0..10 {
+                    mix(
+                        encoder,
+                        &kernel,
+                        [(&buffer, 0), (&other, 0), (&other, 0)],
+                        500,
+                        k,
+                    );
+                    mix(
+                        encoder,
+                        &kernel,
+                        [(&other, 0), (&buffer, 0), (&buffer, 0)],
+                        500,
+                        k,
+                    );
+                }
+                Ok(())
+            })
+            .unwrap();
+        let (mut one, mut two) = (start.clone(), start);
+        for mode in MODES {
+            program.run_as(&stream, mode).unwrap();
+            for k in 0..10 {
+                for (a, b) in one.iter_mut().zip(&mut two) {
+                    *a = gpu::mix(*a, *b, *b, k);
+                    *b = gpu::mix(*b, *a, *a, k);
+                }
+            }
+            assert_eq!(gpu::values(&stream, &buffer), one, "{target} {mode:?}");
+            assert_eq!(gpu::values(&stream, &other), two, "{target} {mode:?}");
+        }
+        drop((program, kernel, buffer, other, stream, device));
+        gpu.clean();
+        gpu.no_leaks();
     }
 }
 

@@ -59,7 +59,9 @@ typedef u32 wave_mask;
 
 typedef _Float16 amd_f16x2 __attribute__((ext_vector_type(2)));
 typedef short amd_short2 __attribute__((ext_vector_type(2)));
+#if HAS_BF16_DOT2
 typedef __bf16 amd_bf16x2 __attribute__((ext_vector_type(2)));
+#endif
 typedef u32 amd_u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 amd_u32x4 __attribute__((ext_vector_type(4)));
 
@@ -116,7 +118,9 @@ DEVICE void grid_dependency_launch() {}
 
 DEVICE u32 uniform(u32 value) { return (u32)__builtin_amdgcn_readfirstlane((int)value); }
 DEVICE wave_mask ballot(bool predicate) {
-#if WAVE == 64
+#if !__has_builtin(__builtin_amdgcn_ballot_w64) // clang 15 (ROCm 5.2); 33: not equal
+    return (wave_mask)__builtin_amdgcn_uicmp((u32)predicate, 0u, 33);
+#elif WAVE == 64
     return __builtin_amdgcn_ballot_w64(predicate);
 #else
     return __builtin_amdgcn_ballot_w32(predicate);
@@ -155,6 +159,9 @@ template <int MASK> DEVICE u32 shuffle_xor(u32 value) {
         } else {
             u32 across = (u32)__builtin_amdgcn_permlanex16((int)value, (int)value, 0x76543210,
                                                            (int)0xfedcba98, false, false);
+            // clang 19 moves the instruction into a later `if` of fewer lanes, where the other row
+            // does not take part any more. Nothing is moved past this.
+            asm volatile("" : "+v"(across));
             if constexpr (MASK == 16) {
                 return across;
             } else {
@@ -169,8 +176,13 @@ template <int MASK> DEVICE u32 shuffle_xor(u32 value) {
 
 // Arithmetic.
 
+#if __has_builtin(__builtin_amdgcn_exp2f)
 DEVICE f32 fast_exp2(f32 x) { return __builtin_amdgcn_exp2f(x); }
 DEVICE f32 fast_log2(f32 x) { return __builtin_amdgcn_logf(x); }
+#else // clang 15 (ROCm 5.2)
+DEVICE f32 fast_exp2(f32 x) { return __builtin_exp2f(x); }
+DEVICE f32 fast_log2(f32 x) { return __builtin_log2f(x); }
+#endif
 DEVICE f32 fast_rcp(f32 x) { return __builtin_amdgcn_rcpf(x); }
 DEVICE f32 fast_rsqrt(f32 x) { return __builtin_amdgcn_rsqf(x); }
 DEVICE f32 fast_sqrt(f32 x) { return __builtin_amdgcn_sqrtf(x); }
@@ -214,10 +226,13 @@ DEVICE f16x2 mul(f16x2 a, f16x2 b) {
     return __builtin_bit_cast(f16x2, __builtin_bit_cast(amd_f16x2, a) * __builtin_bit_cast(amd_f16x2, b));
 }
 DEVICE f16x2 mul_add(f16x2 a, f16x2 b, f16x2 c) {
-    return __builtin_bit_cast(
-        f16x2, __builtin_elementwise_fma(__builtin_bit_cast(amd_f16x2, a),
-                                         __builtin_bit_cast(amd_f16x2, b),
-                                         __builtin_bit_cast(amd_f16x2, c)));
+    amd_f16x2 x = __builtin_bit_cast(amd_f16x2, a), y = __builtin_bit_cast(amd_f16x2, b),
+              z = __builtin_bit_cast(amd_f16x2, c);
+#if __has_builtin(__builtin_elementwise_fma)
+    return __builtin_bit_cast(f16x2, __builtin_elementwise_fma(x, y, z));
+#else // clang 15 (ROCm 5.2); -ffp-contract=fast fuses it
+    return __builtin_bit_cast(f16x2, x * y + z);
+#endif
 }
 // c + a.low*b.low + a.high*b.high; products exact, one or two roundings.
 DEVICE f32 dot2(f16x2 a, f16x2 b, f32 c) {

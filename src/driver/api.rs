@@ -223,8 +223,8 @@ impl Api {
         match &self.vendor {
             // SAFETY: takes an integer.
             Vendor::Hip(functions, _) => Code(unsafe { (functions.set_device)(context.ordinal) }),
-            // SAFETY: the handle is of a retained context.
             Vendor::Cuda(functions, ..) => {
+                // SAFETY: the handle is of a retained context.
                 Code(unsafe { (functions.context_set)(context.primary) })
             }
         }
@@ -449,9 +449,9 @@ impl Api {
         // PTX is text that must end in a zero byte; of binaries the driver reads the length. The
         // copy also gives the alignment that some drivers want.
         let mut bytes = vec![0_u64; code.len() / 8 + 1];
-        bytemuck_bytes(&mut bytes)
-            .get_mut(..code.len())
-            .map(|target| target.copy_from_slice(code));
+        if let Some(target) = bytes_of(&mut bytes).get_mut(..code.len()) {
+            target.copy_from_slice(code);
+        }
         let mut module = ModuleHandle::NULL;
         // SAFETY: a zero-ended copy that outlives the call; the driver writes one handle.
         let status =
@@ -579,7 +579,7 @@ impl Api {
     }
 }
 
-fn bytemuck_bytes(words: &mut [u64]) -> &mut [u8] {
+fn bytes_of(words: &mut [u64]) -> &mut [u8] {
     let len = size_of_val(words);
     // SAFETY: the same memory; every byte of an integer is initialised.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), len) }

@@ -63,7 +63,7 @@ fn classes_waste_at_most_an_eighth() {
     for bytes in (1..1 << 24).step_by(4099) {
         let class = size_class(bytes).unwrap();
         assert!(
-            class >= bytes && class % 256 == 0 && class >= last,
+            class >= bytes && class.is_multiple_of(256) && class >= last,
             "{bytes}"
         );
         assert!(class - bytes <= (bytes / 8).max(255), "{bytes}: {class}");
@@ -111,8 +111,8 @@ fn what_queued_work_uses_is_not_given_out() {
 #[test]
 fn the_limit_and_the_drivers_end_are_errors_that_leave_all_usable() {
     let (source, mut pool) = (Fake::new(1 << 20), Pool::new("memory", 1 << 20, 1 << 20));
-    let block = pool.take(&source, 600 << 10, None).unwrap();
-    for bytes in [600 << 10, u64::MAX] {
+    let block = pool.take(&source, 640 << 10, None).unwrap();
+    for bytes in [640 << 10, u64::MAX] {
         let error = pool.take(&source, bytes, None).unwrap_err();
         assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("limit")));
     }
@@ -121,7 +121,7 @@ fn the_limit_and_the_drivers_end_are_errors_that_leave_all_usable() {
     source.left.set(0);
     let error = pool.take(&source, 700 << 10, None).unwrap_err();
     assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("other programs")));
-    assert_eq!((pool.counters().cache, source.left.get()), (0, 600 << 10));
+    assert_eq!((pool.counters().cache, source.left.get()), (0, 640 << 10));
     assert!(pool.take(&source, 500 << 10, None).is_ok());
     assert!(pool.set_limit(&source, 1 << 10).is_err());
 }
@@ -129,13 +129,13 @@ fn the_limit_and_the_drivers_end_are_errors_that_leave_all_usable() {
 #[test]
 fn the_cache_makes_room_but_not_with_what_is_in_use() {
     let (source, mut pool) = (Fake::new(1 << 30), Pool::new("memory", 1 << 20, 1 << 30));
-    let one = pool.take(&source, 400 << 10, None).unwrap();
-    let two = pool.take(&source, 400 << 10, None).unwrap();
+    let one = pool.take(&source, 416 << 10, None).unwrap();
+    let two = pool.take(&source, 416 << 10, None).unwrap();
     pool.give_back(one, used(1, 1));
     pool.give_back(two, Marks::default());
     // Needs the room of both, one of which is in use.
     assert!(pool.take(&source, 900 << 10, None).is_err());
-    assert_eq!(pool.counters().cache, 400 << 10);
+    assert_eq!(pool.counters().cache, 416 << 10);
     source.done.borrow_mut().insert(1, 1);
     assert!(pool.take(&source, 900 << 10, None).is_ok());
     assert_eq!(source.calls.get(), (3, 2));

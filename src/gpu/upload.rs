@@ -75,11 +75,16 @@ impl Uploader {
         Ok(())
     }
 
-    /// Waits until all is on the device.
+    /// Waits until all that was written is on the device.
     ///
     /// # Errors
     /// A fault of a copy; `Timeout` if the device hangs.
-    pub fn finish(self) -> Result<()> {
+    pub fn flush(&mut self) -> Result<()> {
         self.stream.wait(Some(PATIENCE))
+    }
+
+    /// [`Self::flush`], and the end.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()
     }
 }

@@ -30,6 +30,7 @@ pub fn step(step: &str) {
                 .map(drop),
         ),
         (Some("refuse"), Some(arch)) => refuse(arch),
+        (Some("all"), Some(arch)) => all(arch),
         other => panic!("no step {other:?}"),
     }
 }
@@ -93,6 +94,27 @@ fn refuse(arch: &str) {
         }
     });
     println!("{offered:?} {code:?}");
+}
+
+/// Every source, compiled now even if there is code for the target.
+fn all(arch: &str) {
+    let registry = Registry::new(arch, platform(arch));
+    for name in Registry::names() {
+        let mut compiled = None;
+        let mut built_in = mlxrocm::gpu::kernels::built_in().unwrap();
+        built_in.retain(|object| object.kernels.contains(&name));
+        let result = registry.load(name, |code| {
+            if built_in.iter().any(|object| object.code == &code[..]) {
+                return Err(Error::InvalidFile("not this one".into()));
+            }
+            compiled = Some(mentions(code, name));
+            Ok(())
+        });
+        match result {
+            Ok(()) => println!("{name} {compiled:?}"),
+            Err(error) => println!("{name} {error}"),
+        }
+    }
 }
 
 fn mentions(code: &[u8], word: &str) -> bool {
@@ -271,6 +293,19 @@ pub fn unlisted_target(world: &World) {
         warnings[0].contains("gfx1010") && warnings[0].contains("run time"),
         "{said}"
     );
+}
+
+pub fn every_source(world: &World) {
+    // Chips of other generations than those of the list: no dot products, no matrix unit.
+    for arch in ["gfx906", "gfx1010", "gfx1034"] {
+        let said = world.run(&format!("all {arch}"), &[]);
+        let names: Vec<&str> = Registry::names().collect();
+        assert!(!names.is_empty());
+        for (line, name) in said.lines().zip(&names) {
+            assert_eq!(line, format!("{name} Some(true)"));
+        }
+        assert_eq!(said.lines().count(), names.len(), "{said}");
+    }
 }
 
 pub fn refused_generic(world: &World) {

@@ -25,6 +25,10 @@ const CASES: &[Case] = &[
         cases::unlisted_target,
     ),
     (
+        "every_source_compiles_for_unlisted_targets",
+        cases::every_source,
+    ),
+    (
         "a_refused_generic_object_is_compiled",
         cases::refused_generic,
     ),

@@ -170,14 +170,20 @@ fn leak_free(live: &Value) -> Value {
         .into()
 }
 
-/// Kernels of the tests, compiled with clang as the build script compiles the library's own.
+/// Kernels of the tests: compiled with clang as the build script compiles the library's own, on a real
+/// GPU by the run-time compiler.
 pub fn module(device: &Arc<Device>, source: &str) -> Module {
-    Module::from_code(device, &compile(source, &device.facts().arch)).expect("a code object")
+    let source = format!("{PRELUDE}\n{source}");
+    if is_real() {
+        return Module::compile(device, "test", &source, &[]).expect("a compiled kernel");
+    }
+    Module::from_code(device, &compile(&source, &device.facts().arch)).expect("a code object")
 }
 
-/// Compiles a kernel source for a target ("gfx1100" or "sm_90"). Kept by content.
+/// Compiles a kernel source for an AMD target with clang. Kept by content.
 pub fn compile(source: &str, arch: &str) -> Vec<u8> {
-    static DONE: Mutex<Option<HashMap<(String, String), Vec<u8>>>> = Mutex::new(None);
+    type Compiled = HashMap<(String, String), Vec<u8>>;
+    static DONE: Mutex<Option<Compiled>> = Mutex::new(None);
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     let done = done.get_or_insert_with(HashMap::new);
     let key = (source.to_owned(), arch.to_owned());
@@ -186,29 +192,17 @@ pub fn compile(source: &str, arch: &str) -> Vec<u8> {
     }
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("kernels.hip"), folder.path().join("out"));
-    std::fs::write(&input, format!("{PRELUDE}\n{source}")).unwrap();
+    std::fs::write(&input, source).unwrap();
     let mut clang = Command::new("clang++-19");
     clang.args(["-std=c++17", "-O2"]);
-    if arch.starts_with("gfx") {
-        clang.args([
-            "-x",
-            "hip",
-            "--offload-device-only",
-            "--no-gpu-bundle-output",
-        ]);
-        clang.args(["-nogpulib", "-nogpuinc"]);
-        clang.arg(format!("--offload-arch={arch}"));
-    } else {
-        clang.args([
-            "-x",
-            "cuda",
-            "--cuda-device-only",
-            "-nocudainc",
-            "-nocudalib",
-        ]);
-        clang.args(["-S", "-Xclang", "-target-feature", "-Xclang", "+ptx80"]);
-        clang.arg(format!("--cuda-gpu-arch={arch}"));
-    }
+    clang.args([
+        "-x",
+        "hip",
+        "--offload-device-only",
+        "--no-gpu-bundle-output",
+    ]);
+    clang.args(["-nogpulib", "-nogpuinc"]);
+    clang.arg(format!("--offload-arch={arch}"));
     clang.arg(&input).arg("-o").arg(&output);
     let result = clang
         .output()
@@ -225,18 +219,24 @@ pub fn compile(source: &str, arch: &str) -> Vec<u8> {
 
 /// What the kernels of the tests need of the language.
 const PRELUDE: &str = r#"
-#define KERNEL extern "C" __attribute__((global)) void
 typedef unsigned int u32;
-#if defined(__AMDGCN__)
+#if defined(__clang__) && defined(__AMDGCN__)
+#define KERNEL extern "C" __attribute__((global)) void
 __attribute__((device)) static inline u32 index() {
     return __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x()
         + __builtin_amdgcn_workitem_id_x();
 }
 #else
-__attribute__((device)) static inline u32 index() {
-    return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x()
-        + __nvvm_read_ptx_sreg_tid_x();
-}
+#define KERNEL extern "C" __global__ void
+__device__ static inline u32 index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+#endif
+// For launches that may begin while the one before them drains.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT_FOR_BEFORE() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define LET_NEXT_BEGIN() asm volatile("griddepcontrol.launch_dependents;")
+#else
+#define WAIT_FOR_BEFORE()
+#define LET_NEXT_BEGIN()
 #endif
 "#;
 
@@ -244,6 +244,8 @@ __attribute__((device)) static inline u32 index() {
 pub const MIX: &str = r#"
 KERNEL mix(u32 *target, const u32 *a, const u32 *b, u32 n, u32 k) {
     u32 i = index();
+    LET_NEXT_BEGIN();
+    WAIT_FOR_BEFORE();
     if (i < n) target[i] = target[i] * 5 + a[i] * 3 + b[i] + k;
 }
 "#;

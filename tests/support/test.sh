@@ -12,6 +12,9 @@ command -v readelf >/dev/null || missing="$missing binutils"
 command -v clang++-19 >/dev/null || missing="$missing clang-19"
 command -v ld.lld-19 >/dev/null || missing="$missing lld-19"
 command -v llvm-objdump-19 >/dev/null || missing="$missing llvm-19"
+# Debian's own HIP runtime and headers: the engine is tested against both.
+[ -e /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 ] || missing="$missing libamdhip64-5"
+[ -e /usr/include/hip/hip_runtime_api.h ] || missing="$missing libamdhip64-dev"
 # valgrind reads the C library's symbols.
 [ -e /usr/lib/debug/.build-id ] || [ -z "$missing" ] || missing="$missing libc6-dbg"
 if [ -n "$missing" ]; then

@@ -9,3 +9,6 @@
 
 pub mod cuda;
 pub mod hip;
+
+#[cfg(test)]
+mod tests;

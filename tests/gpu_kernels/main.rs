@@ -1,0 +1,65 @@
+//! The words of `hip/common` and the engine's own kernels, executed: on the software GPU for its nine
+//! targets, or with `MLXROCM_TEST_GPU=real` on this machine's GPU.
+
+mod engine;
+#[path = "../support/gpu.rs"]
+mod gpu;
+#[path = "../support/prng.rs"]
+mod prng;
+mod words;
+
+use mlxrocm::gpu::{Args, Device, DeviceBuffer, Kernel, Stream};
+use std::sync::Arc;
+
+/// The targets that the software GPU executes.
+const TARGETS: [&str; 9] = [
+    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
+];
+
+/// A device with a stream.
+struct Bench {
+    device: Arc<Device>,
+    stream: Stream,
+}
+
+/// Runs `test` on each target.
+#[track_caller]
+fn on_every_target(test: impl Fn(&Bench)) {
+    let targets: &[&str] = if gpu::is_real() { &["real"] } else { &TARGETS };
+    for target in targets {
+        let gpu = match *target {
+            "real" => gpu::gpu(),
+            target => gpu::soft(&format!("devices={target}")),
+        };
+        let device = gpu.device();
+        let stream = device.stream().unwrap();
+        let bench = Bench { device, stream };
+        println!("{target}");
+        test(&bench);
+        drop(bench);
+        gpu.clean();
+        gpu.no_leaks();
+    }
+}
+
+impl Bench {
+    fn wave(&self) -> u32 {
+        self.device.facts().wave_size
+    }
+
+    fn buffer(&self, values: &[u32]) -> DeviceBuffer {
+        gpu::filled(&self.device, &self.stream, values)
+    }
+
+    fn values(&self, buffer: &DeviceBuffer) -> Vec<u32> {
+        gpu::values(&self.stream, buffer)
+    }
+
+    #[track_caller]
+    fn launch(&self, kernel: &Kernel, grid: [u32; 3], threads: u32, lds: u32, args: &Args) {
+        self.stream
+            .launch(kernel, grid, [threads, 1, 1], lds, args)
+            .unwrap();
+        self.stream.wait(gpu::PATIENCE).unwrap();
+    }
+}
