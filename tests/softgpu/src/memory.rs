@@ -132,6 +132,18 @@ impl Snapshot {
             .filter(|r| addr < r.end())
     }
 
+    /// The same with its number in `regions`.
+    pub fn find_index(&self, addr: u64) -> Option<(usize, &Arc<Region>)> {
+        let n = self
+            .regions
+            .partition_point(|r| r.start <= addr)
+            .checked_sub(1)?;
+        self.regions
+            .get(n)
+            .filter(|r| addr < r.end())
+            .map(|r| (n, r))
+    }
+
     /// Words for a message: what lies near an address that is in no range.
     pub fn describe(&self, addr: u64) -> String {
         let n = self.regions.partition_point(|r| r.start <= addr);

@@ -270,7 +270,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     let (bytes, flat) = (kind.bytes(), segment == "flat");
     let dwords = (bytes / 4) as u16;
     Ok(Some(Box::new(move |w, g| {
-        let Places::Global(addrs, mask) = places(w, &address, bytes)? else {
+        let Places::Global(mask) = places(w, &address, bytes)? else {
             return Ok(Flow::Next);
         };
         if let Some(race) = &g.shared.race {
@@ -294,7 +294,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
                     0
                 },
             );
-            let addr = addrs[lane];
+            let addr = w.addrs[lane];
             if addr % u64::from(bytes) != 0 {
                 return Err(super::wave::Fail::lane(
                     lane as u32,

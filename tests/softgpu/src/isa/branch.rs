@@ -6,7 +6,7 @@ use super::operand::{EXEC, Src, Ty, VCC};
 use super::wave::{Fail, Flow, Run, Wave};
 
 /// Instructions that only order, delay or hint: in-order execution needs none of them.
-fn has_no_effect(name: &str) -> bool {
+pub fn has_no_effect(name: &str) -> bool {
     name.starts_with("s_wait_")
         || name.starts_with("s_waitcnt")
         || matches!(

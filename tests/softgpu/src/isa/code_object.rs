@@ -99,10 +99,19 @@ impl Program {
                 *slot = i as u32;
             }
         }
-        let code = lines
+        let mut code: Vec<Inst> = lines
             .iter()
             .map(|l| decode(&l.text, l.pc, l.size, &target, &map))
             .collect();
+        for i in 0..code.len() {
+            let mut next = i + 1;
+            if code[i].falls_through() {
+                while code.get(next).is_some_and(|n| n.idle) {
+                    next += 1;
+                }
+            }
+            code[i].next = next;
+        }
         Program {
             target,
             code,

@@ -60,6 +60,17 @@ pub struct Inst {
     pub text: String,
     /// Why it cannot run, when it cannot.
     pub missing: Option<String>,
+    /// Index of the next instruction that does something.
+    pub next: usize,
+    /// Without an effect here: the instruction before it steps over it.
+    pub idle: bool,
+}
+
+impl Inst {
+    /// Whether the following instruction always comes next.
+    pub fn falls_through(&self) -> bool {
+        !matches!(self.class, Class::Branch | Class::Barrier) && self.missing.is_none()
+    }
 }
 
 /// Where branches go: instruction indexes by address.
@@ -246,6 +257,7 @@ pub fn decode(text: &str, pc: u64, size: u64, target: &Target, map: &Map) -> Ins
         None => single(text, pc, size, target, map),
     };
     let name = text.split_whitespace().next().unwrap_or("");
+    let idle = result.is_ok() && super::branch::has_no_effect(name);
     let (run, missing) = match result {
         Ok(run) => (run, None),
         Err(why) => {
@@ -264,5 +276,7 @@ pub fn decode(text: &str, pc: u64, size: u64, target: &Target, map: &Map) -> Ins
         pc,
         text: text.into(),
         missing,
+        next: 0,
+        idle,
     }
 }

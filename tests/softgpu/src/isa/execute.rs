@@ -226,13 +226,16 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         checks: launch.checks,
         snapshot: launch.memory.snapshot(),
         lds_bytes,
-        race: launch.checks.global_race.then(GlobalRace::default),
+        race: None,
         grid_blocks: launch.grid_blocks,
         block: launch.block,
         kernarg: kernarg(launch).map_err(fail)?,
         packet: [0; 8],
         stop: AtomicBool::new(false),
     };
+    if launch.checks.global_race {
+        shared.race = Some(GlobalRace::new(&shared.snapshot));
+    }
     shared.packet = dispatch_packet(&shared, launch.dynamic_lds);
     let order = Order::new(blocks, launch.seed);
     let next = AtomicU64::new(0);
@@ -479,7 +482,7 @@ fn run_wave(
         };
         g.counts[at] += 1;
         w.executed += 1;
-        w.pc = at + 1;
+        w.pc = inst.next;
         match (inst.run)(w, g) {
             Ok(Flow::Next) => {}
             Ok(Flow::Barrier) => return Ok(State::Waiting),

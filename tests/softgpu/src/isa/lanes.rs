@@ -5,11 +5,18 @@ use super::half::{f16_from_f32, f16_to_f32};
 use super::wave::{Row, Row64};
 use std::sync::LazyLock;
 
-pub type L1 = unsafe fn(&Row, &mut Row);
-pub type L2 = unsafe fn(&Row, &Row, &mut Row);
-pub type L3 = unsafe fn(&Row, &Row, &Row, &mut Row);
+/// Sources, result and the lanes to write; the pointers may be equal.
+///
+/// Safety of all of these: valid rows, and the host features that the maker chose them by.
+pub type L1 = unsafe fn(*const Row, *mut Row, u32);
+pub type L2 = unsafe fn(*const Row, *const Row, *mut Row, u32);
+pub type L3 = unsafe fn(*const Row, *const Row, *const Row, *mut Row, u32);
+/// Sources, carry-in, result, lanes to write; gives the carry-out.
+pub type Carry = unsafe fn(*const Row, *const Row, u32, *mut Row, u32) -> u32;
+/// Sources, picking mask, result, lanes to write.
+pub type Select = unsafe fn(*const Row, *const Row, u32, *mut Row, u32);
 pub type D3 = unsafe fn(&Row64, &Row64, &Row64, &mut Row64);
-pub type C2 = unsafe fn(&Row, &Row) -> u32;
+pub type C2 = unsafe fn(*const Row, *const Row) -> u32;
 pub type CD2 = unsafe fn(&Row64, &Row64) -> u32;
 
 static FAST: LazyLock<bool> = LazyLock::new(|| {
@@ -38,25 +45,49 @@ fn conjure<F: Copy + 'static>() -> F {
     unsafe { std::mem::zeroed() }
 }
 
+/// Writes the lanes of `mask`.
+///
+/// # Safety
+/// `out` must be valid for reads and writes.
+#[inline(always)]
+pub unsafe fn write_row(out: *mut Row, value: &Row, mask: u32) {
+    // SAFETY: the caller vouches for `out`.
+    let out = unsafe { &mut *out };
+    if mask == u32::MAX {
+        *out = *value;
+    } else {
+        for i in 0..32 {
+            out[i] = if mask >> i & 1 != 0 { value[i] } else { out[i] };
+        }
+    }
+}
+
+/// Makes `$name`, which turns a lane closure into a function over rows. Sources and result may be the
+/// same row: all results are computed before the first is written.
 macro_rules! rows {
-    ($(#[$doc:meta])* $name:ident, $ty:ident, ($($a:ident: $row:ty),*), |$i:ident, $f:ident, $out:ident| $body:expr, $fun:path, $o:ty) => {
+    ($(#[$doc:meta])* $name:ident, $ty:ident, $fun:path, $($a:ident),*) => {
         $(#[$doc])*
-        pub fn $name<F: $fun + Copy + 'static>(_: F) -> $ty
-        {
+        pub fn $name<F: $fun + Copy + 'static>(_: F) -> $ty {
             #[inline(always)]
-            fn body<F: $fun + Copy + 'static>($($a: &$row,)* $out: &mut $o) {
-                let $f = conjure::<F>();
-                for $i in 0..32 {
-                    $body;
+            unsafe fn body<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
+                let f = conjure::<F>();
+                let mut o: Row = [0; 32];
+                for i in 0..32 {
+                    // SAFETY: the caller's rows are valid.
+                    o[i] = unsafe { f($((*$a)[i]),*) };
                 }
+                // SAFETY: as above.
+                unsafe { write_row(out, &o, mask) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,f16c")]
-            fn wide<F: $fun + Copy + 'static>($($a: &$row,)* out: &mut $o) {
-                body::<F>($($a,)* out);
+            unsafe fn wide<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
+                // SAFETY: passed on.
+                unsafe { body::<F>($($a,)* out, mask) }
             }
-            unsafe fn plain<F: $fun + Copy + 'static>($($a: &$row,)* out: &mut $o) {
-                body::<F>($($a,)* out);
+            unsafe fn plain<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
+                // SAFETY: passed on.
+                unsafe { body::<F>($($a,)* out, mask) }
             }
             #[cfg(target_arch = "x86_64")]
             if fast() {
@@ -79,35 +110,147 @@ impl<T: Fn(u64, u64, u64) -> u64> FnD for T {}
 
 rows!(
     /// One 32-bit source.
-    l1, L1, (a: Row), |i, f, out| out[i] = f(a[i]), Fn1, Row);
+    l1, L1, Fn1, a);
 rows!(
     /// Two 32-bit sources.
-    l2, L2, (a: Row, b: Row), |i, f, out| out[i] = f(a[i], b[i]), Fn2, Row);
+    l2, L2, Fn2, a, b);
 rows!(
     /// Three 32-bit sources.
-    l3, L3, (a: Row, b: Row, c: Row), |i, f, out| out[i] = f(a[i], b[i], c[i]), Fn3, Row);
-rows!(
-    /// Sources or result of 64 bits (32-bit sources come zero-extended).
-    d3, D3, (a: Row64, b: Row64, c: Row64), |i, f, out| out[i] = f(a[i], b[i], c[i]), FnD, Row64);
+    l3, L3, Fn3, a, b, c);
+
+/// Sources or result of 64 bits (32-bit sources come zero-extended).
+pub fn d3<F: FnD + Copy + 'static>(_: F) -> D3 {
+    #[inline(always)]
+    fn body<F: FnD + Copy + 'static>(a: &Row64, b: &Row64, c: &Row64, out: &mut Row64) {
+        let f = conjure::<F>();
+        for i in 0..32 {
+            out[i] = f(a[i], b[i], c[i]);
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn wide<F: FnD + Copy + 'static>(a: &Row64, b: &Row64, c: &Row64, out: &mut Row64) {
+        body::<F>(a, b, c, out);
+    }
+    unsafe fn plain<F: FnD + Copy + 'static>(a: &Row64, b: &Row64, c: &Row64, out: &mut Row64) {
+        body::<F>(a, b, c, out);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if fast() {
+        return wide::<F>;
+    }
+    plain::<F>
+}
+
+/// A sum or difference with carries: `f(a, b, carry-in)` gives a 33-bit result in 64 bits.
+pub fn carry<F: Fn(u64, u64, u64) -> u64 + Copy + 'static>(_: F) -> Carry {
+    #[inline(always)]
+    unsafe fn body<F: Fn(u64, u64, u64) -> u64 + Copy + 'static>(
+        a: *const Row,
+        b: *const Row,
+        carry: u32,
+        out: *mut Row,
+        mask: u32,
+    ) -> u32 {
+        let f = conjure::<F>();
+        let mut o: Row = [0; 32];
+        let mut carries = 0;
+        for i in 0..32 {
+            // SAFETY: the caller's rows are valid.
+            let wide = unsafe {
+                f(
+                    u64::from((*a)[i]),
+                    u64::from((*b)[i]),
+                    u64::from(carry >> i & 1),
+                )
+            };
+            o[i] = wide as u32;
+            // Bit 32 is the carry; a borrow wraps and sets it too.
+            carries |= ((wide >> 32) as u32 & 1) << i;
+        }
+        // SAFETY: as above.
+        unsafe { write_row(out, &o, mask) };
+        carries
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn wide<F: Fn(u64, u64, u64) -> u64 + Copy + 'static>(
+        a: *const Row,
+        b: *const Row,
+        carry: u32,
+        out: *mut Row,
+        mask: u32,
+    ) -> u32 {
+        // SAFETY: passed on.
+        unsafe { body::<F>(a, b, carry, out, mask) }
+    }
+    unsafe fn plain<F: Fn(u64, u64, u64) -> u64 + Copy + 'static>(
+        a: *const Row,
+        b: *const Row,
+        carry: u32,
+        out: *mut Row,
+        mask: u32,
+    ) -> u32 {
+        // SAFETY: passed on.
+        unsafe { body::<F>(a, b, carry, out, mask) }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if fast() {
+        return wide::<F>;
+    }
+    plain::<F>
+}
+
+/// Lane select by mask bits: `b` where set.
+pub fn select() -> Select {
+    #[inline(always)]
+    unsafe fn body(a: *const Row, b: *const Row, pick: u32, out: *mut Row, mask: u32) {
+        let mut o: Row = [0; 32];
+        for i in 0..32 {
+            // SAFETY: the caller's rows are valid.
+            o[i] = unsafe { if pick >> i & 1 != 0 { (*b)[i] } else { (*a)[i] } };
+        }
+        // SAFETY: as above.
+        unsafe { write_row(out, &o, mask) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn wide(a: *const Row, b: *const Row, pick: u32, out: *mut Row, mask: u32) {
+        // SAFETY: passed on.
+        unsafe { body(a, b, pick, out, mask) }
+    }
+    unsafe fn plain(a: *const Row, b: *const Row, pick: u32, out: *mut Row, mask: u32) {
+        // SAFETY: passed on.
+        unsafe { body(a, b, pick, out, mask) }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if fast() {
+        return wide;
+    }
+    plain
+}
 
 /// A comparison of 32 lanes.
 pub fn c2<F: Fn(u32, u32) -> bool + Copy + 'static>(_: F) -> C2 {
     #[inline(always)]
-    fn body<F: Fn(u32, u32) -> bool + Copy + 'static>(a: &Row, b: &Row) -> u32 {
+    unsafe fn body<F: Fn(u32, u32) -> bool + Copy + 'static>(a: *const Row, b: *const Row) -> u32 {
         let f = conjure::<F>();
         let mut mask = 0;
         for i in 0..32 {
-            mask |= u32::from(f(a[i], b[i])) << i;
+            // SAFETY: the caller's rows are valid.
+            mask |= u32::from(unsafe { f((*a)[i], (*b)[i]) }) << i;
         }
         mask
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn wide<F: Fn(u32, u32) -> bool + Copy + 'static>(a: &Row, b: &Row) -> u32 {
-        body::<F>(a, b)
+    unsafe fn wide<F: Fn(u32, u32) -> bool + Copy + 'static>(a: *const Row, b: *const Row) -> u32 {
+        // SAFETY: passed on.
+        unsafe { body::<F>(a, b) }
     }
-    unsafe fn plain<F: Fn(u32, u32) -> bool + Copy + 'static>(a: &Row, b: &Row) -> u32 {
-        body::<F>(a, b)
+    unsafe fn plain<F: Fn(u32, u32) -> bool + Copy + 'static>(a: *const Row, b: *const Row) -> u32 {
+        // SAFETY: passed on.
+        unsafe { body::<F>(a, b) }
     }
     #[cfg(target_arch = "x86_64")]
     if fast() {

@@ -8,8 +8,10 @@
 
 use super::wave::{Fail, Wave};
 use super::workgroup::{Access, Group};
+use crate::memory::Snapshot;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// History of one LDS dword.
@@ -139,53 +141,57 @@ impl<'l> Group<'l> {
     }
 }
 
-/// Dwords of one page of the global shadow.
-const PAGE: usize = 1024;
-
-/// Per dword: writer and reader of this launch, each as a packed identity.
-struct Page {
-    writers: [AtomicU64; PAGE],
-    readers: [AtomicU64; PAGE],
-}
-
-/// The shadow of global memory for one launch.
-#[derive(Default)]
+/// The shadow of global memory for one launch: per dword its last writer and reader.
 pub struct GlobalRace {
-    pages: [Mutex<HashMap<u64, Box<Page>>>; 16],
+    /// One for each region of the snapshot, made at its first access.
+    shadows: Vec<OnceLock<Vec<AtomicU64>>>,
+    sizes: Vec<usize>,
     clock: AtomicU64,
     /// Moments of each workgroup's atomics.
     moments: Mutex<HashMap<u32, Vec<u64>>>,
 }
 
-/// Workgroup, atomics so far, wave, barrier interval and kind in 64 bits (0 is nobody).
+/// Workgroup, bytes, atomics so far, wave, barrier interval and kind in 64 bits (0 is nobody).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Who(u64);
 
+const GROUP_BITS: u32 = 30;
+
+fn interval(g: &Group) -> u64 {
+    u64::from(g.epoch - g.first_epoch) & 0xffff
+}
+
 impl Who {
     fn new(g: &Group, w: &Wave, atomic: bool) -> Who {
-        let interval = u64::from(g.epoch - g.first_epoch) & 0xffff;
-        let atomics = u64::from(g.atomics.min(0xff));
         Who(u64::from(atomic) << 63
-            | atomics << 54
-            | interval << 38
-            | (u64::from(w.index) & 0x1f) << 33
-            | u64::from(g.number) + 1)
+            | u64::from(g.atomics.min(0xff)) << 55
+            | interval(g) << 39
+            | (u64::from(w.index) & 0x1f) << 34
+            | (u64::from(g.number) + 1) & ((1 << GROUP_BITS) - 1))
+    }
+
+    fn with_bytes(self, bytes: u64) -> Who {
+        Who(self.0 | bytes << GROUP_BITS)
+    }
+
+    fn bytes(self) -> u64 {
+        self.0 >> GROUP_BITS & 15
     }
 
     fn group(self) -> u32 {
-        ((self.0 & 0x1_ffff_ffff) as u32).wrapping_sub(1)
+        ((self.0 & ((1 << GROUP_BITS) - 1)) as u32).wrapping_sub(1)
     }
 
     fn wave(self) -> u32 {
-        (self.0 >> 33 & 31) as u32
+        (self.0 >> 34 & 31) as u32
     }
 
     fn interval(self) -> u64 {
-        self.0 >> 38 & 0xffff
+        self.0 >> 39 & 0xffff
     }
 
     fn atomics(self) -> usize {
-        (self.0 >> 54 & 0xff) as usize
+        (self.0 >> 55 & 0xff) as usize
     }
 
     fn is_atomic(self) -> bool {
@@ -194,6 +200,19 @@ impl Who {
 }
 
 impl GlobalRace {
+    pub fn new(snapshot: &Snapshot) -> GlobalRace {
+        GlobalRace {
+            shadows: snapshot.regions.iter().map(|_| OnceLock::new()).collect(),
+            sizes: snapshot
+                .regions
+                .iter()
+                .map(|r| (r.end() - r.start()) as usize)
+                .collect(),
+            clock: AtomicU64::new(0),
+            moments: Mutex::default(),
+        }
+    }
+
     /// Notes that a workgroup performed an atomic (once a wave instruction).
     pub fn atomic(&self, g: &mut Group) {
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
@@ -204,88 +223,96 @@ impl GlobalRace {
     /// Whether `before`, seen earlier, is ordered before what the current wave does now.
     fn ordered(&self, g: &Group, w: &Wave, before: Who) -> bool {
         if before.group() == g.number {
-            let interval = u64::from(g.epoch - g.first_epoch) & 0xffff;
             return before.wave() == w.index & 31
-                || before.interval() != interval
-                || before.atomics() < g.atomics as usize;
+                || before.interval() != interval(g)
+                || before.atomics() < (g.atomics as usize).min(0xff);
         }
         let moments = self.moments.lock();
         let released = moments
             .get(&before.group())
-            .and_then(|m| m.get(before.atomics().min(m.len().saturating_sub(1))));
+            .and_then(|m| m.get(before.atomics()));
         let acquired = moments.get(&g.number).and_then(|m| m.last());
         matches!((released, acquired), (Some(r), Some(a)) if r < a)
     }
 
-    /// Checks and records one access.
+    /// Checks and records one access: `(address, bytes)` in the region `(start, number)`.
     pub fn check(
         &self,
         g: &Group,
         w: &Wave,
-        addr: u64,
-        len: u64,
+        (addr, len): (u64, u64),
+        (start, index): (u64, usize),
         access: Access,
         lane: usize,
     ) -> Result<(), Box<Fail>> {
+        let (Some(shadow), Some(size)) = (self.shadows.get(index), self.sizes.get(index)) else {
+            return Ok(());
+        };
+        let cells = shadow.get_or_init(|| zeroed(2 * (size / 4 + 2)));
         let me = Who::new(g, w, access == Access::Atomic);
-        let first = addr / 4;
-        let last = (addr + len - 1) / 4;
-        for dword in first..=last {
-            // Sub-dword neighbours belong to different lanes; only whole dwords are tracked.
-            if len < 4 {
+        let base = start & !3;
+        let end = addr + len;
+        let mut at = addr;
+        while at < end {
+            let n = (4 - at % 4).min(end - at);
+            let bytes = ((1 << n) - 1) << (at % 4);
+            let cell = ((at - base) / 4) as usize * 2;
+            at += n;
+            let Some([writer_cell, reader_cell]) = cells.get(cell..cell + 2) else {
                 return Ok(());
-            }
-            let page = dword / PAGE as u64;
-            let mut pages = self.pages[(page % 16) as usize].lock();
-            let page = pages.entry(page).or_insert_with(|| {
-                Box::new(Page {
-                    writers: [const { AtomicU64::new(0) }; PAGE],
-                    readers: [const { AtomicU64::new(0) }; PAGE],
-                })
-            });
-            let at = dword as usize % PAGE;
-            let writer = Who(page.writers[at].load(Ordering::Relaxed));
-            let reader = Who(page.readers[at].load(Ordering::Relaxed));
-            let both_atomic = me.is_atomic() && writer.is_atomic();
+            };
+            let (writer, reader) = (
+                Who(writer_cell.load(Ordering::Relaxed)),
+                Who(reader_cell.load(Ordering::Relaxed)),
+            );
+            let conflicts = |other: Who| {
+                other.0 != 0
+                    && other.bytes() & bytes != 0
+                    && !(me.is_atomic() && other.is_atomic())
+                    && !self.ordered(g, w, other)
+            };
             let verb = if access == Access::Read {
                 "read"
             } else {
                 "write"
             };
-            if writer.0 != 0 && !both_atomic && !self.ordered(g, w, writer) {
-                let other = if writer.group() == g.number {
-                    "wave"
-                } else {
-                    "workgroup"
-                };
-                return Err(Fail::lane(
-                    lane as u32,
-                    format!(
-                        "global race: {verb} of {addr:#x} that another {other} (block {}, wave {}) wrote",
-                        writer.group(),
-                        writer.wave()
-                    ),
-                ));
+            if conflicts(writer) {
+                return Err(race(g, lane, verb, at - n, writer, "wrote"));
             }
-            if access == Access::Read {
-                page.readers[at].store(me.0, Ordering::Relaxed);
-                continue;
+            if access != Access::Read && conflicts(reader) {
+                return Err(race(g, lane, verb, at - n, reader, "read"));
             }
-            if reader.0 != 0
-                && !(me.is_atomic() && reader.is_atomic())
-                && !self.ordered(g, w, reader)
-            {
-                return Err(Fail::lane(
-                    lane as u32,
-                    format!(
-                        "global race: {verb} of {addr:#x} that block {}, wave {} read",
-                        reader.group(),
-                        reader.wave()
-                    ),
-                ));
+            let (cell, old) = if access == Access::Read {
+                (reader_cell, reader)
+            } else {
+                (writer_cell, writer)
+            };
+            let same = old.0 & !(15 << GROUP_BITS) == me.0;
+            let new = me.with_bytes(if same { bytes | old.bytes() } else { bytes });
+            if new != old {
+                cell.store(new.0, Ordering::Relaxed);
             }
-            page.writers[at].store(me.0, Ordering::Relaxed);
         }
         Ok(())
     }
+}
+
+/// Zeroed cells; pages that nobody touches cost nothing.
+fn zeroed(n: usize) -> Vec<AtomicU64> {
+    let mut plain = std::mem::ManuallyDrop::new(vec![0u64; n]);
+    // SAFETY: the same allocation; AtomicU64 has the size, alignment and valid bits of u64.
+    unsafe { Vec::from_raw_parts(plain.as_mut_ptr().cast(), plain.len(), plain.capacity()) }
+}
+
+fn race(g: &Group, lane: usize, verb: &str, addr: u64, other: Who, did: &str) -> Box<Fail> {
+    let [x, y, _] = g.shared.grid_blocks;
+    let n = other.group();
+    let (bx, by, bz) = (n % x, n / x % y, n / x / y);
+    Fail::lane(
+        lane as u32,
+        format!(
+            "global race: {verb} of {addr:#x} that block ({bx},{by},{bz}) wave {} {did}, and nothing orders the two",
+            other.wave()
+        ),
+    )
 }

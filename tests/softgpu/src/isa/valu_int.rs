@@ -2,10 +2,10 @@
 
 use super::decode::Target;
 use super::disassembly::Text;
-use super::lanes::{d3, l1, l2, l3};
+use super::lanes::{Carry, carry, d3, l1, l2, l3};
 use super::operand::Ty::{B16, B32, B64, F16, I64};
-use super::valu::{Carry, Fun, Op, a1, a2, a3, wide};
-use super::wave::{Row, Row64};
+use super::valu::{Fun, Op, a1, a2, a3, wide};
+use super::wave::Row64;
 
 /// Sign-extends the low 24 bits.
 #[inline(always)]
@@ -76,23 +76,6 @@ fn sad_u8(a: u32, b: u32, c: u32) -> u32 {
     (0..4).fold(c, |sum, i| {
         sum.wrapping_add((a >> (8 * i) & 0xff).abs_diff(b >> (8 * i) & 0xff))
     })
-}
-
-macro_rules! carry {
-    (|$a:ident, $b:ident, $c:ident| $body:expr) => {{
-        fn go(a: &Row, b: &Row, carry: u32, out: &mut Row) -> u32 {
-            let mut mask = 0;
-            for i in 0..32 {
-                let ($a, $b, $c) = (u64::from(a[i]), u64::from(b[i]), u64::from(carry >> i & 1));
-                let wide: u64 = $body;
-                out[i] = wide as u32;
-                // Bit 32 is the carry; a borrow wraps and sets it too.
-                mask |= ((wide >> 32) as u32 & 1) << i;
-            }
-            mask
-        }
-        go as Carry
-    }};
 }
 
 fn mad_u64(a: &Row64, b: &Row64, c: &Row64, out: &mut Row64) -> u32 {
@@ -410,15 +393,15 @@ fn short(name: &str, target: &Target) -> Option<Op> {
 fn with_masks(name: &str) -> Option<Op> {
     let new = |f: Carry, reads: bool| Op::new(Fun::Carry(f, reads), B32);
     Some(match name {
-        "v_add_co_u32" => new(carry!(|a, b, _c| a + b), false),
-        "v_sub_co_u32" => new(carry!(|a, b, _c| a.wrapping_sub(b)), false),
-        "v_subrev_co_u32" => new(carry!(|a, b, _c| b.wrapping_sub(a)), false),
-        "v_addc_co_u32" | "v_add_co_ci_u32" => new(carry!(|a, b, c| a + b + c), true),
+        "v_add_co_u32" => new(carry(|a, b, _c| a + b), false),
+        "v_sub_co_u32" => new(carry(|a, b, _c| a.wrapping_sub(b)), false),
+        "v_subrev_co_u32" => new(carry(|a, b, _c| b.wrapping_sub(a)), false),
+        "v_addc_co_u32" | "v_add_co_ci_u32" => new(carry(|a, b, c| a + b + c), true),
         "v_subb_co_u32" | "v_sub_co_ci_u32" => {
-            new(carry!(|a, b, c| a.wrapping_sub(b).wrapping_sub(c)), true)
+            new(carry(|a, b, c| a.wrapping_sub(b).wrapping_sub(c)), true)
         }
         "v_subbrev_co_u32" | "v_subrev_co_ci_u32" => {
-            new(carry!(|a, b, c| b.wrapping_sub(a).wrapping_sub(c)), true)
+            new(carry(|a, b, c| b.wrapping_sub(a).wrapping_sub(c)), true)
         }
         "v_mad_u64_u32" | "v_mad_co_u64_u32" => {
             Op::new(Fun::WideCarry(mad_u64), B64).src(B32, B32, B64)

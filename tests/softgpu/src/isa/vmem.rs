@@ -146,24 +146,24 @@ impl Address {
     }
 }
 
-/// The place of every lane's access.
+/// What the addresses in `w.addrs` are.
 pub enum Places {
-    /// Global addresses; lanes outside a buffer's range are cleared from the mask.
-    Global([u64; 64], u64),
-    /// Private memory offsets.
-    Private([i64; 64]),
+    /// Global addresses of these lanes; lanes outside a buffer's range are missing.
+    Global(u64),
+    /// Private memory offsets (signed) of all active lanes.
+    Private,
 }
 
-/// Computes the addresses of all active lanes.
-pub fn places(w: &Wave, address: &Address, bytes: u32) -> Result<Places, Box<Fail>> {
+/// Computes the addresses of all active lanes into `w.addrs`.
+pub fn places(w: &mut Wave, address: &Address, bytes: u32) -> Result<Places, Box<Fail>> {
     let exec = w.exec();
-    let mut out = [0u64; 64];
     match *address {
         Address::Vector(r, offset) => {
             for h in 0..w.halves {
                 let (low, high) = (&w.rows[w.at(r, h)], &w.rows[w.at(r + 1, h)]);
+                let out = &mut w.addrs[32 * h..32 * h + 32];
                 for i in 0..32 {
-                    out[32 * h + i] =
+                    out[i] =
                         (u64::from(low[i]) | u64::from(high[i]) << 32).wrapping_add_signed(offset);
                 }
             }
@@ -171,63 +171,62 @@ pub fn places(w: &Wave, address: &Address, bytes: u32) -> Result<Places, Box<Fai
         Address::Scalar(s, v, offset) => {
             let base = w.s64(s).wrapping_add_signed(offset);
             for h in 0..w.halves {
-                let zero = [0; 32];
-                let row = v.map_or(&zero, |v| &w.rows[w.at(v, h)]);
+                let row = match v {
+                    Some(v) => &w.rows[v as usize * w.halves + h],
+                    None => &[0; 32],
+                };
+                let out = &mut w.addrs[32 * h..32 * h + 32];
                 for i in 0..32 {
-                    out[32 * h + i] = base.wrapping_add(u64::from(row[i]));
+                    out[i] = base.wrapping_add(u64::from(row[i]));
                 }
             }
         }
         Address::Scratch(v, s, offset) => {
             let base = i64::from(w.s32(s) as i32) + offset;
-            let mut places = [0i64; 64];
             for lane in lanes_of(exec) {
-                places[lane] = base + v.map_or(0, |v| i64::from(w.lane(Src::V(v), lane) as i32));
+                w.addrs[lane] =
+                    (base + v.map_or(0, |v| i64::from(w.lane(Src::V(v), lane) as i32))) as u64;
             }
-            return Ok(Places::Private(places));
+            return Ok(Places::Private);
         }
         Address::Buffer(b) => return buffer(w, &b, bytes),
     }
-    Ok(Places::Global(out, exec))
+    Ok(Places::Global(exec))
 }
 
-fn buffer(w: &Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
+fn buffer(w: &mut Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
     let exec = w.exec();
-    let word = |i: u16| w.s[(b.descriptor + i) as usize];
+    let words: [u32; 4] = std::array::from_fn(|i| w.s[b.descriptor as usize + i]);
     let soffset = w.s32(b.soffset);
-    let part = |v: Option<u16>, lane| v.map_or(0, |v| u64::from(w.lane(Src::V(v), lane)));
-    if word(3) == SCRATCH_DESCRIPTOR {
+    let part = |w: &Wave, v: Option<u16>, lane| v.map_or(0, |v| u64::from(w.lane(Src::V(v), lane)));
+    if words[3] == SCRATCH_DESCRIPTOR {
         // The scalar offset counts bytes of the whole wave, the rest bytes of one lane.
         let base = i64::from(soffset) / w.lanes as i64 + b.offset;
-        let mut places = [0i64; 64];
         for lane in lanes_of(exec) {
-            places[lane] = base + i64::from(part(b.voffset, lane) as u32 as i32);
+            w.addrs[lane] = (base + i64::from(part(w, b.voffset, lane) as u32 as i32)) as u64;
         }
-        return Ok(Places::Private(places));
+        return Ok(Places::Private);
     }
-    let base = u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32;
-    let stride = u64::from(word(1) >> 16 & 0x3fff);
-    let records = u64::from(word(2));
-    if word(1) >> 31 != 0 {
+    let base = u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32;
+    let stride = u64::from(words[1] >> 16 & 0x3fff);
+    let records = u64::from(words[2]);
+    if words[1] >> 31 != 0 || stride != 0 && words[3] >> 23 & 1 != 0 {
         return Err(Fail::lane(0, "swizzled buffers are not implemented"));
     }
-    let mut out = [0; 64];
     let mut mask = 0;
     for lane in lanes_of(exec) {
-        let (index, offset) = (
-            part(b.index, lane),
-            part(b.voffset, lane).wrapping_add_signed(b.offset),
-        );
+        let index = part(w, b.index, lane);
+        let offset = part(w, b.voffset, lane).wrapping_add_signed(b.offset);
         // Structured buffers count records, raw ones bytes; what lies outside reads zero.
         let inside = if stride != 0 {
-            index < records && offset + u64::from(bytes) <= stride.max(offset + u64::from(bytes))
+            index < records
         } else {
             offset + u64::from(soffset) + u64::from(bytes) <= records
         };
-        out[lane] = base + index * stride + offset + u64::from(soffset);
+        w.addrs[lane] = base + index * stride + offset + u64::from(soffset);
         mask |= u64::from(inside) << lane;
     }
-    Ok(Places::Global(out, mask))
+    Ok(Places::Global(mask))
 }
 
 /// Decodes a load or store, or None.
@@ -294,8 +293,13 @@ fn width_index(bytes: u32) -> usize {
     }
 }
 
-fn has_aperture(addrs: &[u64; 64], mask: u64) -> bool {
-    lanes_of(mask).any(|l| matches!((addrs[l] >> 32) as u32, SHARED_APERTURE | PRIVATE_APERTURE))
+fn has_aperture(w: &Wave, mask: u64) -> bool {
+    lanes_of(mask).any(|l| {
+        matches!(
+            (w.addrs[l] >> 32) as u32,
+            SHARED_APERTURE | PRIVATE_APERTURE
+        )
+    })
 }
 
 fn load(
@@ -307,15 +311,15 @@ fn load(
     flat: bool,
 ) -> Step {
     match places(w, address, shape.bytes)? {
-        Places::Global(addrs, mask) => {
-            if flat && has_aperture(&addrs, mask) {
+        Places::Global(mask) => {
+            if flat && has_aperture(w, mask) {
                 for lane in lanes_of(mask) {
-                    let p = g.flat(w, addrs[lane], u64::from(shape.bytes), Access::Read, lane)?;
+                    let p = g.flat(w, w.addrs[lane], u64::from(shape.bytes), Access::Read, lane)?;
                     load_lane(w, dst, lane, p, shape);
                 }
                 return Ok(Flow::Next);
             }
-            g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Read)?;
+            g.check_wave(w, mask, u64::from(shape.bytes), Access::Read)?;
             g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
             g.traffic.load_widths[width_index(shape.bytes)] += 1;
             let n = shape.dwords();
@@ -323,14 +327,22 @@ fn load(
                 for h in 0..w.halves {
                     let at = w.at(dst, h);
                     let step = w.halves;
-                    let part = &addrs[32 * h..32 * h + 32];
+                    let part = &w.addrs[32 * h..32 * h + 32];
                     // SAFETY: every lane's range was checked above.
                     unsafe { load_rows(part, n, &mut w.rows[at..=at + (n - 1) * step], step) };
                 }
                 return Ok(Flow::Next);
             }
+            if mask == w.all() {
+                for h in 0..w.halves {
+                    let at = w.at(dst, h);
+                    // SAFETY: as above.
+                    unsafe { load_short(&w.addrs[32 * h..32 * h + 32], &mut w.rows[at], shape) };
+                }
+                return Ok(Flow::Next);
+            }
             for lane in lanes_of(mask) {
-                load_lane(w, dst, lane, addrs[lane] as *const u8, shape);
+                load_lane(w, dst, lane, w.addrs[lane] as *const u8, shape);
             }
             // Buffer lanes out of range read zero.
             for lane in lanes_of(w.exec() & !mask) {
@@ -345,9 +357,9 @@ fn load(
                 }
             }
         }
-        Places::Private(offsets) => {
+        Places::Private => {
             for lane in lanes_of(w.exec()) {
-                let p = scratch_at(w, offsets[lane], u64::from(shape.bytes), lane)?;
+                let p = scratch_at(w, w.addrs[lane] as i64, u64::from(shape.bytes), lane)?;
                 load_lane(w, dst, lane, p, shape);
             }
         }
@@ -366,6 +378,24 @@ unsafe fn load_rows(addrs: &[u64], n: usize, rows: &mut [Row], step: usize) {
             // SAFETY: the caller vouches for the range.
             rows[i * step][lane & 31] = unsafe { p.add(i).read_unaligned() };
         }
+    }
+}
+
+/// Loads a byte or 16 bits for each of 32 lanes.
+///
+/// # Safety
+/// Each address must be readable for the shape's bytes.
+unsafe fn load_short(addrs: &[u64], row: &mut Row, shape: Shape) {
+    for (addr, v) in addrs.iter().zip(row) {
+        // SAFETY: the caller vouches for the range.
+        let raw = unsafe {
+            if shape.bytes == 1 {
+                u32::from((*addr as *const u8).read())
+            } else {
+                u32::from((*addr as *const u16).read_unaligned())
+            }
+        };
+        *v = shape.place(raw, *v);
     }
 }
 
@@ -427,24 +457,30 @@ fn store(
     flat: bool,
 ) -> Step {
     match places(w, address, shape.bytes)? {
-        Places::Global(addrs, mask) => {
-            if flat && has_aperture(&addrs, mask) {
+        Places::Global(mask) => {
+            if flat && has_aperture(w, mask) {
                 for lane in lanes_of(mask) {
-                    let p = g.flat(w, addrs[lane], u64::from(shape.bytes), Access::Write, lane)?;
+                    let p = g.flat(
+                        w,
+                        w.addrs[lane],
+                        u64::from(shape.bytes),
+                        Access::Write,
+                        lane,
+                    )?;
                     store_lane(w, src, lane, p, shape);
                 }
                 return Ok(Flow::Next);
             }
-            g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Write)?;
+            g.check_wave(w, mask, u64::from(shape.bytes), Access::Write)?;
             g.traffic.bytes_stored += u64::from(mask.count_ones()) * u64::from(shape.bytes);
             for lane in lanes_of(mask) {
-                store_lane(w, src, lane, addrs[lane] as *mut u8, shape);
-                g.traffic.last_store = addrs[lane];
+                store_lane(w, src, lane, w.addrs[lane] as *mut u8, shape);
+                g.traffic.last_store = w.addrs[lane];
             }
         }
-        Places::Private(offsets) => {
+        Places::Private => {
             for lane in lanes_of(w.exec()) {
-                let p = scratch_at(w, offsets[lane], u64::from(shape.bytes), lane)?;
+                let p = scratch_at(w, w.addrs[lane] as i64, u64::from(shape.bytes), lane)?;
                 store_lane(w, src, lane, p, shape);
             }
         }
@@ -460,10 +496,10 @@ fn load_lds(t: &Text, rest: &str) -> Result<Option<Run>, String> {
     let offset = t.number("offset")?;
     let address = Address::parse(t, 0, "global")?;
     Ok(Some(Box::new(move |w, g| {
-        let Places::Global(addrs, mask) = places(w, &address, shape.bytes)? else {
+        let Places::Global(mask) = places(w, &address, shape.bytes)? else {
             return Ok(Flow::Next);
         };
-        g.check_wave(w, &addrs, mask, u64::from(shape.bytes), Access::Read)?;
+        g.check_wave(w, mask, u64::from(shape.bytes), Access::Read)?;
         g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
         g.traffic.load_widths[width_index(shape.bytes)] += 1;
         let base = i64::from(w.s[super::operand::M0 as usize] & 0xffff) + offset;
@@ -473,7 +509,7 @@ fn load_lds(t: &Text, rest: &str) -> Result<Option<Run>, String> {
             let to = g.lds_at(w.index, at, each, Access::Write, lane)?;
             // SAFETY: both ranges were checked.
             unsafe {
-                let from = addrs[lane] as *const u8;
+                let from = w.addrs[lane] as *const u8;
                 match (shape.bytes, shape.signed) {
                     (1, _) => to
                         .cast::<u32>()

@@ -53,6 +53,8 @@ pub struct Wave {
     pub scratch: Vec<u8>,
     pub scratch_lane: usize,
     pub executed: u64,
+    /// Addresses of the memory instruction that runs.
+    pub addrs: [u64; 64],
     /// gfx12: signalled and not yet waited.
     pub signalled: bool,
     /// Index offsets of `s_set_gpr_idx_on` (gfx9): mode bits and offset.
@@ -73,6 +75,7 @@ impl Wave {
             scratch: vec![0xcd; scratch_lane * lanes],
             scratch_lane,
             executed: 0,
+            addrs: [0; 64],
             signalled: false,
             gpr_index: None,
         }

@@ -3,7 +3,7 @@
 use super::decode::Class;
 use super::execute::Shared;
 use super::race::LdsCell;
-use super::wave::{Fail, Wave, lanes_of};
+use super::wave::{Fail, Row, Wave, lanes_of};
 use crate::memory::Region;
 use std::sync::Arc;
 
@@ -26,6 +26,8 @@ pub struct Cover {
     pub end: u64,
     pub region: Option<Arc<Region>>,
     writable: bool,
+    /// Number of the region in the snapshot.
+    index: usize,
 }
 
 /// Counters that accesses fill while they run.
@@ -57,6 +59,8 @@ pub struct Group<'l> {
     pub traffic: Traffic,
     /// Executions of each instruction.
     pub counts: Vec<u64>,
+    /// Scalars spread over lanes for one instruction.
+    pub buffers: [Row; 3],
     /// Moments of this workgroup's atomics, for the global race check.
     pub atomics: u32,
 }
@@ -76,6 +80,7 @@ impl<'l> Group<'l> {
             turn: 0,
             traffic: Traffic::default(),
             counts: vec![0; shared.program.code.len()],
+            buffers: [[0; 32]; 3],
             atomics: 0,
         }
     }
@@ -156,13 +161,14 @@ impl<'l> Group<'l> {
                     end,
                     region: None,
                     writable,
+                    index: usize::MAX,
                 });
             }
         }
         let snapshot = &shared.snapshot;
-        let region = match snapshot.find(addr) {
-            Some(r) if addr + len <= r.end() => r,
-            Some(r) => {
+        let (index, region) = match snapshot.find_index(addr) {
+            Some((i, r)) if addr + len <= r.end() => (i, r),
+            Some((_, r)) => {
                 return Err(Fail::lane(
                     lane as u32,
                     format!(
@@ -186,6 +192,7 @@ impl<'l> Group<'l> {
             end: region.end(),
             region: Some(region.clone()),
             writable: true,
+            index,
         })
     }
 
@@ -200,6 +207,7 @@ impl<'l> Group<'l> {
     ) -> Result<(), Box<Fail>> {
         let uninitialised = self.shared.checks.uninitialised;
         let cover = self.cover(addr, len, access, lane)?;
+        let (start, index) = (cover.start, cover.index);
         if let Some(region) = &cover.region {
             let offset = (addr - cover.start) as usize;
             if access == Access::Write {
@@ -218,16 +226,16 @@ impl<'l> Group<'l> {
             }
         }
         if let Some(race) = &self.shared.race {
-            race.check(self, w, addr, len, access, lane)?;
+            race.check(self, w, (addr, len), (start, index), access, lane)?;
         }
         Ok(())
     }
 
-    /// Checks the accesses of a whole wave at once; lane by lane only where one range does not do.
+    /// Checks the accesses of a whole wave (addresses in `w.addrs`) at once; lane by lane only where one
+    /// range does not do.
     pub fn check_wave(
         &mut self,
         w: &Wave,
-        addrs: &[u64; 64],
         mask: u64,
         len: u64,
         access: Access,
@@ -235,9 +243,21 @@ impl<'l> Group<'l> {
         if mask == 0 {
             return Ok(());
         }
-        let align = len.min(4);
+        let addrs = &w.addrs;
         let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
-        if mask == w.all() {
+        let full = mask == w.all();
+        let first = addrs[0];
+        // Lane after lane without a gap is the common case and cheap to see.
+        let in_order = full && {
+            let mut differs = 0;
+            for (i, a) in addrs[..w.lanes].iter().enumerate() {
+                differs |= a ^ first.wrapping_add(i as u64 * len);
+            }
+            differs == 0
+        };
+        if in_order {
+            (low, high, bits) = (first, first.wrapping_add((w.lanes as u64 - 1) * len), first);
+        } else if full {
             for &a in &addrs[..w.lanes] {
                 low = low.min(a);
                 high = high.max(a);
@@ -251,7 +271,7 @@ impl<'l> Group<'l> {
                 bits |= a;
             }
         }
-        let align = if len == 12 { 4 } else { align };
+        let align = if len == 12 { 4 } else { len.min(4) };
         if bits & (align - 1) != 0 {
             let lane = lanes_of(mask)
                 .find(|l| addrs[*l] & (align - 1) != 0)
@@ -264,33 +284,35 @@ impl<'l> Group<'l> {
                 ),
             ));
         }
-        self.count_lines(addrs, mask, len, w.lanes);
         let span = high.wrapping_sub(low).wrapping_add(len);
-        let uninitialised = self.shared.checks.uninitialised;
-        let has_race = self.shared.race.is_some();
+        if in_order || low == high {
+            let last = low.wrapping_add(span - 1);
+            self.traffic.lines_64 += (last >> 6).wrapping_sub(low >> 6) + 1;
+            self.traffic.lines_128 += (last >> 7).wrapping_sub(low >> 7) + 1;
+        } else {
+            self.count_lines(addrs, mask, len, w.lanes);
+        }
         // One range around all lanes: then only the shadow may need a closer look.
-        if span < 1 << 32
-            && let Ok(cover) = self.cover(low, span, access, 0)
-        {
-            let whole = match (&cover.region, access) {
-                (None, _) => true,
-                (Some(r), _) if r.is_whole() => true,
-                (Some(_), Access::Read) if !uninitialised => true,
-                (Some(r), access) => {
-                    let offset = (low - cover.start) as usize;
-                    let dense = span == len * u64::from(mask.count_ones());
-                    match access {
-                        Access::Read => r.is_initialised(offset, span as usize),
-                        Access::Write if dense => {
-                            r.mark(offset, span as usize);
-                            true
-                        }
-                        _ => false,
+        if span < 1 << 32 && self.shared.race.is_none() {
+            let uninitialised = self.shared.checks.uninitialised;
+            let dense = in_order || span == len * u64::from(mask.count_ones());
+            if let Ok(cover) = self.cover(low, span, access, 0) {
+                let done = match (&cover.region, access) {
+                    (None, _) => true,
+                    (Some(r), _) if r.is_whole() => true,
+                    (Some(_), Access::Read) if !uninitialised => true,
+                    (Some(r), Access::Read) => {
+                        r.is_initialised((low - cover.start) as usize, span as usize)
                     }
+                    (Some(r), Access::Write) if dense && distinct(addrs, mask, in_order) => {
+                        r.mark((low - cover.start) as usize, span as usize);
+                        true
+                    }
+                    _ => false,
+                };
+                if done {
+                    return Ok(());
                 }
-            };
-            if whole && !has_race {
-                return Ok(());
             }
         }
         for lane in lanes_of(mask) {
@@ -301,40 +323,40 @@ impl<'l> Group<'l> {
 
     /// Distinct cache lines of one wave access.
     fn count_lines(&mut self, addrs: &[u64; 64], mask: u64, len: u64, lanes: usize) {
-        for (shift, total) in [
-            (6, &mut self.traffic.lines_64),
-            (7, &mut self.traffic.lines_128),
-        ] {
-            let (mut n, mut last, mut ordered) = (0u64, u64::MAX, true);
-            let mut visit = |a: u64| {
-                let (first, end) = (a >> shift, (a + len - 1) >> shift);
-                ordered &= last == u64::MAX || first >= last;
-                n += u64::from(first != last) + (end - first);
-                last = end;
-            };
-            if mask == u64::MAX || (lanes == 32 && mask == 0xffff_ffff) {
-                addrs[..lanes].iter().for_each(|a| visit(*a));
-            } else {
-                lanes_of(mask).for_each(|l| visit(addrs[l]));
-            }
-            if !ordered {
-                let mut lines = [0u64; 128];
-                let mut k = 0;
-                for lane in lanes_of(mask) {
-                    lines[k] = addrs[lane] >> shift;
-                    lines[k + 1] = (addrs[lane] + len - 1) >> shift;
-                    k += 2;
-                }
-                let lines = &mut lines[..k];
-                lines.sort_unstable();
-                n = if k == 0 {
-                    0
-                } else {
-                    1 + lines.windows(2).filter(|p| p[0] != p[1]).count() as u64
-                };
-            }
-            *total += n;
+        // Lines of 64 bytes first; those of 128 follow from them.
+        let (mut narrow, mut broad, mut last, mut ordered) = (0u64, 0u64, u64::MAX - 1, true);
+        let mut visit = |a: u64| {
+            let (first, end) = (a >> 6, (a + len - 1) >> 6);
+            ordered &= last == u64::MAX - 1 || first >= last;
+            narrow += u64::from(first != last) + (end - first);
+            broad += u64::from(first >> 1 != last >> 1) + (end >> 1) - (first >> 1);
+            last = end;
+        };
+        if mask == u64::MAX || (lanes == 32 && mask == 0xffff_ffff) {
+            addrs[..lanes].iter().for_each(|a| visit(*a));
+        } else {
+            lanes_of(mask).for_each(|l| visit(addrs[l]));
         }
+        if !ordered {
+            let mut lines = [0u64; 128];
+            let mut k = 0;
+            for lane in lanes_of(mask) {
+                lines[k] = addrs[lane] >> 6;
+                lines[k + 1] = (addrs[lane] + len - 1) >> 6;
+                k += 2;
+            }
+            let lines = &mut lines[..k];
+            lines.sort_unstable();
+            let count = |shift: u32| {
+                1 + lines
+                    .windows(2)
+                    .filter(|p| p[0] >> shift != p[1] >> shift)
+                    .count() as u64
+            };
+            (narrow, broad) = if k == 0 { (0, 0) } else { (count(0), count(1)) };
+        }
+        self.traffic.lines_64 += narrow;
+        self.traffic.lines_128 += broad;
     }
 
     /// The host address of one lane's access in the flat address space, checked.
@@ -359,7 +381,17 @@ impl<'l> Group<'l> {
     /// Adds the executions of each instruction to the classes.
     pub fn classes(&self) -> super::Classes {
         let mut c = super::Classes::default();
-        for (inst, n) in self.shared.program.code.iter().zip(&self.counts) {
+        // Idle instructions that were stepped over ran as often as the one before them.
+        let mut before = 0;
+        let mut code = self.shared.program.code.iter().zip(&self.counts).peekable();
+        while let Some((inst, direct)) = code.next() {
+            let n = &(direct + before);
+            let idle_next = code.peek().is_some_and(|(next, _)| next.idle);
+            before = if inst.falls_through() && idle_next {
+                *n
+            } else {
+                0
+            };
             *match inst.class {
                 Class::Valu => &mut c.valu,
                 Class::Salu => &mut c.salu,
@@ -393,4 +425,12 @@ pub fn scratch_at(w: &mut Wave, offset: i64, len: u64, lane: usize) -> Result<*m
     }
     let at = lane * w.scratch_lane + offset as usize;
     Ok(&raw mut w.scratch[at])
+}
+
+/// Whether no two lanes share an address (so that a span as long as all lanes has no gap).
+fn distinct(addrs: &[u64; 64], mask: u64, in_order: bool) -> bool {
+    in_order || {
+        let mut last = None;
+        lanes_of(mask).all(|l| last.replace(addrs[l]).is_none_or(|p| p < addrs[l]))
+    }
 }
