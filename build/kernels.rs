@@ -41,7 +41,9 @@ pub fn build() -> Result<(), String> {
     };
     let compiler = match compiler {
         Ok(compiler) => compiler,
-        Err(message) if asked && !list.is_empty() => return Err(message),
+        Err(message) if !list.is_empty() && (asked || !variable("MLXROCM_CLANG").is_empty()) => {
+            return Err(message);
+        }
         Err(message) => {
             if !message.is_empty() {
                 println!("cargo::warning={message}; GPU kernels will be compiled at run time");

@@ -4,6 +4,7 @@
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
+#[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;
 mod words;

@@ -14,6 +14,7 @@
 //! | `version` | what `hipRuntimeGetVersion` says (HIP 7.0 = 70051831) | 70051831 |
 //! | `uninitialised` | 1: reads of device memory that nothing has written are reported | 1 |
 //! | `host_reads` | 1: copies to the host of such memory are reported too | 0 |
+//! | `order` | 1: unordered operations that touch the same memory are reported (kernels need `checks=1`) | 1 |
 //! | `checks` | 0: kernels run without the race checks (faster) | 1 |
 
 /// The configuration; see the module's table.
@@ -43,6 +44,8 @@ pub struct Config {
     pub uninitialised: bool,
     /// Report copies of uninitialised memory to the host.
     pub host_reads: bool,
+    /// Report conflicting operations that nothing orders.
+    pub order: bool,
     /// Run kernels with the race checks.
     pub checks: bool,
 }
@@ -62,6 +65,7 @@ impl Default for Config {
             version: 70_051_831,
             uninitialised: true,
             host_reads: false,
+            order: true,
             checks: true,
         }
     }
@@ -112,6 +116,7 @@ impl Config {
             "version" => self.version = number(key, value)?,
             "uninitialised" => self.uninitialised = flag(key, value)?,
             "host_reads" => self.host_reads = flag(key, value)?,
+            "order" => self.order = flag(key, value)?,
             "checks" => self.checks = flag(key, value)?,
             _ => return Err(format!("unknown configuration key '{key}'")),
         }

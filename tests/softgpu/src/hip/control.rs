@@ -8,6 +8,7 @@
 //! | `use_after_free` | freed memory, or a kernel of an unloaded module, in a call or in queued work |
 //! | `free_in_flight` | memory freed, or a module unloaded, while queued work uses it |
 //! | `bad_free` | freed twice, not an allocation, or by the wrong function |
+//! | `unordered_access` | two operations, or two nodes of a graph, touch the same memory, one writes, and nothing orders them |
 //! | `copy_out_of_bounds`, `copy_direction`, `overlapping_copy` | wrong ends of a copy or fill |
 //! | `uninitialised_copy_to_host` | with `host_reads=1`: bytes that nothing has written |
 //! | `guard_damaged` | the host wrote beside a device allocation |

@@ -10,8 +10,8 @@ use super::allocation::{Located, Place};
 use super::entry::hip_functions;
 use super::error::{Error, Outcome};
 use super::faults::Site;
-use super::operation::{CopyCall, FillCall, OperationId, Source, What, Work};
-use super::runtime::{State, runtime};
+use super::operation::{CopyCall, FillCall, Source, What, Work};
+use super::runtime::{Done, State, runtime};
 
 /// `hipMemcpyKind`.
 const HOST_TO_DEVICE: c_int = 1;
@@ -149,7 +149,7 @@ fn copy(
         from: source,
         ..copied
     });
-    let id = state.enqueue(stream, What::Work(Arc::new(work)), Vec::new())?;
+    let done = state.enqueue(stream, What::Work(Arc::new(work)), None)?;
     // A synchronous copy inside device memory returns before it is done, as on HIP.
     let inside = to_end == End::Device && from_end == End::Device;
     if to_end == End::Pageable || (returns == Returns::WhenDone && !inside) {
@@ -157,7 +157,7 @@ fn copy(
             let name = "asynchronous copy to pageable memory blocked".to_owned();
             state.report.executed("blocking_async_copies", name);
         }
-        wait_for(state, ordinal, id, "a copy")?;
+        wait_for(state, ordinal, &done, "a copy")?;
     }
     Ok(())
 }
@@ -165,13 +165,15 @@ fn copy(
 fn wait_for(
     mut state: parking_lot::MutexGuard<'_, State>,
     ordinal: usize,
-    id: OperationId,
+    done: &Done,
     what: &str,
 ) -> Outcome {
     runtime().wait(&mut state, what, |state| {
-        let ended = !state.pending.contains_key(&id) || state.check_device(ordinal).is_err();
+        let ended = !state.pending.contains_key(&done.0) || state.check_device(ordinal).is_err();
         ended.then(|| state.take_fault(ordinal))
-    })
+    })?;
+    state.host_saw(&done.1);
+    Ok(())
 }
 
 fn fill(to: *mut c_void, value: u32, element: u64, count: usize, stream: *mut c_void) -> Outcome {
@@ -205,7 +207,7 @@ fn fill(to: *mut c_void, value: u32, element: u64, count: usize, stream: *mut c_
         return state.capture_work(stream, Work::Fill(call));
     }
     state
-        .enqueue(stream, What::Work(Arc::new(Work::Fill(call))), Vec::new())
+        .enqueue(stream, What::Work(Arc::new(Work::Fill(call))), None)
         .map(|_| ())
 }
 

@@ -211,7 +211,9 @@ hip_functions! {
         runtime().wait(&mut state, "hipDeviceSynchronize", |state| {
             let ended = state.check_device(ordinal).is_err() || !state.device_busy(ordinal);
             ended.then(|| state.take_fault(ordinal))
-        })
+        })?;
+        state.host_saw_device(ordinal);
+        Ok(())
     }
 
     /// Destroys everything that belongs to the thread's device and clears its fault.

@@ -7,7 +7,7 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::operation::{OperationId, What};
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::{Done, HandleKind, State, runtime};
 
 const DISABLE_TIMING: c_uint = 2;
 /// Default, blocking sync, disable timing, interprocess, release to device, release to system.
@@ -21,7 +21,7 @@ pub struct Event {
     /// Keeps the time.
     pub timed: bool,
     /// The newest record, done or not.
-    pub record: Option<OperationId>,
+    pub record: Option<Done>,
     /// When the newest record was done.
     pub stamp: Option<Instant>,
     /// Number of the capture in which it was recorded last.
@@ -44,7 +44,7 @@ impl State {
     /// Marks the record of an event as done now.
     pub fn stamp_event(&mut self, event: u64, record: OperationId) {
         if let Some(found) = self.events.get_mut(&event)
-            && found.record == Some(record)
+            && found.record.as_ref().is_some_and(|done| done.0 == record)
         {
             found.stamp = Some(Instant::now());
         }
@@ -56,9 +56,22 @@ impl State {
         runtime().wake.notify_all();
     }
 
+    fn host_saw_event(&mut self, event: u64) {
+        if let Some((_, clock)) = self
+            .events
+            .get(&event)
+            .and_then(|found| found.record.clone())
+        {
+            self.host_saw(&clock);
+        }
+    }
+
     fn event_done(&self, event: u64) -> bool {
-        let record = self.events.get(&event).and_then(|found| found.record);
-        record.is_none_or(|record| !self.pending.contains_key(&record))
+        let record = self
+            .events
+            .get(&event)
+            .and_then(|found| found.record.as_ref());
+        record.is_none_or(|record| !self.pending.contains_key(&record.0))
     }
 }
 
@@ -122,9 +135,9 @@ hip_functions! {
             );
             return Err(Error::INVALID_HANDLE);
         }
-        let id = state.enqueue(stream, What::Record(event), Vec::new())?;
+        let done = state.enqueue(stream, What::Record(event), None)?;
         if let Some(found) = state.events.get_mut(&event) {
-            found.record = Some(id);
+            found.record = Some(done);
             found.stamp = None;
             found.capture = None;
         }
@@ -142,6 +155,7 @@ hip_functions! {
             state.nudge();
             return Err(Error::NOT_READY);
         }
+        state.host_saw_event(handle);
         state.take_fault(device)
     }
 
@@ -151,11 +165,15 @@ hip_functions! {
         let handle = state.event_handle(event)?;
         state.refuse_captured_event(handle)?;
         let Some(found) = state.events.get(&handle) else { return Err(Error::INVALID_HANDLE) };
-        let (device, record) = (found.device, found.record);
+        let (device, record) = (found.device, found.record.clone());
         runtime().wait(&mut state, "hipEventSynchronize", |state| {
-            let done = record.is_none_or(|record| !state.pending.contains_key(&record));
+            let done = record.as_ref().is_none_or(|(id, _)| !state.pending.contains_key(id));
             (done || state.check_device(device).is_err()).then(|| state.take_fault(device))
-        })
+        })?;
+        if let Some((_, clock)) = record {
+            state.host_saw(&clock);
+        }
+        Ok(())
     }
 
     /// Milliseconds between the work before two records was done.

@@ -8,8 +8,9 @@ use super::entry::as_host_function;
 use super::error::Error;
 use super::host_read;
 use super::operation::{CopyCall, FillCall, HostCall, KernelCall, Source, Work};
+use super::order;
 use super::runtime::runtime;
-use crate::isa::{self, Checks, Launch};
+use crate::isa::{self, Checks, Footprint, Launch};
 use crate::memory::Memory;
 
 /// What a task does.
@@ -84,6 +85,21 @@ impl Task {
             TaskKind::Host(_) => "host_functions",
             TaskKind::Nothing => "marks",
         }
+    }
+
+    /// The memory that it touched, as far as `known` knows the addresses.
+    pub fn touched(
+        &self,
+        counters: Option<isa::Report>,
+        known: impl FnMut(u64) -> bool,
+    ) -> Footprint {
+        let mut footprint = match (&self.kind, counters) {
+            (_, Some(counters)) => counters.touched,
+            (TaskKind::Work(work), None) => order::footprint(work),
+            _ => Footprint::default(),
+        };
+        footprint.retain(known);
+        footprint
     }
 
     /// Does it.

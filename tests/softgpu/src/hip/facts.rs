@@ -57,6 +57,8 @@ const CHIPS: &[ChipFacts] = &[
     chip("gfx90a", "gfx90a:sramecc+:xnack-", "AMD Instinct MI210", 104, 8, (1700, 1600, 4096), false),
     chip("gfx942", "gfx942:sramecc+:xnack-", "AMD Instinct MI300X", 304, 4, (2100, 1300, 8192), false),
     chip("gfx1030", "gfx1030", "AMD Radeon RX 6900 XT", 80, 4, (2660, 1000, 256), false),
+    chip("gfx1032", "gfx1032", "AMD Radeon RX 6600", 28, 2, (2491, 875, 128), false),
+    chip("gfx1036", "gfx1036", "AMD Radeon 610M", 2, 1, (2200, 2600, 128), true),
     chip("gfx1100", "gfx1100", "AMD Radeon RX 7900 XTX", 96, 6, (2482, 1249, 384), false),
     chip("gfx1101", "gfx1101", "AMD Radeon RX 7800 XT", 60, 4, (2430, 1218, 256), false),
     chip("gfx1102", "gfx1102", "AMD Radeon RX 7600", 32, 2, (2655, 1124, 128), false),

@@ -8,7 +8,8 @@ use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::graph::{Flat, flatten};
 use super::graph_node::{KernelNode, KernelNodeParams, MemsetParams, NodeWork};
-use super::operation::{GraphRun, OperationId, What};
+use super::operation::{GraphRun, OperationId, Shape, What};
+use super::order::{Ancestors, Clock};
 use super::runtime::{HandleKind, State, runtime};
 
 /// `hipGraphExecUpdateResult`.
@@ -21,12 +22,12 @@ const UPDATE_FUNCTION_CHANGED: c_int = 4;
 pub struct Executable {
     /// Its nodes, each after those it depends on.
     nodes: Vec<Flat>,
-    /// Indices of the nodes that come after each node.
-    dependents: Arc<[Vec<usize>]>,
+    /// The order of its nodes.
+    shape: Arc<Shape>,
     /// Launches that are not done.
     pub in_flight: usize,
     /// The newest launch: the next one comes after it.
-    last: Option<OperationId>,
+    last: Option<(OperationId, Arc<Clock>)>,
 }
 
 impl State {
@@ -69,13 +70,17 @@ impl State {
                 }
             }
         }
-        let dependents = dependents.into();
+        let ancestors = Arc::new(Ancestors::new(nodes.iter().map(|node| &*node.after)));
+        let shape = Arc::new(Shape {
+            dependents,
+            ancestors,
+        });
         let handle = self.new_handle(HandleKind::Executable);
         self.executables.insert(
             handle,
             Executable {
                 nodes,
-                dependents,
+                shape,
                 in_flight: 0,
                 last: None,
             },
@@ -99,7 +104,7 @@ impl State {
     fn launch_graph(&mut self, executable: *mut c_void, stream: u64) -> Outcome {
         let found = self.executable(executable)?;
         let nodes = found.nodes.clone();
-        let (last, dependents) = (found.last, Arc::clone(&found.dependents));
+        let (last, shape) = (found.last.clone(), Arc::clone(&found.shape));
         let mut steps = Vec::with_capacity(nodes.len());
         for (index, node) in nodes.iter().enumerate() {
             let (work, problem) = node.work.work();
@@ -111,12 +116,12 @@ impl State {
         if self.faults.strikes(Site::Launch) {
             return Err(Error::LAUNCH_OUT_OF_RESOURCES);
         }
-        let run = GraphRun::new(executable as u64, steps, dependents);
+        let run = GraphRun::new(executable as u64, steps, shape);
         // Two launches of one executable never overlap.
-        let id = self.enqueue(stream, What::Graph(run), last.into_iter().collect())?;
+        let done = self.enqueue(stream, What::Graph(run), last)?;
         let found = self.executable(executable)?;
         found.in_flight += 1;
-        found.last = Some(id);
+        found.last = Some(done);
         Ok(())
     }
 

@@ -224,7 +224,7 @@ fn launch(
         return state.capture_work(stream, work);
     }
     state
-        .enqueue(stream, What::Work(Arc::new(work)), Vec::new())
+        .enqueue(stream, What::Work(Arc::new(work)), None)
         .map(|_| ())
 }
 

@@ -184,6 +184,7 @@ fn release(start: u64, call: &str, place: fn(Place) -> bool) -> Outcome {
             let ended = state.check_device(ordinal).is_err() && state.running.is_none();
             (ended || !state.device_busy(ordinal)).then_some(Ok(()))
         })?;
+        state.host_saw_device(ordinal);
     }
     match found.place {
         Place::Device(ordinal) => {

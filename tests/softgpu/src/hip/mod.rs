@@ -28,6 +28,7 @@ pub mod launch;
 pub mod memory_api;
 pub mod module;
 mod operation;
+mod order;
 mod random;
 mod report;
 mod runtime;

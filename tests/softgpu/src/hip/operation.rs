@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::order::{Ancestors, Clock};
 use crate::isa::{ArgKind, Kernel};
 
 /// Identifies an operation; never used twice.
@@ -183,6 +184,15 @@ impl Work {
     }
 }
 
+/// The order of a graph's nodes.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// Indices of the nodes that come directly after each node.
+    pub dependents: Vec<Vec<usize>>,
+    /// Which nodes come before which.
+    pub ancestors: Arc<Ancestors>,
+}
+
 /// One launch of an executable graph.
 #[derive(Debug)]
 pub struct GraphRun {
@@ -190,8 +200,8 @@ pub struct GraphRun {
     pub executable: u64,
     /// What its nodes do.
     pub steps: Vec<Arc<Work>>,
-    /// Nodes that come after each node.
-    dependents: Arc<[Vec<usize>]>,
+    /// The order of its nodes.
+    pub shape: Arc<Shape>,
     /// How many nodes each still waits for.
     missing: Vec<usize>,
     /// Nodes that may begin now.
@@ -201,10 +211,10 @@ pub struct GraphRun {
 }
 
 impl GraphRun {
-    /// A run of `steps`; `dependents` says for each the indices of those that come after it.
-    pub fn new(executable: u64, steps: Vec<Arc<Work>>, dependents: Arc<[Vec<usize>]>) -> GraphRun {
+    /// A run of `steps` in the order that `shape` gives.
+    pub fn new(executable: u64, steps: Vec<Arc<Work>>, shape: Arc<Shape>) -> GraphRun {
         let mut missing = vec![0; steps.len()];
-        for index in dependents.iter().flatten() {
+        for index in shape.dependents.iter().flatten() {
             if let Some(count) = missing.get_mut(*index) {
                 *count += 1;
             }
@@ -215,7 +225,7 @@ impl GraphRun {
             executable,
             left: steps.len(),
             steps,
-            dependents,
+            shape,
             missing,
             ready,
         }
@@ -244,7 +254,7 @@ impl GraphRun {
     /// A node is done.
     pub fn end(&mut self, index: usize) {
         self.left = self.left.saturating_sub(1);
-        for after in self.dependents.get(index).into_iter().flatten() {
+        for after in self.shape.dependents.get(index).into_iter().flatten() {
             if let Some(count) = self.missing.get_mut(*after) {
                 *count = count.saturating_sub(1);
                 if *count == 0 {
@@ -293,6 +303,8 @@ pub struct Operation {
     pub what: What,
     /// Memory it is known to touch.
     pub uses: Vec<Use>,
+    /// What comes before it.
+    pub clock: Arc<Clock>,
     /// Never ends (an injected fault).
     pub hung: bool,
     /// When it was enqueued.

@@ -19,6 +19,7 @@ use super::graph::Graph;
 use super::graph_exec::Executable;
 use super::module::{Function, Module};
 use super::operation::{Operation, OperationId, Use, What};
+use super::order::{Accesses, Clock};
 use super::random::Random;
 use super::report::Report;
 use super::stream::Stream;
@@ -53,6 +54,9 @@ pub fn program_handle(number: u64) -> u64 {
     HANDLE_BASE | (HandleKind::Program as u64) << 40 | number << 4
 }
 
+/// An operation, and what comes before its successor: it and all before it.
+pub type Done = (OperationId, Arc<Clock>);
+
 /// All objects of the runtime.
 pub struct State {
     /// The configuration in force.
@@ -81,6 +85,10 @@ pub struct State {
     pub pending: HashMap<OperationId, u64>,
     /// The operation being executed.
     pub running: Option<OperationId>,
+    /// What the host has waited for.
+    pub host_clock: Clock,
+    /// What was touched, for the order check.
+    pub accesses: Accesses,
     /// Source of every random choice.
     pub random: Random,
     /// Injected faults.
@@ -259,6 +267,8 @@ impl State {
             captures: BTreeMap::new(),
             pending: HashMap::new(),
             running: None,
+            host_clock: Clock::default(),
+            accesses: Accesses::default(),
             faults: Faults::default(),
             report: Report::default(),
             last_enqueue: Instant::now(),
@@ -354,12 +364,7 @@ impl State {
     ///
     /// # Errors
     /// Device lost or faulted, launch failures injected here.
-    pub fn enqueue(
-        &mut self,
-        stream: u64,
-        what: What,
-        mut after: Vec<OperationId>,
-    ) -> Outcome<OperationId> {
+    pub fn enqueue(&mut self, stream: u64, what: What, after: Option<Done>) -> Outcome<Done> {
         let Some(ordinal) = self.streams.get(&stream).map(|found| found.device) else {
             return Err(self.bad_handle(HandleKind::Stream, stream));
         };
@@ -371,8 +376,19 @@ impl State {
             return Err(Error::CONTEXT_IS_DESTROYED);
         }
         let hung = launch && self.faults.strikes(Site::Hang);
-        after.extend(self.null_stream_order(stream, ordinal));
-        after.retain(|id| self.pending.contains_key(id));
+        let mut clock = self.host_clock.clone();
+        let mut wanted = Vec::new();
+        for other in self.null_stream_order(stream, ordinal) {
+            if let Some(found) = self.streams.get(&other) {
+                clock.join(&found.clock);
+                wanted.extend(found.last);
+            }
+        }
+        if let Some((id, theirs)) = after {
+            clock.join(&theirs);
+            wanted.push(id);
+        }
+        wanted.retain(|id| self.pending.contains_key(id));
         let uses: Vec<Use> = match &what {
             What::Work(work) => work.uses(),
             What::Graph(run) => run.steps.iter().flat_map(|work| work.uses()).collect(),
@@ -381,15 +397,19 @@ impl State {
         let id = self.new_number();
         let enqueued = Instant::now();
         if let Some(found) = self.streams.get_mut(&stream) {
+            clock.join(&found.clock);
             found.last = Some(id);
             found.queue.push_back(Operation {
                 id,
-                after,
+                after: wanted,
                 what,
                 uses,
+                clock: Arc::new(clock.clone()),
                 hung,
                 enqueued,
             });
+            clock.see(stream, id);
+            found.clock = clock.clone();
         }
         self.pending.insert(id, stream);
         self.last_enqueue = enqueued;
@@ -398,35 +418,52 @@ impl State {
             super::scheduler::start();
         }
         runtime().wake.notify_all();
-        Ok(id)
+        Ok((id, Arc::new(clock)))
     }
 
     /// HIP's legacy null stream: its work comes after all earlier work of the device's blocking
     /// streams, and their later work comes after it.
-    fn null_stream_order(&self, stream: u64, ordinal: usize) -> Vec<OperationId> {
+    fn null_stream_order(&self, stream: u64, ordinal: usize) -> Vec<u64> {
         let Some(device) = self.devices.get(ordinal) else {
             return Vec::new();
         };
-        let of_device = |found: &&Stream| found.device == ordinal;
         if stream == device.null_stream {
             let blocking = self
                 .streams
-                .values()
-                .filter(of_device)
-                .filter(|found| found.blocking);
-            blocking.filter_map(|found| found.last).collect()
+                .iter()
+                .filter(|(_, found)| found.device == ordinal && found.blocking);
+            blocking.map(|(handle, _)| *handle).collect()
         } else if self
             .streams
             .get(&stream)
             .is_some_and(|found| found.blocking)
         {
-            self.streams
-                .get(&device.null_stream)
-                .and_then(|null| null.last)
-                .into_iter()
-                .collect()
+            vec![device.null_stream]
         } else {
             Vec::new()
+        }
+    }
+
+    /// The host waited for everything that comes before `clock`.
+    pub fn host_saw(&mut self, clock: &Clock) {
+        self.host_clock.join(clock);
+    }
+
+    /// The host waited for everything that is in a stream now.
+    pub fn host_saw_stream(&mut self, stream: u64) {
+        if let Some(found) = self.streams.get(&stream) {
+            self.host_clock.join(&found.clock);
+        }
+    }
+
+    /// The host waited for everything that is in a device's streams now.
+    pub fn host_saw_device(&mut self, ordinal: usize) {
+        for found in self
+            .streams
+            .values()
+            .filter(|found| found.device == ordinal)
+        {
+            self.host_clock.join(&found.clock);
         }
     }
 

@@ -14,7 +14,9 @@ use super::error::Error;
 use super::execution::{Outcome, Task, TaskKind};
 use super::faults::Site;
 use super::operation::{OperationId, Use, What, Work};
+use super::order::Access;
 use super::runtime::{State, runtime};
+use crate::isa::Footprint;
 
 /// Something that can be executed now.
 #[derive(Clone, Copy, Debug)]
@@ -270,6 +272,16 @@ impl State {
         )
     }
 
+    /// Lets go of accesses that nothing can conflict with any more.
+    fn forget_accesses(&mut self) {
+        if !self.pending.len().is_multiple_of(128) {
+            return;
+        }
+        let queued = self.streams.values().flat_map(|stream| &stream.queue);
+        self.accesses
+            .forget(&self.host_clock, queued.map(|operation| &*operation.clock));
+    }
+
     /// Books what an executed candidate did.
     fn end(&mut self, candidate: Candidate, task: &Task, outcome: Outcome) {
         for (kind, message) in outcome.violations {
@@ -287,6 +299,16 @@ impl State {
         let mut record = None;
         let mut executable = None;
         let mut whole = true;
+        let mut access = None;
+        let touched = if self.config.order && outcome.failure.is_none() {
+            task.touched(outcome.counters, |address| {
+                self.allocations
+                    .containing(address)
+                    .is_some_and(|found| !found.freed)
+            })
+        } else {
+            Footprint::default()
+        };
         if let Some(operation) = stream
             .queue
             .front_mut()
@@ -303,14 +325,36 @@ impl State {
                 }
                 _ => {}
             }
+            if !touched.is_empty() {
+                let node = match &operation.what {
+                    What::Graph(run) => candidate
+                        .step
+                        .map(|index| (index, Arc::clone(&run.shape.ancestors))),
+                    _ => None,
+                };
+                access = Some(Access {
+                    stream: candidate.stream,
+                    operation: candidate.operation,
+                    clock: Arc::clone(&operation.clock),
+                    node,
+                    name: task.name.clone(),
+                    footprint: touched,
+                });
+            }
             if whole {
                 stream.queue.pop_front();
             }
+        }
+        if let Some(access) = access
+            && let Some(message) = self.accesses.add(access)
+        {
+            self.report.violation("unordered_access", message);
         }
         if !whole {
             return;
         }
         self.pending.remove(&candidate.operation);
+        self.forget_accesses();
         if let Some(event) = record {
             self.stamp_event(event, candidate.operation);
         }

@@ -7,6 +7,7 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::operation::{HostCall, Operation, OperationId, What};
+use super::order::Clock;
 use super::runtime::{HandleKind, State, runtime};
 
 const NON_BLOCKING: c_uint = 1;
@@ -26,6 +27,8 @@ pub struct Stream {
     pub priority: c_int,
     /// Operations that are not done, oldest first.
     pub queue: VecDeque<Operation>,
+    /// What comes before the next operation, its own ones included.
+    pub clock: Clock,
     /// The newest operation, done or not.
     pub last: Option<OperationId>,
     /// The program destroyed it; it goes when its queue is empty.
@@ -53,6 +56,7 @@ impl Stream {
             flags,
             priority,
             queue: VecDeque::new(),
+            clock: Clock::default(),
             last: None,
             destroyed: false,
             null: false,
@@ -188,6 +192,7 @@ hip_functions! {
             state.nudge();
             return Err(Error::NOT_READY);
         }
+        state.host_saw_stream(handle);
         state.take_fault(ordinal)
     }
 
@@ -197,18 +202,24 @@ hip_functions! {
         let handle = state.stream_handle(stream)?;
         state.refuse_capturing_stream(handle, "hipStreamSynchronize")?;
         let Some(found) = state.streams.get(&handle) else { return Err(Error::INVALID_HANDLE) };
-        let (ordinal, last) = (found.device, found.last);
+        let (ordinal, last, null) = (found.device, found.last, found.null);
+        let mut clock = found.clock.clone();
         // The null stream's work is all that came before in the blocking streams too.
         let mut until: Vec<OperationId> = last.into_iter().collect();
-        if found.null {
-            let blocking = state.streams.values().filter(|other| other.device == ordinal && other.blocking);
-            until.extend(blocking.filter_map(|other| other.last));
+        if null {
+            let mine = |other: &&Stream| other.device == ordinal && other.blocking;
+            for other in state.streams.values().filter(mine) {
+                until.extend(other.last);
+                clock.join(&other.clock);
+            }
         }
         runtime().wait(&mut state, "hipStreamSynchronize", |state| {
             let ended = state.check_device(ordinal).is_err()
                 || until.iter().all(|id| !state.pending.contains_key(id));
             ended.then(|| state.take_fault(ordinal))
-        })
+        })?;
+        state.host_saw(&clock);
+        Ok(())
     }
 
     /// Later work of a stream comes after the newest record of an event.
@@ -219,11 +230,17 @@ hip_functions! {
         if state.capture_wait(handle, event)? {
             return Ok(());
         }
-        let record = state.events.get(&event).and_then(|found| found.record);
-        let Some(record) = record.filter(|record| state.pending.contains_key(record)) else {
+        let Some(record) = state.events.get(&event).and_then(|found| found.record.clone()) else {
             return state.check_device(state.stream_device(handle));
         };
-        state.enqueue(handle, What::Wait, vec![record]).map(|_| ())
+        if !state.pending.contains_key(&record.0) {
+            state.check_device(state.stream_device(handle))?;
+            if let Some(found) = state.streams.get_mut(&handle) {
+                found.clock.join(&record.1);
+            }
+            return Ok(());
+        }
+        state.enqueue(handle, What::Wait, Some(record)).map(|_| ())
     }
 
     /// Calls a host function in stream order. Cannot be captured.
@@ -236,6 +253,6 @@ hip_functions! {
         let mut state = runtime().lock();
         let handle = state.stream_handle(stream)?;
         state.refuse_capturing_stream(handle, "hipLaunchHostFunc")?;
-        state.enqueue(handle, What::Host(HostCall { function, user_data }), Vec::new()).map(|_| ())
+        state.enqueue(handle, What::Host(HostCall { function, user_data }), None).map(|_| ())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decode::{Map, Target};
 use super::disassembly::Text;
-use super::operand::{EXEC, Src, Ty, VCC};
+use super::operand::{EXEC, M0, Src, Ty, VCC};
 use super::wave::{Fail, Flow, Run, Wave};
 
 /// Instructions that only order, delay or hint: in-order execution needs none of them.
@@ -113,6 +113,24 @@ pub fn decode(
                 Ok(Flow::Barrier)
             })
         }
+        "s_set_gpr_idx_on" => {
+            let by = t.operand(0)?.src(Ty::B32)?;
+            let text = t.odd.first().map(String::as_str).unwrap_or("");
+            let mut mode = 0;
+            for (name, bit) in [("SRC0", 1), ("SRC1", 2), ("SRC2", 4), ("DST", 8)] {
+                mode |= if text.contains(name) { bit } else { 0 };
+            }
+            Box::new(move |w, _| {
+                let by = w.s32(by) & 0xff;
+                w.set_s32(M0, w.s[M0 as usize] & !0xff | by);
+                w.gpr_index = Some((mode, by));
+                Ok(Flow::Next)
+            })
+        }
+        "s_set_gpr_idx_off" => Box::new(|w, _| {
+            w.gpr_index = None;
+            Ok(Flow::Next)
+        }),
         "s_getpc_b64" => {
             let dst = t.operand(0)?.sgpr()?;
             Box::new(move |w, g| {

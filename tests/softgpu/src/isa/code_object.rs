@@ -103,6 +103,19 @@ impl Program {
             .iter()
             .map(|l| decode(&l.text, l.pc, l.size, &target, &map))
             .collect();
+        // Register indexing (gfx9) is known to moves only: anything else between on and off cannot run.
+        let mut indexing = false;
+        for inst in &mut code {
+            if inst.text.starts_with("s_set_gpr_idx_") {
+                indexing = inst.text.starts_with("s_set_gpr_idx_on");
+            } else if indexing
+                && inst.text.starts_with("v_")
+                && !inst.text.starts_with("v_mov_b32_e32")
+            {
+                inst.missing =
+                    Some("relative register numbers are implemented for v_mov_b32 only".into());
+            }
+        }
         for i in 0..code.len() {
             let mut next = i + 1;
             if code[i].falls_through() {
@@ -124,6 +137,11 @@ impl Program {
     /// Highest register row of a range of instructions, plus one.
     pub fn rows(&self, from: usize, to: usize) -> usize {
         let (mut v, mut acc) = (1, 0);
+        let relative =
+            |i: &Inst| i.text.starts_with("v_movrel") || i.text.starts_with("s_set_gpr_idx");
+        if self.code.get(from..to).unwrap_or(&[]).iter().any(relative) {
+            v = ACC;
+        }
         for inst in self.code.get(from..to).unwrap_or(&[]) {
             for (first, n) in registers(&inst.text) {
                 if first >= ACC {

@@ -1,5 +1,6 @@
 //! What a launch did, counted.
 
+use super::Footprint;
 use std::fmt::Write;
 
 /// Wave-instructions executed, by class.
@@ -60,6 +61,8 @@ pub struct Report {
     pub bytes_stored: u64,
     /// Address of a global store that was done, 0 for none.
     pub last_store: u64,
+    /// Global memory touched by one launch, where races are checked (else empty; not summed).
+    pub touched: Footprint,
     /// Distinct 64-byte and 128-byte lines, summed over the wave accesses to global memory.
     pub lines_64: u64,
     pub lines_128: u64,

@@ -2,8 +2,8 @@
 
 use super::decode::Target;
 use super::disassembly::{Text, list};
-use super::operand::{Src, Ty};
-use super::wave::{Flow, Row, Run, Wave};
+use super::operand::{M0, Src, Ty};
+use super::wave::{Fail, Flow, Row, Run, Step, Wave};
 
 /// A DPP control: for each lane the lane it reads.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ impl Dpp {
 }
 
 /// Decodes a cross-lane instruction, or None when the name is another family's.
-pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
+pub fn decode(t: &Text, target: &Target) -> Result<Option<Run>, String> {
     let run: Run = match t.name.as_str() {
         "v_readfirstlane_b32" => {
             let (dst, src) = (t.operand(0)?.sgpr()?, t.operand(1)?.src(Ty::B32)?);
@@ -192,9 +192,68 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
                 Ok(Flow::Next)
             })
         }
+        "v_nop" | "v_pipeflush" => Box::new(|_, _| Ok(Flow::Next)),
+        "v_movrels_b32" | "v_movreld_b32" | "v_movrelsd_b32" => {
+            let (dst, src) = (t.operand(0)?.vgpr()?, t.operand(1)?.src(Ty::B32)?);
+            let from = t.name.contains("rels");
+            let to = t.name.contains("reld") || t.name.contains("relsd");
+            if t.dpp || t.sdwa {
+                return Err("DPP or SDWA on a relative move is not implemented".into());
+            }
+            Box::new(move |w, _| {
+                let by = w.s[M0 as usize];
+                move_relative(
+                    w,
+                    dst,
+                    src,
+                    if from { by } else { 0 },
+                    if to { by } else { 0 },
+                )
+            })
+        }
+        // gfx9: moves between s_set_gpr_idx_on and _off add M0's low byte to register numbers.
+        "v_mov_b32" if target.generation == 9 && !t.dpp && !t.sdwa => {
+            let (dst, src) = (t.operand(0)?.vgpr()?, t.operand(1)?.src(Ty::B32)?);
+            let plain = super::valu::build(super::valu_int::plain_move(), t, target)?;
+            Box::new(move |w, g| match w.gpr_index {
+                None => plain(w, g),
+                Some((mode, by)) => {
+                    let pick = |bit: u32| if mode & bit != 0 { by } else { 0 };
+                    move_relative(w, dst, src, pick(1), pick(8))
+                }
+            })
+        }
         _ => return Ok(None),
     };
     Ok(Some(run))
+}
+
+/// A move whose source and destination register numbers are raised.
+fn move_relative(w: &mut Wave, dst: u16, src: Src, from: u32, to: u32) -> Step {
+    let last = (w.rows.len() / w.halves) as u32;
+    let raise = |r: u16, by: u32| {
+        let r = u32::from(r).wrapping_add(by);
+        // AccVGPRs are no continuation of the VGPRs.
+        if r < last.min(256) {
+            Ok(r as u16)
+        } else {
+            Err(Fail::lane(
+                0,
+                format!("relative move of v{r}, past the registers"),
+            ))
+        }
+    };
+    let src = match src {
+        Src::V(r) => Src::V(raise(r, from)?),
+        other => other,
+    };
+    let dst = raise(dst, to)?;
+    for h in 0..w.halves {
+        let mut buffer = [0; 32];
+        let row = *w.row(src, h, &mut buffer);
+        w.put(dst, h, &row, w.exec_half(h));
+    }
+    Ok(Flow::Next)
 }
 
 /// `v_permlane16`: each lane reads its row (the other row of the pair for x16) at the index that

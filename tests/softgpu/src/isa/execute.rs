@@ -217,8 +217,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
     let lds_bytes =
         (kernel.lds_bytes as usize).next_multiple_of(if launch.dynamic_lds > 0 { 16 } else { 4 });
     let lds_bytes = lds_bytes + launch.dynamic_lds as usize;
-    if lds_bytes > 160 << 10 {
-        return Err(fail(format!("{lds_bytes} bytes of LDS")));
+    if lds_bytes > 64 << 10 {
+        return Err(fail(format!(
+            "{lds_bytes} bytes of LDS, a workgroup has at most 65536"
+        )));
     }
     let mut shared = Shared {
         program: &kernel.program,
@@ -283,6 +285,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
+    report.touched = shared
+        .race
+        .as_ref()
+        .map_or_else(Default::default, |race| race.footprint(&shared.snapshot));
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;

@@ -6,6 +6,7 @@
 //! a workgroup that performed an atomic after its write is ordered before one whose own later
 //! atomic came after that (release and acquire, as tickets and last-block reductions do).
 
+use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
 use super::wave::{Fail, Wave};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
@@ -141,10 +142,50 @@ impl<'l> Group<'l> {
     }
 }
 
+/// Dwords of a block of a shadow.
+const BLOCK: usize = 256;
+
+/// The shadow of one region.
+struct Shadow {
+    /// Writer and reader of each dword.
+    cells: Vec<AtomicU64>,
+    /// One bit for each block of dwords that was touched.
+    touched: Vec<AtomicU64>,
+}
+
+impl Shadow {
+    fn new(bytes: usize) -> Shadow {
+        let dwords = bytes / 4 + 2;
+        Shadow {
+            cells: zeroed(2 * dwords),
+            touched: zeroed(dwords / BLOCK / 64 + 1),
+        }
+    }
+
+    fn touch(&self, dword: usize) {
+        let block = dword / BLOCK;
+        if let Some(word) = self.touched.get(block / 64)
+            && word.load(Ordering::Relaxed) >> (block % 64) & 1 == 0
+        {
+            word.fetch_or(1 << (block % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Numbers of the blocks that were touched.
+    fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
+        self.touched.iter().enumerate().flat_map(|(index, word)| {
+            let bits = word.load(Ordering::Relaxed);
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| 64 * index + bit)
+        })
+    }
+}
+
 /// The shadow of global memory for one launch: per dword its last writer and reader.
 pub struct GlobalRace {
     /// One for each region of the snapshot, made at its first access.
-    shadows: Vec<OnceLock<Vec<AtomicU64>>>,
+    shadows: Vec<OnceLock<Shadow>>,
     sizes: Vec<usize>,
     clock: AtomicU64,
     /// Moments of each workgroup's atomics.
@@ -235,6 +276,35 @@ impl GlobalRace {
         matches!((released, acquired), (Some(r), Some(a)) if r < a)
     }
 
+    /// All memory of the snapshot's regions that was touched so far.
+    pub fn footprint(&self, snapshot: &Snapshot) -> Footprint {
+        let mut footprint = Footprint::default();
+        for (shadow, region) in self.shadows.iter().zip(&snapshot.regions) {
+            let Some(shadow) = shadow.get() else {
+                continue;
+            };
+            let base = region.start() & !3;
+            for block in shadow.blocks() {
+                let first = 2 * BLOCK * block;
+                let end = (first + 2 * BLOCK).min(shadow.cells.len());
+                let cells = shadow.cells.get(first..end).unwrap_or_default();
+                for (index, pair) in cells.chunks_exact(2).enumerate() {
+                    let start = base + 4 * (BLOCK * block + index) as u64;
+                    for (cell, whole, part) in
+                        [(&pair[0], WRITE, PART_WRITE), (&pair[1], READ, PART_READ)]
+                    {
+                        let who = Who(cell.load(Ordering::Relaxed));
+                        if who.0 != 0 {
+                            let kind = if who.bytes() == 15 { whole } else { part };
+                            footprint.add(kind, start, start + 4);
+                        }
+                    }
+                }
+            }
+        }
+        footprint
+    }
+
     /// Checks and records one access: `(address, bytes)` in the region `(start, number)`.
     pub fn check(
         &self,
@@ -248,7 +318,7 @@ impl GlobalRace {
         let (Some(shadow), Some(size)) = (self.shadows.get(index), self.sizes.get(index)) else {
             return Ok(());
         };
-        let cells = shadow.get_or_init(|| zeroed(2 * (size / 4 + 2)));
+        let shadow = shadow.get_or_init(|| Shadow::new(*size));
         let me = Who::new(g, w, access == Access::Atomic);
         let base = start & !3;
         let end = addr + len;
@@ -258,9 +328,10 @@ impl GlobalRace {
             let bytes = ((1 << n) - 1) << (at % 4);
             let cell = ((at - base) / 4) as usize * 2;
             at += n;
-            let Some([writer_cell, reader_cell]) = cells.get(cell..cell + 2) else {
+            let Some([writer_cell, reader_cell]) = shadow.cells.get(cell..cell + 2) else {
                 return Ok(());
             };
+            shadow.touch(cell / 2);
             let (writer, reader) = (
                 Who(writer_cell.load(Ordering::Relaxed)),
                 Who(reader_cell.load(Ordering::Relaxed)),

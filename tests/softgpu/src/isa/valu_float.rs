@@ -313,6 +313,9 @@ fn fixup32(q: f32, d: f32, n: f32) -> f32 {
         0.0 * sign
     } else if exp_bits(n) - exp_bits(d) < -150 {
         0.0 * sign
+    } else if q.is_nan() {
+        // The iteration met infinities on its way to a quotient too large.
+        f32::INFINITY * sign
     } else {
         q.abs() * sign
     }
@@ -334,6 +337,8 @@ fn fixup64(q: f64, d: f64, n: f64) -> f64 {
         f64::INFINITY * sign
     } else if d.is_infinite() || n == 0.0 || exponent64(n) - exponent64(d) < -1075 {
         0.0 * sign
+    } else if q.is_nan() {
+        f64::INFINITY * sign
     } else {
         q.abs() * sign
     }

@@ -160,6 +160,11 @@ pub fn find(t: &Text, target: &Target) -> Result<Option<Op>, String> {
         .or_else(|| with_masks(name)))
 }
 
+/// `v_mov_b32`.
+pub fn plain_move() -> Op {
+    a1(B32, l1(|a| a))
+}
+
 fn bits(name: &str) -> Option<Op> {
     Some(match name {
         "v_mov_b32"
@@ -379,7 +384,7 @@ fn short(name: &str, target: &Target) -> Option<Op> {
     };
     // Those with a 32-bit encoding on gfx9 clear the high half there.
     let vop2 = !name.contains('3')
-        && !name.contains("mad")
+        && (!name.contains("mad") || name.contains("legacy"))
         && !name.contains("_nc_")
         && !name.ends_with("_i16")
         || matches!(name, "v_min_i16" | "v_max_i16" | "v_ashrrev_i16");

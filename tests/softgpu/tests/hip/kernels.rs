@@ -385,3 +385,48 @@ fn a_forked_child_can_compile_while_the_parent_works() {
     });
     gpu.clean();
 }
+
+#[test]
+fn direct_launches_can_be_made_slow_or_endless() {
+    let gpu = gpu("devices=gfx1100");
+    let module = load("gfx1100");
+    let stream = new_stream();
+    let block = malloc(64);
+    put(block, &floats(&[1.0; 16]));
+    let arguments: [&[u8]; 3] = [&address(block), &16u32.to_ne_bytes(), &2f32.to_ne_bytes()];
+    let scale = function(module, "scale");
+    let time = || {
+        let (start, stop) = (new_event(), new_event());
+        let mut time = 0f32;
+        unsafe {
+            ok(softgpu::hip::event::hipEventRecord(start, stream));
+            ok(launch(scale, 1, 64, stream, &arguments));
+            ok(softgpu::hip::event::hipEventRecord(stop, stream));
+            sync(stream);
+            ok(softgpu::hip::event::hipEventElapsedTime(
+                &raw mut time,
+                start,
+                stop,
+            ));
+        }
+        time
+    };
+    time();
+    gpu.fault("direct_slow=40000");
+    assert!(time() >= 40.0);
+    gpu.fault("none;hang@2");
+    ok(launch(scale, 1, 64, stream, &arguments));
+    let done = new_event();
+    ok(unsafe { softgpu::hip::event::hipEventRecord(done, stream) });
+    ok(launch(scale, 1, 64, stream, &arguments));
+    ok(unsafe { softgpu::hip::event::hipEventSynchronize(done) });
+    assert_eq!(
+        unsafe { softgpu::hip::stream::hipStreamQuery(stream) },
+        NOT_READY
+    );
+    assert_eq!(gpu.report()["hung"], 1);
+    // A device reset ends it.
+    ok(unsafe { softgpu::hip::device::hipDeviceReset() });
+    assert_eq!(gpu.report()["hung"], 0);
+    gpu.clean();
+}

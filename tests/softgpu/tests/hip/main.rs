@@ -9,5 +9,6 @@ mod kernel_graphs;
 mod kernels;
 mod memory;
 mod ordering;
+mod races;
 mod support;
 mod support_kernels;

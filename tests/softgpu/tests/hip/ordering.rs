@@ -98,7 +98,7 @@ fn the_null_stream_orders_blocking_streams_only() {
         assert_eq!(seen, [3], "seed {seed}");
         ok(unsafe { softgpu::hip::device::hipDeviceSynchronize() });
         reordered |= get(at(block, 1), 1) == [1];
-        gpu.clean();
+        assert_eq!(gpu.found("unordered_access"), 1, "seed {seed}");
     }
     assert!(
         reordered,
