@@ -90,7 +90,7 @@ fn every_exported_function_is_declared_and_explained() {
         }
     }
     let declared = header.matches("mlxrocm_").count();
-    assert!(count >= 95 && declared > count, "{count} functions found");
+    assert!(count >= 92 && declared > count, "{count} functions found");
 }
 
 #[test]

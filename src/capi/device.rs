@@ -288,7 +288,16 @@ pub unsafe extern "C" fn mlxrocm_device_open(
         let device = unsafe { Output::new(device, "device") }?;
         let object = match index.checked_sub(CPUS) {
             None => DeviceObject::cpu(),
-            Some(ordinal) => DeviceObject::of(Gpu::open(ordinal)?),
+            Some(ordinal) => {
+                let found = Device::list().found.len();
+                if found > 0 && ordinal >= found {
+                    return Err(Error::NoDevice(format!(
+                        "there is no device {index}: mlxrocm_device_count says {}",
+                        CPUS + found
+                    )));
+                }
+                DeviceObject::of(Gpu::open(ordinal)?)
+            }
         };
         device.write(handle::publish(object));
         Ok(())
