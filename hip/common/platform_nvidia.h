@@ -2,6 +2,7 @@
 #pragma once
 
 #if defined(__CUDACC_RTC__)
+#pragma nv_diag_suppress 177 // functions of these files that a kernel does not use
 #define KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 #define KERNEL_WAVES(threads, waves) \
     extern "C" __global__ __launch_bounds__(threads, (waves) * 128 / (threads) > 0 ? (waves) * 128 / (threads) : 1)

@@ -1,7 +1,7 @@
 //! `words.hip` against Rust's own arithmetic.
 
 use crate::prng::Prng;
-use crate::{Bench, on_every_target};
+use crate::{Bench, gpu, on_every_target};
 use half::{bf16, f16};
 use mlxrocm::gpu::{Args, Kernel, Module};
 use std::collections::HashMap;
@@ -12,8 +12,56 @@ use std::sync::Mutex;
 #[path = "../../build/arguments.rs"]
 mod arguments;
 
-/// A kernel of `words.hip`, compiled as the build script compiles the library's own.
+/// The device code of the library, wherever this test runs.
+const FILES: [(&str, &str); 8] = [
+    ("types.h", include_str!("../../hip/common/types.h")),
+    ("platform.h", include_str!("../../hip/common/platform.h")),
+    (
+        "platform_amd.h",
+        include_str!("../../hip/common/platform_amd.h"),
+    ),
+    (
+        "platform_nvidia.h",
+        include_str!("../../hip/common/platform_nvidia.h"),
+    ),
+    ("portable.h", include_str!("../../hip/common/portable.h")),
+    ("math.h", include_str!("../../hip/common/math.h")),
+    ("reduce.h", include_str!("../../hip/common/reduce.h")),
+    ("words.hip", include_str!("words.hip")),
+];
+
+/// Appends a file to `text`, its includes in place, each once.
+fn flatten(name: &str, seen: &mut Vec<String>, text: &mut String) {
+    if seen.iter().any(|other| other == name) {
+        return;
+    }
+    seen.push(name.to_owned());
+    let (_, content) = FILES.iter().find(|(file, _)| *file == name).expect(name);
+    for line in content.lines() {
+        match line.strip_prefix("#include \"") {
+            Some(included) => flatten(
+                included.trim_start_matches("common/").trim_end_matches('"'),
+                seen,
+                text,
+            ),
+            None if line == "#pragma once" => {}
+            None => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+}
+
+/// A kernel of `words.hip`, compiled as the build script compiles the library's own; on a real GPU
+/// by the run-time compiler.
 fn kernel(bench: &Bench, name: &str) -> Kernel {
+    if gpu::is_real() {
+        let mut text = String::new();
+        flatten("words.hip", &mut Vec::new(), &mut text);
+        let module = Module::compile(&bench.device, "words.hip", &text, &[]).unwrap();
+        return module.kernel(name).unwrap();
+    }
     static CODE: Mutex<Option<HashMap<String, Vec<u8>>>> = Mutex::new(None);
     let arch = &bench.device.facts().arch;
     let mut all = CODE
@@ -46,6 +94,22 @@ fn kernel(bench: &Bench, name: &str) -> Kernel {
         .unwrap()
         .kernel(name)
         .unwrap()
+}
+
+/// What a real GPU's test compiles is the same source.
+#[test]
+fn the_flat_source_compiles() {
+    if gpu::is_real() {
+        return;
+    }
+    let gpu = gpu::soft("devices=gfx1100");
+    let device = gpu.device();
+    let mut text = String::new();
+    flatten("words.hip", &mut Vec::new(), &mut text);
+    let module = Module::compile(&device, "words.hip", &text, &[]).unwrap();
+    for name in ["lanes", "numbers", "blocks"] {
+        assert!(module.kernel(name).is_ok(), "{name}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! | `bad_handle`, `wrong_device` | a destroyed or foreign handle; an object of another device |
 //! | `bad_launch`, `code_object` | a launch or an image that is refused |
 //! | `graph_arguments` | arguments of a graph's kernel changed or freed after the node was made |
+//! | `graph_pageable_copy` | a graph's copy node with an end in pageable memory |
 //! | `graph_in_flight` | an executable updated or destroyed while a launch of it is not done |
 //! | `child_graph_not_refreshed` | an update that would change a child graph |
 //! | `capture` | a call that ends a stream capture |
@@ -125,7 +126,7 @@ impl State {
             let message = format!("bytes beside {label} were overwritten");
             self.report.violation("guard_damaged", message);
         }
-        let mut out = String::from("{");
+        let mut out = format!("{{\"seed\":{},", self.config.seed);
         self.report.write_json(&mut out);
         let of_device =
             |found: &&super::allocation::Allocation| matches!(found.place, Place::Device(_));

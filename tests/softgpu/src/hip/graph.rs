@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
+use super::copy::End;
 use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
@@ -128,7 +129,13 @@ impl State {
         if to == 0 || from == 0 || bytes == 0 {
             return Err(Error::INVALID_VALUE);
         }
-        self.copy_ends(to, from, bytes as u64, kind)?;
+        let (to_end, from_end) = self.copy_ends(to, from, bytes as u64, kind)?;
+        if to_end == End::Pageable || from_end == End::Pageable {
+            let message = format!(
+                "copy node from {from:#x} to {to:#x}: pageable memory must stay where it is for every launch"
+            );
+            self.report.violation("graph_pageable_copy", message);
+        }
         Ok(CopyCall {
             to,
             from: Source::Address(from),

@@ -68,3 +68,39 @@ fn a_program_may_close_the_library_while_its_thread_lives() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
+
+/// Runs itself again with the variable set: the library reads it once a process.
+#[test]
+fn the_environment_configures_the_library() {
+    let name = "exports::the_environment_configures_the_library";
+    if std::env::var_os("SOFTGPU_CONFIG").is_none() {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .env("SOFTGPU_CONFIG", "devices=gfx942,gfx1201;seed=5")
+            .output()
+            .unwrap();
+        assert!(
+            child.status.success(),
+            "{}",
+            String::from_utf8_lossy(&child.stdout)
+        );
+        assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+        return;
+    }
+    let library = unsafe { libloading::Library::new(library()) }.unwrap();
+    let mut count = 0;
+    let call =
+        unsafe { library.get::<unsafe extern "C" fn(*mut i32) -> i32>(b"hipGetDeviceCount\0") };
+    assert_eq!(unsafe { call.unwrap()(&raw mut count) }, 0);
+    assert_eq!(count, 2);
+    let report = unsafe {
+        library.get::<unsafe extern "C" fn(*mut u8, usize) -> usize>(b"softgpu_report\0")
+    };
+    let mut text = vec![0u8; 4096];
+    unsafe { report.unwrap()(text.as_mut_ptr(), text.len()) };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(
+        text.contains("\"seed\":5") && text.contains("gfx1201"),
+        "{text}"
+    );
+}

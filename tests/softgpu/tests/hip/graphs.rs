@@ -228,6 +228,24 @@ fn mistakes_in_building_are_refused() {
 }
 
 #[test]
+fn copy_nodes_with_pageable_ends_are_reported() {
+    let gpu = gpu("devices=gfx1100");
+    let stream = new_stream();
+    let block = malloc(64);
+    let data = vec![3u8; 64];
+    let (graph, mut node) = (new_graph(), NULL);
+    let from = data.as_ptr().cast();
+    ok(unsafe {
+        hipGraphAddMemcpyNode1D(&raw mut node, graph, NULL.cast(), 0, block, from, 64, 1)
+    });
+    assert_eq!(gpu.found("graph_pageable_copy"), 1);
+    let executable = instantiate(graph);
+    ok(unsafe { hipGraphLaunch(executable, stream) });
+    sync(stream);
+    assert_eq!(get(block, 64), data);
+}
+
+#[test]
 fn graph_faults_change_bits_and_time() {
     let gpu = gpu("devices=gfx1100");
     let stream = new_stream();

@@ -430,3 +430,63 @@ fn direct_launches_can_be_made_slow_or_endless() {
     assert_eq!(gpu.report()["hung"], 0);
     gpu.clean();
 }
+
+#[test]
+fn a_kernel_cannot_touch_another_devices_memory() {
+    let gpu = gpu("devices=gfx1100,gfx1100");
+    let module = load("gfx1100");
+    ok(unsafe { softgpu::hip::device::hipSetDevice(1) });
+    let there = malloc(64);
+    let stream_there = new_stream();
+    ok(unsafe { softgpu::hip::device::hipSetDevice(0) });
+    let values: [&[u8]; 3] = [&address(there), &0u64.to_ne_bytes(), &1u32.to_ne_bytes()];
+    let poke = function(module, "poke");
+    assert_eq!(
+        launch(poke, 1, 64, stream_there, &values),
+        98,
+        "a kernel of another device"
+    );
+    assert_eq!(gpu.found("wrong_device"), 1);
+    ok(launch(poke, 1, 64, NULL, &values));
+    assert_eq!(
+        unsafe { softgpu::hip::stream::hipStreamSynchronize(NULL) },
+        700
+    );
+    assert!(
+        gpu.messages().contains("near no allocation"),
+        "{}",
+        gpu.messages()
+    );
+}
+
+#[test]
+fn headers_reach_the_compiler() {
+    let gpu = gpu("devices=gfx1100");
+    let source = CString::new(
+        "#include \"sub/value.h\"\nextern \"C\" __global__ void k(int* a) { *a = VALUE; }",
+    );
+    let (source, header) = (source.unwrap(), CString::new("#define VALUE 5").unwrap());
+    let compile_with = |name: &str| unsafe {
+        let name = CString::new(name).unwrap();
+        let (headers, names) = ([header.as_ptr()], [name.as_ptr()]);
+        let mut program = NULL;
+        let code = softgpu::hip::hiprtc::hiprtcCreateProgram(
+            &raw mut program,
+            source.as_ptr(),
+            std::ptr::null(),
+            1,
+            headers.as_ptr(),
+            names.as_ptr(),
+        );
+        if code != 0 {
+            return (code, 0);
+        }
+        let compiled = softgpu::hip::hiprtc::hiprtcCompileProgram(program, 0, std::ptr::null());
+        ok(softgpu::hip::hiprtc::hiprtcDestroyProgram(&raw mut program));
+        (code, compiled)
+    };
+    assert_eq!(compile_with("sub/value.h"), (0, 0));
+    assert_eq!(compile_with("other.h"), (0, 6));
+    assert_eq!(compile_with("../outside.h").0, 2);
+    gpu.clean();
+}
