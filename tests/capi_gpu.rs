@@ -120,7 +120,7 @@ fn faults() {
 
 #[test]
 fn any_order_of_freeing() {
-    plainly("gpu_order", &["7"]);
+    plainly("gpu_order", &["17"]);
     sanitized("gpu_order", &["101"]);
 }
 
