@@ -74,7 +74,7 @@ unsafe impl SizedStruct for mlxrocm_program_info {
 }
 
 enum Phase {
-    Recording(Encoder),
+    Recording(Box<Encoder>),
     Ready(Arc<Program>),
     /// Between the two, where a panic left it.
     Nothing,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn mlxrocm_program_new(
         let output = unsafe { Output::new(program, "program") }?;
         let encoder = object.gpu()?.device.encoder()?;
         output.write(handle::publish(ProgramObject {
-            phase: Mutex::new(Phase::Recording(encoder)),
+            phase: Mutex::new(Phase::Recording(Box::new(encoder))),
         }));
         Ok(())
     })
