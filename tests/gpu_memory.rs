@@ -41,52 +41,6 @@ fn freed_memory_is_reused_and_never_given_to_the_driver_when_dropped() {
 }
 
 #[test]
-fn out_of_memory_is_an_error_and_everything_stays_usable() {
-    let gpu = gpu::soft("devices=gfx1100;vram_mib=64");
-    let device = gpu.device();
-    let total = device.memory().unwrap().total;
-    assert_eq!(device.memory().unwrap().limit, total / 100 * 85);
-    let error = device.alloc(total).err().unwrap();
-    assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("limit")));
-    // The driver's own end: the cache is given back, then it is asked once more.
-    let cached = device.alloc(30 << 20).unwrap();
-    drop(cached);
-    gpu.fault("alloc@1");
-    let buffer = device.alloc(20 << 20).unwrap();
-    assert_eq!(gpu.calls("hipFree"), 1, "the cache was not given back");
-    gpu.fault("alloc@1+");
-    let error = device.alloc(4 << 20).err().unwrap();
-    assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("other programs")));
-    assert_eq!(error.status(), -4);
-    gpu.fault("none");
-    let stream = device.stream().unwrap();
-    stream.fill(&buffer, 0, 100, 9).unwrap();
-    let mut bytes = [0; 100];
-    stream.copy_to_host(&buffer, 0, &mut bytes).unwrap();
-    assert_eq!(bytes, [9; 100]);
-    drop((buffer, stream, device));
-    gpu.clean();
-    gpu.no_leaks();
-}
-
-#[test]
-fn memory_that_queued_work_holds_is_waited_for() {
-    let gpu = gpu::soft("devices=gfx1100;vram_mib=64;delay_us=20000");
-    let device = gpu.device();
-    let stream = device.stream().unwrap();
-    let buffer = device.alloc(40 << 20).unwrap();
-    stream.fill(&buffer, 0, 40 << 20, 1).unwrap();
-    drop(buffer);
-    // Only the memory of the first fits.
-    let start = Instant::now();
-    let next = device.alloc(48 << 20).unwrap();
-    assert!(start.elapsed() > Duration::from_millis(5));
-    stream.fill(&next, 0, 1, 1).unwrap();
-    stream.wait(gpu::PATIENCE).unwrap();
-    gpu.clean();
-}
-
-#[test]
 fn limits_can_be_set() {
     let gpu = gpu::gpu();
     let device = gpu.device();
@@ -148,18 +102,6 @@ fn a_storm_of_allocations_keeps_every_buffer_its_own() {
 }
 
 #[test]
-fn an_apu_counts_the_systems_memory() {
-    let gpu = gpu::soft("devices=gfx1151,gfx1100;vram_mib=512;integrated=1,0");
-    let apu = gpu.device();
-    assert!(apu.facts().integrated && apu.facts().memory_total > 512 << 20);
-    let counters = apu.memory().unwrap();
-    assert_eq!(counters.limit, apu.facts().memory_total / 100 * 80);
-    assert!(counters.free > 512 << 20);
-    let card = mlxrocm::gpu::Device::open(1).unwrap();
-    assert_eq!(card.facts().memory_total, 512 << 20);
-}
-
-#[test]
 fn uploads_arrive_whole_and_in_order() {
     let gpu = gpu::gpu();
     let device = gpu.device();
@@ -194,4 +136,67 @@ fn uploads_arrive_whole_and_in_order() {
     drop((target, stream, device));
     gpu.clean();
     gpu.no_leaks();
+}
+
+/// What only the software GPU can show: faults, other targets, its own counts.
+mod soft {
+    use super::*;
+
+    #[test]
+    fn out_of_memory_is_an_error_and_everything_stays_usable() {
+        let gpu = gpu::soft("devices=gfx1100;vram_mib=64");
+        let device = gpu.device();
+        let total = device.memory().unwrap().total;
+        assert_eq!(device.memory().unwrap().limit, total / 100 * 85);
+        let error = device.alloc(total).err().unwrap();
+        assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("limit")));
+        // The driver's own end: the cache is given back, then it is asked once more.
+        let cached = device.alloc(30 << 20).unwrap();
+        drop(cached);
+        gpu.fault("alloc@1");
+        let buffer = device.alloc(20 << 20).unwrap();
+        assert_eq!(gpu.calls("hipFree"), 1, "the cache was not given back");
+        gpu.fault("alloc@1+");
+        let error = device.alloc(4 << 20).err().unwrap();
+        assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("other programs")));
+        assert_eq!(error.status(), -4);
+        gpu.fault("none");
+        let stream = device.stream().unwrap();
+        stream.fill(&buffer, 0, 100, 9).unwrap();
+        let mut bytes = [0; 100];
+        stream.copy_to_host(&buffer, 0, &mut bytes).unwrap();
+        assert_eq!(bytes, [9; 100]);
+        drop((buffer, stream, device));
+        gpu.clean();
+        gpu.no_leaks();
+    }
+
+    #[test]
+    fn memory_that_queued_work_holds_is_waited_for() {
+        let gpu = gpu::soft("devices=gfx1100;vram_mib=64;delay_us=20000");
+        let device = gpu.device();
+        let stream = device.stream().unwrap();
+        let buffer = device.alloc(40 << 20).unwrap();
+        stream.fill(&buffer, 0, 40 << 20, 1).unwrap();
+        drop(buffer);
+        // Only the memory of the first fits.
+        let start = Instant::now();
+        let next = device.alloc(48 << 20).unwrap();
+        assert!(start.elapsed() > Duration::from_millis(5));
+        stream.fill(&next, 0, 1, 1).unwrap();
+        stream.wait(gpu::PATIENCE).unwrap();
+        gpu.clean();
+    }
+
+    #[test]
+    fn an_apu_counts_the_systems_memory() {
+        let gpu = gpu::soft("devices=gfx1151,gfx1100;vram_mib=512;integrated=1,0");
+        let apu = gpu.device();
+        assert!(apu.facts().integrated && apu.facts().memory_total > 512 << 20);
+        let counters = apu.memory().unwrap();
+        assert_eq!(counters.limit, apu.facts().memory_total / 100 * 80);
+        assert!(counters.free > 512 << 20);
+        let card = mlxrocm::gpu::Device::open(1).unwrap();
+        assert_eq!(card.facts().memory_total, 512 << 20);
+    }
 }

@@ -57,32 +57,6 @@ fn copies_and_fills_are_checked_and_arrive() {
 }
 
 #[test]
-fn streams_are_ordered_by_events() {
-    for seed in 1..=8 {
-        let gpu = gpu::soft(&format!("devices=gfx1100;seed={seed}"));
-        let device = gpu.device();
-        let (one, two) = (device.stream().unwrap(), device.stream().unwrap());
-        let (there, back) = (device.event().unwrap(), device.event().unwrap());
-        let buffer = device.alloc(4096).unwrap();
-        // An event that was never recorded is no reason to wait.
-        two.wait_for(&there).unwrap();
-        for round in 0..20_u8 {
-            one.wait_for(&back).unwrap();
-            one.fill(&buffer, 0, 4096, round).unwrap();
-            one.record(&there).unwrap();
-            two.wait_for(&there).unwrap();
-            let copy = device.alloc(4096).unwrap();
-            two.copy_on_device(&buffer, 0, &copy, 0, 4096).unwrap();
-            two.record(&back).unwrap();
-            let mut bytes = [0; 4096];
-            two.copy_to_host(&copy, 0, &mut bytes).unwrap();
-            assert_eq!(bytes, [round; 4096], "seed {seed}");
-        }
-        gpu.clean();
-    }
-}
-
-#[test]
 fn events_measure_time_and_say_when_they_cannot() {
     let gpu = gpu::gpu();
     let device = gpu.device();
@@ -113,42 +87,6 @@ fn events_measure_time_and_say_when_they_cannot() {
 }
 
 /// A device that hangs does not hang its callers, nor the end of the engine's objects.
-#[test]
-fn a_wait_ends_in_time_and_uses_no_processor() {
-    let gpu = gpu::soft("devices=gfx1100");
-    let device = gpu.device();
-    let kernel = gpu::mix_kernel(&device);
-    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
-    let event = device.event().unwrap();
-    let buffer = device.alloc(400).unwrap();
-    gpu.fault("hang@1");
-    let args = Args::new().buffer(&buffer, 0).buffer(&buffer, 0);
-    let args = args.buffer(&buffer, 0).u32(100).u32(1);
-    let grid = [1, 1, 1];
-    stream.launch(&kernel, grid, [128, 1, 1], 0, &args).unwrap();
-    stream.record(&event).unwrap();
-    let (start, before) = (Instant::now(), processor_time());
-    for result in [
-        stream.wait(Some(Duration::from_millis(200))),
-        stream.wait(Some(Duration::ZERO)),
-        event.wait(Some(Duration::from_millis(100))),
-    ] {
-        assert!(matches!(result, Err(Error::Timeout(_))), "{result:?}");
-    }
-    let (passed, spent) = (start.elapsed(), processor_time() - before);
-    assert!(passed < Duration::from_millis(1500), "{passed:?}");
-    assert!(spent < Duration::from_millis(60), "{spent:?} of {passed:?}");
-    assert!(!stream.is_idle().unwrap() && !event.is_done().unwrap());
-    // The rest of the device works on.
-    let fresh = device.alloc(400).unwrap();
-    other.fill(&fresh, 0, 400, 3).unwrap();
-    other.wait(gpu::PATIENCE).unwrap();
-    let start = Instant::now();
-    drop((args, kernel, stream, other, event, buffer, fresh, device));
-    assert!(start.elapsed() < Duration::from_secs(20));
-    gpu.reset();
-}
-
 /// Processor time of this thread.
 fn processor_time() -> Duration {
     let mut time = libc::timespec {
@@ -158,77 +96,6 @@ fn processor_time() -> Duration {
     // SAFETY: fills one structure.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-#[test]
-fn failed_calls_are_errors_and_leave_the_device_usable() {
-    let gpu = gpu::soft("devices=gfx1100");
-    let device = gpu.device();
-    let stream = device.stream().unwrap();
-    let buffer = device.alloc(100).unwrap();
-    gpu.fault("copy@1");
-    let error = stream.fill(&buffer, 0, 100, 1).unwrap_err();
-    assert_eq!((error.status(), error.vendor_code()), (-11, 999));
-    assert!(error.to_string().contains("filling 100 bytes"), "{error}");
-    stream.fill(&buffer, 0, 100, 2).unwrap();
-    let mut bytes = [0; 100];
-    stream.copy_to_host(&buffer, 0, &mut bytes).unwrap();
-    assert_eq!(bytes, [2; 100]);
-    for (fault, what) in [("stream@1", "a stream"), ("event@1", "an event")] {
-        gpu.fault(fault);
-        let error = match fault {
-            "stream@1" => device.stream().err().unwrap(),
-            _ => device.event().err().unwrap(),
-        };
-        assert!(
-            matches!(&error, Error::OutOfMemory(text) if text.contains(what)),
-            "{error}"
-        );
-    }
-    gpu.fault("host_alloc@1+");
-    let error = device.alloc_pinned(100 << 20).err().unwrap();
-    assert!(
-        matches!(&error, Error::OutOfMemory(text) if text.contains("pinned")),
-        "{error}"
-    );
-    gpu.fault("none");
-    device.alloc_pinned(1 << 20).unwrap();
-    drop((buffer, stream, device));
-    gpu.clean();
-    gpu.no_leaks();
-}
-
-#[test]
-fn a_lost_device_says_so_at_once_and_for_good() {
-    let gpu = gpu::soft("devices=gfx1100");
-    let device = gpu.device();
-    let stream = device.stream().unwrap();
-    let buffer = device.alloc(100).unwrap();
-    stream.fill(&buffer, 0, 100, 2).unwrap();
-    gpu.fault("lost@1");
-    let lost = stream
-        .fill(&buffer, 0, 100, 3)
-        .and_then(|()| stream.wait(gpu::PATIENCE));
-    let error = lost.unwrap_err();
-    assert!(matches!(&error, Error::DeviceLost(_)), "{error:?}");
-    assert_eq!(error.status(), -14);
-    for result in [
-        stream.wait(None),
-        stream.fill(&buffer, 0, 1, 0),
-        device.alloc(10).map(drop),
-        device.stream().map(drop),
-        device.memory().map(drop),
-    ] {
-        assert_eq!(result, Err(error.clone()));
-    }
-    drop((buffer, stream, device));
-    // Another process would find a device that works again.
-    gpu.reset();
-    let device = gpu.device();
-    let stream = device.stream().unwrap();
-    let buffer = device.alloc(100).unwrap();
-    stream.fill(&buffer, 0, 100, 4).unwrap();
-    stream.wait(gpu::PATIENCE).unwrap();
 }
 
 #[test]
@@ -254,4 +121,142 @@ fn many_threads_share_a_stream() {
     drop((stream, device));
     gpu.clean();
     gpu.no_leaks();
+}
+
+/// What only the software GPU can show: faults, other targets, its own counts.
+mod soft {
+    use super::*;
+
+    #[test]
+    fn streams_are_ordered_by_events() {
+        for seed in 1..=8 {
+            let gpu = gpu::soft(&format!("devices=gfx1100;seed={seed}"));
+            let device = gpu.device();
+            let (one, two) = (device.stream().unwrap(), device.stream().unwrap());
+            let (there, back) = (device.event().unwrap(), device.event().unwrap());
+            let buffer = device.alloc(4096).unwrap();
+            // An event that was never recorded is no reason to wait.
+            two.wait_for(&there).unwrap();
+            for round in 0..20_u8 {
+                one.wait_for(&back).unwrap();
+                one.fill(&buffer, 0, 4096, round).unwrap();
+                one.record(&there).unwrap();
+                two.wait_for(&there).unwrap();
+                let copy = device.alloc(4096).unwrap();
+                two.copy_on_device(&buffer, 0, &copy, 0, 4096).unwrap();
+                two.record(&back).unwrap();
+                let mut bytes = [0; 4096];
+                two.copy_to_host(&copy, 0, &mut bytes).unwrap();
+                assert_eq!(bytes, [round; 4096], "seed {seed}");
+            }
+            gpu.clean();
+        }
+    }
+
+    #[test]
+    fn a_wait_ends_in_time_and_uses_no_processor() {
+        let gpu = gpu::soft("devices=gfx1100");
+        let device = gpu.device();
+        let kernel = gpu::mix_kernel(&device);
+        let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+        let event = device.event().unwrap();
+        let buffer = device.alloc(400).unwrap();
+        gpu.fault("hang@1");
+        let args = Args::new().buffer(&buffer, 0).buffer(&buffer, 0);
+        let args = args.buffer(&buffer, 0).u32(100).u32(1);
+        let grid = [1, 1, 1];
+        stream.launch(&kernel, grid, [128, 1, 1], 0, &args).unwrap();
+        stream.record(&event).unwrap();
+        let (start, before) = (Instant::now(), processor_time());
+        for result in [
+            stream.wait(Some(Duration::from_millis(200))),
+            stream.wait(Some(Duration::ZERO)),
+            event.wait(Some(Duration::from_millis(100))),
+        ] {
+            assert!(matches!(result, Err(Error::Timeout(_))), "{result:?}");
+        }
+        let (passed, spent) = (start.elapsed(), processor_time() - before);
+        assert!(passed < Duration::from_millis(1500), "{passed:?}");
+        assert!(spent < Duration::from_millis(60), "{spent:?} of {passed:?}");
+        assert!(!stream.is_idle().unwrap() && !event.is_done().unwrap());
+        // The rest of the device works on.
+        let fresh = device.alloc(400).unwrap();
+        other.fill(&fresh, 0, 400, 3).unwrap();
+        other.wait(gpu::PATIENCE).unwrap();
+        let start = Instant::now();
+        drop((args, kernel, stream, other, event, buffer, fresh, device));
+        assert!(start.elapsed() < Duration::from_secs(20));
+        gpu.reset();
+    }
+
+    #[test]
+    fn failed_calls_are_errors_and_leave_the_device_usable() {
+        let gpu = gpu::soft("devices=gfx1100");
+        let device = gpu.device();
+        let stream = device.stream().unwrap();
+        let buffer = device.alloc(100).unwrap();
+        gpu.fault("copy@1");
+        let error = stream.fill(&buffer, 0, 100, 1).unwrap_err();
+        assert_eq!((error.status(), error.vendor_code()), (-11, 999));
+        assert!(error.to_string().contains("filling 100 bytes"), "{error}");
+        stream.fill(&buffer, 0, 100, 2).unwrap();
+        let mut bytes = [0; 100];
+        stream.copy_to_host(&buffer, 0, &mut bytes).unwrap();
+        assert_eq!(bytes, [2; 100]);
+        for (fault, what) in [("stream@1", "a stream"), ("event@1", "an event")] {
+            gpu.fault(fault);
+            let error = match fault {
+                "stream@1" => device.stream().err().unwrap(),
+                _ => device.event().err().unwrap(),
+            };
+            assert!(
+                matches!(&error, Error::OutOfMemory(text) if text.contains(what)),
+                "{error}"
+            );
+        }
+        gpu.fault("host_alloc@1+");
+        let error = device.alloc_pinned(100 << 20).err().unwrap();
+        assert!(
+            matches!(&error, Error::OutOfMemory(text) if text.contains("pinned")),
+            "{error}"
+        );
+        gpu.fault("none");
+        device.alloc_pinned(1 << 20).unwrap();
+        drop((buffer, stream, device));
+        gpu.clean();
+        gpu.no_leaks();
+    }
+
+    #[test]
+    fn a_lost_device_says_so_at_once_and_for_good() {
+        let gpu = gpu::soft("devices=gfx1100");
+        let device = gpu.device();
+        let stream = device.stream().unwrap();
+        let buffer = device.alloc(100).unwrap();
+        stream.fill(&buffer, 0, 100, 2).unwrap();
+        gpu.fault("lost@1");
+        let lost = stream
+            .fill(&buffer, 0, 100, 3)
+            .and_then(|()| stream.wait(gpu::PATIENCE));
+        let error = lost.unwrap_err();
+        assert!(matches!(&error, Error::DeviceLost(_)), "{error:?}");
+        assert_eq!(error.status(), -14);
+        for result in [
+            stream.wait(None),
+            stream.fill(&buffer, 0, 1, 0),
+            device.alloc(10).map(drop),
+            device.stream().map(drop),
+            device.memory().map(drop),
+        ] {
+            assert_eq!(result, Err(error.clone()));
+        }
+        drop((buffer, stream, device));
+        // Another process would find a device that works again.
+        gpu.reset();
+        let device = gpu.device();
+        let stream = device.stream().unwrap();
+        let buffer = device.alloc(100).unwrap();
+        stream.fill(&buffer, 0, 100, 4).unwrap();
+        stream.wait(gpu::PATIENCE).unwrap();
+    }
 }

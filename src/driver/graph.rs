@@ -10,33 +10,27 @@ use std::ffi::c_void;
 /// The arguments of a launch at fixed addresses: the drivers want an array of pointers to them, and
 /// some HIP runtimes keep the pointers of a graph's nodes instead of the values.
 pub struct Packed {
-    /// Owns the values; never resized.
-    _values: Box<[u64]>,
-    pointers: Box<[*mut c_void]>,
+    /// The values, one 8-byte slot each, then as many pointers to them. Never resized.
+    slots: Box<[u64]>,
 }
-
-// SAFETY: the pointers go to the values owned beside them, which never change.
-unsafe impl Send for Packed {}
-// SAFETY: as above.
-unsafe impl Sync for Packed {}
 
 impl Packed {
     /// One 8-byte slot an argument.
     pub fn new(values: &[u64]) -> Self {
-        let mut values: Box<[u64]> = values.into();
-        let pointers = values
-            .iter_mut()
-            .map(|value| std::ptr::from_mut(value).cast())
-            .collect();
-        Packed {
-            _values: values,
-            pointers,
+        const { assert!(size_of::<*mut c_void>() == size_of::<u64>()) };
+        let mut slots = vec![0_u64; values.len() * 2].into_boxed_slice();
+        let (own, pointers) = slots.split_at_mut(values.len());
+        own.copy_from_slice(values);
+        for (value, pointer) in own.iter_mut().zip(pointers) {
+            *pointer = std::ptr::from_mut(value).expose_provenance() as u64;
         }
+        Packed { slots }
     }
 
     fn pointers(&self) -> Pointers {
-        // The drivers only read it.
-        self.pointers.as_ptr().cast_mut()
+        // The drivers only read them.
+        let pointers = self.slots.get(self.slots.len() / 2..).unwrap_or_default();
+        pointers.as_ptr().cast_mut().cast()
     }
 }
 

@@ -12,8 +12,7 @@ pub const MAX_ARGS: usize = 48;
 /// both platforms. What is wrong (too many, an offset past a buffer's end) is reported by the launch.
 #[derive(Clone)]
 pub struct Args {
-    values: [u64; MAX_ARGS],
-    count: usize,
+    values: Vec<u64>,
     /// Bit i: slot i has 8 bytes.
     wide: u64,
     buffers: Vec<DeviceBuffer>,
@@ -30,22 +29,19 @@ impl Args {
     /// No arguments yet.
     pub fn new() -> Self {
         Args {
-            values: [0; MAX_ARGS],
-            count: 0,
+            values: Vec::with_capacity(12),
             wide: 0,
-            buffers: Vec::new(),
+            buffers: Vec::with_capacity(6),
             wrong: None,
         }
     }
 
     fn push(mut self, value: u64, is_wide: bool) -> Self {
-        match self.values.get_mut(self.count) {
-            Some(slot) => {
-                *slot = value;
-                self.wide |= u64::from(is_wide) << self.count;
-                self.count += 1;
-            }
-            None => self.wrong = Some("more than 48 arguments"),
+        if self.values.len() < MAX_ARGS {
+            self.wide |= u64::from(is_wide) << self.values.len();
+            self.values.push(value);
+        } else {
+            self.wrong = Some("more than 48 arguments");
         }
         self
     }
@@ -97,7 +93,7 @@ impl Args {
 
     /// The slots in order.
     pub fn values(&self) -> &[u64] {
-        &self.values[..self.count]
+        &self.values
     }
 
     /// The slots of 8 bytes, one bit each.

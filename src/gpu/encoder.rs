@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::buffer::{DeviceBuffer, Range};
 use super::device::Device;
-use super::hazards::{Hazards, Part};
+use super::hazards::{Addresses, Hazards, Part};
 use super::module::Kernel;
 use super::program::{Node, Operation, Program};
 use crate::driver::{Launch, Packed};
@@ -25,11 +25,14 @@ pub struct Encoder {
     device: Arc<Device>,
     nodes: Vec<Node>,
     hazards: Hazards,
-    buffers: HashMap<u64, DeviceBuffer>,
+    buffers: HashMap<u64, DeviceBuffer, Addresses>,
     /// What the program writes, by allocation.
     written: Vec<Part>,
     /// Whether every launch says what it writes.
     declared: bool,
+    /// The parts of the launch at hand.
+    reads: Vec<Part>,
+    writes: Vec<Part>,
 }
 
 impl Encoder {
@@ -38,9 +41,11 @@ impl Encoder {
             device: device.clone(),
             nodes: Vec::new(),
             hazards: Hazards::default(),
-            buffers: HashMap::new(),
+            buffers: HashMap::default(),
             written: Vec::new(),
             declared: true,
+            reads: Vec::new(),
+            writes: Vec::new(),
         }
     }
 
@@ -99,18 +104,19 @@ impl Encoder {
                 range.buffer.len()
             ))
         };
-        let parts = |ranges: &[Range]| -> Result<Vec<Part>> {
-            let part = |range: &Range| self.part(range).ok_or_else(|| wrong(range));
-            ranges.iter().map(part).collect()
-        };
-        let (read, written) = (parts(reads)?, parts(writes)?);
-        for buffer in args
-            .buffers()
-            .iter()
-            .chain(reads.iter().chain(writes).map(|range| &range.buffer))
-        {
-            self.keep(buffer);
+        self.reads.clear();
+        self.writes.clear();
+        for range in reads {
+            let part = self.part(range).ok_or_else(|| wrong(range))?;
+            self.reads.push(part);
+            self.keep(&range.buffer);
         }
+        for range in writes {
+            let part = self.part(range).ok_or_else(|| wrong(range))?;
+            self.writes.push(part);
+            self.keep(&range.buffer);
+        }
+        args.buffers().iter().for_each(|buffer| self.keep(buffer));
         self.declared &= !reads.is_empty() || !writes.is_empty();
         let launch = Launch {
             function: kernel.function(),
@@ -124,7 +130,7 @@ impl Encoder {
             args: Packed::new(args.values()),
             kernel: kernel.clone(),
         };
-        self.add(operation, &read, &written);
+        self.add(operation);
         Ok(())
     }
 
@@ -154,7 +160,8 @@ impl Encoder {
             source: from.base + from.start,
             bytes: usize::try_from(len).unwrap_or(usize::MAX),
         };
-        self.add(operation, &[from], &[to]);
+        (self.reads, self.writes) = (vec![from], vec![to]);
+        self.add(operation);
         Ok(())
     }
 
@@ -170,7 +177,8 @@ impl Encoder {
             value,
             bytes: usize::try_from(len).unwrap_or(usize::MAX),
         };
-        self.add(operation, &[], &[part]);
+        (self.reads, self.writes) = (vec![], vec![part]);
+        self.add(operation);
         Ok(())
     }
 
@@ -186,10 +194,11 @@ impl Encoder {
             .or_insert_with(|| buffer.clone());
     }
 
-    fn add(&mut self, operation: Operation, reads: &[Part], writes: &[Part]) {
-        let after = self.hazards.add(reads, writes);
-        self.written
-            .extend(writes.iter().filter(|w| w.start < w.end));
+    /// Adds an operation that touches `reads` and `writes`.
+    fn add(&mut self, operation: Operation) {
+        let after = self.hazards.add(&self.reads, &self.writes);
+        let written = self.writes.iter().filter(|part| part.start < part.end);
+        self.written.extend(written);
         self.nodes.push(Node { operation, after });
     }
 

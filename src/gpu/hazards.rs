@@ -1,6 +1,7 @@
 //! Which recorded node must come after which: from what they read and write.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
 
 /// An access by a node to bytes `start..end` of an allocation.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +23,9 @@ pub(super) struct Part {
 /// Finds the nodes that each new node must follow.
 #[derive(Default)]
 pub(super) struct Hazards {
-    accesses: HashMap<u64, Vec<Access>>,
-    /// Everything that each node follows, directly or not: a bit a node.
-    ancestors: Vec<Vec<u64>>,
+    accesses: HashMap<u64, Vec<Access>, Addresses>,
+    /// The nodes that each node follows, directly or not, as far as they are kept.
+    ancestors: Vec<Ancestors>,
     /// Nodes that nothing follows yet.
     ends: Vec<u32>,
     /// The last node that everything later follows.
@@ -32,8 +33,66 @@ pub(super) struct Hazards {
     barrier_asked: bool,
 }
 
-/// Longer programs keep edges that others imply: the bits would take too much memory.
-const MOST_REDUCED: usize = 16384;
+/// A hash for addresses, which differ in their middle bits.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Addresses;
+
+impl BuildHasher for Addresses {
+    type Hasher = AddressHasher;
+
+    fn build_hasher(&self) -> AddressHasher {
+        AddressHasher(0)
+    }
+}
+
+pub(super) struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        // The golden ratio spreads the bits; the table uses the highest and the lowest.
+        let spread = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = spread ^ (spread >> 32);
+    }
+}
+
+/// Words of the ancestors that are kept: edges from nodes further back may be implied by others.
+const WORDS: usize = 16;
+
+/// Which of the last nodes before a node it follows: a bit a node, from word `first` on.
+#[derive(Clone, Copy)]
+struct Ancestors {
+    first: usize,
+    bits: [u64; WORDS],
+}
+
+impl Ancestors {
+    fn before(node: usize) -> Self {
+        Ancestors {
+            first: (node / 64 + 1).saturating_sub(WORDS),
+            bits: [0; WORDS],
+        }
+    }
+
+    fn slot(&mut self, node: u32) -> Option<(&mut u64, u64)> {
+        let place = (node as usize / 64).checked_sub(self.first)?;
+        Some((self.bits.get_mut(place)?, 1 << (node % 64)))
+    }
+
+    /// Adds the ancestors of an ancestor, whose words begin earlier or at the same place.
+    fn join(&mut self, other: &Ancestors) {
+        let skip = self.first.saturating_sub(other.first);
+        let theirs = other.bits.iter().skip(skip);
+        self.bits.iter_mut().zip(theirs).for_each(|(a, b)| *a |= b);
+    }
+}
 
 impl Hazards {
     /// The next node follows all before it, and all after it follow it.
@@ -90,26 +149,20 @@ impl Hazards {
 
     /// Drops those of `after` (latest first) that another one of them follows.
     fn reduce(&mut self, after: &mut Vec<u32>) {
-        if self.ancestors.len() >= MOST_REDUCED {
-            self.ancestors.push(Vec::new());
-            return;
-        }
-        let mut before: Vec<u64> = vec![0; self.ancestors.len().div_ceil(64)];
+        let mut own = Ancestors::before(self.ancestors.len());
         after.retain(|node| {
-            let (word, bit) = (*node as usize / 64, 1_u64 << (node % 64));
-            if before.get(word).is_none_or(|bits| bits & bit != 0) {
-                return false;
-            }
-            let own = self.ancestors.get(*node as usize);
-            for (bits, own) in before.iter_mut().zip(own.into_iter().flatten()) {
-                *bits |= own;
-            }
-            if let Some(bits) = before.get_mut(word) {
+            if let Some((bits, bit)) = own.slot(*node) {
+                if *bits & bit != 0 {
+                    return false;
+                }
                 *bits |= bit;
+            }
+            if let Some(theirs) = self.ancestors.get(*node as usize) {
+                own.join(theirs);
             }
             true
         });
-        self.ancestors.push(before);
+        self.ancestors.push(own);
     }
 }
 
@@ -162,6 +215,22 @@ mod tests {
         hazards.barrier();
         assert_eq!(hazards.add(&[b], &[]), [3, 4]);
         assert_eq!(hazards.add(&[b], &[]), [5]);
+    }
+
+    #[test]
+    fn long_programs_keep_their_chains() {
+        let mut hazards = Hazards::default();
+        let a = [part(1, 0, 8)];
+        for i in 0..5000_u32 {
+            let expected: Vec<u32> = i.checked_sub(1).into_iter().collect();
+            assert_eq!(hazards.add(&a, &a), expected);
+        }
+        // From far back: also where others imply it.
+        let mut hazards = Hazards::default();
+        hazards.add(&[], &[part(2, 0, 8)]);
+        (0..4000).for_each(|_| drop(hazards.add(&[part(2, 0, 8)], &a)));
+        let after = hazards.add(&[part(2, 0, 8), a[0]], &[]);
+        assert!(after.contains(&4000), "{after:?}");
     }
 
     /// Every pair that conflicts is ordered, by edges or their chains, in random programs.

@@ -173,11 +173,16 @@ fn leak_free(live: &Value) -> Value {
 /// Kernels of the tests: compiled with clang as the build script compiles the library's own, on a real
 /// GPU by the run-time compiler.
 pub fn module(device: &Arc<Device>, source: &str) -> Module {
-    let source = format!("{PRELUDE}\n{source}");
+    let source = with_prelude(source);
     if is_real() {
         return Module::compile(device, "test", &source, &[]).expect("a compiled kernel");
     }
     Module::from_code(device, &compile(&source, &device.facts().arch)).expect("a code object")
+}
+
+/// A source with what it needs of the language.
+pub fn with_prelude(source: &str) -> String {
+    format!("{PRELUDE}\n{source}")
 }
 
 /// Compiles a kernel source for an AMD target with clang. Kept by content.

@@ -162,6 +162,34 @@ fn four_bit_matrix_vector() {
 }
 
 #[test]
+fn waves_of_64_on_rdna() {
+    for target in ["gfx1030", "gfx1100", "gfx1201"] {
+        let code = compile("basic.hip", target, &["-mwavefrontsize64"]);
+        assert_eq!(code.kernel("reduce").unwrap().wave_size, 64);
+        let gpu = Gpu::new();
+        let a: Vec<f32> = (0..1000).map(|i| (i % 17) as f32).collect();
+        let (da, out) = (gpu.upload(&a), gpu.alloc::<f32>(2));
+        let args = Args::new().ptr(da).ptr(out).i32(500);
+        gpu.launch(&code, "reduce", [2, 1, 1], [256, 1, 1], &args)
+            .unwrap();
+        let want = |k: usize| a[k * 500..(k + 1) * 500].iter().sum::<f32>();
+        assert_eq!(gpu.download::<f32>(out, 2), [want(0), want(1)], "{target}");
+        let c = gpu.alloc::<f32>(1000);
+        let args = Args::new().ptr(da).ptr(da).ptr(c).i32(1000);
+        let report = gpu
+            .launch(&code, "vadd", [4, 1, 1], [256, 1, 1], &args)
+            .unwrap();
+        assert_eq!(report.waves, 16);
+        assert!(
+            gpu.download::<f32>(c, 1000)
+                .iter()
+                .zip(&a)
+                .all(|(c, a)| *c == a + a)
+        );
+    }
+}
+
+#[test]
 fn functions_are_called() {
     for target in TARGETS {
         let code = compile("basic.hip", target, &[]);
@@ -219,5 +247,42 @@ fn mistakes_become_faults() {
         gpu.checks.global_race = true;
         let m = fault(&gpu, "global_race", 64, &Args::new().ptr(zero));
         assert!(m.contains("global race"), "{target}: {m}");
+        let m = fault(
+            &gpu,
+            "neighbours",
+            128,
+            &Args::new().ptr(gpu.upload(&[0u16; 129])),
+        );
+        assert!(m.contains("global race"), "{target}: {m}");
+    }
+}
+
+#[test]
+fn ordered_sharing_is_no_race() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        for seed in 0..6 {
+            let mut gpu = Gpu::new();
+            (gpu.seed, gpu.threads, gpu.checks.global_race) = (seed, 1 + seed as usize % 2, true);
+            let a: Vec<f32> = (0..2048).map(|i| (i % 13) as f32).collect();
+            let (da, parts, out) = (gpu.upload(&a), gpu.alloc::<f32>(16), gpu.alloc::<f32>(1));
+            let ticket = gpu.upload(&[0u32]);
+            let args = Args::new().ptr(da).ptr(parts).ptr(out).ptr(ticket);
+            gpu.launch(&code, "last_block", [16, 1, 1], [128, 1, 1], &args)
+                .unwrap_or_else(|f| panic!("{target} {seed}: {f}"));
+            assert_eq!(gpu.download::<f32>(out, 1)[0], a.iter().sum::<f32>());
+            // Halves of one dword written by different waves, and a plain copy, are fine too.
+            let shorts = gpu.alloc::<u16>(256);
+            gpu.launch(
+                &code,
+                "halfwords",
+                [2, 1, 1],
+                [128, 1, 1],
+                &Args::new().ptr(shorts),
+            )
+            .unwrap();
+            let got: Vec<u16> = gpu.download(shorts, 256);
+            assert!(got.iter().enumerate().all(|(i, v)| usize::from(*v) == i));
+        }
     }
 }

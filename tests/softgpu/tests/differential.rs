@@ -135,7 +135,7 @@ fn input(r: &mut Random, kind: Kind) -> Vec<u8> {
             (Kind::F64, 0..=5) => chunk.copy_from_slice(&f64::from(small).to_le_bytes()),
             (Kind::Bf16, 0..=5) => chunk.copy_from_slice(&small.to_le_bytes()[2..]),
             // Exponents near one; the rest keeps random bits: NaN, infinities, denormals among them.
-            (Kind::F16, 0..=5) => chunk[1] = chunk[1] & 0x83 | 0x2c + ((r.bits() % 8) as u8) * 4,
+            (Kind::F16, 0..=5) => chunk[1] = chunk[1] & 0x83 | (0x2c + ((r.bits() % 8) as u8) * 4),
             (Kind::F32, 6) => chunk.copy_from_slice(
                 &[
                     0u32,

@@ -205,7 +205,7 @@ impl Kind {
 /// # Safety
 /// `p` must be valid for the width, and aligned to 4 bytes.
 pub unsafe fn apply(kind: Kind, p: *mut u8, value: u64, compare: u64) -> u64 {
-    if kind.wide && p as usize % 8 == 0 {
+    if kind.wide && (p as usize).is_multiple_of(8) {
         // SAFETY: aligned, valid, and all concurrent users are atomic or racing already.
         let cell = unsafe { AtomicU64::from_ptr(p.cast()) };
         let update = cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| {

@@ -2,7 +2,7 @@
 
 use super::decode::{Map, Target};
 use super::disassembly::Text;
-use super::operand::{EXEC, M0, Src, Ty, VCC};
+use super::operand::{M0, Src, Ty, VCC};
 use super::wave::{Fail, Flow, Run, Wave};
 
 /// Instructions that only order, delay or hint: in-order execution needs none of them.
@@ -195,7 +195,6 @@ pub fn decode(
         }
         _ => return Ok(None),
     };
-    debug_assert!(EXEC != VCC);
     Ok(Some(run))
 }
 

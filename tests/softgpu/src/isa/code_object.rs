@@ -5,6 +5,9 @@ use super::disassembly::{Line, disassemble};
 use super::elf::{Elf, parse, u32_at, u64_at};
 use super::metadata::{self, Value};
 use super::operand::ACC;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// What a kernel argument is.
@@ -67,16 +70,37 @@ pub(crate) struct Descriptor {
     pub props: u16,
 }
 
-/// Decoded text and the loaded image.
-pub struct Program {
+/// Decoded text; loads of the same bytes share it.
+pub struct Decoded {
     pub target: Target,
     pub code: Vec<Inst>,
     pub map: Map,
+}
+
+/// Decoded text and the loaded image.
+pub struct Program {
+    decoded: Arc<Decoded>,
     image: Vec<u64>,
     image_bytes: usize,
 }
 
+impl std::ops::Deref for Program {
+    type Target = Decoded;
+
+    fn deref(&self) -> &Decoded {
+        &self.decoded
+    }
+}
+
 impl Program {
+    pub fn new(decoded: Arc<Decoded>, image: Vec<u64>, image_bytes: usize) -> Program {
+        Program {
+            decoded,
+            image,
+            image_bytes,
+        }
+    }
+
     /// Run-time address of the code object's address 0.
     pub fn base(&self) -> u64 {
         self.image.as_ptr() as u64
@@ -85,9 +109,11 @@ impl Program {
     pub fn image_end(&self) -> u64 {
         self.base() + self.image_bytes as u64
     }
+}
 
+impl Decoded {
     /// Decodes disassembled text.
-    pub fn new(target: Target, lines: &[Line], image: Vec<u64>, image_bytes: usize) -> Program {
+    pub fn new(target: Target, lines: &[Line]) -> Decoded {
         let start = lines.first().map_or(0, |l| l.pc);
         let end = lines.last().map_or(0, |l| l.pc + l.size);
         let mut map = Map {
@@ -125,13 +151,7 @@ impl Program {
             }
             code[i].next = next;
         }
-        Program {
-            target,
-            code,
-            map,
-            image,
-            image_bytes,
-        }
+        Decoded { target, code, map }
     }
 
     /// Highest register row of a range of instructions, plus one.
@@ -310,8 +330,8 @@ impl CodeObject {
         if wave64 && wide < list.len() {
             return Err("kernels of both wave sizes in one code object are not implemented".into());
         }
-        let lines = disassemble(data, wave64)?;
-        let program = Arc::new(Program::new(target, &lines, image, image_bytes));
+        let decoded = decoded(data, target, wave64)?;
+        let program = Arc::new(Program::new(decoded, image, image_bytes));
         let mut kernels = Vec::new();
         for k in list {
             kernels.push(Arc::new(kernel(k, &elf, data, &program)?));
@@ -361,6 +381,29 @@ impl CodeObject {
             .filter_map(|i| i.missing.as_ref().map(|m| (i.text.clone(), m.clone())))
             .collect()
     }
+}
+
+/// The decoded text of these bytes, from an earlier load if there was one.
+fn decoded(data: &[u8], target: Target, wave64: bool) -> Result<Arc<Decoded>, String> {
+    static KNOWN: Mutex<VecDeque<(u64, usize, Arc<Decoded>)>> = Mutex::new(VecDeque::new());
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    let key = (hasher.finish(), data.len());
+    let known = KNOWN
+        .lock()
+        .iter()
+        .find(|(h, n, _)| (*h, *n) == key)
+        .map(|(_, _, d)| d.clone());
+    if let Some(found) = known {
+        return Ok(found);
+    }
+    let made = Arc::new(Decoded::new(target, &disassemble(data, wave64)?));
+    let mut all = KNOWN.lock();
+    if all.len() >= 128 {
+        all.pop_front();
+    }
+    all.push_back((key.0, key.1, made.clone()));
+    Ok(made)
 }
 
 fn kernel(k: &Value, elf: &Elf, data: &[u8], program: &Arc<Program>) -> Result<Kernel, String> {

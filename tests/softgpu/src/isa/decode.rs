@@ -84,7 +84,7 @@ impl Map {
     pub fn find(&self, pc: u64) -> Option<usize> {
         let word = pc.checked_sub(self.start)? / 4;
         let i = *self.index.get(usize::try_from(word).ok()?)?;
-        (i != u32::MAX && pc % 4 == 0).then_some(i as usize)
+        (i != u32::MAX && pc.is_multiple_of(4)).then_some(i as usize)
     }
 }
 

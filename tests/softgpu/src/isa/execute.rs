@@ -277,7 +277,7 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
     } else {
         std::thread::scope(|s| {
             for _ in 0..n {
-                s.spawn(&work);
+                s.spawn(work);
             }
         });
     }

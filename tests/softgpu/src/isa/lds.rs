@@ -231,12 +231,7 @@ fn lanes(t: &Text) -> Result<Option<Run>, String> {
 
 /// The source lane of each of 32 lanes, from `offset:swizzle(..)` or a number.
 fn swizzle(t: &Text) -> Result<[u8; 32], String> {
-    let bits: u32 = match t
-        .odd
-        .iter()
-        .find(|o| o.contains("swizzle("))
-        .or_else(|| None)
-    {
+    let bits: u32 = match t.odd.iter().find(|o| o.contains("swizzle(")) {
         Some(text) => return named_swizzle(text),
         None => match t.value("offset") {
             Some(v) if v.starts_with("swizzle(") => return named_swizzle(v),
@@ -284,7 +279,7 @@ fn named_swizzle(text: &str) -> Result<[u8; 32], String> {
         Some("BROADCAST") => {
             let (n, k) = (number(1)?, number(2)?);
             Ok(std::array::from_fn(|i| {
-                (i as u8 & !(n.wrapping_sub(1))) + k & 31
+                ((i as u8 & !(n.wrapping_sub(1))) + k) & 31
             }))
         }
         Some("BITMASK_PERM") => {

@@ -53,7 +53,7 @@ impl<'l> Group<'l> {
             ));
         }
         let align = if len < 4 { len } else { 4 };
-        if align != 0 && offset % align != 0 {
+        if align != 0 && !offset.is_multiple_of(align) {
             return Err(Fail::lane(
                 lane as u32,
                 format!("misaligned LDS access: {len} bytes at {offset}"),

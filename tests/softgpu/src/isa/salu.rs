@@ -3,7 +3,7 @@
 use super::branch;
 use super::decode::{Map, Target};
 use super::disassembly::Text;
-use super::operand::{EXEC, SINK, Src, Ty};
+use super::operand::{EXEC, Src, Ty};
 use super::wave::{Flow, Run};
 
 pub use super::salu_float::decode_scalar_float;
@@ -110,10 +110,10 @@ fn two(name: &str) -> Option<Two> {
         "s_ashr_i32" => |a, b, _| set((a as i32 >> (b & 31)) as u32),
         "s_bfm_b32" => |a, b, _| (((1u32 << (a & 31)) - 1) << (b & 31), None),
         "s_mul_i32" => |a, b, _| (a.wrapping_mul(b), None),
-        "s_mul_hi_u32" => |a, b, _| ((u64::from(a) * u64::from(b) >> 32) as u32, None),
+        "s_mul_hi_u32" => |a, b, _| (((u64::from(a) * u64::from(b)) >> 32) as u32, None),
         "s_mul_hi_i32" => |a, b, _| {
             (
-                (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32,
+                ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32,
                 None,
             )
         },
@@ -229,8 +229,10 @@ fn wide(name: &str) -> Option<([Ty; 2], usize, Wide)> {
     })
 }
 
+type Narrow = fn(u64) -> (u32, Option<bool>);
+
 /// 32-bit results of a 64-bit source.
-fn narrow(name: &str) -> Option<fn(u64) -> (u32, Option<bool>)> {
+fn narrow(name: &str) -> Option<Narrow> {
     Some(match name {
         "s_bcnt0_i32_b64" => |a| set(a.count_zeros()),
         "s_bcnt1_i32_b64" => |a| set(a.count_ones()),
@@ -556,13 +558,12 @@ fn odd(t: &Text) -> Result<Option<Run>, String> {
             let (dst, a) = (t.operand(0)?.sgpr()?, t.operand(1)?.src(Ty::B32)?);
             Box::new(move |w, _| {
                 let a = w.s32(a);
-                let v = (0..32).fold(0u64, |v, i| v | u64::from(a >> i & 1) * 3 << (2 * i));
+                let v = (0..32).fold(0u64, |v, i| v | ((u64::from(a >> i & 1) * 3) << (2 * i)));
                 w.set_pair(dst, v);
                 Ok(Flow::Next)
             })
         }
         _ => return Ok(None),
     };
-    debug_assert!(SINK != EXEC);
     Ok(Some(run))
 }

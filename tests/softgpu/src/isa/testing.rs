@@ -9,7 +9,7 @@
 //! assert_eq!(out.v[0][5], 8);
 //! ```
 
-use super::code_object::{Descriptor, Kernel, Program};
+use super::code_object::{Decoded, Descriptor, Kernel, Program};
 use super::decode::Target;
 use super::disassembly::disassemble;
 use super::execute::{Checks, Shared};
@@ -137,7 +137,11 @@ pub fn run_asm_with(
     let object = assemble(target, input.lanes == 64, &format!("{asm}\ns_endpgm\n"))?;
     let isa = Target::new(target)?;
     let lines = disassemble(&object, input.lanes == 64 && isa.generation >= 10)?;
-    let program = Arc::new(Program::new(isa, &lines, vec![0; 1], 0));
+    let program = Arc::new(Program::new(
+        Arc::new(Decoded::new(isa, &lines)),
+        vec![0; 1],
+        0,
+    ));
     if let Some(bad) = program.code.iter().find(|i| i.missing.is_some()) {
         return Err(format!(
             "{}: {}",
@@ -208,8 +212,8 @@ fn load(w: &mut Wave, input: &State) {
     w.scc = input.scc;
     for (first, registers) in [(0, &input.v), (ACC, &input.acc)] {
         for (r, lanes) in registers.iter().enumerate().take(256) {
-            for lane in 0..w.lanes {
-                w.set_lane(first + r as u16, lane, lanes[lane]);
+            for (lane, v) in lanes.iter().enumerate().take(w.lanes) {
+                w.set_lane(first + r as u16, lane, *v);
             }
         }
     }
@@ -222,8 +226,8 @@ fn store(w: &Wave, g: &Group, input: &State) -> State {
     (out.m0, out.scc) = (w.s[M0 as usize], w.scc);
     for (first, registers) in [(0, &mut out.v), (ACC, &mut out.acc)] {
         for (r, lanes) in registers.iter_mut().enumerate().take(256) {
-            for lane in 0..w.lanes {
-                lanes[lane] = w.lane(super::operand::Src::V(first + r as u16), lane);
+            for (lane, v) in lanes.iter_mut().enumerate().take(w.lanes) {
+                *v = w.lane(super::operand::Src::V(first + r as u16), lane);
             }
         }
     }

@@ -126,7 +126,7 @@ fn exponent64(v: f64) -> i32 {
     let bits = v.to_bits();
     let e = (bits >> 52 & 0x7ff) as i32;
     if e == 0 {
-        (bits << 12).leading_zeros() as i32 * -1
+        -((bits << 12).leading_zeros() as i32)
     } else {
         e
     }
@@ -309,9 +309,7 @@ fn fixup32(q: f32, d: f32, n: f32) -> f32 {
         f32::from_bits(0xffc0_0000)
     } else if d == 0.0 || n.is_infinite() {
         f32::INFINITY * sign
-    } else if d.is_infinite() || n == 0.0 {
-        0.0 * sign
-    } else if exp_bits(n) - exp_bits(d) < -150 {
+    } else if d.is_infinite() || n == 0.0 || exp_bits(n) - exp_bits(d) < -150 {
         0.0 * sign
     } else if q.is_nan() {
         // The iteration met infinities on its way to a quotient too large.

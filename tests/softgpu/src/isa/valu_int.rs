@@ -251,20 +251,20 @@ fn arithmetic(name: &str) -> Option<Op> {
         "v_subrev_u32" | "v_subrev_nc_u32" => a2(B32, l2(|a, b| b.wrapping_sub(a))),
         "v_add3_u32" => a3(B32, l3(|a, b, c| a.wrapping_add(b).wrapping_add(c))),
         "v_mul_lo_u32" | "v_mul_lo_i32" => a2(B32, l2(u32::wrapping_mul)),
-        "v_mul_hi_u32" => a2(B32, l2(|a, b| (u64::from(a) * u64::from(b) >> 32) as u32)),
+        "v_mul_hi_u32" => a2(B32, l2(|a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32)),
         "v_mul_hi_i32" => a2(
             B32,
-            l2(|a, b| (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32),
+            l2(|a, b| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
         ),
         "v_mul_u32_u24" => a2(B32, l2(|a, b| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff))),
         "v_mul_i32_i24" => a2(B32, l2(|a, b| i24(a).wrapping_mul(i24(b)) as u32)),
         "v_mul_hi_u32_u24" => a2(
             B32,
-            l2(|a, b| (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 32) as u32),
+            l2(|a, b| ((u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff)) >> 32) as u32),
         ),
         "v_mul_hi_i32_i24" => a2(
             B32,
-            l2(|a, b| (i64::from(i24(a)) * i64::from(i24(b)) >> 32) as u32),
+            l2(|a, b| ((i64::from(i24(a)) * i64::from(i24(b))) >> 32) as u32),
         ),
         "v_mad_u32_u24" => a3(
             B32,

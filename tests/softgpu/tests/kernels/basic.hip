@@ -87,3 +87,28 @@ KERNEL copy(const float *in, float *out) { out[TID] = in[TID]; }
 KERNEL forever(int *a) { while (__atomic_load_n(a, __ATOMIC_RELAXED) == 0) {} }
 KERNEL global_race(int *a) { a[0] = TID + BID; }
 KERNEL lds_over(float *out, int i) { __shared__ float s[64]; s[TID] = 1; s[i] = 2; sync(); out[TID] = s[63 - TID]; }
+KERNEL neighbours(u16 *a) { u16 v = a[TID + 1]; a[TID] = v + 1; }
+
+// The last workgroup to arrive adds the parts of all: ordered by the ticket.
+KERNEL last_block(const float *a, float *parts, float *out, u32 *ticket) {
+    __shared__ float s[128];
+    __shared__ u32 mine;
+    s[TID] = a[BID * 128 + TID];
+    sync();
+    for (int k = 64; k; k >>= 1) {
+        if ((int)TID < k) s[TID] += s[TID + k];
+        sync();
+    }
+    if (TID == 0) {
+        parts[BID] = s[0];
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+        mine = __hip_atomic_fetch_add(ticket, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+    }
+    sync();
+    if (mine == 15 && TID == 0) {
+        float sum = 0;
+        for (int i = 0; i < 16; i++) sum += parts[i];
+        *out = sum;
+    }
+}
+KERNEL halfwords(u16 *a) { int i = (BID * 128 + (TID * 37) % 128); a[i] = i; }

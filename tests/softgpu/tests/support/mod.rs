@@ -143,7 +143,7 @@ impl Args {
     }
 
     pub fn bytes(mut self, v: &[u8]) -> Args {
-        while self.0.len() % v.len() != 0 {
+        while !self.0.len().is_multiple_of(v.len()) {
             self.0.push(0);
         }
         self.0.extend_from_slice(v);
