@@ -3,9 +3,8 @@
 
 use super::cache::{self, Cache};
 use super::clang::Clang;
-use super::runtime::{Refused, RuntimeLibrary};
 use super::{probe, targets};
-use crate::driver::Platform;
+use crate::driver::{self, Platform, Refused, RuntimeLibrary};
 use crate::log::{self, Level};
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -187,7 +186,7 @@ fn open(arch: &str, platform: Platform) -> Result<Backend> {
 
 /// Whether hiprtc can be given this target without ending the process.
 fn may_compile(library: &RuntimeLibrary, arch: &str) -> Result<()> {
-    let known = match probe::known_targets() {
+    let known = match driver::comgr_targets() {
         Some(targets) => targets.iter().any(|target| target == arch),
         None => survives(library, arch),
     };
