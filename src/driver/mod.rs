@@ -2,6 +2,8 @@
 //! Only this room sees vendor types.
 
 mod api;
+mod comgr;
+mod compiler;
 mod cuda;
 mod facts;
 mod graph;
@@ -12,6 +14,8 @@ mod sys;
 mod table;
 
 pub use api::{Api, Context, FunctionAttribute};
+pub use comgr::known_targets as comgr_targets;
+pub use compiler::{Refused, RuntimeLibrary};
 pub use facts::{DeviceFacts, Platform, system_memory};
 pub use graph::{Launch, Packed};
 pub use loader::{open, open_library};

@@ -2,6 +2,7 @@
 //! list of launches, as one graph where that is right and faster.
 
 pub mod kernels;
+pub mod selftest;
 
 mod allocator;
 mod args;
@@ -15,6 +16,7 @@ mod hazards;
 mod module;
 mod probation;
 mod program;
+mod signature;
 mod stream;
 mod upload;
 mod uses;

@@ -1,7 +1,7 @@
 //! Compilation by a clang of the user's own (`MLXROCM_CLANG`), where the vendor's run-time compiler
 //! is missing or does not know the device.
 
-use super::runtime::Refused;
+use crate::driver::Refused;
 use crate::{Error, Result};
 use std::ffi::{CStr, OsStr, OsString};
 use std::io::Write;

@@ -6,7 +6,6 @@ mod clang;
 mod compile;
 mod probe;
 mod registry;
-mod runtime;
 mod targets;
 
 pub use archive::{BuiltIn, built_in, built_in_compiler};

@@ -1,7 +1,7 @@
 //! The vendors' run-time compilers, hiprtc and nvrtc, opened when first needed. Both have the same
 //! functions but for the prefix of their names.
 
-use crate::driver::Platform;
+use super::facts::Platform;
 use crate::{Error, Result};
 use libloading::os::unix::{Library, Symbol};
 use parking_lot::Mutex;
@@ -30,7 +30,7 @@ type ArchCount = unsafe extern "C" fn(*mut c_int) -> c_int;
 type Archs = unsafe extern "C" fn(*mut c_int) -> c_int;
 
 /// An opened run-time compiler. Internally locked: any thread.
-pub(super) struct RuntimeLibrary {
+pub struct RuntimeLibrary {
     platform: Platform,
     /// Name, version, and the file's identity: what its code depends on.
     identity: String,
@@ -51,14 +51,14 @@ pub(super) struct RuntimeLibrary {
 }
 
 /// A compilation that the compiler refused: its own words.
-pub(super) struct Refused(pub(super) String);
+pub struct Refused(pub String);
 
 impl RuntimeLibrary {
     /// Opens the platform's compiler.
     ///
     /// # Errors
     /// `Unsupported` if there is none, with what to do.
-    pub(super) fn open(platform: Platform) -> Result<RuntimeLibrary> {
+    pub fn open(platform: Platform) -> Result<RuntimeLibrary> {
         let mut reasons = String::new();
         for name in names(platform) {
             // SAFETY: opening runs the library's constructors; these are the vendor's compilers, or
@@ -148,16 +148,16 @@ impl RuntimeLibrary {
     }
 
     /// What its code depends on besides source, options and target.
-    pub(super) fn identity(&self) -> &str {
+    pub fn identity(&self) -> &str {
         &self.identity
     }
 
     /// Compiles `source` for `arch`. Never call this for an AMD target that the library below may
-    /// not know: it aborts the process (see `probe`).
+    /// not know: it aborts the process (see [`super::comgr_targets`]).
     ///
     /// # Errors
     /// The compiler's log.
-    pub(super) fn compile(
+    pub fn compile(
         &self,
         arch: &str,
         name: &str,
