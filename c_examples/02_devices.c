@@ -22,7 +22,7 @@ static int print_device(size_t index) {
     }
     const double gib = 1024.0 * 1024.0 * 1024.0;
     printf("device %zu: %s\n", index, info.name);
-    printf("  kind           %s\n", info.kind == MLXROCM_DEVICE_CPU ? "CPU" : "other");
+    printf("  kind           %s\n", info.kind == MLXROCM_DEVICE_CPU ? "CPU" : "GPU");
     printf("  kernels        %s\n", info.isa);
     printf("  compute units  %llu\n", (unsigned long long)info.compute_units);
     printf("  memory         %.1f GiB, %.1f GiB free\n", (double)info.memory_total / gib,

@@ -1,9 +1,15 @@
 /*
- * mlxrocm.h: quantized language models from C. Generated from the sources; this file is the manual.
+ * mlxrocm.h: quantized language models and GPU kernels from C. Generated from the sources; this file
+ * is the manual.
  *
  * A program loads a model (mlxrocm_model_load), opens a session on it (mlxrocm_session_new), submits
  * requests (mlxrocm_session_submit) and takes their events (mlxrocm_generation_next) until
  * MLXROCM_EVENT_FINISHED. The numbered programs in c_examples/ show each step.
+ *
+ * A program that brings its own kernels opens a GPU (mlxrocm_device_open with 1 and up), compiles them
+ * (mlxrocm_module_compile), allocates memory (mlxrocm_buffer_new) and queues work on a stream
+ * (mlxrocm_stream_new), one launch at a time or as a recorded program (mlxrocm_program_new). The two
+ * groups do not need each other.
  *
  * Status and errors. Functions that can fail return mlxrocm_status: 0 is success, negative numbers
  * are errors, positive ones expected outcomes that are no errors. The last parameter, `error`, may
@@ -89,6 +95,110 @@
 #define MLXROCM_DEVICE_CPU 1
 
 /**
+ * Device kind: an AMD GPU, through HIP.
+ */
+#define MLXROCM_DEVICE_HIP 2
+
+/**
+ * Device kind: an NVIDIA GPU, through CUDA's driver.
+ */
+#define MLXROCM_DEVICE_CUDA 3
+
+/**
+ * Graphs: programs run as graphs where these were found right and faster on this device. The
+ * default, unless the environment variable MLXROCM_GRAPHS is on or off.
+ */
+#define MLXROCM_GRAPHS_AUTO 0
+
+/**
+ * Graphs: programs always run as graphs, where the driver builds them.
+ */
+#define MLXROCM_GRAPHS_ON 1
+
+/**
+ * Graphs: programs are launched one kernel after another.
+ */
+#define MLXROCM_GRAPHS_OFF 2
+
+/**
+ * Self-test flag: measure with small sizes and few rounds.
+ */
+#define MLXROCM_SELFTEST_QUICK 1
+
+/**
+ * Self-test flag: leave the measurements out.
+ */
+#define MLXROCM_SELFTEST_NO_MEASUREMENTS 2
+
+/**
+ * Buffer kind: memory of the GPU.
+ */
+#define MLXROCM_BUFFER_DEVICE 1
+
+/**
+ * Buffer kind: host memory that the GPU can reach, for copies that go on while the caller does
+ * something else.
+ */
+#define MLXROCM_BUFFER_PINNED 2
+
+/**
+ * Argument kind: an address in device memory.
+ */
+#define MLXROCM_ARG_BUFFER 1
+
+/**
+ * Argument kind: a number of 32 bits.
+ */
+#define MLXROCM_ARG_32 2
+
+/**
+ * Argument kind: a number of 64 bits, or an address that the application keeps valid.
+ */
+#define MLXROCM_ARG_64 3
+
+/**
+ * Access: the kernel reads the buffer's part.
+ */
+#define MLXROCM_ACCESS_READ 1
+
+/**
+ * Access: the kernel writes the buffer's part.
+ */
+#define MLXROCM_ACCESS_WRITE 2
+
+/**
+ * Program mode: one launch after another.
+ */
+#define MLXROCM_PROGRAM_DIRECT 1
+
+/**
+ * Program mode: the driver replays the whole program as a graph.
+ */
+#define MLXROCM_PROGRAM_GRAPH 2
+
+/**
+ * Reason of a mode: mlxrocm_device_set_graphs or the environment variable MLXROCM_GRAPHS.
+ */
+#define MLXROCM_REASON_SETTING 1
+
+/**
+ * Reason of a mode: graphs were compared with direct launches on this device, bit for bit and in
+ * time.
+ */
+#define MLXROCM_REASON_COMPARED 2
+
+/**
+ * Reason of a mode: graphs were not compared on this device yet. The first run of a program of 8
+ * launches or more, all of which say what they write, does it.
+ */
+#define MLXROCM_REASON_NOT_COMPARED 3
+
+/**
+ * Reason of a mode: the driver does not build a graph of this program.
+ */
+#define MLXROCM_REASON_NOT_BUILT 4
+
+/**
  * Encode flag: add the tokens that the model wants around a raw prompt (begin of text...).
  */
 #define MLXROCM_ENCODE_ADD_SPECIAL 1
@@ -165,12 +275,20 @@
 #define MLXROCM_FINISH_ERROR 6
 
 /**
+ * Memory of a fixed size and address. Internally locked: any thread; its content is the
+ * application's to guard. Work that was queued with a buffer keeps its memory, also after it is
+ * freed.
+ */
+typedef struct mlxrocm_buffer mlxrocm_buffer;
+
+/**
  * A compiled chat template. Immutable: any thread.
  */
 typedef struct mlxrocm_chat_template mlxrocm_chat_template;
 
 /**
- * A device. Immutable: any thread.
+ * A device. Internally locked: any thread. What is made on a device keeps it alive. A GPU that is
+ * opened twice is one device with one memory limit.
  */
 typedef struct mlxrocm_device mlxrocm_device;
 
@@ -187,16 +305,51 @@ typedef struct mlxrocm_error mlxrocm_error;
 typedef struct mlxrocm_generation mlxrocm_generation;
 
 /**
+ * A mark in a stream, to wait for and to measure time with: mlxrocm_stream_record sets it.
+ * Internally locked: any thread.
+ */
+typedef struct mlxrocm_gpu_event mlxrocm_gpu_event;
+
+/**
+ * A function that a GPU runs. Immutable: any thread.
+ */
+typedef struct mlxrocm_kernel mlxrocm_kernel;
+
+/**
  * A loaded model. Immutable: any thread. Sessions, tokenizers and chat templates made from it keep
  * it alive.
  */
 typedef struct mlxrocm_model mlxrocm_model;
 
 /**
+ * Code loaded on a GPU. Immutable: any thread. Kernels keep their module loaded.
+ */
+typedef struct mlxrocm_module mlxrocm_module;
+
+/**
+ * A list of launches, copies and fills that is recorded once and run often. Internally locked: any
+ * thread.
+ *
+ * It begins in recording: what is added to it is ordered by what each launch reads and writes.
+ * mlxrocm_program_end ends the recording; from then on it can be run. It keeps its buffers and
+ * kernels. Runs of one program follow each other, also on different streams.
+ */
+typedef struct mlxrocm_program mlxrocm_program;
+
+/**
  * A session: several requests at once over one KV cache. Internally locked: any thread.
  * Generations keep their session alive.
  */
 typedef struct mlxrocm_session mlxrocm_session;
+
+/**
+ * A queue of work that a GPU does in order; different streams run side by side. Internally locked:
+ * any thread.
+ *
+ * Work is queued and not waited for, unless a function says so. What fails while it runs comes out
+ * of the next mlxrocm_stream_wait, once.
+ */
+typedef struct mlxrocm_stream mlxrocm_stream;
 
 /**
  * A tokenizer. Immutable: any thread.
@@ -223,7 +376,7 @@ typedef void (*mlxrocm_log_callback)(uint32_t level, const char *message, void *
 typedef void (*mlxrocm_user_data_free)(void *user_data);
 
 /**
- * Facts about a device.
+ * Facts about a device. What does not apply to a device, or is not known, is 0 or "".
  */
 typedef struct mlxrocm_device_info {
   /**
@@ -239,23 +392,346 @@ typedef struct mlxrocm_device_info {
    */
   const char *name;
   /**
-   * The kernels that run on it: "avx512-vnni", "avx2" or "portable"; borrowed until the device is
-   * freed.
+   * The kernels that run on it. CPU: "avx512-vnni", "avx2" or "portable"; GPU: the target of its
+   * code, like "gfx1151" or "sm_90". Borrowed until the device is freed.
    */
   const char *isa;
   /**
-   * Logical CPUs this process may run on.
+   * CPU: logical CPUs this process may run on. AMD: compute units (work-group processors where
+   * HIP counts those). NVIDIA: multiprocessors.
    */
   uint64_t compute_units;
   /**
-   * Memory in bytes.
+   * Memory in bytes; of a GPU that shares the processor's memory, all of that.
    */
   uint64_t memory_total;
   /**
    * Memory in bytes that could be allocated now.
    */
   uint64_t memory_free;
+  /**
+   * GPU: the target as the driver spells it, like "gfx942:sramecc+:xnack-"; borrowed until the
+   * device is freed.
+   */
+  const char *target;
+  /**
+   * GPU: its address on the PCI bus, like "0000:03:00.0"; borrowed until the device is freed.
+   */
+  const char *pci_id;
+  /**
+   * GPU: bytes of level 2 cache.
+   */
+  uint64_t l2_bytes;
+  /**
+   * GPU: bytes of local memory (LDS, shared memory) that one block may use.
+   */
+  uint32_t lds_bytes;
+  /**
+   * GPU: work items of a wave (a warp): 32 or 64.
+   */
+  uint32_t wave_size;
+  /**
+   * GPU: work items that one block may have.
+   */
+  uint32_t max_block_threads;
+  /**
+   * GPU: 1 if it shares the processor's memory.
+   */
+  uint32_t integrated;
+  /**
+   * GPU: highest core clock in kHz.
+   */
+  uint32_t clock_khz;
+  /**
+   * GPU: highest memory clock in kHz.
+   */
+  uint32_t memory_clock_khz;
+  /**
+   * GPU: width of the memory bus in bits.
+   */
+  uint32_t memory_bus_bits;
+  /**
+   * GPU: the driver's version. HIP: major * 10000000 + minor * 100000 + patch; CUDA: major * 1000
+   * + minor * 10.
+   */
+  uint32_t driver_version;
 } mlxrocm_device_info;
+
+/**
+ * Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
+ * below `limit`.
+ */
+typedef struct mlxrocm_device_memory {
+  /**
+   * Set by the caller to sizeof(mlxrocm_device_memory).
+   */
+  uint32_t struct_size;
+  /**
+   * 1 if the GPU shares the processor's memory.
+   */
+  uint32_t integrated;
+  /**
+   * Held by buffers that are alive.
+   */
+  uint64_t active;
+  /**
+   * The highest `active` since the device was opened or mlxrocm_device_reset_peak_memory.
+   */
+  uint64_t peak;
+  /**
+   * Freed and kept for reuse.
+   */
+  uint64_t cache;
+  /**
+   * The most that `active + cache` may be.
+   */
+  uint64_t limit;
+  /**
+   * All memory of the device.
+   */
+  uint64_t total;
+  /**
+   * What the driver says is free now.
+   */
+  uint64_t free;
+  /**
+   * Pinned host memory held by buffers that are alive.
+   */
+  uint64_t pinned_active;
+  /**
+   * Pinned host memory freed and kept for reuse.
+   */
+  uint64_t pinned_cache;
+} mlxrocm_device_memory;
+
+/**
+ * Receives one line of a self-test's report without its newline; `line` is borrowed for the call.
+ * It is called from the thread that tests.
+ *
+ * Returns 0 to go on, anything else to end the test with MLXROCM_ERROR_CANCELLED. It must not throw,
+ * unwind or jump out.
+ */
+typedef int32_t (*mlxrocm_selftest_callback)(const char *line, void *user_data);
+
+/**
+ * How to test a GPU. Zero is each field's default.
+ */
+typedef struct mlxrocm_selftest_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_selftest_options).
+   */
+  uint32_t struct_size;
+  /**
+   * MLXROCM_SELFTEST_... flags together.
+   */
+  uint32_t flags;
+  /**
+   * Seed of the random inputs; 0: a new one each time. The report names it.
+   */
+  uint64_t seed;
+  /**
+   * Nullable; hears the report, line by line.
+   */
+  mlxrocm_selftest_callback report;
+  /**
+   * Nullable, passed to `report`.
+   */
+  void *user_data;
+  /**
+   * Nullable; called exactly once with `user_data` before mlxrocm_device_selftest returns, unless
+   * this struct cannot be read (NULL, a wrong struct_size) or `device` is not a live device.
+   */
+  mlxrocm_user_data_free user_data_free;
+} mlxrocm_selftest_options;
+
+/**
+ * Facts about a buffer.
+ */
+typedef struct mlxrocm_buffer_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_buffer_info).
+   */
+  uint32_t struct_size;
+  /**
+   * MLXROCM_BUFFER_DEVICE or MLXROCM_BUFFER_PINNED.
+   */
+  uint32_t kind;
+  /**
+   * Bytes, as asked for.
+   */
+  uint64_t size;
+  /**
+   * The address at which the GPU sees it. Device memory begins at a multiple of 256.
+   */
+  uint64_t address;
+  /**
+   * PINNED: where the application reads and writes it, after waiting for queued work that uses it;
+   * borrowed until the buffer is freed. DEVICE: NULL.
+   */
+  void *data;
+} mlxrocm_buffer_info;
+
+/**
+ * One argument of a kernel: a pointer or a number of 32 or 64 bits; kernels take no others. The
+ * functions mlxrocm_arg_... make them.
+ */
+typedef struct mlxrocm_arg {
+  /**
+   * One of MLXROCM_ARG_...
+   */
+  uint32_t kind;
+  /**
+   * BUFFER: MLXROCM_ACCESS_READ, MLXROCM_ACCESS_WRITE or both; programs order their launches by
+   * it.
+   */
+  uint32_t access;
+  /**
+   * BUFFER: the byte offset that the address begins at. Numbers: their bits, the upper 32 of a
+   * 32-bit number being 0.
+   */
+  uint64_t value;
+  /**
+   * BUFFER: device memory; borrowed for the call that gets the argument.
+   */
+  const struct mlxrocm_buffer *buffer;
+  /**
+   * BUFFER: bytes from `value` on that the kernel touches; 0: all to the buffer's end.
+   */
+  uint64_t size;
+} mlxrocm_arg;
+
+/**
+ * How to launch a kernel.
+ */
+typedef struct mlxrocm_launch {
+  /**
+   * Set by the caller to sizeof(mlxrocm_launch).
+   */
+  uint32_t struct_size;
+  /**
+   * Bytes of local memory beyond what the kernel declares.
+   */
+  uint32_t dynamic_lds;
+  /**
+   * Blocks in x, y and z; with 0 in x nothing is launched, 0 in y or z is 1.
+   */
+  uint32_t grid[3];
+  /**
+   * Work items of a block in x, y and z; 0 in y or z is 1.
+   */
+  uint32_t block[3];
+  /**
+   * The kernel's arguments in its order, `arg_count` of them.
+   */
+  const struct mlxrocm_arg *args;
+  /**
+   * Elements of `args`, at most 48.
+   */
+  size_t arg_count;
+  /**
+   * Arguments of kind BUFFER that the kernel does not take but reaches otherwise, through an
+   * address in memory; `touched_count` of them.
+   */
+  const struct mlxrocm_arg *touched;
+  /**
+   * Elements of `touched`.
+   */
+  size_t touched_count;
+} mlxrocm_launch;
+
+/**
+ * How to compile a source. Zero is each field's default.
+ */
+typedef struct mlxrocm_compile_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_compile_options).
+   */
+  uint32_t struct_size;
+  /**
+   * Elements of `flags`.
+   */
+  uint32_t flag_count;
+  /**
+   * The compiler's options, NUL-terminated UTF-8 like "-DROWS=4".
+   */
+  const char *const *flags;
+  /**
+   * What the source is called in messages; NULL: "kernel source".
+   */
+  const char *name;
+} mlxrocm_compile_options;
+
+/**
+ * Facts about a kernel.
+ */
+typedef struct mlxrocm_kernel_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_kernel_info).
+   */
+  uint32_t struct_size;
+  /**
+   * Vector registers of a work item.
+   */
+  uint32_t registers;
+  /**
+   * Bytes of local memory that it declares.
+   */
+  uint32_t lds_bytes;
+  /**
+   * Bytes of private memory of a work item: arrays, and registers that did not fit.
+   */
+  uint32_t scratch_bytes;
+  /**
+   * Work items that one block of it may have.
+   */
+  uint32_t max_block_threads;
+  /**
+   * Work items of a wave (a warp) on its device: 32 or 64.
+   */
+  uint32_t wave_size;
+  /**
+   * Its name; borrowed until the kernel is freed.
+   */
+  const char *name;
+} mlxrocm_kernel_info;
+
+/**
+ * Facts about a recorded program.
+ */
+typedef struct mlxrocm_program_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_program_info).
+   */
+  uint32_t struct_size;
+  /**
+   * How the next run goes: MLXROCM_PROGRAM_DIRECT or MLXROCM_PROGRAM_GRAPH.
+   */
+  uint32_t mode;
+  /**
+   * Why: one of MLXROCM_REASON_...
+   */
+  uint32_t reason;
+  /**
+   * COMPARED: 1 if replays gave the same bits as direct launches.
+   */
+  uint32_t same_bits;
+  /**
+   * Launches, copies and fills.
+   */
+  uint64_t nodes;
+  /**
+   * Pairs of them of which one must wait for the other, without those that others imply.
+   */
+  uint64_t edges;
+  /**
+   * COMPARED: nanoseconds of a direct run of the program that was compared.
+   */
+  uint64_t direct_ns;
+  /**
+   * COMPARED: nanoseconds of a replay of that program.
+   */
+  uint64_t graph_ns;
+} mlxrocm_program_info;
 
 /**
  * Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
@@ -805,6 +1281,16 @@ mlxrocm_status mlxrocm_error_status(const struct mlxrocm_error *error);
 const char *mlxrocm_error_message(const struct mlxrocm_error *error);
 
 /**
+ * The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
+ *
+ * - `error`: borrowed; NULL means no error.
+ *
+ * Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
+ * everything. Any thread. Since 0.1.
+ */
+const char *mlxrocm_error_details(const struct mlxrocm_error *error);
+
+/**
  * The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
  *
  * - `error`: borrowed; NULL means no error.
@@ -845,7 +1331,9 @@ mlxrocm_status mlxrocm_log_set_callback(uint32_t level,
                                         struct mlxrocm_error **error);
 
 /**
- * Counts the devices.
+ * Counts the devices: the CPU, then AMD's GPUs, then NVIDIA's. The vendors' drivers are opened at
+ * the first call; where one is missing its GPUs are not counted, and mlxrocm_device_why_none says
+ * why.
  *
  * - `count`: receives the number, at least 1: the CPU is device 0.
  * - `error`: nullable; receives an owned error object on failure.
@@ -855,13 +1343,32 @@ mlxrocm_status mlxrocm_log_set_callback(uint32_t level,
 mlxrocm_status mlxrocm_device_count(size_t *count, struct mlxrocm_error **error);
 
 /**
- * Opens a device.
+ * Says why there is no GPU of a kind on this machine, and what to do about it: the library that is
+ * missing or too old, the permission, the device.
  *
- * - `index`: 0 is the CPU, others follow up to the count.
- * - `device`: receives the device, owned: free it with mlxrocm_device_free.
+ * - `kind`: MLXROCM_DEVICE_HIP or MLXROCM_DEVICE_CUDA.
+ * - `text`: receives one line of UTF-8 and its NUL; "" if there are GPUs of that kind.
+ * - `capacity`: bytes of room in `text`; 0: only measure.
+ * - `needed`: receives the bytes of the text and its NUL, also when they do not fit; nullable
+ *   unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, NO_DEVICE. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_why_none(uint32_t kind,
+                                       char *text,
+                                       size_t capacity,
+                                       size_t *needed,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Opens a device.
+ *
+ * - `index`: 0 is the CPU, GPUs follow up to the count.
+ * - `device`: receives the device, owned: free it with mlxrocm_device_free.
+ * - `error`: nullable; receives an owned error object on failure. With no GPU at all it says why.
+ *
+ * Errors: NULL_ARGUMENT, NO_DEVICE, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_device_open(size_t index,
                                    struct mlxrocm_device **device,
@@ -875,20 +1382,774 @@ mlxrocm_status mlxrocm_device_open(size_t index,
  *   device is freed. Free memory is read at each call.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_device_get_info(const struct mlxrocm_device *device,
                                        struct mlxrocm_device_info *info,
                                        struct mlxrocm_error **error);
 
 /**
- * Frees a device.
+ * Frees a device. What was made on it works on.
  *
  * - `device`: consumed; NULL is fine.
  *
  * Any thread. Since 0.1.
  */
 void mlxrocm_device_free(struct mlxrocm_device *device);
+
+/**
+ * Reads a GPU's memory counters.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `memory`: receives the counters; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_get_memory(const struct mlxrocm_device *device,
+                                         struct mlxrocm_device_memory *memory,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Sets the most device memory that this process uses through the library, and gives back cached
+ * memory that is over it.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `bytes`: the limit of active and cached memory together. A device begins with 85 % of its
+ *   memory, or 80 % if it shares the processor's.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY (more than that is in
+ * use; the limit stays as it was), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_set_memory_limit(const struct mlxrocm_device *device,
+                                               uint64_t bytes,
+                                               struct mlxrocm_error **error);
+
+/**
+ * Sets a GPU's `peak` counter to what is in use now.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_reset_peak_memory(const struct mlxrocm_device *device,
+                                                struct mlxrocm_error **error);
+
+/**
+ * Gives a GPU's cached memory back to the driver, except what queued work still uses. May take
+ * long: drivers wait for the device.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_trim(const struct mlxrocm_device *device,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Sets when programs run as graphs on a GPU; mlxrocm_program_get_info tells what was chosen.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `graphs`: one of MLXROCM_GRAPHS_...
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_set_graphs(const struct mlxrocm_device *device,
+                                         uint32_t graphs,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Tests a GPU: runs the built-in kernels on random inputs of odd sizes against plain forms on the
+ * processor, compares graph replay with direct launches bit for bit, and measures copies, reads,
+ * launches and allocations. The report is plain text to attach to a bug report. Takes from seconds to
+ * a minute; other work of this process on the device is not disturbed, but makes the measurements
+ * worse.
+ *
+ * - `device`: borrowed; a GPU.
+ * - `options`: borrowed for the call; NULL means defaults.
+ * - `error`: nullable; receives an owned error object on failure. It names the cases that failed.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), SELFTEST_FAILED (the device gives
+ * wrong results), CANCELLED (by the callback), TIMEOUT (the device hangs), OUT_OF_MEMORY,
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_selftest(const struct mlxrocm_device *device,
+                                       const struct mlxrocm_selftest_options *options,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Allocates a buffer. Its content is undefined.
+ *
+ * - `device`: borrowed; a GPU. The buffer keeps it alive.
+ * - `kind`: MLXROCM_BUFFER_DEVICE or MLXROCM_BUFFER_PINNED.
+ * - `size`: bytes; 0 is fine.
+ * - `buffer`: receives the buffer, owned: free it with mlxrocm_buffer_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY (everything stays
+ * usable), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_buffer_new(const struct mlxrocm_device *device,
+                                  uint32_t kind,
+                                  uint64_t size,
+                                  struct mlxrocm_buffer **buffer,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Tells facts about a buffer.
+ *
+ * - `buffer`: borrowed.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_buffer_get_info(const struct mlxrocm_buffer *buffer,
+                                       struct mlxrocm_buffer_info *info,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Writes host bytes to a buffer and waits until they are there. It does not wait for work on
+ * streams: where such work uses the same part, wait for it first, or use mlxrocm_stream_write.
+ *
+ * - `buffer`: borrowed.
+ * - `offset`: byte of the buffer to begin at.
+ * - `bytes`: `size` bytes, borrowed for the call.
+ * - `size`: bytes to write; 0 is fine.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
+ * DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_buffer_write(const struct mlxrocm_buffer *buffer,
+                                    uint64_t offset,
+                                    const void *bytes,
+                                    size_t size,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Reads bytes of a buffer to the host. It does not wait for work on streams: where such work writes
+ * the same part, wait for it first, or use mlxrocm_stream_read.
+ *
+ * - `buffer`: borrowed.
+ * - `offset`: byte of the buffer to begin at.
+ * - `bytes`: receives `size` bytes; on failure their content is undefined.
+ * - `size`: bytes to read; 0 is fine.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
+ * DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_buffer_read(const struct mlxrocm_buffer *buffer,
+                                   uint64_t offset,
+                                   void *bytes,
+                                   size_t size,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Frees a buffer. Work that was queued with it still has its memory.
+ *
+ * - `buffer`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_buffer_free(struct mlxrocm_buffer *buffer);
+
+/**
+ * Makes a stream.
+ *
+ * - `device`: borrowed; a GPU. The stream keeps it alive.
+ * - `stream`: receives the stream, owned: free it with mlxrocm_stream_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_FAILED,
+ * DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_new(const struct mlxrocm_device *device,
+                                  struct mlxrocm_stream **stream,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Sleeps until all work queued so far is done.
+ *
+ * - `stream`: borrowed.
+ * - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, TIMEOUT (the work goes on: wait again), DEVICE_FAILED (the
+ * first fault of the queued work; mlxrocm_error_vendor_code has the driver's number), DEVICE_LOST.
+ * Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_wait(const struct mlxrocm_stream *stream,
+                                   int64_t timeout_ns,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Asks whether all work queued so far is done. A fault of it is kept for the next wait.
+ *
+ * - `stream`: borrowed.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Returns MLXROCM_OK when it is done, MLXROCM_PENDING when it is not.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_query(const struct mlxrocm_stream *stream,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Marks this point of the queue with an event; an earlier mark of the event is forgotten.
+ *
+ * - `stream`: borrowed.
+ * - `event`: borrowed.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (of another driver's device), DEVICE_FAILED, DEVICE_LOST.
+ * Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_record(const struct mlxrocm_stream *stream,
+                                     const struct mlxrocm_gpu_event *event,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Work queued from now on starts after the work before the event's last record, on whatever stream
+ * that was. An event that was never recorded is not waited for.
+ *
+ * - `stream`: borrowed.
+ * - `event`: borrowed.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (of another driver's device), DEVICE_FAILED, DEVICE_LOST.
+ * Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_wait_for(const struct mlxrocm_stream *stream,
+                                       const struct mlxrocm_gpu_event *event,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Queues a write of host bytes to device memory. The bytes are taken before this returns.
+ *
+ * - `stream`: borrowed.
+ * - `buffer`: borrowed; device memory.
+ * - `offset`: byte of the buffer to begin at.
+ * - `bytes`: `size` bytes, borrowed for the call.
+ * - `size`: bytes to write; 0 is fine.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+ * OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_write(const struct mlxrocm_stream *stream,
+                                    const struct mlxrocm_buffer *buffer,
+                                    uint64_t offset,
+                                    const void *bytes,
+                                    size_t size,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Reads device memory to the host, after the work queued so far, and waits for it.
+ *
+ * - `stream`: borrowed.
+ * - `buffer`: borrowed; device memory.
+ * - `offset`: byte of the buffer to begin at.
+ * - `bytes`: receives `size` bytes; on failure their content is undefined.
+ * - `size`: bytes to read; 0 is fine.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+ * OUT_OF_MEMORY, and as mlxrocm_stream_wait. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_read(const struct mlxrocm_stream *stream,
+                                   const struct mlxrocm_buffer *buffer,
+                                   uint64_t offset,
+                                   void *bytes,
+                                   size_t size,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Queues a copy between two buffers: from device to device, from pinned to device or from device to
+ * pinned memory. The application leaves pinned memory alone until the copy is done.
+ *
+ * - `stream`: borrowed.
+ * - `target`: borrowed.
+ * - `target_offset`: byte of the target to begin at.
+ * - `source`: borrowed; may be the target, if the two parts do not overlap.
+ * - `source_offset`: byte of the source to begin at.
+ * - `size`: bytes to copy; 0 is fine.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
+ * device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_copy(const struct mlxrocm_stream *stream,
+                                   const struct mlxrocm_buffer *target,
+                                   uint64_t target_offset,
+                                   const struct mlxrocm_buffer *source,
+                                   uint64_t source_offset,
+                                   uint64_t size,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Queues a fill of device memory with one byte value.
+ *
+ * - `stream`: borrowed.
+ * - `buffer`: borrowed; device memory.
+ * - `offset`: byte of the buffer to begin at.
+ * - `size`: bytes to fill; 0 is fine.
+ * - `value`: each byte's value.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_fill(const struct mlxrocm_stream *stream,
+                                   const struct mlxrocm_buffer *buffer,
+                                   uint64_t offset,
+                                   uint64_t size,
+                                   uint8_t value,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Queues one launch of a kernel. A program of many launches runs faster than these.
+ *
+ * - `stream`: borrowed.
+ * - `kernel`: borrowed; of the same device.
+ * - `launch`: borrowed for the call.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
+ * argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_stream_launch(const struct mlxrocm_stream *stream,
+                                     const struct mlxrocm_kernel *kernel,
+                                     const struct mlxrocm_launch *launch,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Frees a stream. Work that was queued on it still runs.
+ *
+ * - `stream`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_stream_free(struct mlxrocm_stream *stream);
+
+/**
+ * Makes an event.
+ *
+ * - `device`: borrowed; a GPU. The event keeps it alive.
+ * - `event`: receives the event, owned: free it with mlxrocm_gpu_event_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_FAILED,
+ * DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_gpu_event_new(const struct mlxrocm_device *device,
+                                     struct mlxrocm_gpu_event **event,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Sleeps until the work before the last record of an event is done; at once if it was never
+ * recorded.
+ *
+ * - `event`: borrowed.
+ * - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, TIMEOUT (the work goes on), DEVICE_FAILED (a fault of that
+ * work), DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_gpu_event_wait(const struct mlxrocm_gpu_event *event,
+                                      int64_t timeout_ns,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Asks whether the work before the last record of an event is done; it is if it was never recorded.
+ *
+ * - `event`: borrowed.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Returns MLXROCM_OK when it is done, MLXROCM_PENDING when it is not.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED (a fault of that work), DEVICE_LOST. Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_gpu_event_query(const struct mlxrocm_gpu_event *event,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The GPU's time between two events that are recorded and done.
+ *
+ * - `earlier`: borrowed.
+ * - `later`: borrowed; of the same device.
+ * - `milliseconds`: receives the time.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not recorded, not done, of different devices),
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_gpu_event_elapsed(const struct mlxrocm_gpu_event *earlier,
+                                         const struct mlxrocm_gpu_event *later,
+                                         double *milliseconds,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Frees an event. Streams that wait for it still do.
+ *
+ * - `event`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_gpu_event_free(struct mlxrocm_gpu_event *event);
+
+/**
+ * Compiles kernels from source for a GPU and loads them. The language is HIP's (and CUDA's):
+ * `extern "C" __global__ void name(float *out, unsigned count) { ... }`, without includes. Code that
+ * was compiled before comes from a cache on disk.
+ *
+ * - `device`: borrowed; a GPU. The module keeps it alive.
+ * - `source`: NUL-terminated UTF-8, borrowed for the call.
+ * - `options`: borrowed for the call; NULL means defaults.
+ * - `module`: receives the module, owned: free it with mlxrocm_module_free.
+ * - `error`: nullable; receives an owned error object on failure. If the source does not compile its
+ *   message has the first error, and mlxrocm_error_details the compiler's log.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (the source does not compile), UNSUPPORTED (the CPU; no
+ * compiler on this machine: the message says what to install), INVALID_FILE, OUT_OF_MEMORY,
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_module_compile(const struct mlxrocm_device *device,
+                                      const char *source,
+                                      const struct mlxrocm_compile_options *options,
+                                      struct mlxrocm_module **module,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Loads code that was compiled for a GPU: an ELF code object of its target (AMD), a cubin or PTX
+ * (NVIDIA).
+ *
+ * - `device`: borrowed; a GPU. The module keeps it alive.
+ * - `code`: `size` bytes, borrowed for the call.
+ * - `size`: bytes of `code`, at least 1.
+ * - `module`: receives the module, owned: free it with mlxrocm_module_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, INVALID_FILE (no code for this device), UNSUPPORTED (the
+ * CPU), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_module_load(const struct mlxrocm_device *device,
+                                   const void *code,
+                                   size_t size,
+                                   struct mlxrocm_module **module,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Finds a kernel of a module.
+ *
+ * - `module`: borrowed; the kernel keeps its code loaded.
+ * - `name`: NUL-terminated; the kernel's name as it is in the code: `extern "C"`.
+ * - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there is none of this name), DEVICE_FAILED, DEVICE_LOST.
+ * Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_module_get_kernel(const struct mlxrocm_module *module,
+                                         const char *name,
+                                         struct mlxrocm_kernel **kernel,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Frees a module. Its kernels and work that was queued with them keep the code loaded.
+ *
+ * - `module`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_module_free(struct mlxrocm_module *module);
+
+/**
+ * Finds one of the library's own kernels, e.g. "mlxrocm_vector_add_f32". What they take is in the
+ * comments of their sources.
+ *
+ * - `device`: borrowed; a GPU. The kernel keeps it alive.
+ * - `name`: NUL-terminated.
+ * - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU; no such kernel; none for this device
+ * and no compiler on this machine), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_device_get_kernel(const struct mlxrocm_device *device,
+                                         const char *name,
+                                         struct mlxrocm_kernel **kernel,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Tells facts about a kernel.
+ *
+ * - `kernel`: borrowed.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_kernel_get_info(const struct mlxrocm_kernel *kernel,
+                                       struct mlxrocm_kernel_info *info,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Frees a kernel. Work that was queued with it still runs.
+ *
+ * - `kernel`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_kernel_free(struct mlxrocm_kernel *kernel);
+
+/**
+ * An argument: device memory that the kernel reads and writes. Set `size` of the result if the
+ * kernel touches only a part.
+ *
+ * - `buffer`: borrowed until the call that gets the argument returns.
+ * - `offset`: byte of the buffer that the address begins at.
+ *
+ * Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_buffer(const struct mlxrocm_buffer *buffer, uint64_t offset);
+
+/**
+ * An argument: device memory that the kernel only reads. Set `size` of the result if the kernel
+ * touches only a part.
+ *
+ * - `buffer`: borrowed until the call that gets the argument returns.
+ * - `offset`: byte of the buffer that the address begins at.
+ *
+ * Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_input(const struct mlxrocm_buffer *buffer, uint64_t offset);
+
+/**
+ * An argument: device memory that the kernel only writes. Set `size` of the result if the kernel
+ * touches only a part.
+ *
+ * - `buffer`: borrowed until the call that gets the argument returns.
+ * - `offset`: byte of the buffer that the address begins at.
+ *
+ * Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_output(const struct mlxrocm_buffer *buffer, uint64_t offset);
+
+/**
+ * An argument: a number of 32 bits.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_u32(uint32_t value);
+
+/**
+ * An argument: a signed number of 32 bits.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_i32(int32_t value);
+
+/**
+ * An argument: a float of 32 bits.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_f32(float value);
+
+/**
+ * An argument: a number of 64 bits, or an address that the application keeps valid.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_u64(uint64_t value);
+
+/**
+ * An argument: a signed number of 64 bits.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_i64(int64_t value);
+
+/**
+ * An argument: a float of 64 bits.
+ *
+ * - `value`: the number.
+ *
+ * Returns the argument. Any thread. Since 0.1.
+ */
+struct mlxrocm_arg mlxrocm_arg_f64(double value);
+
+/**
+ * Begins to record a program.
+ *
+ * - `device`: borrowed; a GPU. The program keeps it alive.
+ * - `program`: receives the program, owned: free it with mlxrocm_program_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_new(const struct mlxrocm_device *device,
+                                   struct mlxrocm_program **program,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Records one launch. It runs after the earlier ones that write what it touches or touch what it
+ * writes, by the `access` of its arguments; one without buffers runs after all earlier and before
+ * all later ones.
+ *
+ * - `program`: borrowed; in recording.
+ * - `kernel`: borrowed; of the same device.
+ * - `launch`: borrowed for the call.
+ * - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (as mlxrocm_stream_launch; not in recording). Any thread.
+ * Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_launch(const struct mlxrocm_program *program,
+                                      const struct mlxrocm_kernel *kernel,
+                                      const struct mlxrocm_launch *launch,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Records a copy between two buffers in device memory.
+ *
+ * - `program`: borrowed; in recording.
+ * - `target`: borrowed; device memory.
+ * - `target_offset`: byte of the target to begin at.
+ * - `source`: borrowed; device memory; may be the target, if the two parts do not overlap.
+ * - `source_offset`: byte of the source to begin at.
+ * - `size`: bytes to copy; 0 records nothing.
+ * - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, another
+ * device; not in recording). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_copy(const struct mlxrocm_program *program,
+                                    const struct mlxrocm_buffer *target,
+                                    uint64_t target_offset,
+                                    const struct mlxrocm_buffer *source,
+                                    uint64_t source_offset,
+                                    uint64_t size,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Records a fill of device memory with one byte value.
+ *
+ * - `program`: borrowed; in recording.
+ * - `buffer`: borrowed; device memory.
+ * - `offset`: byte of the buffer to begin at.
+ * - `size`: bytes to fill; 0 records nothing.
+ * - `value`: each byte's value.
+ * - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device; not in
+ * recording). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_fill(const struct mlxrocm_program *program,
+                                    const struct mlxrocm_buffer *buffer,
+                                    uint64_t offset,
+                                    uint64_t size,
+                                    uint8_t value,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Records that everything after this runs after everything before it.
+ *
+ * - `program`: borrowed; in recording.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not in recording). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_barrier(const struct mlxrocm_program *program,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Ends the recording. Nothing runs yet.
+ *
+ * - `program`: borrowed; in recording.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not in recording). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_end(const struct mlxrocm_program *program,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Queues one run of a program. The first one on a device whose graphs were not compared yet may
+ * wait while it compares them; every other one returns at once.
+ *
+ * - `program`: borrowed; its recording has ended.
+ * - `stream`: borrowed; of the same device.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording; another device), OUT_OF_MEMORY, TIMEOUT,
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_run(const struct mlxrocm_program *program,
+                                   const struct mlxrocm_stream *stream,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Tells facts about a program, and how it runs.
+ *
+ * - `program`: borrowed; its recording has ended.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_get_info(const struct mlxrocm_program *program,
+                                        struct mlxrocm_program_info *info,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Says how the next run of a program goes and why, in words, for a log or a bug report.
+ *
+ * - `program`: borrowed; its recording has ended.
+ * - `text`: receives one line of UTF-8 and its NUL.
+ * - `capacity`: bytes of room in `text`; 0: only measure.
+ * - `needed`: receives the bytes of the text and its NUL, also when they do not fit; nullable
+ *   unless measuring. The text may change between two calls.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording), BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_program_explain(const struct mlxrocm_program *program,
+                                       char *text,
+                                       size_t capacity,
+                                       size_t *needed,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Frees a program. Runs that were queued still end.
+ *
+ * - `program`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_program_free(struct mlxrocm_program *program);
 
 /**
  * Loads a model from a GGUF file or an MLX model folder.

@@ -6,6 +6,14 @@
 //     auto generation = session.submit(mlxrocm::Request().chat({{"user", "Hello"}}));
 //     for (const mlxrocm::Event &event : generation) std::cout << event.text();
 //
+// and kernels of one's own run on a GPU:
+//
+//     mlxrocm::Device gpu(1);
+//     mlxrocm::Stream stream(gpu);
+//     mlxrocm::Kernel add = mlxrocm::Module(gpu, source).kernel("add");
+//     stream.launch(add, {blocks}, {256}, mlxrocm::Out{c}, mlxrocm::In{a}, mlxrocm::In{b}, count);
+//     stream.read(c, 0, result.data(), bytes);
+//
 // Types are as thread-safe as the C types they wrap. Header only: link with libmlxrocm.
 #ifndef MLXROCM_HPP
 #define MLXROCM_HPP
@@ -31,13 +39,21 @@ namespace mlxrocm {
 // A failed call: what() is the library's message.
 class Error : public std::runtime_error {
   public:
-    Error(mlxrocm_status status, const std::string &message)
-        : std::runtime_error(message), status_(status) {}
+    Error(mlxrocm_status status, const std::string &message, const std::string &details = "",
+          std::int32_t vendor_code = 0)
+        : std::runtime_error(message), status_(status), vendor_code_(vendor_code),
+          details_(std::make_shared<const std::string>(details)) {}
     mlxrocm_status status() const noexcept { return status_; }
     const char *status_name() const noexcept { return mlxrocm_status_name(status_); }
+    // The number that HIP or CUDA gave, or 0.
+    std::int32_t vendor_code() const noexcept { return vendor_code_; }
+    // Several lines, e.g. a compiler's log, or "".
+    const std::string &details() const noexcept { return *details_; }
 
   private:
     mlxrocm_status status_;
+    std::int32_t vendor_code_;
+    std::shared_ptr<const std::string> details_; // copies of exceptions must not throw
 };
 
 namespace detail {
@@ -49,7 +65,8 @@ mlxrocm_status call(Function function, Arguments... arguments) {
     const mlxrocm_status status = function(arguments..., &error);
     if (status >= 0) return status;
     const std::unique_ptr<mlxrocm_error, void (*)(mlxrocm_error *)> owner(error, mlxrocm_error_free);
-    throw Error(status, mlxrocm_error_message(error));
+    throw Error(status, mlxrocm_error_message(error), mlxrocm_error_details(error),
+                mlxrocm_error_vendor_code(error));
 }
 
 // An owned handle: moves, does not copy, frees itself.
@@ -112,6 +129,12 @@ class Device : public detail::Owned<mlxrocm_device, mlxrocm_device_free> {
         detail::call(mlxrocm_device_count, &count);
         return count;
     }
+    // Why there is no GPU of MLXROCM_DEVICE_HIP or MLXROCM_DEVICE_CUDA; "" if there is one.
+    static std::string why_none(std::uint32_t kind) {
+        return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_device_why_none, kind, text, capacity, needed);
+        });
+    }
     explicit Device(std::size_t index) : Owned(open(index)) {}
     // Strings in it live as long as the device.
     mlxrocm_device_info info() const {
@@ -120,12 +143,310 @@ class Device : public detail::Owned<mlxrocm_device, mlxrocm_device_free> {
         detail::call(mlxrocm_device_get_info, get(), &info);
         return info;
     }
+    mlxrocm_device_memory memory() const {
+        mlxrocm_device_memory memory{};
+        memory.struct_size = sizeof memory;
+        detail::call(mlxrocm_device_get_memory, get(), &memory);
+        return memory;
+    }
+    void set_memory_limit(std::uint64_t bytes) {
+        detail::call(mlxrocm_device_set_memory_limit, get(), bytes);
+    }
+    void reset_peak_memory() { detail::call(mlxrocm_device_reset_peak_memory, get()); }
+    void trim() { detail::call(mlxrocm_device_trim, get()); }
+    // `graphs`: MLXROCM_GRAPHS_...
+    void set_graphs(std::uint32_t graphs) { detail::call(mlxrocm_device_set_graphs, get(), graphs); }
+
+    // Throws an Error of MLXROCM_ERROR_SELFTEST_FAILED if results are wrong. `report` hears the lines;
+    // what it throws ends the test and comes out here. `flags`: MLXROCM_SELFTEST_...
+    void selftest(const std::function<void(std::string_view)> &report = {}, std::uint32_t flags = 0,
+                  std::uint64_t seed = 0) {
+        struct State {
+            const std::function<void(std::string_view)> &report;
+            std::exception_ptr thrown;
+        } state{report, nullptr};
+        mlxrocm_selftest_options options{};
+        options.struct_size = sizeof options;
+        options.flags = flags;
+        options.seed = seed;
+        options.user_data = &state;
+        if (report) {
+            options.report = [](const char *line, void *data) -> std::int32_t {
+                State &hears = *static_cast<State *>(data);
+                try {
+                    hears.report(line);
+                    return 0;
+                } catch (...) {
+                    hears.thrown = std::current_exception();
+                    return 1;
+                }
+            };
+        }
+        try {
+            detail::call(mlxrocm_device_selftest, get(), &options);
+        } catch (...) {
+            if (state.thrown) std::rethrow_exception(state.thrown);
+            throw;
+        }
+    }
 
   private:
     static mlxrocm_device *open(std::size_t index) {
         mlxrocm_device *device = nullptr;
         detail::call(mlxrocm_device_open, index, &device);
         return device;
+    }
+};
+
+// Device memory (the default) or MLXROCM_BUFFER_PINNED host memory.
+class Buffer : public detail::Owned<mlxrocm_buffer, mlxrocm_buffer_free> {
+  public:
+    Buffer(const Device &device, std::uint64_t size, std::uint32_t kind = MLXROCM_BUFFER_DEVICE)
+        : Owned(make(device, size, kind)) {}
+    mlxrocm_buffer_info info() const {
+        mlxrocm_buffer_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_buffer_get_info, get(), &info);
+        return info;
+    }
+    std::uint64_t size() const { return info().size; }
+    std::uint64_t address() const { return info().address; }
+    // Pinned memory as the host sees it; nullptr for device memory.
+    void *data() const { return info().data; }
+    void write(std::uint64_t offset, const void *bytes, std::size_t size) {
+        detail::call(mlxrocm_buffer_write, get(), offset, bytes, size);
+    }
+    void read(std::uint64_t offset, void *bytes, std::size_t size) const {
+        detail::call(mlxrocm_buffer_read, get(), offset, bytes, size);
+    }
+
+  private:
+    static mlxrocm_buffer *make(const Device &device, std::uint64_t size, std::uint32_t kind) {
+        mlxrocm_buffer *buffer = nullptr;
+        detail::call(mlxrocm_buffer_new, device.get(), kind, size, &buffer);
+        return buffer;
+    }
+};
+
+// A mark in a stream. (mlxrocm::Event is an event of a generation.)
+class GpuEvent : public detail::Owned<mlxrocm_gpu_event, mlxrocm_gpu_event_free> {
+  public:
+    explicit GpuEvent(const Device &device) : Owned(make(device)) {}
+    // A negative timeout waits for ever.
+    void wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) const {
+        detail::call(mlxrocm_gpu_event_wait, get(), std::int64_t{timeout.count()});
+    }
+    bool is_done() const { return detail::call(mlxrocm_gpu_event_query, get()) == MLXROCM_OK; }
+    std::chrono::duration<double, std::milli> since(const GpuEvent &earlier) const {
+        double milliseconds = 0.0;
+        detail::call(mlxrocm_gpu_event_elapsed, earlier.get(), get(), &milliseconds);
+        return std::chrono::duration<double, std::milli>(milliseconds);
+    }
+
+  private:
+    static mlxrocm_gpu_event *make(const Device &device) {
+        mlxrocm_gpu_event *event = nullptr;
+        detail::call(mlxrocm_gpu_event_new, device.get(), &event);
+        return event;
+    }
+};
+
+class Kernel : public detail::Owned<mlxrocm_kernel, mlxrocm_kernel_free> {
+  public:
+    explicit Kernel(mlxrocm_kernel *owned) noexcept : Owned(owned) {}
+    // One of the library's own.
+    Kernel(const Device &device, const std::string &name) : Owned(find(device, name)) {}
+    // The name in it lives as long as the kernel.
+    mlxrocm_kernel_info info() const {
+        mlxrocm_kernel_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_kernel_get_info, get(), &info);
+        return info;
+    }
+
+  private:
+    static mlxrocm_kernel *find(const Device &device, const std::string &name) {
+        mlxrocm_kernel *kernel = nullptr;
+        detail::call(mlxrocm_device_get_kernel, device.get(), name.c_str(), &kernel);
+        return kernel;
+    }
+};
+
+class Module : public detail::Owned<mlxrocm_module, mlxrocm_module_free> {
+  public:
+    // Compiles a source in HIP's language; an Error's details() has the compiler's log.
+    Module(const Device &device, const std::string &source, const std::vector<std::string> &flags = {},
+           const std::string &name = "kernel source")
+        : Owned(compile(device, source, flags, name)) {}
+    // Loads code.
+    Module(const Device &device, const void *code, std::size_t size) : Owned(load(device, code, size)) {}
+    Kernel kernel(const std::string &name) const {
+        mlxrocm_kernel *kernel = nullptr;
+        detail::call(mlxrocm_module_get_kernel, get(), name.c_str(), &kernel);
+        return Kernel(kernel);
+    }
+
+  private:
+    static mlxrocm_module *compile(const Device &device, const std::string &source,
+                                   const std::vector<std::string> &flags, const std::string &name) {
+        std::vector<const char *> borrowed;
+        for (const std::string &flag : flags) borrowed.push_back(flag.c_str());
+        mlxrocm_compile_options options{};
+        options.struct_size = sizeof options;
+        options.flag_count = static_cast<std::uint32_t>(borrowed.size());
+        options.flags = borrowed.data();
+        options.name = name.c_str();
+        mlxrocm_module *module = nullptr;
+        detail::call(mlxrocm_module_compile, device.get(), source.c_str(), &options, &module);
+        return module;
+    }
+    static mlxrocm_module *load(const Device &device, const void *code, std::size_t size) {
+        mlxrocm_module *module = nullptr;
+        detail::call(mlxrocm_module_load, device.get(), code, size, &module);
+        return module;
+    }
+};
+
+// One argument of a kernel: a number, or a buffer that it reads (In), writes (Out) or both.
+struct In {
+    const Buffer &buffer;
+    std::uint64_t offset = 0;
+};
+struct Out {
+    const Buffer &buffer;
+    std::uint64_t offset = 0;
+};
+
+namespace detail {
+inline mlxrocm_arg arg(const Buffer &buffer) noexcept { return mlxrocm_arg_buffer(buffer.get(), 0); }
+inline mlxrocm_arg arg(const In &in) noexcept { return mlxrocm_arg_input(in.buffer.get(), in.offset); }
+inline mlxrocm_arg arg(const Out &out) noexcept {
+    return mlxrocm_arg_output(out.buffer.get(), out.offset);
+}
+inline mlxrocm_arg arg(std::uint32_t value) noexcept { return mlxrocm_arg_u32(value); }
+inline mlxrocm_arg arg(std::int32_t value) noexcept { return mlxrocm_arg_i32(value); }
+inline mlxrocm_arg arg(float value) noexcept { return mlxrocm_arg_f32(value); }
+inline mlxrocm_arg arg(std::uint64_t value) noexcept { return mlxrocm_arg_u64(value); }
+inline mlxrocm_arg arg(std::int64_t value) noexcept { return mlxrocm_arg_i64(value); }
+inline mlxrocm_arg arg(double value) noexcept { return mlxrocm_arg_f64(value); }
+inline mlxrocm_arg arg(const mlxrocm_arg &value) noexcept { return value; }
+} // namespace detail
+
+// Blocks or work items in x, y and z.
+struct Size {
+    std::uint32_t x = 1, y = 1, z = 1;
+};
+
+namespace detail {
+// Calls `launch` with a C struct that borrows from the arguments.
+template <typename Launch, typename... Arguments>
+void with_launch(Launch launch, Size grid, Size block, std::uint32_t dynamic_lds,
+                 const Arguments &...arguments) {
+    const std::vector<mlxrocm_arg> args{arg(arguments)...};
+    mlxrocm_launch how{};
+    how.struct_size = sizeof how;
+    how.dynamic_lds = dynamic_lds;
+    how.grid[0] = grid.x, how.grid[1] = grid.y, how.grid[2] = grid.z;
+    how.block[0] = block.x, how.block[1] = block.y, how.block[2] = block.z;
+    how.args = args.data();
+    how.arg_count = args.size();
+    launch(static_cast<const mlxrocm_launch *>(&how));
+}
+} // namespace detail
+
+class Stream : public detail::Owned<mlxrocm_stream, mlxrocm_stream_free> {
+  public:
+    explicit Stream(const Device &device) : Owned(make(device)) {}
+    // A negative timeout waits for ever. Throws what the queued work failed with.
+    void wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) {
+        detail::call(mlxrocm_stream_wait, get(), std::int64_t{timeout.count()});
+    }
+    bool is_idle() const { return detail::call(mlxrocm_stream_query, get()) == MLXROCM_OK; }
+    void record(const GpuEvent &event) { detail::call(mlxrocm_stream_record, get(), event.get()); }
+    void wait_for(const GpuEvent &event) { detail::call(mlxrocm_stream_wait_for, get(), event.get()); }
+    void write(const Buffer &buffer, std::uint64_t offset, const void *bytes, std::size_t size) {
+        detail::call(mlxrocm_stream_write, get(), buffer.get(), offset, bytes, size);
+    }
+    void read(const Buffer &buffer, std::uint64_t offset, void *bytes, std::size_t size) {
+        detail::call(mlxrocm_stream_read, get(), buffer.get(), offset, bytes, size);
+    }
+    void copy(const Buffer &target, std::uint64_t target_offset, const Buffer &source,
+              std::uint64_t source_offset, std::uint64_t size) {
+        detail::call(mlxrocm_stream_copy, get(), target.get(), target_offset, source.get(), source_offset,
+                     size);
+    }
+    void fill(const Buffer &buffer, std::uint64_t offset, std::uint64_t size, std::uint8_t value) {
+        detail::call(mlxrocm_stream_fill, get(), buffer.get(), offset, size, value);
+    }
+    // `arguments`: numbers of the kernel's own types, Buffer, In, Out or mlxrocm_arg.
+    template <typename... Arguments>
+    void launch(const Kernel &kernel, Size grid, Size block, const Arguments &...arguments) {
+        launch_lds(kernel, grid, block, 0, arguments...);
+    }
+    template <typename... Arguments>
+    void launch_lds(const Kernel &kernel, Size grid, Size block, std::uint32_t dynamic_lds,
+                    const Arguments &...arguments) {
+        detail::with_launch(
+            [&](const mlxrocm_launch *how) {
+                detail::call(mlxrocm_stream_launch, get(), kernel.get(), how);
+            },
+            grid, block, dynamic_lds, arguments...);
+    }
+
+  private:
+    static mlxrocm_stream *make(const Device &device) {
+        mlxrocm_stream *stream = nullptr;
+        detail::call(mlxrocm_stream_new, device.get(), &stream);
+        return stream;
+    }
+};
+
+// A recorded list of launches: add to it, end(), then run() it often.
+class Program : public detail::Owned<mlxrocm_program, mlxrocm_program_free> {
+  public:
+    explicit Program(const Device &device) : Owned(make(device)) {}
+    template <typename... Arguments>
+    void launch(const Kernel &kernel, Size grid, Size block, const Arguments &...arguments) {
+        launch_lds(kernel, grid, block, 0, arguments...);
+    }
+    template <typename... Arguments>
+    void launch_lds(const Kernel &kernel, Size grid, Size block, std::uint32_t dynamic_lds,
+                    const Arguments &...arguments) {
+        detail::with_launch(
+            [&](const mlxrocm_launch *how) {
+                detail::call(mlxrocm_program_launch, get(), kernel.get(), how);
+            },
+            grid, block, dynamic_lds, arguments...);
+    }
+    void copy(const Buffer &target, std::uint64_t target_offset, const Buffer &source,
+              std::uint64_t source_offset, std::uint64_t size) {
+        detail::call(mlxrocm_program_copy, get(), target.get(), target_offset, source.get(),
+                     source_offset, size);
+    }
+    void fill(const Buffer &buffer, std::uint64_t offset, std::uint64_t size, std::uint8_t value) {
+        detail::call(mlxrocm_program_fill, get(), buffer.get(), offset, size, value);
+    }
+    void barrier() { detail::call(mlxrocm_program_barrier, get()); }
+    void end() { detail::call(mlxrocm_program_end, get()); }
+    void run(Stream &stream) { detail::call(mlxrocm_program_run, get(), stream.get()); }
+    mlxrocm_program_info info() const {
+        mlxrocm_program_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_program_get_info, get(), &info);
+        return info;
+    }
+    // How the next run goes, and why.
+    std::string explain() const {
+        return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_program_explain, get(), text, capacity, needed);
+        });
+    }
+
+  private:
+    static mlxrocm_program *make(const Device &device) {
+        mlxrocm_program *program = nullptr;
+        detail::call(mlxrocm_program_new, device.get(), &program);
+        return program;
     }
 };
 

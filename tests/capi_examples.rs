@@ -2,6 +2,8 @@
 
 #[path = "support/cc.rs"]
 mod cc;
+#[path = "support/gpu_env.rs"]
+mod gpu_env;
 
 use cc::{command, demo_model, example, finish, stdout};
 use std::process::Output;
@@ -146,6 +148,83 @@ fn e06_batch_gives_what_each_prompt_gives_alone() {
     assert!(out.contains(text), "{out}\n---\n{alone}");
 }
 
+/// Runs an example on the software GPU; it must succeed.
+fn on_gpu(name: &str, arguments: &[&str]) -> String {
+    let mut command = command(example(name), arguments);
+    let output = finish(
+        gpu_env::software(&mut command, "devices=gfx1100"),
+        "",
+        Duration::from_secs(200),
+    );
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success(),
+        "{name}: {}\n{}{errors}",
+        output.status,
+        stdout(&output)
+    );
+    stdout(&output)
+}
+
+/// Runs an example without a GPU: it says so and exits with 77.
+fn without_gpu(name: &str) {
+    let mut command = command(example(name), &[]);
+    let output = finish(gpu_env::none(&mut command), "", Duration::from_secs(60));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(77), "{name}: {errors}");
+    assert!(errors.contains("/nonexistent/hip.so"), "{name}: {errors}");
+}
+
+#[test]
+fn e07_device_info() {
+    let out = on_gpu("07_device_info", &[]);
+    assert!(
+        out.contains("device 1: ")
+            && out.contains("code for gfx1100")
+            && out.contains("waves of 32"),
+        "{out}"
+    );
+    without_gpu("07_device_info");
+}
+
+#[test]
+fn e08_vector_add() {
+    let out = on_gpu("08_vector_add", &[]);
+    assert!(
+        out.contains("add on ") && out.ends_with("100000 sums are right\n"),
+        "{out}"
+    );
+    without_gpu("08_vector_add");
+}
+
+#[test]
+fn e09_program_replay() {
+    let out = on_gpu("09_program_replay", &["1"]);
+    assert!(
+        out.contains("20 launches, ") && out.ends_with("50 runs added 1000 to every number\n"),
+        "{out}"
+    );
+    without_gpu("09_program_replay");
+}
+
+#[test]
+fn selftest_of_a_device() {
+    let out = on_gpu("selftest", &["--quick", "--seed", "5"]);
+    for needed in [
+        "seed: 5",
+        "ok    mlxrocm_vector_add_f32",
+        "ok    mlxrocm_matmul_tile_f16",
+        "ok    graph replay",
+        "host to device: ",
+        "100 kernels, ",
+        " passed in ",
+    ] {
+        assert!(out.contains(needed), "no {needed:?} in {out}");
+    }
+    assert!(!out.contains("FAIL"), "{out}");
+    without_gpu("selftest");
+}
+
 #[test]
 fn cpp_generate() {
     let (out, errors) = succeed("cpp/generate", &[&model(), "Say hello."], "");
@@ -172,5 +251,5 @@ fn examples_are_short_and_all_are_run() {
             count += 1;
         }
     }
-    assert_eq!(count, 7);
+    assert_eq!(count, 11);
 }

@@ -176,7 +176,7 @@ fn only_capi_exports_and_only_it_and_the_driver_see_c_types() {
                 path.display()
             );
         }
-        for word in ["driver::sys::", "hipError_t", "CUresult"] {
+        for word in ["driver::sys::", "driver::sys;", "hipError_t", "CUresult"] {
             assert!(
                 in_driver || !code.contains(word),
                 "{} has {word}",

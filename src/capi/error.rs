@@ -18,6 +18,8 @@ pub struct mlxrocm_error {
 pub(super) struct ErrorObject {
     status: mlxrocm_status,
     message: CString,
+    /// All lines, where there is more than one.
+    details: CString,
     vendor_code: i32,
 }
 
@@ -28,12 +30,28 @@ impl Object for ErrorObject {
 
 impl ErrorObject {
     pub(super) fn new(error: &Error) -> ErrorObject {
+        let text = error.to_string();
+        let (message, details) = match one_line(&text) {
+            Some(line) => (line, text),
+            None => (text, String::new()),
+        };
         ErrorObject {
             status: error.status(),
-            message: c_string(&error.to_string()),
+            message: c_string(&message),
+            details: c_string(&details),
             vendor_code: error.vendor_code(),
         }
     }
+}
+
+/// What a text of several lines comes to: its first line and the first one that a compiler marks as
+/// an error. `None` if the text is one line.
+fn one_line(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once('\n')?;
+    let lines = || rest.lines().map(str::trim).filter(|line| !line.is_empty());
+    let error = lines().find(|line| line.contains("error"));
+    let second = error.or_else(|| lines().next()).unwrap_or_default();
+    Some(format!("{first} {second}").trim_end().to_string())
 }
 
 /// The status that the failed function returned.
@@ -71,6 +89,26 @@ pub unsafe extern "C" fn mlxrocm_error_message(error: *const mlxrocm_error) -> *
     })
 }
 
+/// The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
+///
+/// - `error`: borrowed; NULL means no error.
+///
+/// Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
+/// everything. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_error_details(error: *const mlxrocm_error) -> *const c_char {
+    boundary_value(c"".as_ptr(), || {
+        if error.is_null() {
+            return Ok(c"".as_ptr());
+        }
+        // The handle's own reference keeps the string when this one is dropped.
+        Ok(handle::get::<ErrorObject>(error, "error")?
+            .value()
+            .details
+            .as_ptr())
+    })
+}
+
 /// The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
 ///
 /// - `error`: borrowed; NULL means no error.
@@ -99,5 +137,27 @@ pub unsafe extern "C" fn mlxrocm_error_free(error: *mut mlxrocm_error) {
 }
 
 since_0_1! {
-    mlxrocm_error_status mlxrocm_error_message mlxrocm_error_vendor_code mlxrocm_error_free
+    mlxrocm_error_status mlxrocm_error_message mlxrocm_error_details mlxrocm_error_vendor_code
+    mlxrocm_error_free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_becomes_one_line_and_is_kept() {
+        let log = "k does not compile:\nk:1: warning: x\n  k:2:3: error: no y\n ^\n";
+        let object = ErrorObject::new(&Error::InvalidArgument(log.into()));
+        assert_eq!(
+            object.message.as_c_str(),
+            c"k does not compile: k:2:3: error: no y"
+        );
+        assert_eq!(object.details.to_str(), Ok(log));
+        let object = ErrorObject::new(&Error::Io("gone".into()));
+        assert_eq!(object.message.as_c_str(), c"gone");
+        assert!(object.details.is_empty());
+        assert_eq!(one_line("a:\n\nb\n"), Some("a: b".into()));
+        assert_eq!(one_line("a\n"), Some("a".into()));
+    }
 }

@@ -5,14 +5,13 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{OutputStruct, SizedStruct};
 use super::status::{MLXROCM_END, MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
-use super::strings::c_string;
+use super::strings::{c_string, timeout};
 use super::symbols::since_0_1;
 use crate::session::{Event, FinishReason, Generation, Next, Session, Usage};
 use parking_lot::Mutex;
 use std::ffi::{CString, c_char};
 use std::ptr::null;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Event kind: `prompt_done` of `prompt_total` prompt tokens have been run.
 pub const MLXROCM_EVENT_PROMPT: u32 = 1;
@@ -268,8 +267,7 @@ pub unsafe extern "C" fn mlxrocm_generation_next(
         handle::get::<GenerationObject>(generation, "generation")?.run(|object| {
             // SAFETY: the caller's struct, as documented.
             let output = unsafe { OutputStruct::new(event, "event") }?;
-            let timeout = u64::try_from(timeout_ns).ok().map(Duration::from_nanos);
-            match object.generation.next(timeout)? {
+            match object.generation.next(timeout(timeout_ns))? {
                 Next::Event(event) => {
                     output.write(object.held.lock().hold(event));
                     Ok(MLXROCM_OK)

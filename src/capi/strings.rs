@@ -2,7 +2,8 @@
 
 use crate::{Error, Result};
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::time::Duration;
 
 /// A C string of `text`; it ends at the first NUL.
 pub(super) fn c_string(text: &str) -> CString {
@@ -81,6 +82,35 @@ pub(super) unsafe fn array<'a, T>(
     }
     // SAFETY: not NULL, aligned, of a possible size; the caller promises the rest.
     Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// Bytes of the caller that are written; with length 0 the pointer is ignored.
+///
+/// # Safety
+/// `pointer` is NULL or points to `length` bytes that nobody else uses as long as the result is.
+pub(super) unsafe fn bytes_mut<'a>(
+    pointer: *mut c_void,
+    length: usize,
+    parameter: &'static str,
+) -> Result<&'a mut [u8]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if pointer.is_null() {
+        return Err(Error::NullArgument(parameter));
+    }
+    if length > isize::MAX as usize {
+        return Err(Error::InvalidArgument(format!(
+            "{parameter} cannot have {length} bytes"
+        )));
+    }
+    // SAFETY: not NULL, of a possible size, bytes need no alignment; the caller promises the rest.
+    Ok(unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), length) })
+}
+
+/// How long to wait: negative nanoseconds are for ever.
+pub(super) fn timeout(nanoseconds: i64) -> Option<Duration> {
+    u64::try_from(nanoseconds).ok().map(Duration::from_nanos)
 }
 
 /// Where a result goes; checked before the work, written after it.

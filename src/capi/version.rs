@@ -23,7 +23,7 @@ const BUILD_INFO: &CStr = text(concat!(
     env!("MLXROCM_TARGET"),
     ", ",
     env!("MLXROCM_PROFILE"),
-    " build; devices: cpu; formats: gguf, mlx\0"
+    " build; devices: cpu, hip, cuda; formats: gguf, mlx\0"
 ));
 
 const fn text(terminated: &'static str) -> &'static CStr {

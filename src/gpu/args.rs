@@ -13,6 +13,8 @@ pub const MAX_ARGS: usize = 48;
 #[derive(Clone)]
 pub struct Args {
     values: Vec<u64>,
+    /// Bit i: slot i has 8 bytes.
+    wide: u64,
     buffers: Vec<DeviceBuffer>,
     wrong: Option<&'static str>,
 }
@@ -28,13 +30,15 @@ impl Args {
     pub fn new() -> Self {
         Args {
             values: Vec::with_capacity(12),
+            wide: 0,
             buffers: Vec::with_capacity(6),
             wrong: None,
         }
     }
 
-    fn push(mut self, value: u64) -> Self {
+    fn push(mut self, value: u64, is_wide: bool) -> Self {
         if self.values.len() < MAX_ARGS {
+            self.wide |= u64::from(is_wide) << self.values.len();
             self.values.push(value);
         } else {
             self.wrong = Some("more than 48 arguments");
@@ -49,22 +53,22 @@ impl Args {
         }
         self.buffers.push(buffer.clone());
         let address = buffer.address().wrapping_add(byte_offset);
-        self.push(address)
+        self.push(address, true)
     }
 
     /// A null pointer.
     pub fn null(self) -> Self {
-        self.push(0)
+        self.push(0, true)
     }
 
     /// An address that the caller keeps valid (pinned memory, say).
     pub fn address(self, address: u64) -> Self {
-        self.push(address)
+        self.push(address, true)
     }
 
     /// A 32-bit unsigned scalar.
     pub fn u32(self, value: u32) -> Self {
-        self.push(u64::from(value))
+        self.push(u64::from(value), false)
     }
 
     /// A 32-bit signed scalar.
@@ -79,17 +83,22 @@ impl Args {
 
     /// A 64-bit unsigned scalar.
     pub fn u64(self, value: u64) -> Self {
-        self.push(value)
+        self.push(value, true)
     }
 
     /// A 64-bit signed scalar.
     pub fn i64(self, value: i64) -> Self {
-        self.push(value.cast_unsigned())
+        self.push(value.cast_unsigned(), true)
     }
 
     /// The slots in order.
     pub fn values(&self) -> &[u64] {
         &self.values
+    }
+
+    /// The slots of 8 bytes, one bit each.
+    pub(super) fn wide(&self) -> u64 {
+        self.wide
     }
 
     /// The buffers that the launch uses.

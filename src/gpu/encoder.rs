@@ -92,8 +92,7 @@ impl Encoder {
         writes: &[Range],
         options: LaunchOptions,
     ) -> Result<()> {
-        args.check(&self.device)
-            .map_err(|wrong| kernel.wrong(wrong))?;
+        kernel.check_args(&self.device, &args)?;
         if !kernel.check(&self.device, grid, block, dynamic_lds)? {
             return Ok(());
         }

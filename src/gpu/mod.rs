@@ -3,6 +3,7 @@
 
 pub mod kernels;
 pub mod model;
+pub mod selftest;
 
 mod allocator;
 mod args;
@@ -16,6 +17,7 @@ mod hazards;
 mod module;
 mod probation;
 mod program;
+mod signature;
 mod stream;
 mod upload;
 mod uses;

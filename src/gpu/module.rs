@@ -1,13 +1,16 @@
 //! Loaded code objects and their kernels.
 
+use super::args::Args;
 use super::device::Device;
 use super::graveyard::Remains;
 use super::kernels::Registry;
+use super::signature::{Signature, signatures};
 use super::uses::{Mark, Uses};
 use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// A code object loaded on a device. A cheap handle; kernels keep it loaded. Immutable: any thread.
@@ -19,6 +22,7 @@ pub struct Module {
 struct Inner {
     device: Arc<Device>,
     handle: ModuleHandle,
+    signatures: HashMap<String, Signature>,
     uses: Uses,
 }
 
@@ -45,6 +49,7 @@ impl Module {
             inner: Arc::new(Inner {
                 device: device.clone(),
                 handle,
+                signatures: signatures(code),
                 uses: Uses::default(),
             }),
         })
@@ -75,7 +80,8 @@ impl Module {
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let device = &self.inner.device;
         device.enter()?;
-        let shared = find(device, self.inner.handle, name)?.ok_or_else(|| {
+        let signature = self.inner.signatures.get(name);
+        let shared = find(device, self.inner.handle, name, signature)?.ok_or_else(|| {
             Error::InvalidArgument(format!(
                 "the code object has no kernel '{name}': kernels need extern \"C\" names"
             ))
@@ -101,6 +107,8 @@ struct Shared {
     name: String,
     function: FunctionHandle,
     facts: KernelFacts,
+    /// Where the code says it.
+    signature: Option<Signature>,
     /// Dynamic local memory that the driver was told of.
     allowed_lds: Mutex<u32>,
 }
@@ -121,7 +129,12 @@ pub struct KernelFacts {
 /// Dynamic local memory that every kernel may use without asking for more.
 const FREE_LDS: u32 = 48 << 10;
 
-fn find(device: &Device, module: ModuleHandle, name: &str) -> Result<Option<Arc<Shared>>> {
+fn find(
+    device: &Device,
+    module: ModuleHandle,
+    name: &str,
+    signature: Option<&Signature>,
+) -> Result<Option<Arc<Shared>>> {
     // SAFETY: the module is loaded.
     let Some(function) = (unsafe { device.api.module_function(module, name) })? else {
         return Ok(None);
@@ -141,6 +154,7 @@ fn find(device: &Device, module: ModuleHandle, name: &str) -> Result<Option<Arc<
         name: name.to_owned(),
         function,
         facts,
+        signature: signature.cloned(),
         allowed_lds: Mutex::new(FREE_LDS),
     })))
 }
@@ -160,6 +174,11 @@ impl Kernel {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
     }
 
     /// Its facts.
@@ -234,6 +253,16 @@ impl Kernel {
         Ok(true)
     }
 
+    /// Checks arguments against what the kernel takes.
+    pub(super) fn check_args(&self, device: &Device, args: &Args) -> Result<()> {
+        args.check(device).map_err(|wrong| self.wrong(wrong))?;
+        let signature = self.shared.signature.as_ref();
+        match signature.and_then(|s| s.wrong(args.values().len(), args.wide())) {
+            Some(wrong) => Err(self.wrong(&wrong)),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn wrong(&self, what: &str) -> Error {
         Error::InvalidArgument(format!("launch of '{}': {what}", self.name()))
     }
@@ -246,7 +275,7 @@ pub(super) struct BuiltIns(Mutex<Loaded>);
 #[derive(Default)]
 struct Loaded {
     /// By the source that the kernels come from.
-    modules: HashMap<&'static str, ModuleHandle>,
+    modules: HashMap<&'static str, (ModuleHandle, HashMap<String, Signature>)>,
     kernels: HashMap<String, Arc<Shared>>,
 }
 
@@ -258,17 +287,14 @@ impl BuiltIns {
         }
         let source = Registry::source(name)
             .ok_or_else(|| Error::Unsupported(format!("there is no built-in kernel '{name}'")))?;
-        let module = match loaded.modules.get(source) {
-            Some(module) => *module,
-            None => {
-                let module = device
-                    .registry()
-                    .load(name, |code| device.api.module_load(code))?;
-                loaded.modules.insert(source, module);
-                module
+        let (module, signatures) = match loaded.modules.entry(source) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let load = |code: &Arc<[u8]>| Ok((device.api.module_load(code)?, signatures(code)));
+                entry.insert(device.registry().load(name, load)?)
             }
         };
-        let shared = find(device, module, name)?.ok_or_else(|| {
+        let shared = find(device, *module, name, signatures.get(name))?.ok_or_else(|| {
             Error::Internal(format!("the built-in code object has no kernel '{name}'"))
         })?;
         loaded.kernels.insert(name.to_owned(), shared.clone());
@@ -278,7 +304,7 @@ impl BuiltIns {
     /// Unloads all: for the end of the device.
     pub fn unload(&self, device: &Device) {
         let loaded = std::mem::take(&mut *self.0.lock());
-        for module in loaded.modules.into_values() {
+        for (module, _) in loaded.modules.into_values() {
             // SAFETY: kernels keep the device, which is going: there are none left.
             unsafe { device.api.module_unload(module) };
         }

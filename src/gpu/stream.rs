@@ -198,8 +198,7 @@ impl Stream {
         args: &Args,
     ) -> Result<()> {
         self.device.enter()?;
-        args.check(&self.device)
-            .map_err(|wrong| kernel.wrong(wrong))?;
+        kernel.check_args(&self.device, args)?;
         if !kernel.check(&self.device, grid, block, dynamic_lds)? {
             return Ok(());
         }

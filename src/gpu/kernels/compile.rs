@@ -7,6 +7,7 @@ use super::{probe, targets};
 use crate::driver::{self, Platform, Refused, RuntimeLibrary};
 use crate::log::{self, Level};
 use crate::{Error, Result};
+use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
@@ -187,9 +188,7 @@ fn open(arch: &str, platform: Platform) -> Result<Backend> {
 fn may_compile(library: &RuntimeLibrary, arch: &str) -> Result<()> {
     let known = match driver::comgr_targets() {
         Some(targets) => targets.iter().any(|target| target == arch),
-        None => probe::survives(|| {
-            let _ = library.compile(arch, "trial", TRIAL, &[]);
-        }),
+        None => survives(library, arch),
     };
     if known {
         return Ok(());
@@ -199,6 +198,21 @@ fn may_compile(library: &RuntimeLibrary, arch: &str) -> Result<()> {
          it in MLXROCM_CLANG",
         library.identity()
     )))
+}
+
+/// Whether a trial compilation comes to its end. Tried once a process: it takes long.
+fn survives(library: &RuntimeLibrary, arch: &str) -> bool {
+    static ANSWERS: Mutex<Vec<(String, bool)>> = Mutex::new(Vec::new());
+    let subject = format!("{} {arch}", library.identity());
+    let mut answers = ANSWERS.lock();
+    if let Some((_, answer)) = answers.iter().find(|(asked, _)| *asked == subject) {
+        return *answer;
+    }
+    let answer = probe::survives(|| {
+        let _ = library.compile(arch, "trial", TRIAL, &[]);
+    });
+    answers.push((subject, answer));
+    answer
 }
 
 /// Whether the bytes are code for this target, as far as can be seen from outside.

@@ -1,0 +1,14 @@
+//! The self-test of a device: every built-in kernel against a plain form on the processor, graph
+//! replay against direct launches, and measurements for a bug report.
+//!
+//! A kernel gets its place here by a [`case::Case`] in the table of its family ([`engine::CASES`]),
+//! and the table by its line in [`run::TABLES`].
+
+mod case;
+mod engine;
+mod measure;
+mod random;
+mod run;
+mod trial;
+
+pub use run::{SelftestOptions, run};
