@@ -149,7 +149,7 @@ static int write_model(const shape *s, const char *folder) {
           "\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":true},\"decoder\":{\"type\":\"ByteLevel\","
           "\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":{",
           file);
-    for (int i = 0; i < 26; i++) fprintf(file, "%s\"%c\":%d", i ? "," : "", 'a' + i, i);
+    for (unsigned i = 0; i < s->vocab; i++) fprintf(file, "%s\"t%u\":%u", i ? "," : "", i, i);
     fputs("},\"merges\":[]}}", file);
     fclose(file);
     if ((file = open_in(folder, "config.json", "w")) == NULL) return 1;
@@ -186,8 +186,10 @@ static int run(mlxrocm_session *session, size_t prompt, uint32_t count, mlxrocm_
     mlxrocm_status status;
     while ((status = mlxrocm_generation_next(generation, -1, end, &error)) == MLXROCM_OK)
         if (end->kind == MLXROCM_EVENT_FINISHED) break;
+    if (status == MLXROCM_OK && end->finish_reason == MLXROCM_FINISH_ERROR) fprintf(stderr, "%s\n", end->error_message);
+    uint32_t reason = end->finish_reason;
     mlxrocm_generation_free(generation);
-    return status == MLXROCM_OK ? 0 : fail(error);
+    return status != MLXROCM_OK ? fail(error) : reason == MLXROCM_FINISH_ERROR;
 }
 
 static int by_value(const void *a, const void *b) {
