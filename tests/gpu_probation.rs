@@ -165,6 +165,22 @@ fn a_verdict_is_kept_for_later_processes_and_a_damaged_one_is_found_again() {
     gpu.no_leaks();
 }
 
+/// Where nothing can be written, the verdict lasts as long as the device.
+#[test]
+fn a_home_that_cannot_be_written_is_no_error() {
+    let gpu = gpu::soft("devices=gfx1100");
+    let set = set(&gpu);
+    // A file where the folder would be: no permission stops root.
+    std::fs::create_dir_all(gpu.cache().join("mlxrocm")).unwrap();
+    std::fs::write(gpu.cache().join("mlxrocm/graphs"), "").unwrap();
+    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
+    gpu.fault("direct_slow=2000");
+    program.run(&set.stream).unwrap();
+    let mode = set.device.graph_verdict().unwrap().mode();
+    assert_eq!(mode, ProgramMode::Graph);
+    assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
+}
+
 #[test]
 fn the_setting_overrides_the_verdict() {
     let gpu = gpu::soft("devices=gfx1100");
@@ -186,12 +202,17 @@ fn the_setting_overrides_the_verdict() {
     assert_eq!(gpu::values(&set.stream, &set.buffer), expected(2, 12));
 }
 
+/// A short program leaves the question open; one that does not say what it writes is not compared
+/// itself, but the trial is.
 #[test]
-fn programs_that_cannot_be_compared_run_directly_and_leave_the_question_open() {
+fn programs_that_cannot_be_compared_are_judged_by_the_trial() {
     let gpu = gpu::soft("devices=gfx1100");
     let set = set(&gpu);
     let short = chain(&set.device, &set.kernel, &set.buffer, 3);
+    gpu.fault("direct_slow=2000");
     short.run(&set.stream).unwrap();
+    let launched = gpu.calls("hipGraphLaunch");
+    assert_eq!((set.device.graph_verdict(), launched), (None, 0));
     let silent = set
         .device
         .record(|encoder| {
@@ -205,13 +226,13 @@ fn programs_that_cannot_be_compared_run_directly_and_leave_the_question_open() {
         })
         .unwrap();
     silent.run(&set.stream).unwrap();
-    assert_eq!(
-        (set.device.graph_verdict(), gpu.calls("hipGraphLaunch")),
-        (None, 0)
-    );
+    let verdict = set.device.graph_verdict().unwrap();
+    assert_eq!((verdict.right, verdict.mode()), (true, ProgramMode::Graph));
     let mut value = (0..3).fold(1, |v, k| gpu::mix(v, v, v, k));
     value = (0..12).fold(value, |v, k| gpu::mix(v, v, v, k));
     assert_eq!(gpu::values(&set.stream, &set.buffer), [value; 64]);
+    drop((short, silent, set));
+    gpu.no_leaks();
 }
 
 /// Every fault that can be injected into a run comes out as its documented error, leaks nothing, and

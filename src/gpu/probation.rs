@@ -1,5 +1,6 @@
 //! Graphs on probation: used only where a replay gives the same bits as direct launches, faster.
 
+use super::args::Args;
 use super::buffer::DeviceBuffer;
 use super::device::Device;
 use super::program::{Program, ProgramMode};
@@ -24,6 +25,23 @@ pub enum GraphPolicy {
     Off = 2,
 }
 
+impl GraphPolicy {
+    /// By the words of the environment; anything else is worth a line in the log.
+    fn named(word: Option<&str>) -> GraphPolicy {
+        match word {
+            Some("on") => GraphPolicy::On,
+            Some("off") => GraphPolicy::Off,
+            None | Some("auto" | "") => GraphPolicy::Auto,
+            Some(other) => {
+                log::write(log::Level::Warn, || {
+                    format!("MLXROCM_GRAPHS={other} is not on, off or auto: taken as auto")
+                });
+                GraphPolicy::Auto
+            }
+        }
+    }
+}
+
 /// What a device knows about its graphs.
 pub(super) struct Graphs {
     policy: AtomicU8,
@@ -39,7 +57,7 @@ pub(super) struct Graphs {
 /// Nodes of a graph where long ones were seen to replay stale pointers (gfx12, 200 and more).
 const SHORT_SEGMENT: usize = 160;
 
-/// Shorter programs tell nothing about the cost of launches.
+/// Shorter programs run directly while graphs are not judged: a trial costs more than they.
 const FEWEST_NODES: usize = 8;
 
 /// Programs that write more are not compared: the copies would take too much memory and time.
@@ -53,11 +71,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Graphs {
     pub fn new(facts: &DeviceFacts) -> Self {
-        let policy = match std::env::var("MLXROCM_GRAPHS").as_deref() {
-            Ok("on") => GraphPolicy::On,
-            Ok("off") => GraphPolicy::Off,
-            _ => GraphPolicy::Auto,
-        };
+        let policy = GraphPolicy::named(std::env::var("MLXROCM_GRAPHS").ok().as_deref());
         let segment = std::env::var("MLXROCM_GRAPH_SEGMENT")
             .ok()
             .and_then(|text| text.parse().ok())
@@ -143,38 +157,116 @@ impl Device {
 
 /// One run of a program on a device whose graphs are not judged yet: judges them if this program
 /// can, and runs directly if not.
+///
+/// The time is that of a trial of many tiny launches, which is what graphs are for: a long kernel takes
+/// as long either way, and chance would decide. The bits are those of the trial and of this program.
 pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> Result<()> {
     let _one = device.graphs.comparing.lock();
     // Another thread may have been faster.
     if let Some(verdict) = device.graphs.verdict() {
         return program.run_as(stream, verdict.mode());
     }
-    let written: u64 = match program.written() {
-        Some(parts) => parts.iter().map(|part| part.end - part.start).sum(),
-        None => u64::MAX,
-    };
-    if program.len() < FEWEST_NODES || written > MOST_WRITTEN {
+    if program.len() < FEWEST_NODES {
         return program.run_as(stream, ProgramMode::Direct);
     }
-    let mut states = match States::new(device, program) {
-        // No memory for the comparison: some other program will have it.
-        Err(Error::OutOfMemory(_)) => return program.run_as(stream, ProgramMode::Direct),
-        states => states?,
+    let prepared = trial(device).and_then(|trial| Ok((States::new(device, &trial)?, trial)));
+    let trial = match prepared {
+        Ok((mut states, trial)) => Some(judge(&trial, stream, &mut states)?),
+        // No compiler, no memory: this program alone has to tell.
+        Err(error) => {
+            log::write(log::Level::Info, || {
+                format!("no trial of this device's graphs: {error}")
+            });
+            None
+        }
     };
-    stream.wait(Some(PATIENCE))?;
-    states.save(stream, Which::Before)?;
-    if !program.has_graph() {
-        device.graphs.decide(Verdict::NOT_BUILT, false);
-        return program.run_as(stream, ProgramMode::Direct);
+    let mut states = match comparable(program) {
+        true => match States::new(device, program) {
+            Err(Error::OutOfMemory(_)) => None,
+            states => Some(states?),
+        },
+        false => None,
+    };
+    let own = match (&mut states, trial) {
+        // Wrong already, or nothing to compare.
+        (_, Some(trial)) if !trial.right => None,
+        (None, _) => None,
+        (Some(states), _) => Some(judge(program, stream, states)?),
+    };
+    let verdict = match (trial, own) {
+        (Some(trial), Some(own)) if own.compared => Verdict {
+            right: trial.right && own.right,
+            ..trial
+        },
+        (Some(trial), _) => trial,
+        (None, Some(own)) => own,
+        // Some other program may tell.
+        (None, None) => return program.run_as(stream, ProgramMode::Direct),
+    };
+    device.graphs.decide(verdict, verdict.compared);
+    match own {
+        // The comparison has left what one run leaves.
+        Some(_) => Ok(()),
+        None => program.run_as(stream, verdict.mode()),
     }
-    let (verdict, keep) = compare(program, stream, &mut states)?;
-    device.graphs.decide(verdict, keep);
-    Ok(())
 }
 
-/// Runs both ways from the same state. Ends with the state after one right run. Also says whether
-/// the verdict is worth keeping.
-fn compare(program: &Program, stream: &Stream, states: &mut States) -> Result<(Verdict, bool)> {
+/// Whether a program's effects can be undone and compared.
+fn comparable(program: &Program) -> bool {
+    let parts = program.written().map(|parts| parts.iter());
+    let written = parts.map(|parts| parts.map(|part| part.end - part.start).sum::<u64>());
+    written.is_some_and(|bytes| bytes <= MOST_WRITTEN)
+}
+
+/// Launches of the trial.
+const TRIAL_NODES: u32 = 64;
+
+/// Numbers that each of them adds.
+const TRIAL_NUMBERS: u32 = 1024;
+
+/// A chain of tiny launches over three buffers, each of which reads what the one before wrote.
+fn trial(device: &Arc<Device>) -> Result<Program> {
+    let kernel = device.kernel("mlxrocm_vector_add_f32")?;
+    let bytes = u64::from(TRIAL_NUMBERS) * 4;
+    let buffers = [
+        device.alloc(bytes)?,
+        device.alloc(bytes)?,
+        device.alloc(bytes)?,
+    ];
+    let (grid, block) = ([TRIAL_NUMBERS / 256, 1, 1], [256, 1, 1]);
+    device.record(|encoder| {
+        let [one, two, three] = &buffers;
+        // About 0.01 and 0.05: sums of 64 stay finite.
+        encoder.fill(one, 0, bytes, 0x3C)?;
+        encoder.fill(two, 0, bytes, 0x3D)?;
+        for i in 0..TRIAL_NODES {
+            let (sum, a, b) = match i % 3 {
+                0 => (three, one, two),
+                1 => (one, two, three),
+                _ => (two, three, one),
+            };
+            let args = Args::new().buffer(sum, 0).buffer(a, 0).buffer(b, 0);
+            let args = args.u32(TRIAL_NUMBERS);
+            let (reads, writes) = ([a.whole(), b.whole()], [sum.whole()]);
+            encoder.launch(&kernel, grid, block, 0, args, &reads, &writes)?;
+        }
+        Ok(())
+    })
+}
+
+/// Compares both modes from the present state, and leaves the state after one right run.
+fn judge(program: &Program, stream: &Stream, states: &mut States) -> Result<Verdict> {
+    stream.wait(Some(PATIENCE))?;
+    states.save(stream, Which::Before)?;
+    if program.has_graph() {
+        return compare(program, stream, states);
+    }
+    program.run_as(stream, ProgramMode::Direct)?;
+    Ok(Verdict::NOT_BUILT)
+}
+
+/// Runs both ways from the same state. Ends with the state after one right run.
+fn compare(program: &Program, stream: &Stream, states: &mut States) -> Result<Verdict> {
     let mut direct = Duration::MAX;
     let mut expected: Option<Vec<u8>> = None;
     for _ in 0..RUNS {
@@ -185,7 +277,7 @@ fn compare(program: &Program, stream: &Stream, states: &mut States) -> Result<(V
             .is_some_and(|expected| *expected != result)
         {
             // Nothing to compare with. The last run's result stands.
-            return Ok((Verdict::VARIES, false));
+            return Ok(Verdict::VARIES);
         }
         expected = Some(result);
     }
@@ -197,10 +289,10 @@ fn compare(program: &Program, stream: &Stream, states: &mut States) -> Result<(V
         graph = graph.min(time);
         if result != expected {
             states.restore(stream, Which::After)?;
-            return Ok((Verdict::new(false, direct, graph), true));
+            return Ok(Verdict::new(false, direct, graph));
         }
     }
-    Ok((Verdict::new(true, direct, graph), true))
+    Ok(Verdict::new(true, direct, graph))
 }
 
 /// One run from the state before: its time, and what it wrote.
@@ -285,5 +377,23 @@ impl States {
             }
         }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environments_words() {
+        for (word, policy) in [
+            (None, GraphPolicy::Auto),
+            (Some("auto"), GraphPolicy::Auto),
+            (Some("on"), GraphPolicy::On),
+            (Some("off"), GraphPolicy::Off),
+            (Some("ON"), GraphPolicy::Auto),
+        ] {
+            assert_eq!(GraphPolicy::named(word), policy, "{word:?}");
+        }
     }
 }

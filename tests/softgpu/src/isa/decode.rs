@@ -3,8 +3,8 @@
 use super::disassembly::{Text, parse};
 use super::wave::{Fail, Flow, Run};
 use super::{
-    atomics, compare, convert, cross_lane, dot, lds, matrix, packed, salu, smem, valu, valu_float,
-    valu_int, vmem,
+    atomics, compare, convert, cross_lane, dot, lds, matrix, packed, packed32, salu, smem, valu,
+    valu_float, valu_int, vmem,
 };
 
 /// What decoding must know about the target.
@@ -174,6 +174,9 @@ fn single(text: &str, pc: u64, size: u64, target: &Target, map: &Map) -> Result<
             if let Some(run) = find(&t, target)? {
                 return Ok(run);
             }
+        }
+        if let Some(run) = packed32::decode(&t)? {
+            return Ok(run);
         }
         if let Some(op) = vector(&t, target)? {
             return valu::build(op, &t, target);

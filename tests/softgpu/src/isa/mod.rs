@@ -25,6 +25,7 @@ mod mfma;
 mod modifiers;
 mod operand;
 mod packed;
+mod packed32;
 mod plain;
 mod race;
 mod salu;

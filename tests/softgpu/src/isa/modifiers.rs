@@ -73,16 +73,9 @@ impl Prep {
     }
 
     pub fn apply64(&self, row: &mut Row64) {
-        if matches!(self.ty, Ty::PF32 | Ty::PB32) {
-            let (low, high) = (u32::from(self.high) * 32, u32::from(self.high_of_high) * 32);
-            let flip = u64::from(self.neg) << 31 | u64::from(self.neg_high) << 63;
-            row.iter_mut()
-                .for_each(|v| *v = (*v >> low & 0xffff_ffff | (*v >> high) << 32) ^ flip);
-        } else {
-            let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
-            let flip = u64::from(self.neg) << 63;
-            row.iter_mut().for_each(|v| *v = *v & keep ^ flip);
-        }
+        let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
+        let flip = u64::from(self.neg) << 63;
+        row.iter_mut().for_each(|v| *v = *v & keep ^ flip);
     }
 }
 

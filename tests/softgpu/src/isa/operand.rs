@@ -38,13 +38,11 @@ pub enum Ty {
     PBf16,
     /// Two f32 in a register pair.
     PF32,
-    /// Two 32-bit integers in a register pair.
-    PB32,
 }
 
 impl Ty {
     pub fn is_64(self) -> bool {
-        matches!(self, Ty::B64 | Ty::I64 | Ty::F64 | Ty::PF32 | Ty::PB32)
+        matches!(self, Ty::B64 | Ty::I64 | Ty::F64 | Ty::PF32)
     }
 
     pub fn is_16(self) -> bool {
@@ -52,7 +50,7 @@ impl Ty {
     }
 
     pub fn is_packed(self) -> bool {
-        matches!(self, Ty::P16 | Ty::PF16 | Ty::PF32 | Ty::PB32 | Ty::PBf16)
+        matches!(self, Ty::P16 | Ty::PF16 | Ty::PF32 | Ty::PBf16)
     }
 }
 
@@ -258,7 +256,7 @@ impl Operand {
             Place::S(first, _) => Src::S(*first),
             Place::Null | Place::Off => Src::K(0),
             Place::Scc => Src::Scc,
-            Place::Int(v) => Src::K(if ty == Ty::PF32 || ty == Ty::PB32 {
+            Place::Int(v) => Src::K(if ty == Ty::PF32 {
                 pair(*v as u32)
             } else {
                 *v as u64
@@ -266,14 +264,14 @@ impl Operand {
             Place::Literal(v) => Src::K(match ty {
                 Ty::F64 => u64::from(*v) << 32,
                 Ty::I64 => i64::from(*v as i32) as u64,
-                Ty::PF32 | Ty::PB32 => pair(*v),
+                Ty::PF32 => pair(*v),
                 _ => u64::from(*v),
             }),
             Place::Float(v) => Src::K(match ty {
                 Ty::F64 | Ty::B64 | Ty::I64 => v.to_bits(),
                 Ty::F16 | Ty::PF16 | Ty::B16 => u64::from(f16_from_f64(*v)),
                 Ty::Bf16 | Ty::PBf16 => u64::from((*v as f32).to_bits() >> 16),
-                Ty::PF32 | Ty::PB32 => pair((*v as f32).to_bits()),
+                Ty::PF32 => pair((*v as f32).to_bits()),
                 Ty::B32 | Ty::F32 | Ty::P16 => u64::from((*v as f32).to_bits()),
             }),
             Place::Other(name) => return Err(format!("operand {name} is not implemented")),

@@ -1,12 +1,12 @@
-//! Packed 16-bit and 32-bit arithmetic, and the mixed-precision multiply-add.
+//! Packed 16-bit arithmetic, and the mixed-precision multiply-add.
 
 use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{f16_from_f32, f16_from_f64, f16_to_f32};
-use super::lanes::{d3, l3, ph2, pi2, pi3};
-use super::operand::Ty::{P16, PB32, PF16, PF32};
+use super::lanes::{l3, ph2, pi2, pi3};
+use super::operand::Ty::{P16, PF16};
 use super::operand::{Operand, Src, Ty};
-use super::valu::{Op, a2, a3, wide};
+use super::valu::{Op, a2, a3};
 use super::valu_float::{max_num, maximum, min_num, minimum};
 use super::wave::{Flow, Row, Run};
 
@@ -14,13 +14,6 @@ fn fma16(a: u32, b: u32, c: u32) -> u32 {
     let f = |v: u32| f64::from(f16_to_f32(v & 0xffff));
     let one = |s: u32| u32::from(f16_from_f64(f(a >> s) * f(b >> s) + f(c >> s)));
     one(0) | one(16) << 16
-}
-
-/// Two f32 results from two register pairs.
-fn each(a: u64, b: u64, f: impl Fn(f32, f32) -> f32) -> u64 {
-    let part = |v: u64, s: u32| f32::from_bits((v >> s) as u32);
-    let one = |s| u64::from(f(part(a, s), part(b, s)).to_bits());
-    one(0) | one(32) << 32
 }
 
 fn saturated(name: &str) -> Option<Op> {
@@ -75,19 +68,6 @@ pub fn find(t: &Text, _target: &Target) -> Result<Option<Op>, String> {
         "v_pk_max_u16" => a2(P16, pi2(u16::max)),
         "v_pk_min_i16" => a2(P16, pi2(|a, b| (a as i16).min(b as i16) as u16)),
         "v_pk_max_i16" => a2(P16, pi2(|a, b| (a as i16).max(b as i16) as u16)),
-        "v_pk_add_f32" => wide(2, PF32, d3(|a, b, _| each(a, b, |x, y| x + y))),
-        "v_pk_mul_f32" => wide(2, PF32, d3(|a, b, _| each(a, b, |x, y| x * y))),
-        "v_pk_fma_f32" => wide(
-            3,
-            PF32,
-            d3(|a, b, c| {
-                let part = |v: u64, s: u32| f32::from_bits((v >> s) as u32);
-                let one = |s| u64::from(part(a, s).mul_add(part(b, s), part(c, s)).to_bits());
-                one(0) | one(32) << 32
-            }),
-        ),
-        // op_sel picks the word of each source; the low result is from the first.
-        "v_pk_mov_b32" => wide(2, PB32, d3(|a, b, _| a & 0xffff_ffff | b << 32)),
         _ => return Ok(None),
     }))
 }

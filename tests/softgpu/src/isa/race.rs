@@ -7,7 +7,7 @@
 //! atomic came after that (release and acquire, as tickets and last-block reductions do).
 
 use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
-use super::wave::{Fail, Wave};
+use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
 use parking_lot::Mutex;
@@ -303,6 +303,70 @@ impl GlobalRace {
             }
         }
         footprint
+    }
+
+    /// Checks and records the accesses of a wave (`w.addrs`) that lie in one region.
+    pub fn check_lanes(
+        &self,
+        g: &Group,
+        w: &Wave,
+        mask: u64,
+        len: u64,
+        (start, index): (u64, usize),
+        access: Access,
+    ) -> Result<(), Box<Fail>> {
+        let (Some(shadow), Some(size)) = (self.shadows.get(index), self.sizes.get(index)) else {
+            return Ok(());
+        };
+        let shadow = shadow.get_or_init(|| Shadow::new(*size));
+        let me = Who::new(g, w, access == Access::Atomic).with_bytes(15).0;
+        let base = start & !3;
+        let (mut last, mut block) = (u64::MAX, usize::MAX);
+        for lane in lanes_of(mask) {
+            let addr = w.addrs[lane];
+            // Lanes that share an address make one access.
+            if addr == last {
+                continue;
+            }
+            last = addr;
+            if len < 4 {
+                self.check(g, w, (addr, len), (start, index), access, lane)?;
+                continue;
+            }
+            let first = ((addr - base) / 4) as usize;
+            for dword in first..first + (len / 4) as usize {
+                let Some([writer, reader]) = shadow.cells.get(2 * dword..2 * dword + 2) else {
+                    return Ok(());
+                };
+                if dword / BLOCK != block {
+                    block = dword / BLOCK;
+                    shadow.touch(dword);
+                }
+                let (wrote, read) = (
+                    writer.load(Ordering::Relaxed),
+                    reader.load(Ordering::Relaxed),
+                );
+                // Nobody else was here: nothing to look into.
+                let quiet = wrote == 0 || wrote == me;
+                match access {
+                    Access::Read if quiet => {
+                        if read != me {
+                            reader.store(me, Ordering::Relaxed);
+                        }
+                    }
+                    Access::Write if quiet && (read == 0 || read == me) => {
+                        if wrote != me {
+                            writer.store(me, Ordering::Relaxed);
+                        }
+                    }
+                    _ => {
+                        let at = base + 4 * dword as u64;
+                        self.check(g, w, (at, 4), (start, index), access, lane)?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Checks and records one access: `(address, bytes)` in the region `(start, number)`.

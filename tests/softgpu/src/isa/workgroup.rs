@@ -293,25 +293,30 @@ impl<'l> Group<'l> {
             self.count_lines(addrs, mask, len, w.lanes);
         }
         // One range around all lanes: then only the shadow may need a closer look.
-        if span < 1 << 32 && self.shared.race.is_none() {
+        if span < 1 << 32 {
             let uninitialised = self.shared.checks.uninitialised;
             let dense = in_order || span == len * u64::from(mask.count_ones());
             if let Ok(cover) = self.cover(low, span, access, 0) {
+                let (start, index) = (cover.start, cover.index);
                 let done = match (&cover.region, access) {
                     (None, _) => true,
                     (Some(r), _) if r.is_whole() => true,
                     (Some(_), Access::Read) if !uninitialised => true,
                     (Some(r), Access::Read) => {
-                        r.is_initialised((low - cover.start) as usize, span as usize)
+                        // A wide span would cost more to look through than the lanes alone.
+                        span <= 4096 && r.is_initialised((low - start) as usize, span as usize)
                     }
                     (Some(r), Access::Write) if dense && distinct(addrs, mask, in_order) => {
-                        r.mark((low - cover.start) as usize, span as usize);
+                        r.mark((low - start) as usize, span as usize);
                         true
                     }
                     _ => false,
                 };
                 if done {
-                    return Ok(());
+                    return match &self.shared.race {
+                        Some(race) => race.check_lanes(self, w, mask, len, (start, index), access),
+                        None => Ok(()),
+                    };
                 }
             }
         }
