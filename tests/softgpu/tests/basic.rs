@@ -286,3 +286,73 @@ fn ordered_sharing_is_no_race() {
         }
     }
 }
+
+#[test]
+fn generic_pointers_find_their_memory() {
+    for target in TARGETS {
+        for options in [&[][..], &["-O0"][..]] {
+            let code = compile("basic.hip", target, options);
+            for n in 0..4usize {
+                let gpu = Gpu::new();
+                let mut a: Vec<i32> = (0..192).map(|i| i * 3).collect();
+                let d = gpu.upload(&a);
+                let args = Args::new().ptr(d).i32(n as i32);
+                gpu.launch(&code, "generic", [1, 1, 1], [64, 1, 1], &args)
+                    .unwrap_or_else(|f| panic!("{target} {options:?}: {f}"));
+                let mut s: Vec<i32> = (0..64).map(|i| 100 + i).collect();
+                let q: Vec<i32> = if n & 2 != 0 {
+                    vec![1, 2, 3, 4]
+                } else {
+                    a[64..68].to_vec()
+                };
+                let p = if n & 1 != 0 { &mut s[..] } else { &mut a[..64] };
+                (0..64).for_each(|t| p[t] += q[(t + n) & 3]);
+                let before = p.to_vec();
+                let want: Vec<i32> = (0..64)
+                    .map(|t| before[t] + 1000 + (t as i32 & 3) + 1 + before[63 - t])
+                    .collect();
+                assert_eq!(
+                    gpu.download::<i32>(d + 512, 64),
+                    want,
+                    "{target} {options:?} {n}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn unoptimised_code_runs() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &["-O0"]);
+        let mut gpu = Gpu::new();
+        gpu.seed = 11;
+        let a: Vec<f32> = (0..1000).map(|i| (i % 29) as f32).collect();
+        let (da, out, c) = (gpu.upload(&a), gpu.alloc::<f32>(2), gpu.alloc::<f32>(1000));
+        gpu.launch(
+            &code,
+            "reduce",
+            [2, 1, 1],
+            [256, 1, 1],
+            &Args::new().ptr(da).ptr(out).i32(500),
+        )
+        .unwrap();
+        let want = |k: usize| a[k * 500..(k + 1) * 500].iter().sum::<f32>();
+        assert_eq!(gpu.download::<f32>(out, 2), [want(0), want(1)], "{target}");
+        gpu.launch(
+            &code,
+            "vadd",
+            [4, 1, 1],
+            [256, 1, 1],
+            &Args::new().ptr(da).ptr(da).ptr(c).i32(1000),
+        )
+        .unwrap();
+        assert!(
+            gpu.download::<f32>(c, 1000)
+                .iter()
+                .zip(&a)
+                .all(|(c, a)| *c == a + a),
+            "{target}"
+        );
+    }
+}

@@ -303,7 +303,8 @@ impl<'l> Group<'l> {
                     (Some(r), _) if r.is_whole() => true,
                     (Some(_), Access::Read) if !uninitialised => true,
                     (Some(r), Access::Read) => {
-                        r.is_initialised((low - start) as usize, span as usize)
+                        // A wide span would cost more to look through than the lanes alone.
+                        span <= 4096 && r.is_initialised((low - start) as usize, span as usize)
                     }
                     (Some(r), Access::Write) if dense && distinct(addrs, mask, in_order) => {
                         r.mark((low - start) as usize, span as usize);

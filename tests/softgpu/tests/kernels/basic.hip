@@ -112,3 +112,18 @@ KERNEL last_block(const float *a, float *parts, float *out, u32 *ticket) {
     }
 }
 KERNEL halfwords(u16 *a) { int i = (BID * 128 + (TID * 37) % 128); a[i] = i; }
+
+// Pointers whose address space only the run knows: global, LDS and private memory, atomics too.
+KERNEL generic(int *a, int n) {
+    __shared__ int s[64];
+    int own[4] = {1, 2, 3, 4};
+    s[TID] = 100 + TID;
+    sync();
+    int *p = n & 1 ? s : a, *q = n & 2 ? own : a + 64;
+    p[TID] += q[(TID + n) & 3];
+    sync();
+    int old = __hip_atomic_fetch_add(p + 63 - TID, 1000, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+    own[TID & 3] += old;
+    sync();
+    a[128 + TID] = p[TID] + own[TID & 3];
+}
