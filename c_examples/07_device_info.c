@@ -54,7 +54,7 @@ static void print_why_none(const char *name, uint32_t kind) {
     char text[512];
     size_t needed = 0;
     if (mlxrocm_device_why_none(kind, text, sizeof text, &needed, NULL) == MLXROCM_OK && text[0])
-        fprintf(stderr, "no %s GPU: %s\n", name, text);
+        fprintf(stderr, "%s: %s\n", name, text);
 }
 
 int main(void) {

@@ -232,6 +232,10 @@ fn mistakes_become_faults() {
         assert!(m.contains("out of bounds"), "{target}: {m}");
         let m = fault(&gpu, "lds_over", 64, &Args::new().ptr(out).i32(64));
         assert!(m.contains("LDS out of bounds"), "{target}: {m}");
+        for wild in [0u64, 16, u64::MAX - 3, 0xdead_beef_dead_bee0] {
+            let m = fault(&gpu, "copy", 64, &Args::new().ptr(wild).ptr(out));
+            assert!(m.contains("out of bounds"), "{target} {wild:#x}: {m}");
+        }
         let fresh = gpu.alloc::<f32>(64);
         let m = fault(&gpu, "copy", 64, &Args::new().ptr(fresh).ptr(out));
         assert!(m.contains("uninitialised read"), "{target}: {m}");

@@ -114,11 +114,11 @@ impl Program {
 impl Decoded {
     /// Decodes disassembled text.
     pub fn new(target: Target, lines: &[Line]) -> Decoded {
-        let start = lines.first().map_or(0, |l| l.pc);
-        let end = lines.last().map_or(0, |l| l.pc + l.size);
+        let start = lines.iter().map(|l| l.pc).min().unwrap_or(0);
+        let end = lines.iter().map(|l| l.pc + l.size).max().unwrap_or(0);
         let mut map = Map {
             start,
-            index: vec![u32::MAX; ((end - start) / 4) as usize],
+            index: vec![u32::MAX; ((end - start) / 4).min(1 << 28) as usize],
         };
         for (i, l) in lines.iter().enumerate() {
             if let Some(slot) = map.index.get_mut(((l.pc - start) / 4) as usize) {

@@ -140,7 +140,7 @@ fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
         .iter()
         .filter(|a| !matches!(a.kind, ArgKind::Hidden(_)));
     let needed = explicit
-        .map(|a| (a.offset + a.size) as usize)
+        .map(|a| a.offset.saturating_add(a.size) as usize)
         .max()
         .unwrap_or(0);
     if launch.kernarg.len() < needed {

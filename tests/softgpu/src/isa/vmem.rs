@@ -221,9 +221,14 @@ fn buffer(w: &mut Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
         let inside = if stride != 0 {
             index < records
         } else {
-            offset + u64::from(soffset) + u64::from(bytes) <= records
+            offset
+                .saturating_add(u64::from(soffset))
+                .saturating_add(u64::from(bytes))
+                <= records
         };
-        w.addrs[lane] = base + index * stride + offset + u64::from(soffset);
+        w.addrs[lane] = (base + index * stride)
+            .wrapping_add(offset)
+            .wrapping_add(u64::from(soffset));
         mask |= u64::from(inside) << lane;
     }
     Ok(Places::Global(mask))

@@ -286,7 +286,7 @@ impl<'l> Group<'l> {
         }
         let span = high.wrapping_sub(low).wrapping_add(len);
         if in_order || low == high {
-            let last = low.wrapping_add(span - 1);
+            let last = low.wrapping_add(span.wrapping_sub(1));
             self.traffic.lines_64 += (last >> 6).wrapping_sub(low >> 6) + 1;
             self.traffic.lines_128 += (last >> 7).wrapping_sub(low >> 7) + 1;
         } else {
@@ -331,10 +331,11 @@ impl<'l> Group<'l> {
         // Lines of 64 bytes first; those of 128 follow from them.
         let (mut narrow, mut broad, mut last, mut ordered) = (0u64, 0u64, u64::MAX - 1, true);
         let mut visit = |a: u64| {
-            let (first, end) = (a >> 6, (a + len - 1) >> 6);
+            let (first, end) = (a >> 6, a.wrapping_add(len - 1) >> 6);
             ordered &= last == u64::MAX - 1 || first >= last;
-            narrow += u64::from(first != last) + (end - first);
-            broad += u64::from(first >> 1 != last >> 1) + (end >> 1) - (first >> 1);
+            narrow += u64::from(first != last) + end.wrapping_sub(first).min(1);
+            broad +=
+                u64::from(first >> 1 != last >> 1) + (end >> 1).wrapping_sub(first >> 1).min(1);
             last = end;
         };
         if mask == u64::MAX || (lanes == 32 && mask == 0xffff_ffff) {
@@ -347,7 +348,7 @@ impl<'l> Group<'l> {
             let mut k = 0;
             for lane in lanes_of(mask) {
                 lines[k] = addrs[lane] >> 6;
-                lines[k + 1] = (addrs[lane] + len - 1) >> 6;
+                lines[k + 1] = addrs[lane].wrapping_add(len - 1) >> 6;
                 k += 2;
             }
             let lines = &mut lines[..k];
