@@ -148,6 +148,19 @@ fn e06_batch_gives_what_each_prompt_gives_alone() {
     assert!(out.contains(text), "{out}\n---\n{alone}");
 }
 
+#[test]
+fn bench_makes_a_model_and_measures_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tiny");
+    let path = path.to_str().unwrap();
+    // 1: the CPU.
+    let (out, _) = succeed("bench", &["--shape", "tiny", path, "1"], "");
+    assert!(
+        out.contains("decode 128: ") && !out.contains("nan"),
+        "{out}"
+    );
+}
+
 /// Runs an example on the software GPU; it must succeed.
 fn on_gpu(name: &str, arguments: &[&str]) -> String {
     let mut command = command(example(name), arguments);
