@@ -27,4 +27,4 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >&2
 fi
 
-exec ${CARGO:-cargo} test --locked --no-fail-fast "$@" </dev/null
+exec ${CARGO:-cargo} test --locked --workspace --no-fail-fast "$@" </dev/null
