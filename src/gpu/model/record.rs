@@ -127,6 +127,7 @@ impl Recorder<'_> {
         self.memory.arena.range(self.at(id, row), bytes)
     }
 
+    #[allow(clippy::too_many_arguments)] // the launch's natural parameters
     fn launch(
         &mut self,
         kernel: &str,

@@ -38,7 +38,6 @@ pub struct Launch {
 }
 
 /// A model's weights on a device. Immutable: any thread.
-
 pub struct GpuWeights {
     pub(super) device: Arc<Device>,
     /// Norm weights and biases, f32.
