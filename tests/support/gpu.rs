@@ -70,6 +70,15 @@ pub struct Gpu {
     _turn: MutexGuard<'static, ()>,
 }
 
+impl Drop for Gpu {
+    /// A test that failed says what the stand-in saw.
+    fn drop(&mut self) {
+        if std::thread::panicking() && !is_real() {
+            eprintln!("{}", self.report()["violations"]);
+        }
+    }
+}
+
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A fresh stand-in with a configuration (see `tests/softgpu/src/hip/config.rs`), and empty caches.

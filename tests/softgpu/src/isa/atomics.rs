@@ -273,9 +273,8 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         let Places::Global(mask) = places(w, &address, bytes)? else {
             return Ok(Flow::Next);
         };
-        if let Some(race) = &g.shared.race {
-            race.atomic(g);
-        }
+        let shared = g.shared;
+        let _turn = shared.race.as_ref().map(|race| race.atomic(g));
         let mut results = [0u64; 64];
         for lane in lanes_of(mask) {
             let read = |r: u16| {

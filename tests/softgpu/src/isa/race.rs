@@ -4,13 +4,14 @@
 //! passed; two accesses in one interval from different waves, one of them a write, are a race.
 //! Global memory: the same per dword over the whole launch. Between workgroups only atomics order:
 //! a workgroup that performed an atomic after its write is ordered before one whose own later
-//! atomic came after that (release and acquire, as tickets and last-block reductions do).
+//! atomic or atomic load came after that (release and acquire, as tickets and last-block reductions
+//! do).
 
 use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
 use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -97,7 +98,7 @@ impl<'l> Group<'l> {
             c.write_epoch == epoch && u32::from(c.writer) != wave && c.write_bytes & bytes != 0;
         let both_atomic = access == Access::Atomic && c.written & ATOMIC != 0;
         if other_writer && !both_atomic && checks.lds_race {
-            let verb = if access == Access::Read {
+            let verb = if access.reads() {
                 "read"
             } else {
                 "write"
@@ -108,7 +109,7 @@ impl<'l> Group<'l> {
             ));
         }
         let own = 1u32 << (wave & 31);
-        if access == Access::Read {
+        if access.reads() {
             if checks.uninitialised && c.written & bytes != bytes {
                 return Err("uninitialised LDS read".into());
             }
@@ -188,6 +189,8 @@ pub struct GlobalRace {
     shadows: Vec<OnceLock<Shadow>>,
     sizes: Vec<usize>,
     clock: AtomicU64,
+    /// Held while an atomic is noted and carried out, so that moments are in the order of its effects.
+    turn: Mutex<()>,
     /// Moments of each workgroup's atomics.
     moments: Mutex<HashMap<u32, Vec<u64>>>,
 }
@@ -250,15 +253,26 @@ impl GlobalRace {
                 .map(|r| (r.end() - r.start()) as usize)
                 .collect(),
             clock: AtomicU64::new(0),
+            turn: Mutex::default(),
             moments: Mutex::default(),
         }
     }
 
-    /// Notes that a workgroup performed an atomic (once a wave instruction).
-    pub fn atomic(&self, g: &mut Group) {
-        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
-        self.moments.lock().entry(g.number).or_default().push(now);
+    /// Notes that a workgroup performs an atomic (once a wave instruction), which is to be carried out
+    /// before the result is dropped.
+    pub fn atomic(&self, g: &mut Group) -> MutexGuard<'_, ()> {
+        let turn = self.atomic_read(g);
+        let mut moments = self.moments.lock();
+        moments.entry(g.number).or_default().push(g.acquired);
         g.atomics += 1;
+        turn
+    }
+
+    /// The same for an atomic load, which acquires and does not release.
+    pub fn atomic_read(&self, g: &mut Group) -> MutexGuard<'_, ()> {
+        let turn = self.turn.lock();
+        g.acquired = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        turn
     }
 
     /// Whether `before`, seen earlier, is ordered before what the current wave does now.
@@ -272,8 +286,7 @@ impl GlobalRace {
         let released = moments
             .get(&before.group())
             .and_then(|m| m.get(before.atomics()));
-        let acquired = moments.get(&g.number).and_then(|m| m.last());
-        matches!((released, acquired), (Some(r), Some(a)) if r < a)
+        released.is_some_and(|moment| *moment < g.acquired)
     }
 
     /// All memory of the snapshot's regions that was touched so far.
@@ -319,7 +332,7 @@ impl GlobalRace {
             return Ok(());
         };
         let shadow = shadow.get_or_init(|| Shadow::new(*size));
-        let me = Who::new(g, w, access == Access::Atomic).with_bytes(15).0;
+        let me = Who::new(g, w, access.is_atomic()).with_bytes(15).0;
         let base = start & !3;
         let (mut last, mut block) = (u64::MAX, usize::MAX);
         for lane in lanes_of(mask) {
@@ -349,7 +362,7 @@ impl GlobalRace {
                 // Nobody else was here: nothing to look into.
                 let quiet = wrote == 0 || wrote == me;
                 match access {
-                    Access::Read if quiet => {
+                    Access::Read | Access::AtomicRead if quiet => {
                         if read != me {
                             reader.store(me, Ordering::Relaxed);
                         }
@@ -383,7 +396,7 @@ impl GlobalRace {
             return Ok(());
         };
         let shadow = shadow.get_or_init(|| Shadow::new(*size));
-        let me = Who::new(g, w, access == Access::Atomic);
+        let me = Who::new(g, w, access.is_atomic());
         let base = start & !3;
         let end = addr + len;
         let mut at = addr;
@@ -406,7 +419,7 @@ impl GlobalRace {
                     && !(me.is_atomic() && other.is_atomic())
                     && !self.ordered(g, w, other)
             };
-            let verb = if access == Access::Read {
+            let verb = if access.reads() {
                 "read"
             } else {
                 "write"
@@ -414,10 +427,10 @@ impl GlobalRace {
             if conflicts(writer) {
                 return Err(race(g, lane, verb, at - n, writer, "wrote"));
             }
-            if access != Access::Read && conflicts(reader) {
+            if !access.reads() && conflicts(reader) {
                 return Err(race(g, lane, verb, at - n, reader, "read"));
             }
-            let (cell, old) = if access == Access::Read {
+            let (cell, old) = if access.reads() {
                 (reader_cell, reader)
             } else {
                 (writer_cell, writer)

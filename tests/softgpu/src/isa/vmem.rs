@@ -234,6 +234,15 @@ fn buffer(w: &mut Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
     Ok(Places::Global(mask))
 }
 
+/// Whether a load goes past the caches of its compute unit, as the memory model of each generation has it
+/// for atomic loads at agent scope (with `slc` it is a streaming load).
+fn is_coherent(t: &Text) -> bool {
+    let scope = t.value("scope");
+    t.has("sc1")
+        || t.has("glc") && !t.has("slc")
+        || scope.is_some_and(|s| s == "SCOPE_DEV" || s == "SCOPE_SYS")
+}
+
 /// Decodes a load or store, or None.
 pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     let name = t.name.as_str();
@@ -253,8 +262,15 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     if let Some(shape) = rest.strip_prefix("load_").and_then(Shape::parse) {
         let dst = t.operand(0)?.vgpr()?;
         let address = Address::parse(t, 1, segment)?;
+        if is_coherent(t) {
+            return Ok(Some(Box::new(move |w, g| {
+                let shared = g.shared;
+                let _turn = shared.race.as_ref().map(|race| race.atomic_read(g));
+                load(w, g, dst, &address, (shape, flat), Access::AtomicRead)
+            })));
+        }
         return Ok(Some(Box::new(move |w, g| {
-            load(w, g, dst, &address, shape, flat)
+            load(w, g, dst, &address, (shape, flat), Access::Read)
         })));
     }
     if let Some(shape) = rest.strip_prefix("store_").and_then(Shape::parse) {
@@ -312,19 +328,19 @@ fn load(
     g: &mut Group,
     dst: u16,
     address: &Address,
-    shape: Shape,
-    flat: bool,
+    (shape, flat): (Shape, bool),
+    access: Access,
 ) -> Step {
     match places(w, address, shape.bytes)? {
         Places::Global(mask) => {
             if flat && has_aperture(w, mask) {
                 for lane in lanes_of(mask) {
-                    let p = g.flat(w, w.addrs[lane], u64::from(shape.bytes), Access::Read, lane)?;
+                    let p = g.flat(w, w.addrs[lane], u64::from(shape.bytes), access, lane)?;
                     load_lane(w, dst, lane, p, shape);
                 }
                 return Ok(Flow::Next);
             }
-            g.check_wave(w, mask, u64::from(shape.bytes), Access::Read)?;
+            g.check_wave(w, mask, u64::from(shape.bytes), access)?;
             g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
             g.traffic.load_widths[width_index(shape.bytes)] += 1;
             let n = shape.dwords();

@@ -15,8 +15,20 @@ pub const PRIVATE_APERTURE: u32 = 0x2000_0001;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
+    /// A load that sees what other workgroups did atomically.
+    AtomicRead,
     Write,
     Atomic,
+}
+
+impl Access {
+    pub fn reads(self) -> bool {
+        matches!(self, Access::Read | Access::AtomicRead)
+    }
+
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Access::AtomicRead | Access::Atomic)
+    }
 }
 
 /// A range that accesses may hit; `region` is none for the code object's image and the kernargs.
@@ -61,8 +73,10 @@ pub struct Group<'l> {
     pub counts: Vec<u64>,
     /// Scalars spread over lanes for one instruction.
     pub buffers: [Row; 3],
-    /// Moments of this workgroup's atomics, for the global race check.
+    /// Atomics of this workgroup so far, and the moment of the last one or of the last atomic load,
+    /// for the global race check.
     pub atomics: u32,
+    pub acquired: u64,
 }
 
 impl<'l> Group<'l> {
@@ -82,6 +96,7 @@ impl<'l> Group<'l> {
             counts: vec![0; shared.program.code.len()],
             buffers: [[0; 32]; 3],
             atomics: 0,
+            acquired: 0,
         }
     }
 
@@ -93,6 +108,7 @@ impl<'l> Group<'l> {
         self.first_epoch = self.epoch;
         self.lds.fill(0xcd);
         self.atomics = 0;
+        self.acquired = 0;
     }
 
     /// Difference between run-time addresses and those in the code object.
@@ -143,7 +159,7 @@ impl<'l> Group<'l> {
                 format!("use after free: {addr:#x} in freed \"{}\"", r.label()),
             ));
         }
-        if !cover.writable && access != Access::Read {
+        if !cover.writable && !access.reads() {
             return Err(Fail::lane(
                 lane as u32,
                 format!("write to read-only memory at {addr:#x}"),
@@ -301,8 +317,8 @@ impl<'l> Group<'l> {
                 let done = match (&cover.region, access) {
                     (None, _) => true,
                     (Some(r), _) if r.is_whole() => true,
-                    (Some(_), Access::Read) if !uninitialised => true,
-                    (Some(r), Access::Read) => {
+                    (Some(_), Access::Read | Access::AtomicRead) if !uninitialised => true,
+                    (Some(r), Access::Read | Access::AtomicRead) => {
                         // A wide span would cost more to look through than the lanes alone.
                         span <= 4096 && r.is_initialised((low - start) as usize, span as usize)
                     }
