@@ -72,12 +72,16 @@ pub fn write(
         "];\n/// The code objects.\npub(super) static OBJECTS: &[Object] = &["
     );
     for object in objects {
-        let (group, offset) = append(&mut groups, &group_of(&object.target), &object.bytes);
         let kernels: Vec<&String> = sources[object.source]
             .kernels
             .iter()
             .filter(|name| has_kernel(object, name))
             .collect();
+        // A target may have none of a source's kernels.
+        if kernels.is_empty() {
+            continue;
+        }
+        let (group, offset) = append(&mut groups, &group_of(&object.target), &object.bytes);
         let _ = writeln!(
             index,
             "    Object {{ target: {:?}, source: {}, code: Piece {{ group: {group}, offset: {offset}, length: {} }}, kernels: &{:?} }},",

@@ -15,6 +15,10 @@ const TARGETS: [&str; 9] = [
     "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
 ];
 
+/// How far logits of random models (of about ±3) may be from the CPU's: the GPU rounds activations to
+/// f16, and in products of many rows the weights too.
+const TOLERANCE: f32 = 0.03;
+
 /// A fresh software GPU of a target, or this machine's GPU.
 fn device(target: &str) -> gpu::Gpu {
     match gpu::is_real() {
@@ -79,14 +83,14 @@ fn check_report(gpu: &gpu::Gpu, what: &str) {
 #[test]
 fn random_models_of_every_format() {
     let folder = tempfile::tempdir().unwrap();
-    let tokens: Vec<u32> = (0..17u32).map(|i| (i * 77 + 13) % 320).collect();
+    let tokens: Vec<u32> = (0..43u32).map(|i| (i * 77 + 13) % 320).collect();
     let expected: Vec<(random_model::Spec, PathBuf, Vec<f32>)> = random_model::all()
         .into_iter()
         .map(|spec| {
             let path = spec.write(folder.path());
             let model = load(&path, DeviceChoice::Cpu);
-            let mut forward = model.new_forward(2, 16).unwrap();
-            let logits = logits(&mut *forward, &tokens, &[11, 3]).unwrap();
+            let mut forward = model.new_forward(2, 48).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap();
             (spec, path, logits)
         })
         .collect();
@@ -101,12 +105,16 @@ fn random_models_of_every_format() {
         let gpu = device(target);
         for (spec, path, expected) in expected.iter().skip(place).step_by(targets.len()) {
             let model = load(path, DeviceChoice::Gpu(0));
-            let mut forward = model.new_forward(2, 16).unwrap();
-            let logits = logits(&mut *forward, &tokens, &[11, 3]).unwrap_or_else(|e| {
+            let mut forward = model.new_forward(2, 48).unwrap();
+            let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap_or_else(|e| {
                 panic!("{} on {target}: {e}: {}", spec.name, violations(&gpu));
             });
             let farthest = farthest(&logits, expected);
-            assert!(farthest < 0.02, "{} on {target}: {farthest}", spec.name);
+            assert!(
+                farthest < TOLERANCE,
+                "{} on {target}: {farthest}",
+                spec.name
+            );
             check_report(&gpu, &format!("{} on {target}", spec.name));
         }
     }

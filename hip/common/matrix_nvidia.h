@@ -7,11 +7,13 @@
 #if PLATFORM_NVIDIA
 // c + a·b: m16n8k16, f16 operands, f32 sums. Lane 4g + t: a = rows g, g+8 (alternating) of columns
 // 2t, 2t+1, then 2t+8, 2t+9; b = the same of row g; c = (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1).
-DEVICE void matrix_product(f32 *c, const u32 *a, u32 b0, u32 b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
+#define MATRIX_PRODUCT(type, c, a, b0, b1)                                                        \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                    \
+        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                              \
+        : "+f"((c)[0]), "+f"((c)[1]), "+f"((c)[2]), "+f"((c)[3])                                  \
+        : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"(b0), "r"(b1))
+DEVICE void matrix_product(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("f16", c, a, b0, b1); }
+DEVICE void matrix_product_bf16(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("bf16", c, a, b0, b1); }
 
 DEVICE void copy_barrier_init(u32 barrier) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");

@@ -77,3 +77,6 @@ template <> struct from_f32<f16> {
 template <> struct from_f32<bf16> {
     DEVICE bf16 make(f32 x) { return to_bf16(x); }
 };
+
+// Word `i` of a vector; `i` is known when the kernel is compiled.
+DEVICE u32 word(const u32x4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }

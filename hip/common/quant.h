@@ -65,11 +65,38 @@ struct GroupScale {
     f32 scale[2], bias[2];
 };
 
+// The same as it is stored, so that it can be loaded ahead.
+struct ScaleWords {
+    u32 words[4];
+};
+
 // Reads the scales of group `group` (in its unit) from the unit's scales.
-template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 group, u32 g) {
-    GroupScale s;
+template <typename Q, typename P> DEVICE ScaleWords scale_words(P scales, u32 group, u32 g) {
+    ScaleWords w = {};
     if constexpr (Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16) {
         const u32x2 v = *(const u32x2 *)(scales + group * 64 + g * 8);
+        w.words[0] = v.x, w.words[1] = v.y;
+    } else if constexpr (Q::SCALES == PAIR_F32) {
+        const u32x4 v = *(const u32x4 *)(scales + group * 128 + g * 16);
+        w.words[0] = v.x, w.words[1] = v.y, w.words[2] = v.z, w.words[3] = v.w;
+    } else if constexpr (Q::SCALES == ZERO) {
+        w.words[0] = *(const u32 *)(scales + group * 32 + g * 4);
+    } else if constexpr (Q::SCALES == SUPER_ZERO) {
+        w.words[0] = *(const u32 *)(scales + g * 4);
+        w.words[1] = *(const u16 *)(scales + 32 + group * 16 + g * 2);
+    } else {
+        const u32x2 d = *(const u32x2 *)(scales + g * 8);
+        w.words[0] = d.x, w.words[1] = d.y;
+        w.words[2] = *(const u32 *)(scales + 64 + group * 32 + g * 4);
+    }
+    return w;
+}
+
+// What the words say.
+template <typename Q> DEVICE GroupScale decode_scale(const ScaleWords &w) {
+    GroupScale s;
+    if constexpr (Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16) {
+        const u32x2 v = {w.words[0], w.words[1]};
         if constexpr (Q::SCALES == PAIR_F16) {
             s.scale[0] = low(f16x2{v.x}), s.bias[0] = high(f16x2{v.x});
             s.scale[1] = low(f16x2{v.y}), s.bias[1] = high(f16x2{v.y});
@@ -78,20 +105,20 @@ template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 gr
             s.scale[1] = low(bf16x2{v.y}), s.bias[1] = high(bf16x2{v.y});
         }
     } else if constexpr (Q::SCALES == PAIR_F32) {
-        const f32x4 v = *(const f32x4 *)(scales + group * 128 + g * 16);
-        s.scale[0] = v.x, s.bias[0] = v.y, s.scale[1] = v.z, s.bias[1] = v.w;
+        s.scale[0] = bits_f32(w.words[0]), s.bias[0] = bits_f32(w.words[1]);
+        s.scale[1] = bits_f32(w.words[2]), s.bias[1] = bits_f32(w.words[3]);
     } else if constexpr (Q::SCALES == ZERO) {
-        const f16x2 d = *(const f16x2 *)(scales + group * 32 + g * 4);
+        const f16x2 d = {w.words[0]};
         s.scale[0] = low(d), s.scale[1] = high(d);
         s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
     } else if constexpr (Q::SCALES == SUPER_ZERO) {
-        const f16x2 d = *(const f16x2 *)(scales + g * 4);
-        const u32 sub = *(const u16 *)(scales + 32 + group * 16 + g * 2);
+        const f16x2 d = {w.words[0]};
+        const u32 sub = w.words[1];
         s.scale[0] = low(d) * (f32)(i8)(sub & 0xff), s.scale[1] = high(d) * (f32)(i8)(sub >> 8);
         s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
     } else {
-        const u32x2 d = *(const u32x2 *)(scales + g * 8);
-        const u32 sub = *(const u32 *)(scales + 64 + group * 32 + g * 4);
+        const u32x2 d = {w.words[0], w.words[1]};
+        const u32 sub = w.words[2];
         s.scale[0] = low(f16x2{d.x}) * (f32)(sub & 0xff);
         s.bias[0] = -high(f16x2{d.x}) * (f32)(sub >> 8 & 0xff);
         s.scale[1] = low(f16x2{d.y}) * (f32)(sub >> 16 & 0xff);
@@ -99,8 +126,9 @@ template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 gr
     }
     return s;
 }
-
-DEVICE u32 word(const u32x4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 group, u32 g) {
+    return decode_scale<Q>(scale_words<Q>(scales, group, g));
+}
 
 // A pair of a lane, counted through the unit, out of the vectors of a plane of BITS bits.
 template <int BITS> DEVICE u32 plane_pair(const u32x4 *vectors, int pair) {

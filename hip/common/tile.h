@@ -4,12 +4,12 @@
 //
 // What a lane holds, in terms that hold everywhere:
 //
-//   Tile16 (an A or a B)   TILE_ROWS rows a lane; of each TILE_K neighbouring numbers, two a
-//                          register: r[row * TILE_K / 2 + pair]. Which ones: row tile_a_row(lane,
-//                          row) or tile_b_row(lane, row), numbers tile_k(lane) ... + TILE_K - 1.
+//   Tile16 (an A or a B)   LANE_ROWS rows a lane; of each LANE_K neighbouring numbers, two a
+//                          register: r[row * LANE_K / 2 + pair]. Which ones: row tile_a_row(lane,
+//                          row) or tile_b_row(lane, row), numbers tile_k(lane) ... + LANE_K - 1.
 //   TileC                  c[i], i < TILE_C: row tile_c_row(lane, i), column tile_c_column(lane, i).
 //
-//   unit                     TILE_ROWS TILE_K TILE_C  A, B: row, k            C: row, column
+//   unit                     LANE_ROWS LANE_K TILE_C  A, B: row, k            C: row, column
 //   RDNA 3 (WMMA)                 1      16      8    l%16, 0 (both halves)   2i + l/16, l%16
 //   RDNA 4 (WMMA)                 1       8      8    l%16, 8(l/16)           i + 8(l/16), l%16
 //   CDNA 2, 3 (MFMA)              1       4      4    l%16, 4(l/16)           i + 4(l/16), l%16
@@ -21,35 +21,36 @@
 // B are permuted alike, which a sum of products does not see, and a lane loads eight bytes at once.
 #pragma once
 
-#include "platform.h"
+#include "matrix_nvidia.h"
+#include "reduce.h"
 
 #if PLATFORM_NVIDIA
-#define TILE_ROWS 2
-#define TILE_K 4
+#define LANE_ROWS 2
+#define LANE_K 4
 #define HAS_MATRIX_UNIT 1
 #elif defined(__GFX12__)
-#define TILE_ROWS 1
-#define TILE_K 8
+#define LANE_ROWS 1
+#define LANE_K 8
 #define HAS_MATRIX_UNIT 1
 #elif defined(__GFX11__)
-#define TILE_ROWS 1
-#define TILE_K 16
+#define LANE_ROWS 1
+#define LANE_K 16
 #define HAS_MATRIX_UNIT 1
 #elif AMD_CDNA2
-#define TILE_ROWS 1
-#define TILE_K 4
+#define LANE_ROWS 1
+#define LANE_K 4
 #define HAS_MATRIX_UNIT 1
 #else
-#define TILE_ROWS 1
-#define TILE_K 16
+#define LANE_ROWS 1
+#define LANE_K 16
 #define HAS_MATRIX_UNIT 0
 #endif
 #define TILE_C (256 / WAVE)
-#define TILE_REGISTERS (TILE_ROWS * TILE_K / 2)
+#define LANE_REGISTERS (LANE_ROWS * LANE_K / 2)
 
 // A lane's part of an A or a B.
 struct Tile16 {
-    u32 r[TILE_REGISTERS];
+    u32 r[LANE_REGISTERS];
 };
 // A lane's part of a C.
 struct TileC {
@@ -78,7 +79,7 @@ DEVICE u32 tile_k(u32 lane) {
 #if PLATFORM_NVIDIA
     return lane % 4 * 4;
 #else
-    return TILE_K == 16 ? 0 : lane / 16 * TILE_K;
+    return LANE_K == 16 ? 0 : lane / 16 * LANE_K;
 #endif
 }
 DEVICE u32 tile_c_row(u32 lane, u32 i) {
@@ -99,6 +100,13 @@ DEVICE u32 tile_c_column(u32 lane, u32 i) {
 #endif
 }
 
+// A lane has numbers of TILE_C_ROWS rows of a C: c[i] is of the tile_c_slot(i)-th.
+#define TILE_C_ROWS (PLATFORM_NVIDIA ? 2 : TILE_C)
+DEVICE constexpr u32 tile_c_slot(u32 i) { return PLATFORM_NVIDIA ? i / 2 % 2 : i; }
+// The largest and the sum of a row, from what each of its lanes has.
+DEVICE f32 tile_row_max(f32 v) { return wave_max<PLATFORM_NVIDIA ? 4 : 16>(v); }
+DEVICE f32 tile_row_sum(f32 v) { return wave_sum<PLATFORM_NVIDIA ? 4 : 16>(v); }
+
 DEVICE TileC tile_zero() {
     TileC c;
     UNROLL for (int i = 0; i < TILE_C; i++) c.c[i] = 0.0f;
@@ -106,19 +114,19 @@ DEVICE TileC tile_zero() {
 }
 
 // A lane's part of rows that lie in memory (global or shared): `first` is the tile's first number,
-// `stride` the distance of rows in numbers (a multiple of TILE_K; `first` aligned to 2 * TILE_K bytes).
+// `stride` the distance of rows in numbers (a multiple of LANE_K; `first` aligned to 2 * LANE_K bytes).
 template <bool IS_A> DEVICE Tile16 tile_load(const void *first, u32 stride) {
     Tile16 tile;
     u32 lane = lane_id();
-    UNROLL for (u32 row = 0; row < TILE_ROWS; row++) {
+    UNROLL for (u32 row = 0; row < LANE_ROWS; row++) {
         u32 index = IS_A ? tile_a_row(lane, row) : tile_b_row(lane, row);
         const u16 *from = (const u16 *)first + (u64)index * stride + tile_k(lane);
-        u32 *r = tile.r + row * (TILE_K / 2);
-        if constexpr (TILE_K == 4) {
+        u32 *r = tile.r + row * (LANE_K / 2);
+        if constexpr (LANE_K == 4) {
             u32x2 v = load8(from);
             r[0] = v.x, r[1] = v.y;
         } else {
-            UNROLL for (int i = 0; i < TILE_K / 8; i++) {
+            UNROLL for (int i = 0; i < LANE_K / 8; i++) {
                 u32x4 v = load16(from + 8 * i);
                 r[4 * i] = v.x, r[4 * i + 1] = v.y, r[4 * i + 2] = v.z, r[4 * i + 3] = v.w;
             }
@@ -133,25 +141,22 @@ DEVICE Tile16 tile_load_b(const void *first, u32 stride) { return tile_load<fals
 
 #if PLATFORM_NVIDIA
 
-#define NVIDIA_MMA(type, c, i, a, b0, b1)                                                      \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                        \
-                 ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"        \
-                 : "+f"(c.c[i]), "+f"(c.c[i + 1]), "+f"(c.c[i + 2]), "+f"(c.c[i + 3])          \
-                 : "r"(a.r[0]), "r"(a.r[2]), "r"(a.r[1]), "r"(a.r[3]), "r"(b0), "r"(b1))
-
+// The registers of A in the order of the unit's manual.
 DEVICE void tile_multiply_f16(TileC &c, const Tile16 &a, const Tile16 &b) {
-    NVIDIA_MMA("f16", c, 0, a, b.r[0], b.r[1]);
-    NVIDIA_MMA("f16", c, 4, a, b.r[2], b.r[3]);
+    const u32 rows[4] = {a.r[0], a.r[2], a.r[1], a.r[3]};
+    matrix_product(c.c, rows, b.r[0], b.r[1]);
+    matrix_product(c.c + 4, rows, b.r[2], b.r[3]);
 }
 DEVICE void tile_multiply_bf16(TileC &c, const Tile16 &a, const Tile16 &b) {
-    NVIDIA_MMA("bf16", c, 0, a, b.r[0], b.r[1]);
-    NVIDIA_MMA("bf16", c, 4, a, b.r[2], b.r[3]);
+    const u32 rows[4] = {a.r[0], a.r[2], a.r[1], a.r[3]};
+    matrix_product_bf16(c.c, rows, b.r[0], b.r[1]);
+    matrix_product_bf16(c.c + 4, rows, b.r[2], b.r[3]);
 }
 
 #elif HAS_MATRIX_UNIT
 
-typedef _Float16 amd_tile_f16 __attribute__((ext_vector_type(TILE_K)));
-typedef short amd_tile_bf16 __attribute__((ext_vector_type(TILE_K)));
+typedef _Float16 amd_tile_f16 __attribute__((ext_vector_type(LANE_K)));
+typedef short amd_tile_bf16 __attribute__((ext_vector_type(LANE_K)));
 typedef f32 amd_tile_c __attribute__((ext_vector_type(TILE_C)));
 
 #if defined(__GFX12__)
@@ -188,7 +193,7 @@ template <int I> DEVICE u32 amd_row_of_a(u32 value) {
 #endif
 }
 template <typename PAIR, int I> DEVICE void amd_tile_row(TileC &c, const Tile16 &a, const Tile16 &b) {
-    UNROLL for (int k = 0; k < TILE_REGISTERS; k++)
+    UNROLL for (int k = 0; k < LANE_REGISTERS; k++)
         c.c[I] = dot2(PAIR{amd_row_of_a<I>(a.r[k])}, PAIR{b.r[k]}, c.c[I]);
     if constexpr (I + 1 < TILE_C) amd_tile_row<PAIR, I + 1>(c, a, b);
 }

@@ -2,14 +2,15 @@
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
-// q: [rows][heads · dim] f32, before norm and rotation. The keys of a query are cut at multiples of
+// q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
+// their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples of
 // SPLIT positions; a block takes one part for up to HEADS query heads of one key head. The block that
 // ends last adds the parts, in order, so that results do not depend on timing, on the batch or on how
-// a prompt was cut. `counters`: [rows · head groups] zeros, left zero.
+// a prompt was cut. `counters`: [queries · head groups] zeros, left zero.
 //
-// Launch: 128 threads; grid (rows, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
+// Launch: 128 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
 // query's length end at once. LANES · 8 ≥ dim lanes share a key.
-// `parts_out`: [rows · head groups][parts][HEADS][2 + dim].
+// `parts_out`: [queries · head groups][parts][HEADS][2 + dim].
 #include "ops/attention/cache.h"
 
 #define SPLIT 128
@@ -26,7 +27,7 @@ struct Paged {
     f32 *parts;
     u32 *counters;
     u64 page_stride, layer_start;
-    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window;
+    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window, by_token;
     f32 eps, scale;
 };
 
@@ -39,11 +40,12 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     SHARED u32 last;
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 row = block_x(), part = block_z(), thread = thread_x(), team = thread / 32, lane = thread % 32;
+    const u32 query = block_x(), part = block_z(), thread = thread_x(), team = thread / 32, lane = thread % 32;
     const u32 a_key_head = p.heads / p.kv_heads, groups = (a_key_head + HEADS - 1) / HEADS;
     const u32 kv_head = block_y() / groups, first = block_y() % groups * HEADS;
     const u32 heads = a_key_head - first < HEADS ? a_key_head - first : HEADS;
-    const u32 token = p.tokens ? p.tokens[row] : row;
+    const u32 token = p.tokens[query], row = p.by_token ? token : query;
+    if (row == UNUSED) return;
     const u32 position = token == UNUSED ? UNUSED : p.positions[token];
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
@@ -68,12 +70,12 @@ template <int LANES> DEVICE void attend(const Paged &p) {
 
     const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
     const bool inside = column < c.padded;
-    f32 query[HEADS][8], sum[HEADS][8], top[HEADS], total[HEADS];
+    f32 scaled[HEADS][8], sum[HEADS][8], top[HEADS], total[HEADS];
     UNROLL for (u32 h = 0; h < HEADS; h++) {
         top[h] = -1e30f, total[h] = 0.0f;
         UNROLL for (u32 i = 0; i < 8; i++) {
             sum[h][i] = 0.0f;
-            query[h][i] = h < heads && column + i < p.dim ? queries[h][column + i] : 0.0f;
+            scaled[h][i] = h < heads && column + i < p.dim ? queries[h][column + i] : 0.0f;
         }
     }
     const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
@@ -89,7 +91,7 @@ template <int LANES> DEVICE void attend(const Paged &p) {
             if (h >= heads) break;
             f32 score[AT_ONCE], most = top[h];
             UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-                const f32 *x = query[h];
+                const f32 *x = scaled[h];
                 f32 s = low(f16x2{key[u].x}) * x[0];
                 s = mul_add(high(f16x2{key[u].x}), x[1], s);
                 s = mul_add(low(f16x2{key[u].y}), x[2], s), s = mul_add(high(f16x2{key[u].y}), x[3], s);
@@ -122,7 +124,7 @@ template <int LANES> DEVICE void attend(const Paged &p) {
         UNROLL for (u32 i = 0; i < 8; i++) sums[place][h][column + i] = sum[h][i];
     }
     barrier();
-    const u32 index = row * grid_blocks_y() + block_y(), count = last_part - first_part + 1;
+    const u32 index = query * grid_blocks_y() + block_y(), count = last_part - first_part + 1;
     const u32 stride = HEADS * (2 + p.dim);
     f32 *to = p.parts + ((u64)index * grid_blocks_z() + part) * stride;
     f32 *out = p.out + (u64)row * p.heads * p.dim + (u64)head0 * p.dim;
@@ -175,11 +177,11 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     KERNEL(128) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,         \
                           const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,          \
                           f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages,         \
-                          u32 heads, u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps,  \
-                          f32 scale) {                                                                        \
+                          u32 heads, u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window,           \
+                          u32 by_token, f32 eps, f32 scale) {                                                 \
         const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, parts, counters,       \
                          page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved,       \
-                         window, eps, scale};                                                                 \
+                         window, by_token, eps, scale};                                                       \
         attend<LANES>(p);                                                                                     \
     }
 PAGED_KERNEL(mlxrocm_attention_paged_32, 4)

@@ -2,9 +2,7 @@
 //
 //   y[r][o] = Σ_c W[o][c] · n(x[r])[c] + bias[o],  n(x) = x or x · rsqrt(mean x² + eps) · norm
 //
-// then one of: stored (up to three matrices of the same x lie one after the other, each a whole
-// number of tiles, and have an output each), added to `residual`, or silu(y) · y of the tile after it
-// (gate and up projections, interleaved tile by tile).
+// then an epilogue (epilogue.h).
 //
 // x and y are f32; W as in quant.h. x is rounded to f16 (after the norm, or scaled by a power of two
 // so that its largest element lies in [4096, 8192)); sums are f32, group by group:
@@ -25,6 +23,7 @@
 
 #include "common/matrix_nvidia.h"
 #include "common/quant.h"
+#include "ops/matmul/epilogue.h"
 
 #if PLATFORM_NVIDIA
 #define TEAMS 16
@@ -39,19 +38,13 @@
 #define MANY_ROWS 4
 #endif
 
-enum Epilogue { STORE, ADD, SILU };
-
 struct Rows {
-    const u8 *weights;  // units of 16 bytes
-    const f32 *x;       // [rows][x_stride]
-    const f32 *norm;    // [cols] or null
-    const f32 *bias;    // [tiles · 16] or null
-    const f32 *residual; // as out0
-    f32 *out0, *out1, *out2;     // [rows][width]
-    u32 end0, end1;              // the first tile that is not of output 0, 1
-    u32 width0, width1, width2;  // columns of each output
+    const u8 *weights; // units of 16 bytes
+    const f32 *x;      // [rows][x_stride]
+    const f32 *norm;   // [cols] or null
+    Outputs to;
     f32 eps;
-    u32 rows, cols, tiles, epilogue;
+    u32 rows, cols, tiles;
 };
 
 // Sums of x over what a lane multiplies with one scale: 8 columns on AMD, a group on NVIDIA.
@@ -285,30 +278,18 @@ DEVICE void finish(const Rows &p, const Shared<Q, R> &s, const f32 *partial, u32
         if (R > 1 && r >= p.rows) continue;
         v *= s.scale[r];
         const u32 tile = first + row / TILE_ROWS;
-        if (p.bias) v += p.bias[tile * TILE_ROWS + row % TILE_ROWS];
-        if (p.epilogue == SILU) {
-            s.result[number] = v;
-            continue;
-        }
-        const bool in0 = tile < p.end0, in1 = tile < p.end1;
-        const u32 begin = in0 ? 0 : in1 ? p.end0 : p.end1;
-        const u32 width = in0 ? p.width0 : in1 ? p.width1 : p.width2;
-        f32 *out = in0 ? p.out0 : in1 ? p.out1 : p.out2;
-        const u32 column = (tile - begin) * TILE_ROWS + row % TILE_ROWS;
-        if (column >= width) continue;
-        const u64 at = (u64)r * width + column;
-        if (p.epilogue == ADD) v += p.residual[at];
-        out[at] = v;
+        v = add_bias(p.to, tile, row % TILE_ROWS, v);
+        if (p.to.epilogue == SILU) s.result[number] = v;
+        else store_number(p.to, r, tile, row % TILE_ROWS, v);
     }
-    if (p.epilogue == SILU) {
+    if (p.to.epilogue == SILU) {
         barrier();
         for (u32 i = thread_x(); i < numbers / 2; i += TEAMS * TEAM) {
             const u32 r = R == 1 ? 0 : i % R, row = i / R, pair = row / TILE_ROWS, in_tile = row % TILE_ROWS;
+            if (R > 1 && r >= p.rows) continue;
             const f32 gate = s.result[(pair * 2 * TILE_ROWS + in_tile) * R + r];
             const f32 up = s.result[((pair * 2 + 1) * TILE_ROWS + in_tile) * R + r];
-            const u32 column = (first / 2 + pair) * TILE_ROWS + in_tile;
-            if ((R > 1 && r >= p.rows) || column >= p.width0) continue;
-            p.out0[(u64)r * p.width0 + column] = gate / (1.0f + fast_exp2(-1.44269504f * gate)) * up;
+            store_silu(p.to, r, first / 2 + pair, in_tile, gate, up);
         }
         barrier();
     }
@@ -319,7 +300,7 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     const u32 units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
     const u32 from = units * team / TEAMS, count = units * (team + 1) / TEAMS - from;
-    const u32 pairs = p.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
+    const u32 pairs = p.to.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
     const u32 begin = (u32)((u64)works * block_x() / grid_blocks_x()) * pairs;
     const u32 end = (u32)((u64)works * (block_x() + 1) / grid_blocks_x()) * pairs;
     const u8 *weights = p.weights + ((u64)begin * units + from) * Q::UNIT_BYTES;
@@ -426,7 +407,7 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
                                    u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols,          \
                                    u32 tiles, u32 epilogue) {                                                \
         DYNAMIC_SHARED(memory);                                                                              \
-        const Rows p = {weights, x, norm, bias, residual, out0, out1, out2, end0, end1,                      \
-                        width0, width1, width2, eps, rows, cols, tiles, epilogue};                         \
+        const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
+                        width2, epilogue}, eps, rows, cols, tiles};                                          \
         matmul_rows<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                               \
     }

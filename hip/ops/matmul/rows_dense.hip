@@ -5,18 +5,15 @@
 // Dynamic shared memory: rows · cols f32. Matrices are padded to `tiles` · 16 rows; those of gate and
 // up are interleaved 16 by 16, as in rows.h.
 #include "common/reduce.h"
-
-enum Epilogue { STORE, ADD, SILU };
+#include "ops/matmul/epilogue.h"
 
 DEVICE f32 weight_at(const f32 *w, u64 at) { return w[at]; }
 DEVICE f32 weight_at(const f16 *w, u64 at) { return to_f32(w[at]); }
 DEVICE f32 weight_at(const bf16 *w, u64 at) { return to_f32(w[at]); }
 
 template <typename T>
-DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual,
-                              f32 *const out0, f32 *const out1, f32 *const out2, u32 end0, u32 end1, u32 width0,
-                              u32 width1, u32 width2, f32 eps, u32 rows, u32 cols, u32 tiles, u32 epilogue,
-                              f32 *xs) {
+DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const Outputs &to, f32 eps, u32 rows,
+                              u32 cols, u32 tiles, f32 *xs) {
     SHARED f32 scratch[256 / 32];
     grid_dependency_launch();
     grid_dependency_wait();
@@ -34,31 +31,23 @@ DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const f
     barrier();
     const u32 team = thread_x() / 32, lane = thread_x() % 32, teams = grid_blocks_x() * 8;
     // SILU: row `i` of every even tile is a gate, the same row of the next tile its up.
-    const u32 numbers = epilogue == SILU ? tiles * 8 : tiles * 16;
+    const bool silu = to.epilogue == SILU;
+    const u32 numbers = silu ? tiles * 8 : tiles * 16;
     for (u32 i = block_x() * 8 + team; i < numbers; i += teams) {
-        const u32 row = epilogue == SILU ? i / 16 * 32 + i % 16 : i;
-        const u32 tile = row / 16;
-        const bool in0 = tile < end0 || epilogue == SILU, in1 = tile < end1;
-        const u32 begin = in0 ? 0 : in1 ? end0 : end1;
-        const u32 width = in0 ? width0 : in1 ? width1 : width2;
-        f32 *out = in0 ? out0 : in1 ? out1 : out2;
-        const u32 column = epilogue == SILU ? i : row - begin * 16;
-        if (column >= width) continue;
+        const u32 row = silu ? i / 16 * 32 + i % 16 : i;
         for (u32 r = 0; r < rows; r++) {
             f32 y[2] = {0.0f, 0.0f};
-            for (u32 which = 0; which < (epilogue == SILU ? 2 : 1); which++) {
+            for (u32 which = 0; which < (silu ? 2 : 1); which++) {
                 f32 sum = 0.0f;
                 const u64 at = (u64)(row + which * 16) * cols;
                 for (u32 c = lane; c < cols; c += 32) sum = mul_add(weight_at(w, at + c), xs[r * cols + c], sum);
-                sum = wave_sum<32>(sum);
-                if (bias) sum += bias[row + which * 16];
+                sum = add_bias(to, row / 16 + which, row % 16, wave_sum<32>(sum));
                 if (which == 0) y[0] = sum;
                 else y[1] = sum;
             }
             if (lane != 0) continue;
-            const u64 at = (u64)r * width + column;
-            if (epilogue == SILU) out[at] = y[0] / (1.0f + fast_exp2(-1.44269504f * y[0])) * y[1];
-            else out[at] = epilogue == ADD ? residual[at] + y[0] : y[0];
+            if (silu) store_silu(to, r, row / 32, row % 16, y[0], y[1]);
+            else store_number(to, r, row / 16, row % 16, y[0]);
         }
     }
 }
@@ -69,8 +58,8 @@ DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const f
                           u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols, u32 tiles,       \
                           u32 epilogue) {                                                                   \
         DYNAMIC_SHARED(memory);                                                                             \
-        matmul_rows_dense(weights, x, norm, bias, residual, out0, out1, out2, end0, end1, width0, width1,   \
-                          width2, eps, rows, cols, tiles, epilogue, (f32 *)memory);                         \
+        const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue}; \
+        matmul_rows_dense(weights, x, norm, to, eps, rows, cols, tiles, (f32 *)memory);                     \
     }
 DENSE_KERNEL(mlxrocm_matmul_rows_f32, f32)
 DENSE_KERNEL(mlxrocm_matmul_rows_f16, f16)

@@ -1,7 +1,10 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
 use super::inputs::{Bucket, Inputs};
-use super::record::{Memory, PARTS_BYTES, Recorder, head_groups, page_numbers, part_bytes};
+use super::matmul::{has_matrix_unit, operand_stride};
+use super::record::{
+    Memory, PARTS_BYTES, Recorder, head_groups, page_numbers, part_bytes, tile_dim,
+};
 use super::weights::GpuWeights;
 use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Program, ProgramMode, Stream};
 use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
@@ -53,15 +56,18 @@ impl GpuExecutor {
             })?;
         let buffer = |bytes: usize| device.alloc(bytes.max(4) as u64);
         let most = Bucket {
-            rows: max_rows.next_power_of_two(),
-            wanted: max_rows.next_power_of_two(),
+            rows: bucket_rows(max_rows),
+            wanted: bucket_rows(max_rows),
             pages: bucket_pages(pages),
+            tiled: true,
+            singles: bucket_rows(max_rows),
         };
         // One row always fits; more rows in as many launches as it takes.
         let parts = (most.pages * PAGE_TOKENS).div_ceil(super::record::SPLIT);
         let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
         let counters = buffer(most.rows * head_groups(&shape) * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
+        let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
         let memory = Memory {
             arena: buffer(schedule.width * most.rows * 4)?,
             max_rows: most.rows,
@@ -70,6 +76,8 @@ impl GpuExecutor {
             rope: rope_table(&device, &schedule.rope, pages * PAGE_TOKENS)?,
             parts: buffer(parts_bytes)?,
             counters,
+            operand: buffer(most.rows * operand_stride(widest) * 2)?,
+            scales: buffer(most.rows * 4)?,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
         let inputs = Inputs::new(&device, most)?;
@@ -117,10 +125,24 @@ impl GpuExecutor {
             .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
             .max()
             .unwrap_or(1);
+        let facts = self.weights.device.facts();
+        let in_tiles =
+            has_matrix_unit(facts) && tile_dim(self.schedule.attention.head_dim).is_some();
+        let is_tiled = |slice: &&Slice<'_>| Bucket::is_tiled(in_tiles, slice);
+        let tiled = slices.iter().any(|slice| is_tiled(&slice));
+        let singles = slices.iter().filter(|slice| !is_tiled(slice));
+        let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
+        let singles = match (tiled, singles) {
+            (false, _) => bucket_rows(rows),
+            (true, 0) => 0,
+            (true, singles) => bucket_rows(singles),
+        };
         let bucket = Bucket {
-            rows: rows.next_power_of_two(),
-            wanted: wanted.next_power_of_two().min(rows.next_power_of_two()),
+            rows: bucket_rows(rows),
+            wanted: bucket_rows(wanted).min(bucket_rows(rows)),
             pages: bucket_pages(pages),
+            tiled,
+            singles,
         };
         self.reserve(bucket.wanted)?;
         self.inputs.send(bucket, slices, &self.stream)?;
@@ -208,6 +230,14 @@ impl GpuExecutor {
             }
         }
         Ok(rows)
+    }
+}
+
+/// Batch sizes that share a program: 1, 2, 4, … 64, 128, 192, …
+fn bucket_rows(rows: usize) -> usize {
+    match rows {
+        0..=64 => rows.next_power_of_two(),
+        _ => rows.next_multiple_of(64),
     }
 }
 

@@ -18,7 +18,16 @@ pub struct Bucket {
     pub wanted: usize,
     /// Pages of the longest sequence.
     pub pages: usize,
+    /// Whether runs of [`TILE_QUERIES`] tokens and more are attended to in tiles of queries.
+    pub tiled: bool,
+    /// Rows that are attended to one by one: all, or those of shorter runs.
+    pub singles: usize,
 }
+
+/// Tokens of a sequence from which on they are attended to in tiles.
+const TILE_QUERIES: usize = 16;
+/// Queries of a tile (`QUERIES` of `hip/ops/attention/flash.hip`).
+const TILE_ROWS: usize = 64;
 
 /// Places in the block, in 32-bit numbers.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +35,10 @@ pub struct Places {
     pub tokens: usize,
     pub positions: usize,
     pub slots: usize,
-    /// 0, 1, 2, …: the rows of the batch themselves.
-    pub all: usize,
+    /// The rows that are attended to one by one.
+    pub singles: usize,
+    /// `[tiles][first row, rows]`.
+    pub tiles: usize,
     pub wanted: usize,
     /// `[slots][pages]`.
     pub pages: usize,
@@ -37,15 +48,31 @@ pub struct Places {
 impl Bucket {
     pub fn places(self) -> Places {
         let rows = self.rows;
+        let wanted = 3 * rows + self.singles + 2 * self.tiles();
         Places {
             tokens: 0,
             positions: rows,
             slots: 2 * rows,
-            all: 3 * rows,
-            wanted: 4 * rows,
-            pages: 4 * rows + self.wanted,
-            end: 4 * rows + self.wanted + rows * self.pages,
+            singles: 3 * rows,
+            tiles: 3 * rows + self.singles,
+            wanted,
+            pages: wanted + self.wanted,
+            end: wanted + self.wanted + rows * self.pages,
         }
+    }
+
+    /// The most tiles of queries there can be: runs of 16 and more, and one of the rows at the end that
+    /// are not used.
+    pub fn tiles(self) -> usize {
+        match self.tiled {
+            true => self.rows / TILE_QUERIES + 1,
+            false => 0,
+        }
+    }
+
+    /// Whether a slice is attended to in tiles.
+    pub fn is_tiled(tiled: bool, slice: &Slice<'_>) -> bool {
+        tiled && slice.tokens.len() >= TILE_QUERIES
     }
 }
 
@@ -74,14 +101,24 @@ impl Inputs {
             .get_mut(..places.end)
             .ok_or_else(|| Error::Internal("a batch larger than its bucket".into()))?;
         let mut put = |at: usize, value: u32| numbers[at] = value.to_le_bytes();
-        let (mut row, mut wanted) = (0, 0);
+        let (mut row, mut wanted, mut single, mut tile) = (0, 0, 0, 0);
         for (slot, slice) in slices.iter().enumerate() {
             let asked = slice.tokens.len() - slice.wanted_rows();
+            let tiled = Bucket::is_tiled(bucket.tiled, slice);
+            for first in (0..slice.tokens.len()).step_by(TILE_ROWS).filter(|_| tiled) {
+                put(places.tiles + 2 * tile, (row + first) as u32);
+                let count = TILE_ROWS.min(slice.tokens.len() - first);
+                put(places.tiles + 2 * tile + 1, count as u32);
+                tile += 1;
+            }
             for (i, &token) in slice.tokens.iter().enumerate() {
                 put(places.tokens + row, token);
                 put(places.positions + row, (slice.start + i) as u32);
                 put(places.slots + row, slot as u32);
-                put(places.all + row, row as u32);
+                if !tiled {
+                    put(places.singles + single, row as u32);
+                    single += 1;
+                }
                 if i >= asked {
                     put(places.wanted + wanted, row as u32);
                     wanted += 1;
@@ -92,11 +129,24 @@ impl Inputs {
                 put(places.pages + slot * bucket.pages + i, page);
             }
         }
+        if bucket.tiled {
+            put(places.tiles + 2 * tile, row as u32);
+            put(places.tiles + 2 * tile + 1, (bucket.rows - row) as u32);
+            for tile in tile + 1..bucket.tiles() {
+                put(places.tiles + 2 * tile, 0);
+                put(places.tiles + 2 * tile + 1, 0);
+            }
+        }
         for row in row..bucket.rows {
             put(places.tokens + row, UNUSED);
             put(places.positions + row, UNUSED);
             put(places.slots + row, 0);
-            put(places.all + row, UNUSED);
+            if !bucket.tiled {
+                put(places.singles + row, row as u32);
+            }
+        }
+        for single in (single..bucket.singles).filter(|_| bucket.tiled) {
+            put(places.singles + single, UNUSED);
         }
         for wanted in wanted..bucket.wanted {
             put(places.wanted + wanted, UNUSED);

@@ -5,6 +5,29 @@ use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
 
+/// More rows than this are multiplied by the matrix unit, in blocks. Up to here each row's result is
+/// the same, to the bit, whatever the other rows are and how many.
+pub const FEW_ROWS: usize = 16;
+/// Rows and tiles of a block (`BLOCK_ROWS`, `BLOCK_TILES` of `hip/ops/matmul/block.h`).
+pub const BLOCK_ROWS: usize = 128;
+pub const BLOCK_TILES: usize = 8;
+/// Threads of its blocks.
+pub const BLOCK_THREADS: u32 = 256;
+
+/// Whether `hip/common/tile.h` has a matrix unit there (`HAS_MATRIX_UNIT`).
+pub fn has_matrix_unit(facts: &DeviceFacts) -> bool {
+    let cdna = ["gfx90a", "gfx94", "gfx95"];
+    facts.platform == Platform::Cuda
+        || facts.arch.starts_with("gfx11")
+        || facts.arch.starts_with("gfx12")
+        || cdna.iter().any(|name| facts.arch.starts_with(name))
+}
+
+/// Columns of a row of x as blocks take it (`hip/ops/matmul/operand.hip`).
+pub fn operand_stride(cols: usize) -> usize {
+    cols.next_multiple_of(256)
+}
+
 /// How a matrix lies in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MatrixForm {
@@ -48,6 +71,18 @@ impl MatrixForm {
                 format!("mlxrocm_matmul_rows_{}_{rows}", form.name())
             }
             MatrixForm::Dense(ty) => format!("mlxrocm_matmul_rows_{}", scalar_name(ty)),
+        }
+    }
+
+    /// The kernel for launches of many rows (`hip/ops/matmul/block.h`), if there is one.
+    pub fn block_kernel(self, cols: usize) -> Option<String> {
+        match self {
+            MatrixForm::Quant(form) => Some(format!("mlxrocm_matmul_block_{}", form.name())),
+            // Rows are read 16 bytes at a time.
+            MatrixForm::Dense(ty) if cols.is_multiple_of(8) => {
+                Some(format!("mlxrocm_matmul_block_{}", scalar_name(ty)))
+            }
+            MatrixForm::Dense(_) => None,
         }
     }
 

@@ -123,21 +123,35 @@ impl PackForm {
 }
 
 /// Packs one tile: `row(i)` is the matrix and row that row `i` of the tile holds, if any. `out` is
-/// zeroed and has [`PackForm::tile_bytes`].
+/// zeroed and has [`PackForm::tile_bytes`]. Gives a bound of the weights' absolute values.
 pub fn pack_tile<'a>(
     form: PackForm,
     row: impl Fn(usize) -> Option<(&'a Weight, usize)>,
     groups: &mut RowGroups,
     out: &mut [u8],
-) -> Result<()> {
+) -> Result<f32> {
+    let mut peak = 0.0f32;
     for place in 0..TILE_ROWS {
         let Some((weight, row)) = row(place) else {
             continue;
         };
         weight.read_groups(row, groups)?;
         put_row(form, weight, groups, place, out);
+        peak = peak.max(row_peak(weight, groups));
     }
-    Ok(())
+    Ok(peak)
+}
+
+/// A bound of the absolute values of a row's weights.
+fn row_peak(weight: &Weight, row: &RowGroups) -> f32 {
+    let Some(form) = weight.format.group_form() else {
+        return 0.0;
+    };
+    let most_code = ((1u32 << form.bits) - 1) as f32;
+    let groups = (0..weight.cols.div_ceil(form.group)).filter_map(|g| row.scale_bias(form, g));
+    groups.fold(0.0, |peak, (scale, bias)| {
+        peak.max((scale * most_code + bias).abs()).max(bias.abs())
+    })
 }
 
 fn put_row(form: PackForm, weight: &Weight, row: &RowGroups, place: usize, out: &mut [u8]) {

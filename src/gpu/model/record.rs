@@ -1,7 +1,10 @@
 //! Records a model's schedule as a program for one bucket of sizes.
 
 use super::inputs::{Bucket, Places};
-use super::matmul::{MatrixForm, scalar_name, scales_number};
+use super::matmul::{
+    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, operand_stride, scalar_name,
+    scales_number,
+};
 use super::pack::TILE_ROWS;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
@@ -31,6 +34,9 @@ pub struct Memory {
     /// What attention blocks leave for each other.
     pub parts: DeviceBuffer,
     pub counters: DeviceBuffer,
+    /// Rows of x as the matrix unit takes them, and their scales.
+    pub operand: DeviceBuffer,
+    pub scales: DeviceBuffer,
     /// Results of an up projection whose form differs from the gate's.
     pub up: Option<DeviceBuffer>,
 }
@@ -87,10 +93,25 @@ impl Recorder<'_> {
                     epilogue,
                 } => {
                     let launches = self.weights.launches.get(index);
-                    for launch in launches.into_iter().flatten() {
-                        self.matmul(launch, *x, *norm, products, *epilogue)?;
+                    let launches = launches.map_or(&[][..], Vec::as_slice);
+                    let product = Multiply {
+                        x: *x,
+                        norm: *norm,
+                        products,
+                        epilogue: *epilogue,
+                    };
+                    let (blocks, rows): (Vec<_>, Vec<_>) =
+                        launches.iter().partition(|l| self.in_blocks(l, *x));
+                    if !blocks.is_empty() {
+                        self.operand(*x, *norm)?;
                     }
-                    let silu = launches.is_some_and(|l| l.iter().all(|l| l.silu));
+                    for launch in blocks {
+                        self.matmul_block(launch, product)?;
+                    }
+                    for launch in rows {
+                        self.matmul_rows(launch, product)?;
+                    }
+                    let silu = launches.iter().all(|l| l.silu);
                     if *epilogue == Epilogue::SwiGlu && !silu {
                         self.silu(products)?;
                     }
@@ -229,23 +250,74 @@ impl Recorder<'_> {
         })
     }
 
-    fn matmul(
-        &mut self,
-        launch: &Launch,
-        x: BufferId,
-        norm: Option<Norm>,
-        products: &[Product],
-        epilogue: Epilogue,
-    ) -> Result<()> {
+    /// Whether a product is one of many rows.
+    fn in_blocks(&self, launch: &Launch, x: BufferId) -> bool {
+        let matrix = &launch.matrix;
+        self.rows(x) > FEW_ROWS && matrix.form.block_kernel(matrix.cols).is_some()
+    }
+
+    /// Makes the rows of `x` into what the matrix unit takes.
+    fn operand(&mut self, x: BufferId, norm: Option<Norm>) -> Result<()> {
+        let (rows, cols) = (self.rows(x), self.width(x));
+        let (operand, scales) = (&self.memory.operand, &self.memory.scales);
+        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
+        let args = self.norm_of(args, norm);
+        let args = args
+            .buffer(operand, 0)
+            .buffer(scales, 0)
+            .u32(cols as u32)
+            .f32(norm.map_or(0.0, |n| n.eps));
+        let reads = [self.range(x, 0, rows)];
+        let writes = [operand.whole(), scales.whole()];
+        let grid = [rows as u32, 1, 1];
+        self.launch(
+            "mlxrocm_matmul_operand",
+            grid,
+            256,
+            0,
+            args,
+            &reads,
+            &writes,
+        )
+    }
+
+    /// A product by the matrix unit, of what [`Recorder::operand`] made.
+    fn matmul_block(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
+        let matrix = &launch.matrix;
+        let Some(kernel) = matrix.form.block_kernel(matrix.cols) else {
+            return Err(Error::Internal("a product without a kernel".into()));
+        };
+        let rows = self.rows(product.x);
+        let (operand, scales) = (&self.memory.operand, &self.memory.scales);
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(operand, 0)
+            .buffer(scales, 0);
+        let bytes = (rows * operand_stride(matrix.cols) * 2) as u64;
+        let mut reads = vec![operand.range(0, bytes), scales.range(0, (rows * 4) as u64)];
+        let mut writes = Vec::new();
+        let args = self.outputs(args, launch, product, (0, rows), &mut reads, &mut writes)?;
+        let args = args
+            .f32(matrix.back)
+            .u32(rows as u32)
+            .u32(matrix.cols as u32)
+            .u32(matrix.tiles as u32)
+            .u32(epilogue_number(launch, product.epilogue));
+        let grid = [
+            rows.div_ceil(BLOCK_ROWS) as u32,
+            matrix.tiles.div_ceil(BLOCK_TILES) as u32,
+            1,
+        ];
+        self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &reads, &writes)
+    }
+
+    /// A product of few rows, or of many in as many launches as it takes.
+    fn matmul_rows(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
+        let Multiply { x, norm, .. } = product;
         let matrix = &launch.matrix;
         let facts = self.weights.device.facts();
         let all = self.rows(x);
         let at_once = matrix.form.rows_at_once(facts, matrix.cols).max(1);
-        let number = match epilogue {
-            Epilogue::Add(_) => 1,
-            Epilogue::SwiGlu if launch.silu => 2,
-            Epilogue::Store | Epilogue::SwiGlu => 0,
-        };
         let works = if launch.silu {
             matrix.tiles / 2
         } else {
@@ -258,60 +330,72 @@ impl Recorder<'_> {
             let rows = at_once.min(all - row);
             let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
             let kernel = matrix.form.kernel(rows);
-            let mut args = Args::new()
+            let args = Args::new()
                 .buffer(&matrix.data, 0)
                 .buffer(&self.memory.arena, self.at(x, row));
             let mut reads = vec![self.range(x, row, rows)];
-            args = match norm.and_then(|n| self.weights.vectors.get(n.weight.0)) {
-                Some(norm) => args.buffer(norm, 0),
-                None => args.null(),
-            };
-            args = match &launch.bias {
-                Some(bias) => args.buffer(bias, 0),
-                None => args.null(),
-            };
-            args = match epilogue {
-                Epilogue::Add(residual) => {
-                    reads.push(self.range(residual, row, rows));
-                    args.buffer(&self.memory.arena, self.at(residual, row))
-                }
-                _ => args.null(),
-            };
+            let args = self.norm_of(args, norm);
             let mut writes = Vec::new();
-            // A matrix of gate and up has one output.
-            let outs = if launch.silu { 1 } else { launch.count };
-            let (mut ends, mut widths, mut tiles) = ([0u32; 3], [0u32; 3], 0);
-            for i in 0..3 {
-                let index = launch.first + i;
-                match products.get(index).filter(|_| i < outs) {
-                    Some(product) => {
-                        let unfused = epilogue == Epilogue::SwiGlu && !launch.silu;
-                        let place = if unfused { index } else { 0 };
-                        let target = self.target(product, place, row, rows)?;
-                        args = args.buffer(&target.buffer, target.offset);
-                        writes.push(target.buffer.range(target.offset, target.bytes));
-                        widths[i] = target.width as u32;
-                        tiles += target.width.div_ceil(TILE_ROWS) as u32;
-                    }
-                    None => args = args.null(),
-                }
-                ends[i] = tiles;
-            }
+            let args = self.outputs(args, launch, product, (row, rows), &mut reads, &mut writes)?;
             let args = args
-                .u32(ends[0])
-                .u32(ends[1])
-                .u32(widths[0])
-                .u32(widths[1])
-                .u32(widths[2])
                 .f32(norm.map_or(0.0, |n| n.eps))
                 .u32(rows as u32)
                 .u32(matrix.cols as u32)
                 .u32(matrix.tiles as u32)
-                .u32(number);
+                .u32(epilogue_number(launch, product.epilogue));
             self.launch(&kernel, [blocks, 1, 1], threads, lds, args, &reads, &writes)?;
             row += rows;
         }
         Ok(())
+    }
+
+    /// The arguments of `struct Outputs` of `hip/ops/matmul/epilogue.h`, for `rows` rows from `row` on.
+    fn outputs(
+        &self,
+        args: Args,
+        launch: &Launch,
+        product: Multiply<'_>,
+        (row, rows): (usize, usize),
+        reads: &mut Vec<Range>,
+        writes: &mut Vec<Range>,
+    ) -> Result<Args> {
+        let epilogue = product.epilogue;
+        let args = match &launch.bias {
+            Some(bias) => args.buffer(bias, 0),
+            None => args.null(),
+        };
+        let mut args = match epilogue {
+            Epilogue::Add(residual) => {
+                reads.push(self.range(residual, row, rows));
+                args.buffer(&self.memory.arena, self.at(residual, row))
+            }
+            _ => args.null(),
+        };
+        // A matrix of gate and up has one output.
+        let outs = if launch.silu { 1 } else { launch.count };
+        let (mut ends, mut widths, mut tiles) = ([0u32; 3], [0u32; 3], 0);
+        for i in 0..3 {
+            let index = launch.first + i;
+            match product.products.get(index).filter(|_| i < outs) {
+                Some(of) => {
+                    let unfused = epilogue == Epilogue::SwiGlu && !launch.silu;
+                    let place = if unfused { index } else { 0 };
+                    let target = self.target(of, place, row, rows)?;
+                    args = args.buffer(&target.buffer, target.offset);
+                    writes.push(target.buffer.range(target.offset, target.bytes));
+                    widths[i] = target.width as u32;
+                    tiles += target.width.div_ceil(TILE_ROWS) as u32;
+                }
+                None => args = args.null(),
+            }
+            ends[i] = tiles;
+        }
+        Ok(args
+            .u32(ends[0])
+            .u32(ends[1])
+            .u32(widths[0])
+            .u32(widths[1])
+            .u32(widths[2]))
     }
 
     /// `silu(gate) · up` where the product could not do it.
@@ -355,11 +439,12 @@ impl Recorder<'_> {
         let byte = |place: usize| (place * 4) as u64;
         let (pairs, interleaved) = (rope.inv_freq.len() as u32, u32::from(rope.interleaved));
         let (dim, kv_heads) = (shape.head_dim as u32, shape.kv_heads as u32);
-        let norm_of = |args: Args, norm: &Option<Norm>| match norm
-            .and_then(|n| self.weights.vectors.get(n.weight.0))
-        {
-            Some(norm) => args.buffer(norm, 0),
-            None => args.null(),
+        let attend = Attend {
+            q: *q,
+            out: *out,
+            q_norm: *q_norm,
+            layer: *layer,
+            shape: *shape,
         };
         let memory = self.memory;
         let args = Args::new()
@@ -369,7 +454,8 @@ impl Recorder<'_> {
             .buffer(self.inputs, byte(places.positions))
             .buffer(self.inputs, byte(places.slots))
             .buffer(self.inputs, byte(places.pages));
-        let args = norm_of(args, k_norm)
+        let args = self
+            .norm_of(args, *k_norm)
             .buffer(&memory.rope, 0)
             .u64(page_stride)
             .u64(layer_start)
@@ -397,6 +483,54 @@ impl Recorder<'_> {
             &writes,
         )?;
 
+        match self.schedule.buffers[q.0].rows {
+            Rows::Tokens => {
+                if self.bucket.tiled {
+                    self.attend_tiles(attend)?;
+                }
+                if self.bucket.singles > 0 {
+                    self.attend_each(attend, places.singles, self.bucket.singles, true)?;
+                }
+                Ok(())
+            }
+            Rows::Wanted => self.attend_each(attend, places.wanted, self.bucket.wanted, false),
+        }
+    }
+
+    /// Attention of tiles of queries.
+    fn attend_tiles(&mut self, attend: Attend) -> Result<()> {
+        let Some(dim) = tile_dim(attend.shape.head_dim) else {
+            return Err(Error::Internal("no kernel for heads so wide".into()));
+        };
+        let tokens = self.bucket.rows;
+        let args = self.attend_args(attend, 0, self.places().tiles);
+        let args = self.attend_shape(args, attend);
+        let args = args
+            .u32(attend.shape.window.unwrap_or(0) as u32)
+            .f32(attend.q_norm.map_or(0.0, |n| n.eps))
+            .f32(attend.shape.scale);
+        let memory = self.memory;
+        let reads = [
+            self.range(attend.q, 0, tokens),
+            memory.cache.whole(),
+            self.inputs.whole(),
+        ];
+        let writes = [self.range(attend.out, 0, tokens)];
+        let grid = [self.bucket.tiles() as u32, attend.shape.heads as u32, 1];
+        let threads = 4 * self.weights.device.facts().wave_size;
+        let kernel = format!("mlxrocm_attention_flash_{dim}");
+        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
+    }
+
+    /// Attention of the queries of a list, each for itself.
+    fn attend_each(
+        &mut self,
+        attend: Attend,
+        list: usize,
+        count: usize,
+        by_token: bool,
+    ) -> Result<()> {
+        let Attend { q, out, shape, .. } = attend;
         let kernel = match shape.head_dim {
             0..=32 => "mlxrocm_attention_paged_32",
             33..=64 => "mlxrocm_attention_paged_64",
@@ -407,55 +541,110 @@ impl Recorder<'_> {
                 return Err(Error::Unsupported(message));
             }
         };
+        let memory = self.memory;
         let parts = (self.bucket.pages * PAGE_TOKENS).div_ceil(SPLIT);
-        let groups = head_groups(shape) as u32;
-        let at_once = (PARTS_BYTES / part_bytes(shape, parts)).max(1);
-        let rows = self.rows(*q);
-        let index = match self.schedule.buffers[q.0].rows {
-            Rows::Tokens => places.all,
-            Rows::Wanted => places.wanted,
-        };
-        let mut row = 0;
-        while row < rows {
-            let now = at_once.min(rows - row);
-            let args = Args::new()
-                .buffer(&memory.arena, self.at(*q, row))
-                .buffer(&memory.arena, self.at(*out, row))
-                .buffer(&memory.cache, 0)
-                .buffer(self.inputs, byte(places.positions))
-                .buffer(self.inputs, byte(places.slots))
-                .buffer(self.inputs, byte(places.pages))
-                .buffer(self.inputs, byte(index + row));
-            let args = norm_of(args, q_norm)
-                .buffer(&memory.rope, 0)
-                .buffer(&memory.parts, 0)
-                .buffer(&memory.counters, 0)
-                .u64(page_stride)
-                .u64(layer_start)
-                .u32(self.bucket.pages as u32)
-                .u32(shape.heads as u32)
-                .u32(kv_heads)
-                .u32(dim)
-                .u32(pairs)
-                .u32(interleaved)
+        let groups = head_groups(&shape) as u32;
+        let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
+        let mut done = 0;
+        while done < count {
+            let now = at_once.min(count - done);
+            // Rows of the launch, if they lie together.
+            let (row, rows) = match by_token {
+                true => (0, self.rows(q)),
+                false => (done, now),
+            };
+            let args = self.attend_args(attend, row, list + done);
+            let args = args.buffer(&memory.parts, 0).buffer(&memory.counters, 0);
+            let args = self.attend_shape(args, attend);
+            let args = args
                 .u32(shape.window.unwrap_or(0) as u32)
-                .f32(q_norm.map_or(0.0, |n| n.eps))
+                .u32(u32::from(by_token))
+                .f32(attend.q_norm.map_or(0.0, |n| n.eps))
                 .f32(shape.scale);
             let reads = [
-                self.range(*q, row, now),
+                self.range(q, row, rows),
                 memory.cache.whole(),
                 self.inputs.whole(),
             ];
             let writes = [
-                self.range(*out, row, now),
+                self.range(out, row, rows),
                 memory.parts.whole(),
                 memory.counters.whole(),
             ];
             let grid = [now as u32, groups, parts as u32];
             self.launch(kernel, grid, 128, 0, args, &reads, &writes)?;
-            row += now;
+            done += now;
         }
         Ok(())
+    }
+
+    /// The arguments that attention kernels begin with: queries from `row` on, those of a list.
+    fn attend_args(&self, attend: Attend, row: usize, list: usize) -> Args {
+        let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
+        let args = Args::new()
+            .buffer(&self.memory.arena, self.at(attend.q, row))
+            .buffer(&self.memory.arena, self.at(attend.out, row))
+            .buffer(&self.memory.cache, 0)
+            .buffer(self.inputs, byte(places.positions))
+            .buffer(self.inputs, byte(places.slots))
+            .buffer(self.inputs, byte(places.pages))
+            .buffer(self.inputs, byte(list));
+        self.norm_of(args, attend.q_norm)
+            .buffer(&self.memory.rope, 0)
+    }
+
+    /// Those that say where the cache is and what the heads are.
+    fn attend_shape(&self, args: Args, attend: Attend) -> Args {
+        let (shape, rope) = (attend.shape, &self.schedule.rope);
+        args.u64(page_numbers(self.schedule.layers, &shape) as u64)
+            .u64((attend.layer * layer_numbers(&shape)) as u64)
+            .u32(self.bucket.pages as u32)
+            .u32(shape.heads as u32)
+            .u32(shape.kv_heads as u32)
+            .u32(shape.head_dim as u32)
+            .u32(rope.inv_freq.len() as u32)
+            .u32(u32::from(rope.interleaved))
+    }
+
+    /// A norm's weight, or null.
+    fn norm_of(&self, args: Args, norm: Option<Norm>) -> Args {
+        match norm.and_then(|n| self.weights.vectors.get(n.weight.0)) {
+            Some(norm) => args.buffer(norm, 0),
+            None => args.null(),
+        }
+    }
+}
+
+/// What a step attends to.
+#[derive(Clone, Copy)]
+struct Attend {
+    q: BufferId,
+    out: BufferId,
+    q_norm: Option<Norm>,
+    layer: usize,
+    shape: Attention,
+}
+
+/// Columns that the kernel for tiles of queries has for heads of `dim`, if there is one.
+pub fn tile_dim(dim: usize) -> Option<usize> {
+    [64, 128].into_iter().find(|columns| dim <= *columns)
+}
+
+/// What a step multiplies.
+#[derive(Clone, Copy)]
+struct Multiply<'a> {
+    x: BufferId,
+    norm: Option<Norm>,
+    products: &'a [Product],
+    epilogue: Epilogue,
+}
+
+/// `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+fn epilogue_number(launch: &Launch, epilogue: Epilogue) -> u32 {
+    match epilogue {
+        Epilogue::Add(_) => 1,
+        Epilogue::SwiGlu if launch.silu => 2,
+        Epilogue::Store | Epilogue::SwiGlu => 0,
     }
 }
 

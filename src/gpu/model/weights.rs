@@ -2,10 +2,11 @@
 
 use super::matmul::MatrixForm;
 use super::pack::{PackForm, TILE_ROWS, pack_tile};
-use crate::formats::{Format, RowGroups, Weight};
+use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
 use crate::{Error, Result};
+use half::{bf16, f16};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub struct GpuMatrix {
     pub cols: usize,
     /// Tiles of all matrices.
     pub tiles: usize,
+    /// A power of two: weights divided by it stay below 8192.
+    pub back: f32,
 }
 
 /// One launch of a matmul step.
@@ -264,9 +267,11 @@ impl Loader<'_> {
         let data = self.device.alloc((tiles.len() * tile_bytes) as u64)?;
         let chunk = (PACK_BYTES / tile_bytes).max(1);
         let mut packed = vec![0u8; chunk.min(tiles.len()) * tile_bytes];
+        let mut peak = 0.0f32;
         for (at, tiles) in tiles.chunks(chunk).enumerate() {
             let packed = &mut packed[..tiles.len() * tile_bytes];
-            pack_all(form, &weights, tiles, tile_bytes, packed, self.threads)?;
+            let most = pack_all(form, &weights, tiles, tile_bytes, packed, self.threads)?;
+            peak = peak.max(most);
             let mut rest = &*packed;
             let offset = (at * chunk * tile_bytes) as u64;
             self.uploader
@@ -286,6 +291,7 @@ impl Loader<'_> {
             data,
             cols,
             tiles: tiles.len(),
+            back: back(peak),
         });
         self.made.insert(key, made.clone());
         Ok(made)
@@ -299,7 +305,16 @@ struct Tile {
     row: usize,
 }
 
-/// Packs tiles, in parallel.
+/// The power of two that brings `peak` below 8192, so that weights are neither large nor denormal as f16.
+fn back(peak: f32) -> f32 {
+    if !peak.is_normal() {
+        return 1.0;
+    }
+    let exponent = peak.log2().floor() - 12.0;
+    exponent.clamp(-60.0, 60.0).exp2()
+}
+
+/// Packs tiles, in parallel. Gives a bound of the weights' absolute values.
 fn pack_all(
     form: MatrixForm,
     weights: &[Weight],
@@ -307,7 +322,7 @@ fn pack_all(
     tile_bytes: usize,
     out: &mut [u8],
     threads: usize,
-) -> Result<()> {
+) -> Result<f32> {
     let share = tiles.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
         let workers: Vec<_> = tiles
@@ -316,17 +331,20 @@ fn pack_all(
             .map(|(tiles, out)| {
                 scope.spawn(move || {
                     let mut groups = RowGroups::default();
+                    let mut peak = 0.0f32;
                     for (tile, out) in tiles.iter().zip(out.chunks_exact_mut(tile_bytes)) {
-                        pack_one(form, &weights[tile.matrix], tile.row, &mut groups, out)?;
+                        let weight = &weights[tile.matrix];
+                        peak = peak.max(pack_one(form, weight, tile.row, &mut groups, out)?);
                     }
-                    Ok(())
+                    Ok(peak)
                 })
             })
             .collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker
-                .join()
-                .unwrap_or_else(|_| Err(Error::Internal("packing weights panicked".into())))
+        workers.into_iter().try_fold(0.0, |peak: f32, worker| {
+            let done = worker.join();
+            let most =
+                done.unwrap_or_else(|_| Err(Error::Internal("packing weights panicked".into())))?;
+            Ok(peak.max(most))
         })
     })
 }
@@ -337,7 +355,7 @@ fn pack_one(
     row: usize,
     groups: &mut RowGroups,
     out: &mut [u8],
-) -> Result<()> {
+) -> Result<f32> {
     out.fill(0);
     let place = |i: usize| (row + i < weight.rows).then_some((weight, row + i));
     match form {
@@ -350,7 +368,15 @@ fn pack_one(
                 .get(row * row_bytes..(row + rows) * row_bytes)
                 .ok_or_else(|| Error::InvalidFile(format!("{}: too short", weight.name)))?;
             out[..from.len()].copy_from_slice(from);
-            Ok(())
+            let values = from
+                .chunks_exact(ty.bytes())
+                .map(|bytes| match (ty, bytes) {
+                    (ScalarType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+                    (ScalarType::F16, &[a, b]) => f16::from_le_bytes([a, b]).to_f32(),
+                    (ScalarType::BF16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f32(),
+                    _ => 0.0,
+                });
+            Ok(values.fold(0.0, |peak: f32, v| peak.max(v.abs())))
         }
     }
 }

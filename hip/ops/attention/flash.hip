@@ -1,0 +1,168 @@
+// Attention of many queries of one sequence over the paged KV cache, as prompts need it, by the matrix
+// unit (flash form: a running maximum and sum of each query):
+//
+//   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
+//
+// q: [rows][heads · dim] f32, before norm and rotation. `tiles`: [grid x] of (first row, rows ≤ 64,
+// neighbouring tokens of one sequence); no rows: nothing to do; no position: zeros, for rows that are
+// not used. Keys are taken a page at a time, in order: a query's result depends neither on the batch
+// nor on the tile it is in.
+//
+// Launch: 4 waves; grid (tiles, heads). Each wave has 16 queries. Dot products of f16 (queries times
+// scale, rounded; weights of values, rounded), sums in f32. Devices without a matrix unit use paged.hip.
+#include "common/tile.h"
+#include "ops/attention/cache.h"
+
+#define QUERIES 64
+#define THREADS (4 * WAVE)
+
+struct Flash {
+    const f32 *q;
+    f32 *out;
+    u16 *cache;
+    const u32 *positions, *slots, *pages, *tiles;
+    const f32 *q_norm;
+    const f32x2 *rope;
+    u64 page_stride, layer_start;
+    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window;
+    f32 eps, scale;
+};
+
+// DIM: columns of a head, padded.
+template <int DIM> DEVICE void attend(const Flash &p) {
+    // Numbers from row to row in shared memory: rows that are read together lie in different banks.
+    constexpr u32 WIDE = DIM + (PLATFORM_NVIDIA ? 16 : 8), NARROW = PLATFORM_NVIDIA ? 48 : 40;
+    // What a thread loads of a page: 16-byte pieces of keys, and of values those of two tokens at once,
+    // so that a column's numbers of both are one word.
+    constexpr u32 KEYS = PAGE_TOKENS * DIM / 8 / THREADS, PAIRS = (2 * DIM + THREADS - 1) / THREADS;
+    SHARED u16 queries[QUERIES * WIDE];
+    SHARED u16 keys[PAGE_TOKENS * WIDE];
+    SHARED u16 values[DIM * NARROW]; // [column][token]
+    SHARED u16 weights[QUERIES * NARROW];
+    SHARED f32 heads[THREADS / 32][DIM];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 first = p.tiles[2 * block_x()], count = p.tiles[2 * block_x() + 1], head = block_y();
+    if (count == 0) return;
+    const u32 thread = thread_x(), lane = lane_id(), wave = uniform(thread / WAVE);
+    const u32 position = p.positions[first];
+    if (position == UNUSED) {
+        for (u32 i = thread; i < count * p.dim; i += THREADS)
+            p.out[((u64)(first + i / p.dim) * p.heads + head) * p.dim + i % p.dim] = 0.0f;
+        return;
+    }
+    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim, (p.dim + 7) / 8 * 8};
+    const u32 kv_head = head / (p.heads / p.kv_heads);
+    const u32 *pages = p.pages + (u64)p.slots[first] * p.max_pages;
+
+    // Queries; scores are kept in base 2. Teams go on together: rows past the last are the last again.
+    const u32 team = thread / 32, in_team = thread % 32;
+    for (u32 base = 0; base < QUERIES; base += THREADS / 32) {
+        const u32 i = base + team, row = i < count ? i : count - 1;
+        const f32 *q = p.q + ((u64)(first + row) * p.heads + head) * p.dim;
+        prepare_head(q, p.q_norm, p.eps, p.rope + (u64)(position + row) * p.pairs, p.pairs, p.interleaved, p.dim,
+                     p.scale * 1.44269504f, in_team, heads[team]);
+        wave_barrier();
+        for (u32 d = in_team; d < DIM; d += 32) queries[i * WIDE + d] = d < p.dim ? to_f16(heads[team][d]).bits : 0;
+        wave_barrier();
+    }
+
+    const u32 last = position + count - 1;
+    const u32 begin = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
+    u32x4 key[KEYS], value[2 * PAIRS];
+    auto load = [&](u32 page) {
+        const u16 *k = cache_key(c, pages[page], kv_head, 0), *v = k + PAGE_TOKENS * c.padded;
+        const u32 tokens = last - page * PAGE_TOKENS; // past this one nothing was written yet
+        UNROLL for (u32 i = 0; i < KEYS; i++) {
+            const u32 at = thread + i * THREADS, token = at / (DIM / 8), column = at % (DIM / 8) * 8;
+            key[i] = u32x4{0, 0, 0, 0};
+            if (column < c.padded && token <= tokens) key[i] = load16(k + token * c.padded + column);
+        }
+        UNROLL for (u32 i = 0; i < PAIRS; i++) {
+            const u32 at = thread + i * THREADS, token = at % 16 * 2, column = at / 16 * 8;
+            value[2 * i] = value[2 * i + 1] = u32x4{0, 0, 0, 0};
+            if (column < c.padded && token <= tokens) value[2 * i] = load16(v + token * c.padded + column);
+            if (column < c.padded && token < tokens) value[2 * i + 1] = load16(v + (token + 1) * c.padded + column);
+        }
+    };
+    TileC sums[DIM / 16];
+    f32 top[TILE_C_ROWS], total[TILE_C_ROWS];
+    UNROLL for (u32 d = 0; d < DIM / 16; d++) sums[d] = tile_zero();
+    UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) top[r] = -1e30f, total[r] = 0.0f;
+    u32 page = begin / PAGE_TOKENS;
+    load(page);
+    for (; page * PAGE_TOKENS <= last; page++) {
+        barrier();
+        UNROLL for (u32 i = 0; i < KEYS; i++) {
+            const u32 at = thread + i * THREADS;
+            store16(keys + at / (DIM / 8) * WIDE + at % (DIM / 8) * 8, key[i]);
+        }
+        UNROLL for (u32 i = 0; i < PAIRS; i++) {
+            const u32 at = thread + i * THREADS, token = at % 16 * 2, column = at / 16 * 8;
+            if (column >= DIM) break;
+            UNROLL for (u32 j = 0; j < 4; j++) {
+                const u32 a = word(value[2 * i], j), b = word(value[2 * i + 1], j);
+                *(u32 *)(values + (column + 2 * j) * NARROW + token) = (a & 0xffff) | b << 16;
+                *(u32 *)(values + (column + 2 * j + 1) * NARROW + token) = a >> 16 | (b & 0xffff0000u);
+            }
+        }
+        barrier();
+        if ((page + 1) * PAGE_TOKENS <= last) load(page + 1);
+
+        TileC scores[PAGE_TOKENS / 16];
+        UNROLL for (u32 n = 0; n < PAGE_TOKENS / 16; n++) scores[n] = tile_zero();
+        UNROLL for (u32 k = 0; k < DIM; k += 16) {
+            const Tile16 a = tile_load_a(queries + wave * 16 * WIDE + k, WIDE);
+            UNROLL for (u32 n = 0; n < PAGE_TOKENS / 16; n++)
+                tile_multiply_f16(scores[n], a, tile_load_b(keys + n * 16 * WIDE + k, WIDE));
+        }
+        f32 most[TILE_C_ROWS];
+        UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) most[r] = top[r];
+        UNROLL for (u32 n = 0; n < PAGE_TOKENS / 16; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
+            const u32 at = position + wave * 16 + tile_c_row(lane, i);
+            const u32 j = page * PAGE_TOKENS + n * 16 + tile_c_column(lane, i);
+            const bool seen = j <= at && (p.window == 0 || j + p.window > at);
+            scores[n].c[i] = seen ? scores[n].c[i] : -1e30f;
+            most[tile_c_slot(i)] = maximum(most[tile_c_slot(i)], scores[n].c[i]);
+        }
+        f32 keep[TILE_C_ROWS];
+        UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) {
+            most[r] = tile_row_max(most[r]);
+            keep[r] = fast_exp2(top[r] - most[r]);
+            top[r] = most[r], total[r] *= keep[r];
+        }
+        UNROLL for (u32 n = 0; n < PAGE_TOKENS / 16; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
+            const f32 w = fast_exp2(scores[n].c[i] - top[tile_c_slot(i)]);
+            total[tile_c_slot(i)] += w;
+            weights[(wave * 16 + tile_c_row(lane, i)) * NARROW + n * 16 + tile_c_column(lane, i)] = to_f16(w).bits;
+        }
+        UNROLL for (u32 d = 0; d < DIM / 16; d++) UNROLL for (u32 i = 0; i < TILE_C; i++)
+            sums[d].c[i] *= keep[tile_c_slot(i)];
+        wave_barrier();
+        UNROLL for (u32 k = 0; k < PAGE_TOKENS; k += 16) {
+            const Tile16 a = tile_load_a(weights + wave * 16 * NARROW + k, NARROW);
+            UNROLL for (u32 d = 0; d < DIM / 16; d++)
+                tile_multiply_f16(sums[d], a, tile_load_b(values + d * 16 * NARROW + k, NARROW));
+        }
+    }
+    UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) total[r] = 1.0f / tile_row_sum(total[r]);
+    UNROLL for (u32 d = 0; d < DIM / 16; d++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
+        const u32 row = wave * 16 + tile_c_row(lane, i), column = d * 16 + tile_c_column(lane, i);
+        if (row < count && column < p.dim)
+            p.out[((u64)(first + row) * p.heads + head) * p.dim + column] = sums[d].c[i] * total[tile_c_slot(i)];
+    }
+}
+
+#if HAS_MATRIX_UNIT
+#define FLASH_KERNEL(NAME, DIM)                                                                                \
+    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,      \
+                              const u32 *pages, const u32 *tiles, const f32 *q_norm, const f32x2 *rope,        \
+                              u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,        \
+                              u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps, f32 scale) {           \
+        const Flash p = {q, out, cache, positions, slots, pages, tiles, q_norm, rope, page_stride, layer_start, \
+                         max_pages, heads, kv_heads, dim, pairs, interleaved, window, eps, scale};             \
+        attend<DIM>(p);                                                                                        \
+    }
+FLASH_KERNEL(mlxrocm_attention_flash_64, 64)
+FLASH_KERNEL(mlxrocm_attention_flash_128, 128)
+#endif

@@ -1,0 +1,41 @@
+// What becomes of the sums of a matrix product: stored (up to three matrices of the same x lie one
+// after the other, each a whole number of tiles, and have an output each), added to `residual`, or
+// silu(y) · y of the tile after it (gate and up projections, interleaved tile by tile).
+#pragma once
+
+#include "common/platform.h"
+
+enum Epilogue { STORE, ADD, SILU };
+
+struct Outputs {
+    const f32 *bias;            // [tiles · 16] or null
+    const f32 *residual;        // as out0
+    f32 *out0, *out1, *out2;    // [rows][width]
+    u32 end0, end1;             // the first tile that is not of output 0, 1
+    u32 width0, width1, width2; // columns of each output
+    u32 epilogue;
+};
+
+// The sum of row `row` (of 16) of a tile.
+DEVICE f32 add_bias(const Outputs &o, u32 tile, u32 row, f32 sum) {
+    return o.bias ? sum + o.bias[tile * 16 + row] : sum;
+}
+
+// Stores a number of row `r` of x; STORE and ADD.
+DEVICE void store_number(const Outputs &o, u32 r, u32 tile, u32 row, f32 v) {
+    const bool in0 = tile < o.end0, in1 = tile < o.end1;
+    const u32 begin = in0 ? 0 : in1 ? o.end0 : o.end1;
+    const u32 width = in0 ? o.width0 : in1 ? o.width1 : o.width2;
+    f32 *out = in0 ? o.out0 : in1 ? o.out1 : o.out2;
+    const u32 column = (tile - begin) * 16 + row;
+    if (column >= width) return;
+    const u64 at = (u64)r * width + column;
+    if (o.epilogue == ADD) v += o.residual[at];
+    out[at] = v;
+}
+
+// The same for SILU; `pair`: the tile of gates and the one of ups after it.
+DEVICE void store_silu(const Outputs &o, u32 r, u32 pair, u32 row, f32 gate, f32 up) {
+    const u32 column = pair * 16 + row;
+    if (column < o.width0) o.out0[(u64)r * o.width0 + column] = gate / (1.0f + fast_exp2(-1.44269504f * gate)) * up;
+}

@@ -1,0 +1,49 @@
+// Rows of x as the matrix units take them (block.h):
+//
+//   operand[r][c] = f16(n(x[r])[c] / scale[r]),  n(x) = x · rsqrt(mean x² + eps) · norm, scale 1;
+//                                                or x, scale the power of two that brings the row's
+//                                                largest element to [4096, 8192)
+//
+// x: [rows][cols] f32, cols a multiple of 8; operand: [rows][stride], stride = cols padded by zeros to
+// a multiple of 256. Launch: 256 threads, a block a row.
+#include "common/reduce.h"
+
+KERNEL(256) void mlxrocm_matmul_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
+    SHARED f32 scratch[256 / WAVE];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 row = block_x(), thread = thread_x(), stride = (cols + 255) / 256 * 256;
+    x += (u64)row * cols, operand += (u64)row * stride;
+    f32 q = 0.0f;
+    for (u32 c = thread * 4; c < cols; c += 1024) {
+        const f32x4 v = *(const f32x4 *)(x + c);
+        if (norm) q += mul_add(v.x, v.x, v.y * v.y) + mul_add(v.z, v.z, v.w * v.w);
+        else q = maximum(q, maximum(maximum(absolute(v.x), absolute(v.y)), maximum(absolute(v.z), absolute(v.w))));
+    }
+    f32 factor, back = 1.0f;
+    if (norm) {
+        factor = fast_rsqrt(block_sum<256>(q, scratch) / (f32)cols + eps);
+    } else {
+        // Rows of zeros and of NaN stay what they are.
+        i32 exponent = (i32)(f32_bits(block_max<256>(q, scratch)) >> 23 & 255) - 127 - 12;
+        exponent = exponent < -100 ? 0 : exponent;
+        factor = bits_f32((u32)(127 - exponent) << 23), back = bits_f32((u32)(127 + exponent) << 23);
+    }
+    if (thread == 0) scales[row] = back;
+    for (u32 c = thread * 8; c < stride; c += 2048) {
+        u32x4 words = {0, 0, 0, 0};
+        if (c < cols) {
+            f32x4 a = *(const f32x4 *)(x + c), b = *(const f32x4 *)(x + c + 4);
+            a.x *= factor, a.y *= factor, a.z *= factor, a.w *= factor;
+            b.x *= factor, b.y *= factor, b.z *= factor, b.w *= factor;
+            if (norm) {
+                const f32x4 m = *(const f32x4 *)(norm + c), n = *(const f32x4 *)(norm + c + 4);
+                a.x *= m.x, a.y *= m.y, a.z *= m.z, a.w *= m.w;
+                b.x *= n.x, b.y *= n.y, b.z *= n.z, b.w *= n.w;
+            }
+            words.x = pack_f16x2(a.x, a.y).bits, words.y = pack_f16x2(a.z, a.w).bits;
+            words.z = pack_f16x2(b.x, b.y).bits, words.w = pack_f16x2(b.z, b.w).bits;
+        }
+        store16(operand + c, words);
+    }
+}
