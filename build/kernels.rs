@@ -18,7 +18,7 @@ use crate::variable;
 
 /// Built when `MLXROCM_GPU_TARGETS` is unset, as far as the compiler knows them.
 const TARGETS: &str = "gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 \
-    gfx1200 gfx1201 gfx9-4-generic gfx10-3-generic gfx11-generic gfx12-generic sm_90";
+    gfx1200 gfx1201 gfx9-4-generic gfx10-3-generic gfx11-generic gfx12-generic sm_90 sm_90a";
 
 /// Objects that no build used for this long are deleted.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -128,6 +128,7 @@ fn compile_all(
     let jobs: Vec<(usize, &String)> = targets
         .iter()
         .flat_map(|target| (0..sources.len()).map(move |source| (source, target)))
+        .filter(|(source, target)| sources[*source].is_for(target))
         .collect();
     let granted = variable("NUM_JOBS").parse::<usize>().unwrap_or(1);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::arguments::is_nvidia;
+
 /// One `.hip` file.
 pub struct Source {
     /// Path below `hip/ops` without the extension: `engine/fill`.
@@ -15,6 +17,18 @@ pub struct Source {
     pub text: String,
     /// Names of the kernels, in the order of their first mention.
     pub kernels: Vec<String>,
+}
+
+impl Source {
+    /// Whether the source is compiled for a target. Those of one NVIDIA chip alone ("sm_90a") get only
+    /// what asks for the chip; all else is in the objects that every later chip runs too.
+    pub fn is_for(&self, target: &str) -> bool {
+        let alone = target
+            .strip_suffix('a')
+            .filter(|_| is_nvidia(target))
+            .map(|chip| chip.replace("sm_", "__CUDA_ARCH_FEAT_SM") + "_ALL");
+        alone.is_none_or(|feature| self.text.contains(&feature))
+    }
 }
 
 /// All `.hip` files below `root`/ops, sorted by name.

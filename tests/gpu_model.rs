@@ -59,6 +59,26 @@ fn logits(
     Ok(all)
 }
 
+/// The first of the largest logits.
+fn largest(row: &[f32]) -> u32 {
+    let best = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
+    (0..row.len()).reduce(best).unwrap() as u32
+}
+
+/// The greedy token after each token of a prompt, chosen by the device.
+fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
+    let pages: Vec<u32> = (0..forward.page_count() as u32).collect();
+    let slice = Slice {
+        tokens,
+        start: 0,
+        pages: &pages,
+        wanted: Wanted::All,
+    };
+    let mut chosen = Vec::new();
+    assert!(forward.forward_greedy(&[slice], &mut chosen).unwrap());
+    chosen
+}
+
 fn farthest(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     let difference = |(a, b): (&f32, &f32)| match (a - b).abs() {
@@ -115,6 +135,11 @@ fn random_models_of_every_format() {
                 "{} on {target}: {farthest}",
                 spec.name
             );
+            // What the device itself chooses of these logits.
+            let chosen = greedy_rows(&mut *model.new_forward(2, 48).unwrap(), &tokens[..37]);
+            let rows = logits.chunks(forward.vocab_size()).take(37);
+            let best: Vec<u32> = rows.map(largest).collect();
+            assert_eq!(chosen, best, "{} on {target}", spec.name);
             check_report(&gpu, &format!("{} on {target}", spec.name));
         }
     }
@@ -138,7 +163,7 @@ fn demo_model() -> PathBuf {
 /// Greedy tokens after a prompt, which is computed in one chunk.
 fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
     let pages: Vec<u32> = (0..forward.page_count() as u32).collect();
-    let (mut tokens, mut row) = (prompt.to_vec(), Vec::new());
+    let (mut tokens, mut row, mut chosen) = (prompt.to_vec(), Vec::new(), Vec::new());
     let mut computed = 0;
     while tokens.len() < prompt.len() + count {
         let slice = Slice {
@@ -147,10 +172,13 @@ fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
             pages: &pages,
             wanted: Wanted::Last,
         };
-        forward.forward(&[slice], &mut row).unwrap();
+        let on_device = forward.forward_greedy(std::slice::from_ref(&slice), &mut chosen);
+        if !on_device.unwrap() {
+            forward.forward(&[slice], &mut row).unwrap();
+            chosen = vec![largest(&row)];
+        }
         computed = tokens.len();
-        let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
-        tokens.push(best.unwrap() as u32);
+        tokens.push(chosen[0]);
     }
     tokens.split_off(prompt.len())
 }
@@ -171,4 +199,30 @@ fn demo_model_says_what_the_cpu_says() {
         assert_eq!(tokens, expected, "{target}");
         check_report(&gpu, target);
     }
+}
+
+#[test]
+fn a_long_prompt_gives_what_the_cpu_gives() {
+    let path = demo_model();
+    let cpu = load(&path, DeviceChoice::Cpu);
+    let text = "The quick brown fox jumps over the lazy dog, and the dog sleeps on. ".repeat(10);
+    let mut prompt = cpu.tokenizer().encode(&text, true, false).unwrap();
+    prompt.truncate(150);
+    let last = |model: &Model| {
+        let (mut forward, mut row) = (model.new_forward(5, 160).unwrap(), Vec::new());
+        let slice = Slice {
+            tokens: &prompt,
+            start: 0,
+            pages: &[3, 0, 4, 2, 1],
+            wanted: Wanted::Last,
+        };
+        forward.forward(&[slice], &mut row).unwrap();
+        row
+    };
+    let gpu = device("gfx1100");
+    let (here, there) = (last(&cpu), last(&load(&path, DeviceChoice::Gpu(0))));
+    let farthest = farthest(&here, &there);
+    // Logits of about ±20.
+    assert!(farthest < 0.05, "{farthest}");
+    check_report(&gpu, "gfx1100");
 }

@@ -15,8 +15,11 @@
 DEVICE void matrix_product(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("f16", c, a, b0, b1); }
 DEVICE void matrix_product_bf16(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("bf16", c, a, b0, b1); }
 
-DEVICE void copy_barrier_init(u32 barrier) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+DEVICE void copy_barrier_init(u32 barrier, u32 arrivals = 1) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+DEVICE void copy_barrier_arrive(u32 barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 // Makes initialised barriers known to the copy engine.
 DEVICE void copy_barrier_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }

@@ -18,7 +18,17 @@ pub trait Forward: Send {
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
     /// `logits` (resized). On error the pages written are undefined, the state is usable.
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()>;
+    /// The same, but leaves in `tokens` (resized) for each wanted row only the first token with the
+    /// largest logit, or [`NO_TOKEN`] where a logit is not finite. `false`, and nothing was run: this
+    /// device leaves the choice to the caller.
+    fn forward_greedy(&mut self, slices: &[Slice], tokens: &mut Vec<u32>) -> Result<bool> {
+        let _ = (slices, tokens);
+        Ok(false)
+    }
 }
+
+/// No token: not all logits of a row were finite.
+pub const NO_TOKEN: u32 = u32::MAX;
 
 impl Forward for CpuExecutor {
     fn vocab_size(&self) -> usize {
@@ -39,6 +49,11 @@ impl Forward for CpuExecutor {
 }
 
 impl Forward for GpuExecutor {
+    fn forward_greedy(&mut self, slices: &[Slice], tokens: &mut Vec<u32>) -> Result<bool> {
+        self.run_greedy(slices, tokens)?;
+        Ok(true)
+    }
+
     fn vocab_size(&self) -> usize {
         GpuExecutor::vocab_size(self)
     }

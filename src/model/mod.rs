@@ -11,5 +11,5 @@ pub mod weights;
 pub use crate::step::{PAGE_TOKENS, Slice, Wanted};
 pub use config::Config;
 pub use device::DeviceChoice;
-pub use forward::Forward;
+pub use forward::{Forward, NO_TOKEN};
 pub use load::{LoadOptions, Model, ModelInfo};

@@ -9,6 +9,13 @@ use crate::Error;
 use crate::text::StopMatcher;
 use std::time::Instant;
 
+/// What a run gave for a token.
+pub(super) enum Row<'a> {
+    Logits(&'a mut [f32]),
+    /// The greedy token, as the device chose it.
+    Greedy(u32),
+}
+
 /// How a generation goes on and when it ends. One thread at a time.
 pub(super) struct Generating {
     pub sampler: Sampler,
@@ -87,13 +94,12 @@ impl Generating {
         self.started.get_or_insert(now);
     }
 
-    /// `computed` tokens are in the cache now; `row` holds the logits of the last one, if those are
-    /// all. Returns why it is over, if it is.
+    /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all. Returns why it is over, if it is.
     pub fn advance(
         &mut self,
         tokens: &mut Vec<u32>,
         computed: usize,
-        row: &mut [f32],
+        row: Row<'_>,
         scratch: &mut Scratch,
         now: Instant,
     ) -> Option<End> {
@@ -109,7 +115,11 @@ impl Generating {
             return None;
         }
         let position = (tokens.len() - self.prompt_tokens) as u64;
-        let sampled = match self.sampler.sample(row, position, scratch) {
+        let sampled = match row {
+            Row::Logits(logits) => self.sampler.sample(logits, position, scratch),
+            Row::Greedy(token) => self.sampler.chosen(token),
+        };
+        let sampled = match sampled {
             Ok(sampled) => sampled,
             Err(error) => return Some((FinishReason::Error, Some(error))),
         };

@@ -10,12 +10,13 @@
 //! sent back to wait: its tokens are computed again later, and its caller sees nothing of it.
 
 use super::FinishReason;
+use super::generating::Row;
 use super::pages::PagePool;
 use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
 use super::shared::{Shared, set};
 use crate::log::{self, Level};
-use crate::model::{Forward, PAGE_TOKENS, Slice, Wanted};
+use crate::model::{Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 use crate::{Error, Result};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -49,6 +50,8 @@ pub(super) struct Scheduler {
     prompts: Vec<(u64, usize)>,
     ended: Vec<(usize, End)>,
     logits: Vec<f32>,
+    /// Greedy tokens of the last run, if that is what it gave.
+    tokens: Option<Vec<u32>>,
     scratch: Scratch,
 }
 
@@ -76,6 +79,7 @@ impl Scheduler {
             prompts: Vec::new(),
             ended: Vec::new(),
             logits: Vec::new(),
+            tokens: None,
             scratch: Scratch::default(),
         }
     }
@@ -296,7 +300,7 @@ impl Scheduler {
         }
     }
 
-    /// Runs `parts`; leaves the rows in `logits`.
+    /// Runs `parts`; leaves the rows in `logits`, or their greedy tokens in `tokens`.
     fn call(&mut self) -> Result<()> {
         let now = Instant::now();
         for part in &self.parts {
@@ -316,6 +320,20 @@ impl Scheduler {
             })
             .collect();
         let rows: usize = self.parts.iter().map(Part::rows).sum();
+        let mut tokens = self.tokens.take().unwrap_or_default();
+        let mut wanting = self.parts.iter().filter(|part| part.rows() > 0);
+        if wanting.all(|part| self.running[part.index].is_greedy())
+            && self.forward.forward_greedy(&slices, &mut tokens)?
+        {
+            if tokens.len() != rows {
+                return Err(Error::Internal(format!(
+                    "the model gave {} tokens instead of {rows}",
+                    tokens.len()
+                )));
+            }
+            self.tokens = Some(tokens);
+            return Ok(());
+        }
         let want = rows * self.forward.vocab_size();
         let usual = self.max_requests * self.forward.vocab_size();
         if want <= usual && self.logits.capacity() > 2 * usual {
@@ -337,9 +355,20 @@ impl Scheduler {
         let vocab = self.forward.vocab_size();
         let now = Instant::now();
         let mut rest = self.logits.as_mut_slice();
+        let mut tokens = self.tokens.iter().flatten();
         for part in &self.parts {
-            let (rows, after) = rest.split_at_mut(part.rows() * vocab);
-            rest = after;
+            let rows = match &self.tokens {
+                // A part that wants none does not look at it.
+                Some(_) => Row::Greedy(match part.rows() {
+                    0 => NO_TOKEN,
+                    _ => tokens.next().copied().unwrap_or(NO_TOKEN),
+                }),
+                None => {
+                    let (rows, after) = rest.split_at_mut(part.rows() * vocab);
+                    rest = after;
+                    Row::Logits(rows)
+                }
+            };
             let sequence = &mut self.running[part.index];
             let end = if sequence.is_cancelled() {
                 Some((FinishReason::Cancelled, None))

@@ -2,7 +2,7 @@
 
 use super::FinishReason;
 use super::channel::Channel;
-use super::generating::Generating;
+use super::generating::{Generating, Row};
 use super::pages::{Known, PagePool, ROOT};
 use super::sampling::Scratch;
 use crate::model::{PAGE_TOKENS, Wanted};
@@ -171,6 +171,14 @@ impl Sequence {
         }
     }
 
+    /// Whether a greedy token is all it wants of a run.
+    pub fn is_greedy(&self) -> bool {
+        match &self.work {
+            Work::Generate(work) => work.sampler.is_greedy(),
+            Work::Logits(_) => false,
+        }
+    }
+
     /// The run of the next tokens begins.
     pub fn begin(&mut self, now: Instant) {
         if let Work::Generate(work) = &mut self.work {
@@ -178,12 +186,12 @@ impl Sequence {
         }
     }
 
-    /// The next `n` tokens were run with these logits rows. Reports, chooses the next token where
+    /// The next `n` tokens were run and gave this. Reports, chooses the next token where
     /// it is time, and says whether that was the end.
     pub fn advance(
         &mut self,
         n: usize,
-        rows: &mut [f32],
+        rows: Row<'_>,
         pool: &mut PagePool,
         scratch: &mut Scratch,
         now: Instant,
@@ -204,7 +212,9 @@ impl Sequence {
                 work.advance(&mut self.tokens, self.computed, rows, scratch, now)
             }
             Work::Logits(work) => {
-                work.rows.extend_from_slice(rows);
+                if let Row::Logits(rows) = rows {
+                    work.rows.extend_from_slice(rows);
+                }
                 (self.computed == self.tokens.len()).then_some((FinishReason::Length, None))
             }
         }

@@ -1,19 +1,25 @@
-// Rows of x as the matrix units take them (block.h):
+// Rows of x as the matrix units take them:
 //
 //   operand[r][c] = f16(n(x[r])[c] / scale[r]),  n(x) = x · rsqrt(mean x² + eps) · norm, scale 1;
 //                                                or x, scale the power of two that brings the row's
 //                                                largest element to [4096, 8192)
 //
-// x: [rows][cols] f32, cols a multiple of 8; operand: [rows][stride], stride = cols padded by zeros to
-// a multiple of 256. Launch: 256 threads, a block a row.
+// x: [rows][cols] f32, cols a multiple of 8; padded by zeros to `stride`, a multiple of 256 columns.
+// Layouts of the operand: for block.h rows, [rows][stride]; for warpgroup.h tiles of 128 rows and 64
+// columns, [rows / 128][stride / 64][128][64], where of every 32 columns the one at 8t + 4s + 2j + e
+// (e, s, j < 2, t < 4) lies at 16s + 8j + 2t + e, as quant.h has them, and the 16-byte pieces of a row are
+// swapped: piece i lies at i ^ (row % 8).
+//
+// Launch: 256 threads, a block a row.
 #include "common/reduce.h"
 
-KERNEL(256) void mlxrocm_matmul_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
+template <bool TILES>
+DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
     SHARED f32 scratch[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 row = block_x(), thread = thread_x(), stride = (cols + 255) / 256 * 256;
-    x += (u64)row * cols, operand += (u64)row * stride;
+    x += (u64)row * cols;
     f32 q = 0.0f;
     for (u32 c = thread * 4; c < cols; c += 1024) {
         const f32x4 v = *(const f32x4 *)(x + c);
@@ -44,6 +50,19 @@ KERNEL(256) void mlxrocm_matmul_operand(const f32 *x, const f32 *norm, u16 *oper
             words.x = pack_f16x2(a.x, a.y).bits, words.y = pack_f16x2(a.z, a.w).bits;
             words.z = pack_f16x2(b.x, b.y).bits, words.w = pack_f16x2(b.z, b.w).bits;
         }
-        store16(operand + c, words);
+        if constexpr (TILES) {
+            u32 *to = (u32 *)operand + ((u64)(row / 128 * (stride / 64) + c / 64) * 128 + row % 128) * 32 + c / 8 % 4;
+            UNROLL for (u32 i = 0; i < 4; i++) to[((c / 32 % 2 * 4 + i) ^ row % 8) * 4] = word(words, i);
+        } else {
+            store16(operand + (u64)row * stride + c, words);
+        }
     }
+}
+
+KERNEL(256) void mlxrocm_matmul_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
+    make_operand<false>(x, norm, operand, scales, cols, eps);
+}
+KERNEL(256) void mlxrocm_matmul_operand_tiles(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols,
+                                              f32 eps) {
+    make_operand<true>(x, norm, operand, scales, cols, eps);
 }

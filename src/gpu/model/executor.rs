@@ -1,7 +1,7 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
 use super::inputs::{Bucket, Inputs};
-use super::matmul::{has_matrix_unit, operand_stride};
+use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{
     Memory, PARTS_BYTES, Recorder, head_groups, page_numbers, part_bytes, tile_dim,
 };
@@ -61,6 +61,7 @@ impl GpuExecutor {
             pages: bucket_pages(pages),
             tiled: true,
             singles: bucket_rows(max_rows),
+            greedy: true,
         };
         // One row always fits; more rows in as many launches as it takes.
         let parts = (most.pages * PAGE_TOKENS).div_ceil(super::record::SPLIT);
@@ -72,11 +73,12 @@ impl GpuExecutor {
             arena: buffer(schedule.width * most.rows * 4)?,
             max_rows: most.rows,
             logits: buffer(schedule.vocab_size * 4)?,
+            tokens: buffer(most.wanted * 4)?,
             cache: buffer(cache_bytes)?,
             rope: rope_table(&device, &schedule.rope, pages * PAGE_TOKENS)?,
             parts: buffer(parts_bytes)?,
             counters,
-            operand: buffer(most.rows * operand_stride(widest) * 2)?,
+            operand: buffer(most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2)?,
             scales: buffer(most.rows * 4)?,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
@@ -113,37 +115,34 @@ impl GpuExecutor {
 
     /// Runs the slices; leaves the wanted logits, row after row, in `logits` (resized).
     pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
+        let wanted = self.step(slices, false)?;
+        let (numbers, _) = self.results.as_slice().as_chunks::<4>();
+        let numbers = numbers.iter().take(wanted * self.schedule.vocab_size);
+        logits.clear();
+        logits.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
+        Ok(())
+    }
+
+    /// Runs the slices; leaves the first token of the largest logit of each wanted row in `tokens`
+    /// (resized), or `u32::MAX` where not all logits are finite.
+    pub fn run_greedy(&mut self, slices: &[Slice<'_>], tokens: &mut Vec<u32>) -> Result<()> {
+        let wanted = self.step(slices, true)?;
+        let (numbers, _) = self.results.as_slice().as_chunks::<4>();
+        tokens.clear();
+        let numbers = numbers.iter().take(wanted);
+        tokens.extend(numbers.map(|bytes| u32::from_le_bytes(*bytes)));
+        Ok(())
+    }
+
+    /// Runs the slices; leaves the wanted rows' logits, or greedy tokens, in `results`. Gives how many
+    /// rows are wanted.
+    fn step(&mut self, slices: &[Slice<'_>], greedy: bool) -> Result<usize> {
         let rows = self.check(slices)?;
         let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
-        let vocab = self.schedule.vocab_size;
-        logits.clear();
         if rows == 0 {
-            return Ok(());
+            return Ok(0);
         }
-        let pages = slices
-            .iter()
-            .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
-            .max()
-            .unwrap_or(1);
-        let facts = self.weights.device.facts();
-        let in_tiles =
-            has_matrix_unit(facts) && tile_dim(self.schedule.attention.head_dim).is_some();
-        let is_tiled = |slice: &&Slice<'_>| Bucket::is_tiled(in_tiles, slice);
-        let tiled = slices.iter().any(|slice| is_tiled(&slice));
-        let singles = slices.iter().filter(|slice| !is_tiled(slice));
-        let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
-        let singles = match (tiled, singles) {
-            (false, _) => bucket_rows(rows),
-            (true, 0) => 0,
-            (true, singles) => bucket_rows(singles),
-        };
-        let bucket = Bucket {
-            rows: bucket_rows(rows),
-            wanted: bucket_rows(wanted).min(bucket_rows(rows)),
-            pages: bucket_pages(pages),
-            tiled,
-            singles,
-        };
+        let bucket = self.bucket(slices, rows, wanted, greedy);
         self.reserve(bucket.wanted)?;
         self.inputs.send(bucket, slices, &self.stream)?;
         if !self.programs.contains_key(&bucket) {
@@ -153,23 +152,50 @@ impl GpuExecutor {
         let Some(program) = self.programs.get(&bucket) else {
             return Err(Error::Internal("a recorded program is missing".into()));
         };
-        let bytes = (wanted * vocab * 4) as u64;
         let (stream, memory, results) = (&self.stream, &self.memory, &mut self.results);
+        let (from, a_row) = match greedy {
+            true => (&memory.tokens, 1),
+            false => (&memory.logits, self.schedule.vocab_size),
+        };
         let queued = match bucket.rows <= GRAPH_ROWS {
             true => program.run(stream),
             false => program.run_as(stream, ProgramMode::Direct),
         };
-        let queued = queued.and_then(|()| match bytes {
+        let queued = queued.and_then(|()| match (wanted * a_row * 4) as u64 {
             0 => Ok(()),
-            _ => stream.copy_to_pinned(&memory.logits, 0, results, 0, bytes),
+            bytes => stream.copy_to_pinned(from, 0, results, 0, bytes),
         });
         // Waited for in any case: what was queued uses the inputs.
         let waited = stream.wait(Some(PATIENCE));
         queued.and(waited)?;
-        let (numbers, _) = results.as_slice().as_chunks::<4>();
-        let numbers = numbers.iter().take(wanted * vocab);
-        logits.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
-        Ok(())
+        Ok(wanted)
+    }
+
+    /// The sizes of a batch's program.
+    fn bucket(&self, slices: &[Slice<'_>], rows: usize, wanted: usize, greedy: bool) -> Bucket {
+        let pages = slices
+            .iter()
+            .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
+            .max()
+            .unwrap_or(1);
+        let in_tiles = has_matrix_unit(self.weights.device.facts())
+            && tile_dim(self.schedule.attention.head_dim).is_some();
+        let is_tiled = |slice: &Slice<'_>| Bucket::is_tiled(in_tiles, slice);
+        let tiled = slices.iter().any(is_tiled);
+        let singles = slices.iter().filter(|slice| !is_tiled(slice));
+        let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
+        Bucket {
+            rows: bucket_rows(rows),
+            wanted: bucket_rows(wanted).min(bucket_rows(rows)),
+            pages: bucket_pages(pages),
+            tiled,
+            singles: match (tiled, singles) {
+                (false, _) => bucket_rows(rows),
+                (true, 0) => 0,
+                (true, singles) => bucket_rows(singles),
+            },
+            greedy,
+        }
     }
 
     /// Room for so many rows of logits.

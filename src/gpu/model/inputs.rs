@@ -22,6 +22,8 @@ pub struct Bucket {
     pub tiled: bool,
     /// Rows that are attended to one by one: all, or those of shorter runs.
     pub singles: usize,
+    /// Whether the token with the largest logit is wanted, not the logits.
+    pub greedy: bool,
 }
 
 /// Tokens of a sequence from which on they are attended to in tiles.

@@ -13,6 +13,35 @@ pub const BLOCK_ROWS: usize = 128;
 pub const BLOCK_TILES: usize = 8;
 /// Threads of its blocks.
 pub const BLOCK_THREADS: u32 = 256;
+/// Shared memory of a block of `hip/ops/matmul/warpgroup.h` (`WARPGROUP_BYTES`).
+const WARPGROUP_BYTES: usize = 5 * 16384 + 1024 + 2 * 5 * 8;
+
+/// How kernels for many rows take x (the layouts of `hip/ops/matmul/operand.hip`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operand {
+    /// `hip/ops/matmul/block.h`.
+    Rows,
+    /// `hip/ops/matmul/warpgroup.h`.
+    Tiles,
+}
+
+impl Operand {
+    /// The kernel that makes it.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Operand::Rows => "mlxrocm_matmul_operand",
+            Operand::Tiles => "mlxrocm_matmul_operand_tiles",
+        }
+    }
+
+    /// Bytes of dynamic shared memory of the kernels that take it.
+    pub fn shared_bytes(self) -> usize {
+        match self {
+            Operand::Rows => 0,
+            Operand::Tiles => WARPGROUP_BYTES,
+        }
+    }
+}
 
 /// Whether `hip/common/tile.h` has a matrix unit there (`HAS_MATRIX_UNIT`).
 pub fn has_matrix_unit(facts: &DeviceFacts) -> bool {
@@ -74,16 +103,21 @@ impl MatrixForm {
         }
     }
 
-    /// The kernel for launches of many rows (`hip/ops/matmul/block.h`), if there is one.
-    pub fn block_kernel(self, cols: usize) -> Option<String> {
-        match self {
-            MatrixForm::Quant(form) => Some(format!("mlxrocm_matmul_block_{}", form.name())),
+    /// The kernels for launches of many rows, best first: (its name, how it takes x). The first may be
+    /// missing on the device.
+    pub fn many_rows_kernels(self, facts: &DeviceFacts, cols: usize) -> Vec<(String, Operand)> {
+        let name = match self {
+            MatrixForm::Quant(form) => form.name(),
             // Rows are read 16 bytes at a time.
-            MatrixForm::Dense(ty) if cols.is_multiple_of(8) => {
-                Some(format!("mlxrocm_matmul_block_{}", scalar_name(ty)))
-            }
-            MatrixForm::Dense(_) => None,
+            MatrixForm::Dense(ty) if cols.is_multiple_of(8) => scalar_name(ty).into(),
+            MatrixForm::Dense(_) => return Vec::new(),
+        };
+        let mut kernels = vec![(format!("mlxrocm_matmul_block_{name}"), Operand::Rows)];
+        if matches!(self, MatrixForm::Quant(_)) && facts.arch == "sm_90" {
+            let warpgroup = format!("mlxrocm_matmul_warpgroup_{name}");
+            kernels.insert(0, (warpgroup, Operand::Tiles));
         }
+        kernels
     }
 
     /// Threads of a block.

@@ -2,7 +2,7 @@
 
 use super::inputs::{Bucket, Places};
 use super::matmul::{
-    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, operand_stride, scalar_name,
+    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, scalar_name,
     scales_number,
 };
 use super::pack::TILE_ROWS;
@@ -27,6 +27,8 @@ pub struct Memory {
     pub max_rows: usize,
     /// `[wanted][vocab]` f32.
     pub logits: DeviceBuffer,
+    /// `[wanted]`: greedy tokens.
+    pub tokens: DeviceBuffer,
     /// The KV cache.
     pub cache: DeviceBuffer,
     /// `[positions][pairs]` of (cos, sin).
@@ -100,15 +102,20 @@ impl Recorder<'_> {
                         products,
                         epilogue: *epilogue,
                     };
-                    let (blocks, rows): (Vec<_>, Vec<_>) =
-                        launches.iter().partition(|l| self.in_blocks(l, *x));
-                    if !blocks.is_empty() {
-                        self.operand(*x, *norm)?;
+                    let ways: Vec<_> = launches.iter().map(|l| self.many_rows(l, *x)).collect();
+                    for operand in [Operand::Rows, Operand::Tiles] {
+                        let of =
+                            |way: &Option<ManyRows>| way.as_ref().is_some_and(|w| w.1 == operand);
+                        if ways.iter().any(of) {
+                            self.operand(operand, *x, *norm)?;
+                        }
+                        for (launch, way) in launches.iter().zip(&ways) {
+                            if let Some((kernel, _)) = way.as_ref().filter(|w| w.1 == operand) {
+                                self.matmul_many(launch, product, kernel, operand)?;
+                            }
+                        }
                     }
-                    for launch in blocks {
-                        self.matmul_block(launch, product)?;
-                    }
-                    for launch in rows {
+                    for (launch, _) in launches.iter().zip(&ways).filter(|(_, w)| w.is_none()) {
                         self.matmul_rows(launch, product)?;
                     }
                     let silu = launches.iter().all(|l| l.silu);
@@ -119,7 +126,24 @@ impl Recorder<'_> {
                 Step::Attend { .. } => self.attend(step)?,
             }
         }
-        Ok(())
+        match self.bucket.greedy {
+            true => self.argmax(),
+            false => Ok(()),
+        }
+    }
+
+    /// The tokens with the largest logits.
+    fn argmax(&mut self) -> Result<()> {
+        let (rows, vocab) = (self.bucket.wanted, self.schedule.vocab_size);
+        let (logits, tokens) = (&self.memory.logits, &self.memory.tokens);
+        let args = Args::new()
+            .buffer(logits, 0)
+            .buffer(tokens, 0)
+            .u32(vocab as u32);
+        let reads = [logits.range(0, (rows * vocab * 4) as u64)];
+        let writes = [tokens.range(0, (rows * 4) as u64)];
+        let grid = [rows as u32, 1, 1];
+        self.launch("mlxrocm_argmax_f32", grid, 1024, 0, args, &reads, &writes)
     }
 
     fn places(&self) -> Places {
@@ -250,51 +274,50 @@ impl Recorder<'_> {
         })
     }
 
-    /// Whether a product is one of many rows.
-    fn in_blocks(&self, launch: &Launch, x: BufferId) -> bool {
-        let matrix = &launch.matrix;
-        self.rows(x) > FEW_ROWS && matrix.form.block_kernel(matrix.cols).is_some()
+    /// The kernel for a product of many rows; none for one of few.
+    fn many_rows(&self, launch: &Launch, x: BufferId) -> Option<ManyRows> {
+        if self.rows(x) <= FEW_ROWS {
+            return None;
+        }
+        let (device, matrix) = (&self.weights.device, &launch.matrix);
+        let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
+        let there = |(name, _): &ManyRows| device.kernel(name).is_ok();
+        kernels.into_iter().find(there)
     }
 
     /// Makes the rows of `x` into what the matrix unit takes.
-    fn operand(&mut self, x: BufferId, norm: Option<Norm>) -> Result<()> {
+    fn operand(&mut self, operand: Operand, x: BufferId, norm: Option<Norm>) -> Result<()> {
         let (rows, cols) = (self.rows(x), self.width(x));
-        let (operand, scales) = (&self.memory.operand, &self.memory.scales);
+        let (to, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
         let args = self.norm_of(args, norm);
         let args = args
-            .buffer(operand, 0)
+            .buffer(to, 0)
             .buffer(scales, 0)
             .u32(cols as u32)
             .f32(norm.map_or(0.0, |n| n.eps));
         let reads = [self.range(x, 0, rows)];
-        let writes = [operand.whole(), scales.whole()];
+        let writes = [to.whole(), scales.whole()];
         let grid = [rows as u32, 1, 1];
-        self.launch(
-            "mlxrocm_matmul_operand",
-            grid,
-            256,
-            0,
-            args,
-            &reads,
-            &writes,
-        )
+        self.launch(operand.kernel(), grid, 256, 0, args, &reads, &writes)
     }
 
     /// A product by the matrix unit, of what [`Recorder::operand`] made.
-    fn matmul_block(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
+    fn matmul_many(
+        &mut self,
+        launch: &Launch,
+        product: Multiply<'_>,
+        kernel: &str,
+        operand: Operand,
+    ) -> Result<()> {
         let matrix = &launch.matrix;
-        let Some(kernel) = matrix.form.block_kernel(matrix.cols) else {
-            return Err(Error::Internal("a product without a kernel".into()));
-        };
         let rows = self.rows(product.x);
-        let (operand, scales) = (&self.memory.operand, &self.memory.scales);
+        let (x, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new()
             .buffer(&matrix.data, 0)
-            .buffer(operand, 0)
+            .buffer(x, 0)
             .buffer(scales, 0);
-        let bytes = (rows * operand_stride(matrix.cols) * 2) as u64;
-        let mut reads = vec![operand.range(0, bytes), scales.range(0, (rows * 4) as u64)];
+        let mut reads = vec![x.whole(), scales.whole()];
         let mut writes = Vec::new();
         let args = self.outputs(args, launch, product, (0, rows), &mut reads, &mut writes)?;
         let args = args
@@ -308,7 +331,8 @@ impl Recorder<'_> {
             matrix.tiles.div_ceil(BLOCK_TILES) as u32,
             1,
         ];
-        self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &reads, &writes)
+        let lds = operand.shared_bytes();
+        self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
     }
 
     /// A product of few rows, or of many in as many launches as it takes.
@@ -629,6 +653,9 @@ struct Attend {
 pub fn tile_dim(dim: usize) -> Option<usize> {
     [64, 128].into_iter().find(|columns| dim <= *columns)
 }
+
+/// A kernel for products of many rows, and how it takes x.
+type ManyRows = (String, Operand);
 
 /// What a step multiplies.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 use super::exp::{exp_nonpositive, sum_exp, weights};
 use super::philox::uniform;
 use super::select::{Candidate, at_least, best_first, block_maxima, first_of, top_k};
+use crate::model::NO_TOKEN;
 use crate::session::{Sampling, TokenLogprob};
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
@@ -96,6 +97,27 @@ impl Sampler {
                 self.counts.remove(&old);
             }
         }
+    }
+
+    /// Whether it chooses the token with the largest logit, as the model gave it, and wants nothing else.
+    pub fn is_greedy(&self) -> bool {
+        let greedy = self.params.temperature == 0.0 || self.params.top_k == 1;
+        greedy && !self.penalties && self.params.logit_bias.is_empty() && self.params.logprobs == 0
+    }
+
+    /// Takes the greedy token that a device chose, [`NO_TOKEN`] for none.
+    pub fn chosen(&self, token: u32) -> Result<Sampled> {
+        if token == NO_TOKEN {
+            return Err(not_finite_of("a token"));
+        }
+        if token as usize >= self.vocab {
+            return Err(Error::Internal(format!("the device chose token {token}")));
+        }
+        Ok(Sampled {
+            token,
+            logprob: None,
+            top: Vec::new(),
+        })
     }
 
     /// Chooses token number `position` (from 0) of the generation. `logits` is a row as the model
@@ -377,8 +399,12 @@ fn not_finite(logits: &[f32], at: usize) -> Error {
 }
 
 fn not_finite_at(token: usize, value: f32) -> Error {
+    not_finite_of(&format!("token {token} ({value})"))
+}
+
+fn not_finite_of(what: &str) -> Error {
     Error::DeviceFailed(format!(
-        "the model's logit of token {token} is {value}: the weights are damaged or the device \
+        "the model's logit of {what} is not finite: the weights are damaged or the device \
          computed wrongly; check the model file"
     ))
 }

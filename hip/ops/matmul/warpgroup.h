@@ -1,0 +1,207 @@
+// Products of a quantized matrix with many rows x, as block.h has them, by the matrix unit of NVIDIA's
+// compute capability 9.0 (wgmma), which takes W from registers and x from shared memory.
+//
+// x: what operand.hip makes for it, f16 in tiles of 128 rows and 64 columns. A warp's codes, as they lie
+// in memory (quant.h), are its part of W in the order that the unit wants, so that they go from memory to
+// registers and are decoded there.
+//
+// Launch: 256 threads, two warpgroups; grid (rows / 128, tiles / 8), rounded up. Each warpgroup makes 64
+// columns of y of 128 rows. A ring of STAGES tiles of x in shared memory is filled by the copy engine.
+// Dynamic shared memory: WARPGROUP_BYTES.
+#pragma once
+
+#include "common/matrix_nvidia.h"
+#include "common/quant.h"
+#include "ops/matmul/epilogue.h"
+
+#define STAGES 5
+#define STAGE_BYTES 16384
+#define X_ROWS 128
+// Stages begin at multiples of 1024 bytes; results take their place in the end, rows of RESULT_STRIDE.
+#define WARPGROUP_BYTES (STAGES * STAGE_BYTES + 1024 + 2 * STAGES * 8)
+#define RESULT_STRIDE 132
+
+#if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+struct Warpgroup {
+    const u8 *weights;
+    const u8 *x;       // [rows / 128][stride / 64][STAGE_BYTES]
+    const f32 *scales; // [rows]
+    Outputs to;
+    f32 back;
+    u32 rows, cols, tiles;
+};
+
+// A warp's codes and scales of one unit.
+template <typename Q> struct UnitOf {
+    static constexpr u32 SCALES = Q::UNIT * (Q::GROUP == 64 ? 1 : 2);
+    u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
+    ScaleWords words[SCALES];
+
+    DEVICE void load(UnitOf &w, const u8 *at, u32 lane) {
+        UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) w.first[v] = load16_constant(at + v * 512 + lane * 16);
+        UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
+            w.second[v] = load16_constant(at + (Q::FIRST_VECTORS + v) * 512 + lane * 16);
+        const u32 g = lane / 4, t = lane % 4;
+        UNROLL for (u32 i = 0; i < SCALES; i++)
+            w.words[i] = scale_words<Q>(at + Q::CODE_BYTES, Q::GROUP == 16 ? 2 * i + t / 2 : i, g);
+    }
+
+    // Block `b` as the fragments of its four steps of 16 columns.
+    DEVICE void decode(const UnitOf &w, u32 b, f32 factor, u32 (*a)[4]) {
+        constexpr bool IS_16 = Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16 || Q::SCALES == ZERO;
+        GroupScale s;
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            if (half == 0 || Q::GROUP != 64) s = decode_scale<Q>(w.words[Q::GROUP == 64 ? b : 2 * b + half]);
+            UNROLL for (u32 h = 0; h < 2; h++) {
+                const f32 scale = s.scale[h] * factor, bias = s.bias[h] * factor;
+                const f16x2 scale2 = pack_f16x2(scale, scale), bias2 = pack_f16x2(bias, bias);
+                UNROLL for (u32 i = 0; i < 4; i++) {
+                    const f16x2 q = pair_f16<Q>(w.first, w.second, b * 16 + half * 8 + 2 * i + h);
+                    const f16x2 v = IS_16 ? mul_add(q, scale2, bias2)
+                                          : pack_f16x2(mul_add(low(q), scale, bias), mul_add(high(q), scale, bias));
+                    a[half * 2 + i / 2][i % 2 * 2 + h] = v.bits;
+                }
+            }
+        }
+    }
+};
+
+DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int PENDING> DEVICE void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+#define ACC4(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
+#define ACC16(i) ACC4(i), ACC4(i + 4), ACC4(i + 8), ACC4(i + 12)
+// c += a·b: m64n128k16; `x` describes b: 128 rows of 128 bytes, swizzled.
+DEVICE void wgmma(f32 *c, const u32 *a, u64 x) {
+    asm volatile("{wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+                 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+                 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+                 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63},"
+                 "{%64,%65,%66,%67}, %68, 1, 1, 1, 0;}"
+                 : ACC16(0), ACC16(16), ACC16(32), ACC16(48)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
+                 : "memory");
+}
+
+template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memory) {
+    const u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
+    const u32 base = (shared_address(memory) + 1023) / 1024 * 1024;
+    const u32 full = base + STAGES * STAGE_BYTES, empty = full + STAGES * 8;
+    const u32 units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS), steps = units * Q::UNIT;
+    const u32 first_row = block_x() * X_ROWS, first_tile = block_y() * 8;
+    const u32 tile = first_tile + warp < p.tiles ? first_tile + warp : p.tiles - 1;
+    const u8 *weights = p.weights + (u64)tile * units * Q::UNIT_BYTES;
+    const u8 *x = p.x + (u64)block_x() * ((p.cols + 255) / 256 * 4) * STAGE_BYTES;
+    const f32 factor = 1.0f / p.back;
+    if (thread == 0) {
+        UNROLL for (u32 i = 0; i < STAGES; i++) {
+            copy_barrier_init(full + 8 * i);
+            copy_barrier_init(empty + 8 * i, 2);
+        }
+        copy_barrier_fence();
+    }
+    barrier();
+    UnitOf<Q> ahead[2];
+    UnitOf<Q>::load(ahead[0], weights, lane);
+    if (units > 1) UnitOf<Q>::load(ahead[1], weights + Q::UNIT_BYTES, lane);
+    grid_dependency_launch();
+    grid_dependency_wait();
+    auto issue = [&](u32 step) {
+        const u32 stage = step % STAGES;
+        copy_barrier_expect(full + 8 * stage, STAGE_BYTES);
+        copy_bulk(base + stage * STAGE_BYTES, x + (u64)step * STAGE_BYTES, STAGE_BYTES, full + 8 * stage);
+    };
+    if (thread == 0)
+        for (u32 i = 0; i < STAGES && i < steps; i++) issue(i);
+
+    f32 c[64];
+    UNROLL for (u32 i = 0; i < 64; i++) c[i] = 0.0f;
+    u32 a[2][4][4];
+    u32 stage = 0, parity = 0;
+    auto multiply = [&](UnitOf<Q> &w, u32 unit, u32 which) __attribute__((always_inline)) {
+        UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
+            const u32 step = unit * Q::UNIT + b;
+            u32(*now)[4] = a[(which * Q::UNIT + b) % 2];
+            UnitOf<Q>::decode(w, b, factor, now);
+            if (b == Q::UNIT - 1 && unit + 2 < units)
+                UnitOf<Q>::load(w, weights + (u64)(unit + 2) * Q::UNIT_BYTES, lane);
+            copy_barrier_wait(full + 8 * stage, parity);
+            // Decoded by now, not between the products.
+            UNROLL for (u32 k = 0; k < 4; k++)
+                asm volatile("" : "+r"(now[k][0]), "+r"(now[k][1]), "+r"(now[k][2]), "+r"(now[k][3]));
+            wgmma_fence();
+            // Rows of 128 bytes in groups of 8, 1024 bytes apart; swizzle of 128 bytes.
+            const u64 described = (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (base + stage * STAGE_BYTES) >> 4;
+            UNROLL for (u32 k = 0; k < 4; k++) wgmma(c, now[k], described + 2 * k);
+            wgmma_commit();
+            // The step before is done: its stage may be filled again.
+            wgmma_wait<1>();
+            if (step > 0) {
+                const u32 before = stage == 0 ? STAGES - 1 : stage - 1;
+                if (thread % 128 == 0) copy_barrier_arrive(empty + 8 * before);
+                if (thread == 0 && step - 1 + STAGES < steps) {
+                    copy_barrier_wait(empty + 8 * before, (step - 1) / STAGES % 2);
+                    issue(step - 1 + STAGES);
+                }
+            }
+            if (++stage == STAGES) stage = 0, parity ^= 1;
+        }
+    };
+    // Two units at a time: registers of one are in use while the other's are written.
+    u32 unit = 0;
+    for (; unit + 1 < units; unit += 2) {
+        multiply(ahead[0], unit, 0);
+        multiply(ahead[1], unit + 1, 1);
+    }
+    if (unit < units) multiply(ahead[0], unit, 0);
+    wgmma_wait<0>();
+    UNROLL for (u32 i = 0; i < 64; i += 16) asm volatile("" : ACC16(i));
+    // All have read all of x: results take its place, [row][128 columns].
+    barrier();
+    f32 *results = (f32 *)(memory + (base - shared_address(memory)));
+    const u32 g = lane / 4, t = lane % 4, column = (warp / 4 * 64) + warp % 4 * 16;
+    UNROLL for (u32 i = 0; i < 64; i++) {
+        const u32 r = i / 4 * 8 + 2 * t + i % 2;
+        results[r * RESULT_STRIDE + column + g + i / 2 % 2 * 8] = c[i];
+    }
+    barrier();
+    const bool silu = p.to.epilogue == SILU;
+    for (u32 i = thread; i < (silu ? X_ROWS * 64 : X_ROWS * 128); i += 256) {
+        const u32 in_row = i % (silu ? 64 : 128), r = i / (silu ? 64 : 128);
+        const u32 at = silu ? in_row / 16 * 32 + in_row % 16 : in_row, of = first_tile + at / 16;
+        if (first_row + r >= p.rows || of >= p.tiles) continue;
+        const f32 scale = p.scales[first_row + r] * p.back;
+        const f32 v = add_bias(p.to, of, at % 16, results[r * RESULT_STRIDE + at] * scale);
+        if (!silu) {
+            store_number(p.to, first_row + r, of, at % 16, v);
+            continue;
+        }
+        const f32 up = add_bias(p.to, of + 1, at % 16, results[r * RESULT_STRIDE + at + 16] * scale);
+        store_silu(p.to, first_row + r, of / 2, at % 16, v, up);
+    }
+}
+
+// Two blocks a multiprocessor where the registers allow it.
+template <typename Q> struct Occupancy {
+    static constexpr int WAVES = Q::UNIT == 1 && Q::SCALES != PAIR_F32 ? 4 : 2;
+};
+#define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
+    typedef Quant<BITS, SCALES, GROUP> NAME##_quant;                                                         \
+    KERNEL_WAVES(256, Occupancy<NAME##_quant>::WAVES) void NAME(                                             \
+                          const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias,                \
+                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,          \
+                          u32 width0, u32 width1, u32 width2, f32 back, u32 rows, u32 cols, u32 tiles,       \
+                          u32 epilogue) {                                                                    \
+        DYNAMIC_SHARED(memory);                                                                              \
+        const Warpgroup p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,      \
+                             width1, width2, epilogue}, back, rows, cols, tiles};                            \
+        matmul_warpgroup<NAME##_quant>(p, memory);                                                           \
+    }
+#else
+#define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)
+#endif
