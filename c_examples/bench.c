@@ -1,13 +1,14 @@
 /* Measures how fast a model is read and how fast it answers.
  *
- *     bench MODEL [device]                  a GGUF file or a model folder
- *     bench --shape NAME FOLDER [device]    random 4-bit weights of a real model's shape, which the
- *                                           program writes into FOLDER first (if it is not there yet)
+ *     bench [--long] MODEL [device]                  a GGUF file or a model folder
+ *     bench [--long] --shape NAME FOLDER [device]    random 4-bit weights of a real model's shape, which
+ *                                                    the program writes into FOLDER first
  *
  * `device`: 0 (default) the first GPU, else the CPU; n: the device that mlxrocm_device_open knows as
  * n - 1. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, and how many gigabytes of weights a
- * second the latter are. */
+ * second the latter are. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
+ * requests of 128 tokens at once. */
 #include <mlxrocm.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -168,28 +169,42 @@ static int fail(mlxrocm_error *error) {
     return 1;
 }
 
-/* Runs one request; its speeds. */
-static int run(mlxrocm_session *session, size_t prompt, uint32_t count, mlxrocm_event *end) {
+enum { MOST_PROMPT = 8192, MOST_REQUESTS = 32 };
+
+/* Runs requests at once; `end` is the last one's end. Gives the seconds from the first token to the last,
+ * negative after an error. */
+static double run(mlxrocm_session *session, size_t requests, size_t prompt, uint32_t count, mlxrocm_event *end) {
     mlxrocm_error *error = NULL;
-    mlxrocm_generation *generation = NULL;
+    mlxrocm_generation *generations[MOST_REQUESTS] = {NULL};
     static uint32_t seed = 1;
-    uint32_t tokens[512];
-    /* Other tokens every time: nothing is in the cache. */
-    for (size_t i = 0; i < prompt; i++) tokens[i] = (seed = seed * 1664525u + 1013904223u) >> 8 & 0xff;
-    mlxrocm_request request = {.struct_size = sizeof request,
-                               .flags = MLXROCM_REQUEST_IGNORE_EOS,
-                               .tokens = tokens,
-                               .token_count = prompt,
-                               .max_tokens = count};
-    if (mlxrocm_session_submit(session, &request, &generation, &error) != MLXROCM_OK) return fail(error);
-    *end = (mlxrocm_event){.struct_size = sizeof *end};
-    mlxrocm_status status;
-    while ((status = mlxrocm_generation_next(generation, -1, end, &error)) == MLXROCM_OK)
-        if (end->kind == MLXROCM_EVENT_FINISHED) break;
-    if (status == MLXROCM_OK && end->finish_reason == MLXROCM_FINISH_ERROR) fprintf(stderr, "%s\n", end->error_message);
-    uint32_t reason = end->finish_reason;
-    mlxrocm_generation_free(generation);
-    return status != MLXROCM_OK ? fail(error) : reason == MLXROCM_FINISH_ERROR;
+    static uint32_t tokens[MOST_PROMPT];
+    double seconds = 0;
+    for (size_t k = 0; k < requests && seconds >= 0; k++) {
+        /* Other tokens every time: nothing is in the cache. */
+        for (size_t i = 0; i < prompt; i++) tokens[i] = (seed = seed * 1664525u + 1013904223u) >> 8 & 0xff;
+        mlxrocm_request request = {.struct_size = sizeof request,
+                                   .flags = MLXROCM_REQUEST_IGNORE_EOS,
+                                   .tokens = tokens,
+                                   .token_count = prompt,
+                                   .max_tokens = count};
+        if (mlxrocm_session_submit(session, &request, &generations[k], &error) != MLXROCM_OK)
+            seconds = -1, fail(error);
+    }
+    for (size_t k = 0; k < requests && seconds >= 0; k++) {
+        *end = (mlxrocm_event){.struct_size = sizeof *end};
+        mlxrocm_status status;
+        while ((status = mlxrocm_generation_next(generations[k], -1, end, &error)) == MLXROCM_OK)
+            if (end->kind == MLXROCM_EVENT_FINISHED) break;
+        if (status != MLXROCM_OK) {
+            seconds = -1, fail(error);
+        } else if (end->finish_reason == MLXROCM_FINISH_ERROR) {
+            seconds = -1, fprintf(stderr, "%s\n", end->error_message);
+        } else if (end->decode_seconds > seconds) {
+            seconds = end->decode_seconds;
+        }
+    }
+    for (size_t k = 0; k < requests; k++) mlxrocm_generation_free(generations[k]);
+    return seconds;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -197,10 +212,27 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* The median of three runs after a first one that warms up, in tokens per second: of the prompt if
+ * `count` is 1, else of what was generated. Negative after an error. */
+static double median(mlxrocm_session *session, size_t requests, size_t prompt, uint32_t count) {
+    double speeds[4];
+    mlxrocm_event end;
+    for (int i = 0; i < 4; i++) {
+        double seconds = run(session, requests, prompt, count, &end);
+        if (seconds < 0) return -1;
+        speeds[i] = count == 1 ? (double)end.prompt_tokens / end.prompt_seconds
+                               : (double)requests * (count - 1) / seconds;
+    }
+    qsort(speeds + 1, 3, sizeof *speeds, by_value);
+    return speeds[2];
+}
+
 int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
     mlxrocm_session *session = NULL;
+    int is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
+    argv += is_long, argc -= is_long;
     if (argc > 3 && strcmp(argv[1], "--shape") == 0) {
         const shape *found = NULL;
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -209,28 +241,29 @@ int main(int argc, char **argv) {
         if (write_model(found, argv[3]) != 0) return 1;
         argv += 2, argc -= 2;
     }
-    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--shape NAME] MODEL [device]\n"), 2;
+    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long] [--shape NAME] MODEL [device]\n"), 2;
     mlxrocm_model_options options = {.struct_size = sizeof options};
     if (argc == 3) options.device = strtoull(argv[2], NULL, 10);
     if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) return fail(error);
-    mlxrocm_session_options session_options = {.struct_size = sizeof session_options, .context = 1024};
+    mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
+                                               .context = is_long ? 8448 : 1024,
+                                               .max_requests = MOST_REQUESTS,
+                                               .kv_tokens = is_long ? 16384 : 8192};
     if (mlxrocm_session_new(model, &session_options, &session, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_info info = {.struct_size = sizeof info};
     if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
-    double prefill[4], decode[4];
-    mlxrocm_event end;
-    for (int i = 0; i < 4; i++) {
-        if (run(session, 512, 1, &end) != 0) return 1;
-        prefill[i] = (double)end.prompt_tokens / end.prompt_seconds;
-        if (run(session, 1, 128, &end) != 0) return 1;
-        decode[i] = (double)(end.generated_tokens - 1) / end.decode_seconds;
-    }
-    /* The first round warms up. */
-    qsort(prefill + 1, 3, sizeof *prefill, by_value);
-    qsort(decode + 1, 3, sizeof *decode, by_value);
+    double prefill = median(session, 1, 512, 1), decode = median(session, 1, 1, 128);
+    if (prefill < 0 || decode < 0) return 1;
     printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.2f GB in the file\n",
-           info.name, info.load_seconds, prefill[2], decode[2], decode[2] * (double)info.weight_bytes / 1e9,
+           info.name, info.load_seconds, prefill, decode, decode * (double)info.weight_bytes / 1e9,
            (double)info.weight_bytes / 1e9);
+    if (is_long) {
+        double prefill_long = median(session, 1, 4096, 1), deep = median(session, 1, 8192, 128);
+        double eight = median(session, 8, 1, 128), many = median(session, 32, 1, 128);
+        if (prefill_long < 0 || deep < 0 || eight < 0 || many < 0) return 1;
+        printf("prefill 4096: %.0f tokens/s; decode 128 at 8192: %.1f tokens/s; of 8 requests: %.1f; of 32: %.1f\n",
+               prefill_long, deep, eight, many);
+    }
     mlxrocm_session_free(session);
     mlxrocm_model_free(model);
     return 0;

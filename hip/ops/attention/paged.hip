@@ -8,14 +8,18 @@
 // ends last adds the parts, in order, so that results do not depend on timing, on the batch or on how
 // a prompt was cut. `counters`: [queries · head groups] zeros, left zero.
 //
-// Launch: 128 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
+// Where every sequence has one new token, `k` and `v` are its key and value, [tokens][kv_heads · dim] f32
+// before norm and rotation, and the kernel puts them into the cache itself, as write.hip would; else null.
+//
+// Launch: 256 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
 // query's length end at once. LANES · 8 ≥ dim lanes share a key.
 // `parts_out`: [queries · head groups][parts][HEADS][2 + dim].
 #include "ops/attention/cache.h"
 
 #define SPLIT 128
 #define HEADS 4
-#define TEAMS 4
+#define TEAMS 8
+#define THREADS (TEAMS * 32)
 
 struct Paged {
     const f32 *q;
@@ -24,22 +28,26 @@ struct Paged {
     const u32 *positions, *slots, *pages, *tokens;
     const f32 *q_norm;
     const f32x2 *rope;
+    const f32 *k, *v, *k_norm;
     f32 *parts;
     u32 *counters;
     u64 page_stride, layer_start;
     u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window, by_token;
-    f32 eps, scale;
+    f32 eps, scale, k_eps;
 };
 
 template <int LANES> DEVICE void attend(const Paged &p) {
     constexpr u32 KEYS = 32 / LANES, AT_ONCE = 4; // keys of a team at a time, and how many times ahead
-    SHARED f32 queries[HEADS][256];
+    SHARED f32 heads_of[TEAMS][LANES * 8]; // queries, then the new key
+    SHARED __attribute__((aligned(16))) u16 fresh[2][LANES * 8];
     SHARED f32 totals[HEADS][2];
     SHARED f32 state[TEAMS * KEYS][HEADS][2];
     SHARED f32 sums[TEAMS * KEYS][HEADS][LANES * 8];
     SHARED u32 last;
     grid_dependency_launch();
-    grid_dependency_wait();
+    const bool writes = p.k != nullptr;
+    // What was in the cache before may be read before the kernel before this one has ended.
+    if (!writes) grid_dependency_wait();
     const u32 query = block_x(), part = block_z(), thread = thread_x(), team = thread / 32, lane = thread % 32;
     const u32 a_key_head = p.heads / p.kv_heads, groups = (a_key_head + HEADS - 1) / HEADS;
     const u32 kv_head = block_y() / groups, first = block_y() % groups * HEADS;
@@ -49,8 +57,9 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     const u32 position = token == UNUSED ? UNUSED : p.positions[token];
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
+        if (writes) grid_dependency_wait();
         f32 *zeros = p.out + ((u64)row * p.heads + kv_head * a_key_head + first) * p.dim;
-        for (u32 i = thread; part == 0 && i < heads * p.dim; i += 128) zeros[i] = 0.0f;
+        for (u32 i = thread; part == 0 && i < heads * p.dim; i += THREADS) zeros[i] = 0.0f;
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
@@ -60,32 +69,63 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     const u32 end = (part + 1) * SPLIT < position + 1 ? (part + 1) * SPLIT : position + 1;
     const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim, (p.dim + 7) / 8 * 8};
 
-    // Scores are kept in base 2. Teams past the heads prepare the last one again: lanes stay together.
-    const u32 mine = team < heads ? team : heads - 1;
-    const u32 head0 = kv_head * a_key_head + first;
-    const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
-    prepare_head(q, p.q_norm, p.eps, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim,
-                 p.scale * 1.44269504f, lane, queries[team < HEADS ? team : 0]);
-    barrier();
-
     const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
     const bool inside = column < c.padded;
+    const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
+    const bool has_fresh = writes && part == last_part;
+    u32x4 key[AT_ONCE], value[AT_ONCE];
+    // Keys and values of the cache; those of the new token come from `fresh`.
+    auto load = [&](u32 base) {
+        UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
+            const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
+            if (has_fresh && at == position) continue;
+            const u16 *k = cache_key(c, pages[at / PAGE_TOKENS], kv_head, at % PAGE_TOKENS) + (inside ? column : 0);
+            key[u] = load16(k);
+            value[u] = load16(k + PAGE_TOKENS * c.padded);
+        }
+    };
+    load(begin);
+    if (writes) grid_dependency_wait();
+
+    // Scores are kept in base 2. Team `heads` prepares the new key; teams past it the last query again:
+    // lanes stay together.
+    const u32 head0 = kv_head * a_key_head + first;
+    const bool is_key = has_fresh && team == heads;
+    const u32 mine = team < heads ? team : heads - 1;
+    const u64 fresh_at = ((u64)token * p.kv_heads + kv_head) * p.dim;
+    const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
+    prepare_head(is_key ? p.k + fresh_at : q, is_key ? p.k_norm : p.q_norm, is_key ? p.k_eps : p.eps,
+                 p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim,
+                 is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
+    barrier();
+    if (has_fresh) {
+        const u32 page = pages[position / PAGE_TOKENS];
+        u16 *to = cache_key(c, page, kv_head, position % PAGE_TOKENS);
+        for (u32 i = thread; i < 2 * c.padded; i += THREADS) {
+            const u32 which = i / c.padded, d = i % c.padded;
+            const f32 number = d >= p.dim ? 0.0f : which == 0 ? heads_of[heads][d] : p.v[fresh_at + d];
+            fresh[which][d] = to_f16(number).bits;
+            // One of the blocks that share the key head.
+            if (first == 0) to[which * PAGE_TOKENS * c.padded + d] = fresh[which][d];
+        }
+        barrier();
+    }
+
     f32 scaled[HEADS][8], sum[HEADS][8], top[HEADS], total[HEADS];
     UNROLL for (u32 h = 0; h < HEADS; h++) {
         top[h] = -1e30f, total[h] = 0.0f;
         UNROLL for (u32 i = 0; i < 8; i++) {
             sum[h][i] = 0.0f;
-            scaled[h][i] = h < heads && column + i < p.dim ? queries[h][column + i] : 0.0f;
+            scaled[h][i] = h < heads && column + i < p.dim ? heads_of[h][column + i] : 0.0f;
         }
     }
-    const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
     for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
-        u32x4 key[AT_ONCE], value[AT_ONCE];
+        if (base != begin) load(base);
         UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
             const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
-            const u16 *k = cache_key(c, pages[at / PAGE_TOKENS], kv_head, at % PAGE_TOKENS) + (inside ? column : 0);
-            key[u] = load16(k);
-            value[u] = load16(k + PAGE_TOKENS * c.padded);
+            if (!has_fresh || at != position) continue;
+            key[u] = load16(fresh[0] + (inside ? column : 0));
+            value[u] = load16(fresh[1] + (inside ? column : 0));
         }
         UNROLL for (u32 h = 0; h < HEADS; h++) {
             if (h >= heads) break;
@@ -128,7 +168,7 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     const u32 stride = HEADS * (2 + p.dim);
     f32 *to = p.parts + ((u64)index * grid_blocks_z() + part) * stride;
     f32 *out = p.out + (u64)row * p.heads * p.dim + (u64)head0 * p.dim;
-    for (u32 i = thread; i < heads * p.dim; i += 128) {
+    for (u32 i = thread; i < heads * p.dim; i += THREADS) {
         const u32 h = i / p.dim, d = i % p.dim;
         f32 most = -1e30f, all = 0.0f, y = 0.0f;
         for (u32 g = 0; g < TEAMS * KEYS; g++) most = maximum(most, state[g][h][0]);
@@ -161,7 +201,7 @@ template <int LANES> DEVICE void attend(const Paged &p) {
         totals[thread][0] = most, totals[thread][1] = all;
     }
     barrier();
-    for (u32 i = thread; i < heads * p.dim; i += 128) {
+    for (u32 i = thread; i < heads * p.dim; i += THREADS) {
         const u32 h = i / p.dim, d = i % p.dim;
         f32 y = 0.0f;
         for (u32 k = 0; k < count; k++) {
@@ -174,14 +214,15 @@ template <int LANES> DEVICE void attend(const Paged &p) {
 }
 
 #define PAGED_KERNEL(NAME, LANES)                                                                             \
-    KERNEL(128) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,         \
-                          const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,          \
-                          f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages,         \
-                          u32 heads, u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window,           \
-                          u32 by_token, f32 eps, f32 scale) {                                                 \
-        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, parts, counters,       \
-                         page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved,       \
-                         window, by_token, eps, scale};                                                       \
+    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,     \
+                              const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,      \
+                              const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts, u32 *counters,       \
+                              u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,       \
+                              u32 dim, u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps,         \
+                              f32 scale, f32 k_eps) {                                                         \
+        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, k, v, k_norm, parts,   \
+                         counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs,          \
+                         interleaved, window, by_token, eps, scale, k_eps};                                   \
         attend<LANES>(p);                                                                                     \
     }
 PAGED_KERNEL(mlxrocm_attention_paged_32, 4)

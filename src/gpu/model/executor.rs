@@ -1,10 +1,9 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
+use super::attention::{PARTS_BYTES, SPLIT, head_groups, page_numbers, part_bytes, tile_dim};
 use super::inputs::{Bucket, Inputs};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
-use super::record::{
-    Memory, PARTS_BYTES, Recorder, head_groups, page_numbers, part_bytes, tile_dim,
-};
+use super::record::{Memory, Recorder};
 use super::weights::GpuWeights;
 use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Program, ProgramMode, Stream};
 use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
@@ -61,10 +60,11 @@ impl GpuExecutor {
             pages: bucket_pages(pages),
             tiled: true,
             singles: bucket_rows(max_rows),
+            decode: false,
             greedy: true,
         };
         // One row always fits; more rows in as many launches as it takes.
-        let parts = (most.pages * PAGE_TOKENS).div_ceil(super::record::SPLIT);
+        let parts = (most.pages * PAGE_TOKENS).div_ceil(SPLIT);
         let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
         let counters = buffer(most.rows * head_groups(&shape) * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
@@ -194,6 +194,9 @@ impl GpuExecutor {
                 (true, 0) => 0,
                 (true, singles) => bucket_rows(singles),
             },
+            decode: slices
+                .iter()
+                .all(|slice| slice.tokens.len() == 1 && slice.wanted_rows() == 1),
             greedy,
         }
     }

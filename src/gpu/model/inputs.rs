@@ -22,6 +22,8 @@ pub struct Bucket {
     pub tiled: bool,
     /// Rows that are attended to one by one: all, or those of shorter runs.
     pub singles: usize,
+    /// Whether each sequence has one token and wants its logits: decoding.
+    pub decode: bool,
     /// Whether the token with the largest logit is wanted, not the logits.
     pub greedy: bool,
 }

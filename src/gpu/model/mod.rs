@@ -1,5 +1,6 @@
 //! Models on a GPU: weights in the kernels' layout, and the executor of a program's schedule.
 
+mod attention;
 mod executor;
 mod inputs;
 mod matmul;

@@ -1,0 +1,266 @@
+//! Records attentions: the KV cache's layout, and which kernel attends to which tokens.
+
+use super::record::Recorder;
+use crate::gpu::Args;
+use crate::step::{Attention, BufferId, Norm, PAGE_TOKENS, Rows, Step};
+use crate::{Error, Result};
+
+/// Positions of one part of an attention (`SPLIT` of `hip/ops/attention/paged.hip`).
+pub const SPLIT: usize = 128;
+/// Query heads of one block of an attention (`HEADS` there).
+const HEADS: usize = 4;
+/// Bytes that the parts of attentions may take: longer batches go in several launches.
+pub const PARTS_BYTES: usize = 32 << 20;
+
+/// Numbers of one page of the cache, all layers.
+pub fn page_numbers(layers: usize, shape: &Attention) -> usize {
+    layers * layer_numbers(shape)
+}
+
+fn layer_numbers(shape: &Attention) -> usize {
+    shape.kv_heads * 2 * PAGE_TOKENS * shape.head_dim.next_multiple_of(8)
+}
+
+/// Groups of query heads that one block takes.
+pub fn head_groups(shape: &Attention) -> usize {
+    shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
+}
+
+/// Bytes that a query row leaves for the last block.
+pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
+    head_groups(shape) * parts * HEADS * (2 + shape.head_dim) * 4
+}
+
+impl Recorder<'_> {
+    /// Records an attention.
+    pub(super) fn attend(&mut self, step: &Step) -> Result<()> {
+        let Step::Attend {
+            q,
+            k,
+            v,
+            out,
+            q_norm,
+            k_norm,
+            layer,
+            shape,
+        } = step
+        else {
+            return Ok(());
+        };
+        let attend = Attend {
+            q: *q,
+            k: *k,
+            v: *v,
+            out: *out,
+            q_norm: *q_norm,
+            k_norm: *k_norm,
+            layer: *layer,
+            shape: *shape,
+        };
+        let places = self.places();
+        let is_each = self.schedule.buffers[q.0].rows == Rows::Tokens;
+        if self.bucket.decode {
+            // The queries' kernel puts the new keys into the cache itself.
+            let list = if is_each {
+                places.singles
+            } else {
+                places.wanted
+            };
+            return self.attend_each(attend, list, self.bucket.rows, is_each);
+        }
+        self.write_cache(attend)?;
+        if !is_each {
+            return self.attend_each(attend, places.wanted, self.bucket.wanted, false);
+        }
+        if self.bucket.tiled {
+            self.attend_tiles(attend)?;
+        }
+        match self.bucket.singles {
+            0 => Ok(()),
+            singles => self.attend_each(attend, places.singles, singles, true),
+        }
+    }
+
+    /// Puts keys and values of the new tokens into the cache.
+    fn write_cache(&mut self, attend: Attend) -> Result<()> {
+        let Attend {
+            k,
+            v,
+            k_norm,
+            layer,
+            shape,
+            ..
+        } = attend;
+        let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
+        let (memory, rope) = (self.memory, &self.schedule.rope);
+        let args = Args::new()
+            .buffer(&memory.arena, self.at(k, 0))
+            .buffer(&memory.arena, self.at(v, 0))
+            .buffer(&memory.cache, 0)
+            .buffer(self.inputs, byte(places.positions))
+            .buffer(self.inputs, byte(places.slots))
+            .buffer(self.inputs, byte(places.pages));
+        let args = self
+            .norm_of(args, k_norm)
+            .buffer(&memory.rope, 0)
+            .u64(page_numbers(self.schedule.layers, &shape) as u64)
+            .u64((layer * layer_numbers(&shape)) as u64)
+            .u32(self.bucket.pages as u32)
+            .u32(shape.kv_heads as u32)
+            .u32(shape.head_dim as u32)
+            .u32(rope.inv_freq.len() as u32)
+            .u32(u32::from(rope.interleaved))
+            .f32(k_norm.map_or(0.0, |n| n.eps));
+        let tokens = self.bucket.rows;
+        let reads = [
+            self.range(k, 0, tokens),
+            self.range(v, 0, tokens),
+            self.inputs.whole(),
+        ];
+        let grid = [tokens as u32, shape.kv_heads as u32, 1];
+        let writes = [memory.cache.whole()];
+        let kernel = "mlxrocm_attention_write";
+        self.launch(kernel, grid, 64, 0, args, &reads, &writes)
+    }
+
+    /// Attention of tiles of queries.
+    fn attend_tiles(&mut self, attend: Attend) -> Result<()> {
+        let Some(dim) = tile_dim(attend.shape.head_dim) else {
+            return Err(Error::Internal("no kernel for heads so wide".into()));
+        };
+        let tokens = self.bucket.rows;
+        let args = self.attend_args(attend, 0, self.places().tiles);
+        let args = self.attend_shape(args, attend);
+        let args = args
+            .u32(attend.shape.window.unwrap_or(0) as u32)
+            .f32(attend.q_norm.map_or(0.0, |n| n.eps))
+            .f32(attend.shape.scale);
+        let memory = self.memory;
+        let reads = [
+            self.range(attend.q, 0, tokens),
+            memory.cache.whole(),
+            self.inputs.whole(),
+        ];
+        let writes = [self.range(attend.out, 0, tokens)];
+        let grid = [self.bucket.tiles() as u32, attend.shape.heads as u32, 1];
+        let threads = 4 * self.weights.device.facts().wave_size;
+        let kernel = format!("mlxrocm_attention_flash_{dim}");
+        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
+    }
+
+    /// Attention of the queries of a list, each for itself.
+    fn attend_each(
+        &mut self,
+        attend: Attend,
+        list: usize,
+        count: usize,
+        by_token: bool,
+    ) -> Result<()> {
+        let Attend { q, out, shape, .. } = attend;
+        let kernel = match shape.head_dim {
+            0..=32 => "mlxrocm_attention_paged_32",
+            33..=64 => "mlxrocm_attention_paged_64",
+            65..=128 => "mlxrocm_attention_paged_128",
+            129..=256 => "mlxrocm_attention_paged_256",
+            more => {
+                let message = format!("heads of {more} columns: GPUs take at most 256");
+                return Err(Error::Unsupported(message));
+            }
+        };
+        let memory = self.memory;
+        let parts = (self.bucket.pages * PAGE_TOKENS).div_ceil(SPLIT);
+        let groups = head_groups(&shape) as u32;
+        let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
+        let mut done = 0;
+        while done < count {
+            let now = at_once.min(count - done);
+            // Rows of the launch, if they lie together.
+            let (row, rows) = match by_token {
+                true => (0, self.rows(q)),
+                false => (done, now),
+            };
+            let args = self.attend_args(attend, row, list + done);
+            let mut reads = vec![
+                self.range(q, row, rows),
+                memory.cache.whole(),
+                self.inputs.whole(),
+            ];
+            let mut writes = vec![
+                self.range(out, row, rows),
+                memory.parts.whole(),
+                memory.counters.whole(),
+            ];
+            let args = match self.bucket.decode {
+                true => {
+                    let tokens = self.bucket.rows;
+                    reads.push(self.range(attend.k, 0, tokens));
+                    reads.push(self.range(attend.v, 0, tokens));
+                    writes.push(memory.cache.whole());
+                    let args = args
+                        .buffer(&memory.arena, self.at(attend.k, 0))
+                        .buffer(&memory.arena, self.at(attend.v, 0));
+                    self.norm_of(args, attend.k_norm)
+                }
+                false => args.null().null().null(),
+            };
+            let args = args.buffer(&memory.parts, 0).buffer(&memory.counters, 0);
+            let args = self.attend_shape(args, attend);
+            let args = args
+                .u32(shape.window.unwrap_or(0) as u32)
+                .u32(u32::from(by_token))
+                .f32(attend.q_norm.map_or(0.0, |n| n.eps))
+                .f32(shape.scale)
+                .f32(attend.k_norm.map_or(0.0, |n| n.eps));
+            let grid = [now as u32, groups, parts as u32];
+            self.launch(kernel, grid, 256, 0, args, &reads, &writes)?;
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// The arguments that attention kernels begin with: queries from `row` on, those of a list.
+    fn attend_args(&self, attend: Attend, row: usize, list: usize) -> Args {
+        let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
+        let args = Args::new()
+            .buffer(&self.memory.arena, self.at(attend.q, row))
+            .buffer(&self.memory.arena, self.at(attend.out, row))
+            .buffer(&self.memory.cache, 0)
+            .buffer(self.inputs, byte(places.positions))
+            .buffer(self.inputs, byte(places.slots))
+            .buffer(self.inputs, byte(places.pages))
+            .buffer(self.inputs, byte(list));
+        self.norm_of(args, attend.q_norm)
+            .buffer(&self.memory.rope, 0)
+    }
+
+    /// Those that say where the cache is and what the heads are.
+    fn attend_shape(&self, args: Args, attend: Attend) -> Args {
+        let (shape, rope) = (attend.shape, &self.schedule.rope);
+        args.u64(page_numbers(self.schedule.layers, &shape) as u64)
+            .u64((attend.layer * layer_numbers(&shape)) as u64)
+            .u32(self.bucket.pages as u32)
+            .u32(shape.heads as u32)
+            .u32(shape.kv_heads as u32)
+            .u32(shape.head_dim as u32)
+            .u32(rope.inv_freq.len() as u32)
+            .u32(u32::from(rope.interleaved))
+    }
+}
+
+/// What a step attends to.
+#[derive(Clone, Copy)]
+struct Attend {
+    q: BufferId,
+    k: BufferId,
+    v: BufferId,
+    out: BufferId,
+    q_norm: Option<Norm>,
+    k_norm: Option<Norm>,
+    layer: usize,
+    shape: Attention,
+}
+
+/// Columns that the kernel for tiles of queries has for heads of `dim`, if there is one.
+pub fn tile_dim(dim: usize) -> Option<usize> {
+    [64, 128].into_iter().find(|columns| dim <= *columns)
+}
