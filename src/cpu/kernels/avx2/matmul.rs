@@ -218,37 +218,16 @@ pub const ZERO_F16: u8 = 2;
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
 
-/// One token row of one pair: broadcast, two multiplies, two additions.
-macro_rules! asm_row {
-    ($x:literal, $low:literal, $high:literal) => {
-        concat!(
-            "vpbroadcastd {t0}, dword ptr [{x} + ",
-            $x,
-            "]\n",
-            "vpmaddwd {t1}, {t0}, {w0}\n",
-            "vpmaddwd {t0}, {t0}, {w1}\n",
-            "vpaddd {",
-            $low,
-            "}, {",
-            $low,
-            "}, {t1}\n",
-            "vpaddd {",
-            $high,
-            "}, {",
-            $high,
-            "}, {t0}\n",
-        )
-    };
-}
-
-/// The same for the first pair of a sum, which has nothing to be added to.
-macro_rules! asm_first_row {
-    ($x:literal, $low:literal, $high:literal) => {
+/// One token row of pair `$j`: broadcast, two multiplies. `$at` is the row's place in the pair.
+macro_rules! asm_mul {
+    ($j:literal, $at:literal, $low:literal, $high:literal) => {
         concat!(
             "vpbroadcastd {",
             $high,
-            "}, dword ptr [{x} + ",
-            $x,
+            "}, dword ptr [{x} + 16 * ",
+            $j,
+            " + ",
+            $at,
             "]\n",
             "vpmaddwd {",
             $low,
@@ -264,57 +243,97 @@ macro_rules! asm_first_row {
     };
 }
 
-/// One pair of columns for six token rows.
-macro_rules! asm_pair {
-    ($row:ident, $w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
+/// Adds two products to the sums of a row.
+macro_rules! asm_add {
+    ($row:literal, $low:literal, $high:literal) => {
         concat!(
-            "vmovdqa {w0}, ymmword ptr [{w} + ",
-            $w0,
-            "]\n",
-            "vmovdqa {w1}, ymmword ptr [{w} + ",
-            $w1,
-            "]\n",
-            $row!($x0, "a0", "b0"),
-            $row!($x1, "a1", "b1"),
-            $row!($x2, "a2", "b2"),
-            $row!($x3, "a3", "b3"),
-            $row!($x4, "a4", "b4"),
-            $row!($x5, "a5", "b5"),
+            "vpaddd {a",
+            $row,
+            "}, {a",
+            $row,
+            "}, {",
+            $low,
+            "}\n", //
+            "vpaddd {b",
+            $row,
+            "}, {b",
+            $row,
+            "}, {",
+            $high,
+            "}\n",
         )
     };
 }
 
-/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
-/// either leaves it rolled or spills the sums, and in place because a function would pass them
-/// through memory. Reads 48 pairs at `x` and 256 words at `w`, 32-byte aligned; all 16 registers
-/// are in use. `asm_first_row` with `out` begins the sums, `asm_row` with `inout` goes on.
+/// The weights of pair `$j`.
+macro_rules! asm_words {
+    ($j:literal) => {
+        concat!(
+            "vmovdqa {w0}, ymmword ptr [{w} + 64 * ",
+            $j,
+            "]\n",
+            "vmovdqa {w1}, ymmword ptr [{w} + 64 * ",
+            $j,
+            " + 32]\n",
+        )
+    };
+}
+
+/// Pair `$j` of four token rows. Each product waits in one of three pairs of temporaries and is
+/// added two rows later, so this adds the last two rows of the pair before.
+macro_rules! asm_pair {
+    ($j:literal, $t0:literal $t1:literal, $u0:literal $u1:literal, $v0:literal $v1:literal) => {
+        concat!(
+            asm_words!($j),
+            asm_mul!($j, "0", $t0, $t1),
+            asm_add!("2", $u0, $u1),
+            asm_mul!($j, "4", $u0, $u1),
+            asm_add!("3", $v0, $v1),
+            asm_mul!($j, "8", $v0, $v1),
+            asm_add!("0", $t0, $t1),
+            asm_mul!($j, "12", $t0, $t1),
+            asm_add!("1", $u0, $u1),
+        )
+    };
+}
+
+/// Pairs of four token rows: the inner loop of prefill. In assembly because the compiler either
+/// leaves it rolled or spills the sums, and in place because a function would pass them through
+/// memory. Reads 4 token rows' pairs at `x` and 32 words a pair at `w`, 32-byte aligned; all 16
+/// registers are in use.
 ///
-/// What bounds it on Zen 3 are the four vector pipes, not loads: multiplies go to two of them, and
-/// additions that wait for a multiply take slots of these two instead of the others', so that 24
-/// operations take 7.3 cycles instead of 6 in any order that leaves 12 sums in registers.
-macro_rules! eight_pairs {
-    ($row:ident, $way:ident, $x:expr, $w:expr,
-     $a0:ident $a1:ident $a2:ident $a3:ident $a4:ident $a5:ident,
-     $b0:ident $b1:ident $b2:ident $b3:ident $b4:ident $b5:ident) => {
+/// What bounds it on Zen 3 are the four vector pipes, not loads: multiplies run on two of them only,
+/// and additions that become ready in their midst take slots of these two instead of the others'.
+/// 24 operations would take 6 cycles; they take 7.3 if each product is added at once, 7.0 so. Six
+/// rows need fewer loads, but leave no registers to wait in.
+macro_rules! four_rows {
+    ($x:expr, $w:expr, $a0:ident $a1:ident $a2:ident $a3:ident, $b0:ident $b1:ident $b2:ident $b3:ident,
+     $($pairs:expr),+) => {
         std::arch::asm!(
-            asm_pair!($row, "0", "32", "0", "4", "8", "12", "16", "20"),
-            asm_pair!(asm_row, "64", "96", "24", "28", "32", "36", "40", "44"),
-            asm_pair!(asm_row, "128", "160", "48", "52", "56", "60", "64", "68"),
-            asm_pair!(asm_row, "192", "224", "72", "76", "80", "84", "88", "92"),
-            asm_pair!(asm_row, "256", "288", "96", "100", "104", "108", "112", "116"),
-            asm_pair!(asm_row, "320", "352", "120", "124", "128", "132", "136", "140"),
-            asm_pair!(asm_row, "384", "416", "144", "148", "152", "156", "160", "164"),
-            asm_pair!(asm_row, "448", "480", "168", "172", "176", "180", "184", "188"),
+            // The first pair has nothing to be added to.
+            asm_words!("0"),
+            asm_mul!("0", "0", "a0", "b0"),
+            asm_mul!("0", "4", "a1", "b1"),
+            asm_mul!("0", "8", "a2", "b2"),
+            asm_mul!("0", "12", "a3", "b3"),
+            asm_words!("1"),
+            asm_mul!("1", "0", "p0", "p1"),
+            asm_mul!("1", "4", "q0", "q1"),
+            asm_mul!("1", "8", "r0", "r1"),
+            asm_add!("0", "p0", "p1"),
+            asm_mul!("1", "12", "p0", "p1"),
+            asm_add!("1", "q0", "q1"),
+            $($pairs),+,
             w = in(reg) $w,
             x = in(reg) $x,
-            a0 = $way(ymm_reg) $a0, b0 = $way(ymm_reg) $b0,
-            a1 = $way(ymm_reg) $a1, b1 = $way(ymm_reg) $b1,
-            a2 = $way(ymm_reg) $a2, b2 = $way(ymm_reg) $b2,
-            a3 = $way(ymm_reg) $a3, b3 = $way(ymm_reg) $b3,
-            a4 = $way(ymm_reg) $a4, b4 = $way(ymm_reg) $b4,
-            a5 = $way(ymm_reg) $a5, b5 = $way(ymm_reg) $b5,
+            a0 = out(ymm_reg) $a0, b0 = out(ymm_reg) $b0,
+            a1 = out(ymm_reg) $a1, b1 = out(ymm_reg) $b1,
+            a2 = out(ymm_reg) $a2, b2 = out(ymm_reg) $b2,
+            a3 = out(ymm_reg) $a3, b3 = out(ymm_reg) $b3,
             w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
+            p0 = out(ymm_reg) _, p1 = out(ymm_reg) _,
+            q0 = out(ymm_reg) _, q1 = out(ymm_reg) _,
+            r0 = out(ymm_reg) _, r1 = out(ymm_reg) _,
             options(nostack, readonly, preserves_flags),
         )
     };
@@ -355,9 +374,9 @@ fn several<const BITS: usize>(
     }
 }
 
-type V6 = (__m256i, __m256i, __m256i, __m256i, __m256i, __m256i);
+type V4 = (__m256i, __m256i, __m256i, __m256i);
 
-/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of six.
+/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of four.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 fn panels<const PAIRS: usize>(
@@ -375,17 +394,45 @@ fn panels<const PAIRS: usize>(
     // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
     unsafe {
         let words = words.0.as_ptr().add(from * 32);
-        while row + 6 <= rows {
-            let x = ints.as_ptr().add(row * BLOCK + from * 12).cast::<i32>();
-            let (mut a0, mut a1, mut a2, mut a3, mut a4, mut a5): V6;
-            let (mut b0, mut b1, mut b2, mut b3, mut b4, mut b5): V6;
-            eight_pairs!(asm_first_row, out, x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+        while row + 4 <= rows {
+            let x = ints.as_ptr().add(row * BLOCK + from * 8).cast::<i32>();
+            let (a0, a1, a2, a3): V4;
+            let (b0, b1, b2, b3): V4;
             if PAIRS == 16 {
-                let (x, words) = (x.add(48), words.add(256));
-                eight_pairs!(asm_row, inout, x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
+                four_rows!(
+                    x, words, a0 a1 a2 a3, b0 b1 b2 b3,
+                    asm_pair!("2", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("3", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("4", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_pair!("5", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("6", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("7", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_pair!("8", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("9", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("10", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_pair!("11", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("12", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("13", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_pair!("14", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("15", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_add!("2", "q0", "q1"),
+                    asm_add!("3", "r0", "r1")
+                );
+            } else {
+                four_rows!(
+                    x, words, a0 a1 a2 a3, b0 b1 b2 b3,
+                    asm_pair!("2", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("3", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("4", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_pair!("5", "q0" "q1", "r0" "r1", "p0" "p1"),
+                    asm_pair!("6", "r0" "r1", "p0" "p1", "q0" "q1"),
+                    asm_pair!("7", "p0" "p1", "q0" "q1", "r0" "r1"),
+                    asm_add!("2", "r0", "r1"),
+                    asm_add!("3", "p0", "p1")
+                );
             }
             let (meta, out) = (meta.as_ptr().add(row), out.as_mut_ptr().add(row));
-            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3), (a4, b4), (a5, b5)];
+            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3)];
             for (r, (a, b)) in pairs.into_iter().enumerate() {
                 let meta = &*meta.add(r);
                 let (sum, x) = (_mm256_set1_ps(sum(meta)), _mm256_set1_ps(meta.scale));
@@ -399,7 +446,7 @@ fn panels<const PAIRS: usize>(
                     _mm256_storeu_ps(to, _mm256_fmadd_ps(value, scale, acc));
                 }
             }
-            row += 6;
+            row += 4;
         }
         let x = |rest: usize| {
             ints.as_ptr()
@@ -411,8 +458,6 @@ fn panels<const PAIRS: usize>(
             1 => flush_rows(&few_rows::<1, PAIRS>(x(1), words), meta, &sum, entry, out),
             2 => flush_rows(&few_rows::<2, PAIRS>(x(2), words), meta, &sum, entry, out),
             3 => flush_rows(&few_rows::<3, PAIRS>(x(3), words), meta, &sum, entry, out),
-            4 => flush_rows(&few_rows::<4, PAIRS>(x(4), words), meta, &sum, entry, out),
-            5 => flush_rows(&few_rows::<5, PAIRS>(x(5), words), meta, &sum, entry, out),
             _ => {}
         }
     }
