@@ -4,6 +4,7 @@ mod activations;
 mod attention;
 mod dense;
 mod matmul;
+mod panels;
 mod scales;
 
 pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
