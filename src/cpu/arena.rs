@@ -1,12 +1,15 @@
 //! The program's activations: one allocation, buffers at planned places.
 
+use super::packed;
+use crate::Result;
 use crate::step::{Buffer, BufferId, Schedule};
 
 /// Rows of all buffers of a schedule for up to `max_rows` rows. Workers write disjoint rows or
 /// columns of a step's outputs while they read its inputs, which the planner keeps apart.
 #[derive(Debug)]
 pub struct Arena {
-    memory: Vec<f32>,
+    /// In huge pages: a tile's results go to a row each, far apart.
+    memory: packed::Buffer,
     max_rows: usize,
 }
 
@@ -26,18 +29,18 @@ unsafe impl Send for ArenaView<'_> {}
 
 impl Arena {
     /// Room for `max_rows` rows.
-    pub fn new(width: usize, max_rows: usize) -> Arena {
-        Arena {
-            memory: vec![0.0; width * max_rows],
+    pub fn new(width: usize, max_rows: usize) -> Result<Arena> {
+        Ok(Arena {
+            memory: packed::Buffer::new(width * max_rows * size_of::<f32>())?,
             max_rows,
-        }
+        })
     }
 
     /// The view for one run.
     pub fn view<'a>(&'a mut self, schedule: &'a Schedule) -> ArenaView<'a> {
-        let len = self.memory.len();
+        let len = self.memory.len() / size_of::<f32>();
         ArenaView {
-            start: self.memory.as_mut_ptr(),
+            start: self.memory.as_ptr().cast(),
             len,
             max_rows: self.max_rows,
             schedule,

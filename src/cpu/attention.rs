@@ -5,7 +5,7 @@
 //! key head, so that a page is read once for all of them.
 
 use super::arena::ArenaView;
-use super::kernels::{AttendPage, Kernels};
+use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels};
 use super::kv::KvCache;
 use super::threads::ThreadPool;
 use crate::step::{Attention, BufferId, Norm, PAGE_TOKENS, Rope, Slice};
@@ -13,8 +13,10 @@ use parking_lot::Mutex;
 
 /// Query tokens of a unit.
 const TOKENS_A_UNIT: usize = 16;
-/// Query rows of one kernel call.
+/// Query rows of one kernel call that has a row's numbers in its lanes.
 const ROWS_A_CALL: usize = 6;
+/// From so many query rows on, rows are in the lanes.
+const COLUMNS_FROM: usize = 12;
 
 /// cos and sin of every token of a batch: `[tokens][pairs]`.
 #[derive(Debug, Default)]
@@ -90,8 +92,74 @@ pub struct AttendScratch {
     values: Vec<f32>,
     seen: Vec<(usize, usize)>,
     state: Vec<(f32, f32)>,
+    columns: Columns,
     half: [Vec<u16>; 2],
     head: Vec<f32>,
+}
+
+/// Query rows in lanes, 16 at a time: `[rows / 16]` of `q` and `out` `[head_dim]`, `state`, `seen`.
+#[derive(Debug, Default)]
+struct Columns {
+    q: Vec<Column>,
+    out: Vec<Column>,
+    state: Vec<[Column; 2]>,
+    seen: Vec<[(usize, usize); COLUMNS]>,
+}
+
+impl Columns {
+    /// Takes query rows; the last lanes may stay empty.
+    fn start(&mut self, q: &[f32], dim: usize) {
+        let blocks = (q.len() / dim).div_ceil(COLUMNS);
+        self.q.clear();
+        self.q.resize(blocks * dim, [0.0; COLUMNS]);
+        self.out.clear();
+        self.out.resize(blocks * dim, [0.0; COLUMNS]);
+        self.state.clear();
+        let state = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
+        self.state.resize(blocks, state);
+        self.seen.clear();
+        self.seen.resize(blocks, [(0, 0); COLUMNS]);
+        for (rows, columns) in q.chunks(COLUMNS * dim).zip(self.q.chunks_exact_mut(dim)) {
+            for (d, column) in columns.iter_mut().enumerate() {
+                for (to, row) in column.iter_mut().zip(rows.chunks_exact(dim)) {
+                    *to = row[d];
+                }
+            }
+        }
+    }
+
+    /// Takes one page.
+    fn attend(&mut self, kernels: &Kernels, k: &[f32], v: &[f32], seen: &[(usize, usize)]) {
+        let dim = self.q.len() / self.state.len();
+        for (to, &seen) in self.seen.as_flattened_mut().iter_mut().zip(seen) {
+            *to = seen;
+        }
+        let blocks = self.q.chunks_exact(dim).zip(self.out.chunks_exact_mut(dim));
+        for ((q, out), (state, seen)) in blocks.zip(self.state.iter_mut().zip(&self.seen)) {
+            let mut operands = AttendColumns {
+                q,
+                k,
+                v,
+                seen,
+                state,
+                out,
+            };
+            // SAFETY: the kernels table was chosen for this CPU.
+            unsafe { (kernels.attend_columns)(&mut operands) };
+        }
+    }
+
+    /// Gives the rows back.
+    fn finish(&self, out: &mut [f32], state: &mut [(f32, f32)]) {
+        let dim = self.q.len() / self.state.len();
+        for (r, (row, state)) in out.chunks_exact_mut(dim).zip(state).enumerate() {
+            let (block, lane) = (r / COLUMNS, r % COLUMNS);
+            for (out, column) in row.iter_mut().zip(&self.out[block * dim..]) {
+                *out = column[lane];
+            }
+            *state = (self.state[block][0][lane], self.state[block][1][lane]);
+        }
+    }
 }
 
 /// A block of tokens of one slice.
@@ -224,6 +292,7 @@ impl Attend<'_> {
             values,
             seen,
             state,
+            columns,
             ..
         } = scratch;
         q.clear();
@@ -238,6 +307,10 @@ impl Attend<'_> {
         out.resize(rows * dim, 0.0);
         state.clear();
         state.resize(rows, (f32::NEG_INFINITY, 0.0));
+        let in_columns = rows >= COLUMNS_FROM;
+        if in_columns {
+            columns.start(q, dim);
+        }
         keys.resize(dim * PAGE_TOKENS, 0.0);
         values.resize(dim * PAGE_TOKENS, 0.0);
         let oldest = |position: usize| window.map_or(0, |w| (position + 1).saturating_sub(w));
@@ -259,6 +332,10 @@ impl Attend<'_> {
                 let to = (position + 1).saturating_sub(base).min(PAGE_TOKENS);
                 seen.extend(std::iter::repeat_n((from, to.max(from)), group));
             }
+            if in_columns {
+                columns.attend(self.kernels, keys, values, seen);
+                continue;
+            }
             for row in (0..rows).step_by(ROWS_A_CALL) {
                 let n = ROWS_A_CALL.min(rows - row);
                 let mut operands = AttendPage {
@@ -272,6 +349,9 @@ impl Attend<'_> {
                 // SAFETY: the kernels table was chosen for this CPU.
                 unsafe { (self.kernels.attend_page)(&mut operands) };
             }
+        }
+        if in_columns {
+            columns.finish(out, state);
         }
         for (r, (out, &(_, sum))) in out.chunks_exact(dim).zip(state.iter()).enumerate() {
             let row = unit.query(unit.from + r / group);

@@ -150,7 +150,7 @@ impl CpuExecutor {
         Ok(CpuExecutor {
             kernels: kernels(),
             weights,
-            arena: Arena::new(schedule.width, max_rows),
+            arena: Arena::new(schedule.width, max_rows)?,
             schedule,
             max_rows,
             cache,

@@ -88,8 +88,11 @@ impl Matmul<'_> {
             _ => self.products,
         };
         let tiles: usize = counted.iter().map(|p| self.matrix(p).tiles()).sum();
-        // Several chunks a worker, so that a late or slow one does not hold up the others.
-        let per_chunk = tiles.div_ceil(pool.threads() * 6).max(1);
+        // Several chunks a worker, so that a late or slow one does not hold up the others: the time
+        // of one chunk is what they wait for each other. Of several rows, fewer: a chunk's tiles
+        // share the rows in L2.
+        let chunks = pool.threads() * if self.rows < 6 { 16 } else { 6 };
+        let per_chunk = tiles.div_ceil(chunks).max(1);
         pool.run(tiles.div_ceil(per_chunk), &|worker, chunk| {
             let scratch = &mut *scratch[worker].lock();
             let range = chunk * per_chunk..((chunk + 1) * per_chunk).min(tiles);
@@ -266,20 +269,20 @@ impl Matmul<'_> {
     }
 }
 
-/// `out = values (+ residual)`; whole tiles without a loop over a run-time length.
+/// `out = values (+ residual)`, of which there are up to a tile's row.
 #[inline(always)]
 fn put(out: &mut [f32], values: &[f32; TILE_ROWS], residual: Option<&[f32]>) {
-    let whole = |r: &[f32]| <[f32; TILE_ROWS]>::try_from(r);
-    match (<&mut [f32; TILE_ROWS]>::try_from(&mut *out), residual) {
-        (Ok(out), None) => *out = *values,
-        (Ok(out), Some(residual)) => {
-            let residual = whole(residual).unwrap_or([f32::NAN; TILE_ROWS]);
+    // Whole rows, nearly all, as arrays: without a call or a loop over a run-time length.
+    let whole = out.first_chunk_mut::<TILE_ROWS>();
+    match (whole, residual.map(|r| r.first_chunk::<TILE_ROWS>())) {
+        (Some(out), None) => *out = *values,
+        (Some(out), Some(Some(residual))) => {
             *out = std::array::from_fn(|i| residual[i] + values[i]);
         }
-        (Err(_), None) => out.copy_from_slice(&values[..out.len()]),
-        (Err(_), Some(residual)) => {
-            let sums = residual.iter().zip(values).map(|(r, v)| r + v);
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum);
+        _ => {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = residual.map_or(values[i], |r| r[i] + values[i]);
+            }
         }
     }
 }

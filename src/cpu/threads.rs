@@ -1,13 +1,15 @@
-//! The thread pool: fork-join over numbered chunks, claimed one at a time.
+//! The thread pool: fork-join over numbered chunks.
 //!
-//! The caller works too and never waits for a helper that has claimed nothing, so a helper that a
-//! busy neighbour keeps off its core costs nothing but its share. Helpers spin a short while for the
-//! next job (jobs of one program follow each other within microseconds), then sleep on a futex:
-//! an idle pool uses no CPU.
+//! Every worker has a share of a job's chunks, neighbours in memory, and claims them one at a time
+//! from a counter of its own, so that workers do not wait for each other's cache lines; one that is
+//! through takes from the others' shares. The caller works too and never waits for a helper that has
+//! claimed nothing, so a helper that a busy neighbour keeps off its core costs nothing but its
+//! speed. Helpers spin a short while for the next job (jobs of one program follow each other within
+//! microseconds), then sleep on a futex: an idle pool uses no CPU.
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 /// What a job does with one chunk: `(worker, chunk)`, `worker < pool.threads()`.
 type ChunkFn<'a> = dyn Fn(usize, usize) + Sync + 'a;
@@ -17,32 +19,19 @@ const HELPER_SPINS: u32 = 4_000;
 /// Polls before the caller yields its core to a helper that is in the middle of a chunk.
 const CALLER_SPINS: u32 = 20_000;
 
-struct Shared {
-    /// `generation << 32 | chunks not yet claimed`. A claim is a successful decrement: the job of
-    /// that generation stays in place until the claimed chunk is reported done.
-    ticket: AtomicU64,
-    /// Chunks of the current job that are done.
-    done: AtomicU32,
-    /// The current job and its chunk count; written only while no chunk is claimed or claimable.
-    job: UnsafeCell<Option<(&'static ChunkFn<'static>, usize)>>,
-    /// A chunk of the current job panicked.
-    panicked: AtomicBool,
-    /// Futex word: bumped when a job is posted while helpers sleep.
-    wake: AtomicU32,
-    sleepers: AtomicU32,
-    stop: AtomicBool,
-}
+/// A worker's share of the current job: `generation << 32 | chunks not yet claimed`. A claim is a
+/// successful decrement: the job of that generation stays in place until the claimed chunk is
+/// reported done. A share has a cache line (and the one that is fetched with it) to itself.
+#[repr(align(128))]
+#[derive(Default)]
+struct Share(AtomicU64);
 
-// SAFETY: `job` is written by the one caller (`run` takes `&mut self`) before the release store of
-// `ticket` that makes chunks claimable, and read only by threads that hold a claim.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    /// Takes a chunk of the current job; returns how many were unclaimed before.
+impl Share {
+    /// Takes a chunk; returns how many were unclaimed before.
     fn claim(&self) -> Option<usize> {
-        let mut ticket = self.ticket.load(Ordering::Acquire);
+        let mut ticket = self.0.load(Ordering::Acquire);
         while ticket as u32 != 0 {
-            match self.ticket.compare_exchange_weak(
+            match self.0.compare_exchange_weak(
                 ticket,
                 ticket - 1,
                 Ordering::AcqRel,
@@ -55,42 +44,89 @@ impl Shared {
         None
     }
 
-    /// Works on the current job until no chunk is left.
-    fn work(&self, worker: usize) {
-        while let Some(left) = self.claim() {
-            // SAFETY: this thread holds a claim, so the job cannot change (see `ticket`).
-            if let Some((job, chunks)) = unsafe { *self.job.get() } {
-                let run = std::panic::AssertUnwindSafe(|| job(worker, chunks - left));
-                if std::panic::catch_unwind(run).is_err() {
-                    self.panicked.store(true, Ordering::Relaxed);
+    fn generation(&self) -> u64 {
+        self.0.load(Ordering::Relaxed) >> 32
+    }
+}
+
+#[repr(align(128))]
+#[derive(Default)]
+struct Line<T>(T);
+
+struct Shared {
+    shares: Vec<Share>,
+    /// The current job and its chunk count; written only while no chunk is claimed or claimable.
+    job: UnsafeCell<Option<(&'static ChunkFn<'static>, usize)>>,
+    /// Chunks of the current job that helpers have done.
+    done: Line<AtomicU32>,
+    /// A chunk of the current job panicked.
+    panicked: AtomicBool,
+    /// Futex word: bumped when a job is posted while helpers sleep.
+    wake: AtomicU32,
+    sleepers: AtomicU32,
+    stop: AtomicBool,
+}
+
+// SAFETY: `job` is written by the one caller (`run` takes `&mut self`) before the release stores of
+// the shares that make chunks claimable, and read only by threads that hold a claim.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// The first chunk of a share.
+    fn first(&self, share: usize, chunks: usize) -> usize {
+        share * chunks / self.shares.len()
+    }
+
+    /// Works on the current job, its own share first, until no chunk is left; returns how many it
+    /// did.
+    fn work(&self, worker: usize) -> u32 {
+        let mut done = 0;
+        let workers = self.shares.len();
+        for share in (worker..workers).chain(0..worker) {
+            while let Some(left) = self.shares[share].claim() {
+                // SAFETY: this thread holds a claim, so the job cannot change (see `Share`).
+                if let Some((job, chunks)) = unsafe { *self.job.get() } {
+                    let chunk = self.first(share + 1, chunks) - left;
+                    let run = std::panic::AssertUnwindSafe(|| job(worker, chunk));
+                    if std::panic::catch_unwind(run).is_err() {
+                        self.panicked.store(true, Ordering::Relaxed);
+                    }
                 }
+                done += 1;
             }
-            self.done.fetch_add(1, Ordering::Release);
         }
+        done
     }
 
     fn helper(&self, worker: usize) {
         let mut spins = 0;
+        let mut seen = 0;
         while !self.stop.load(Ordering::Relaxed) {
-            if self.ticket.load(Ordering::Relaxed) as u32 != 0 {
-                self.work(worker);
+            let generation = self.shares[worker].generation();
+            if generation != seen {
+                seen = generation;
+                let done = self.work(worker);
+                if done > 0 {
+                    self.done.0.fetch_add(done, Ordering::Release);
+                }
                 spins = 0;
             } else if spins < HELPER_SPINS {
                 spins += 1;
                 std::hint::spin_loop();
             } else {
-                self.sleep();
+                self.sleep(worker, seen);
                 spins = 0;
             }
         }
     }
 
-    fn sleep(&self) {
+    fn sleep(&self, worker: usize, seen: u64) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let seen = self.wake.load(Ordering::SeqCst);
+        let wake = self.wake.load(Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         // A job posted before `sleepers` was raised has not bumped `wake`: look once more.
-        if self.ticket.load(Ordering::SeqCst) as u32 == 0 && !self.stop.load(Ordering::SeqCst) {
-            futex_wait(&self.wake, seen);
+        if self.shares[worker].generation() == seen && !self.stop.load(Ordering::SeqCst) {
+            futex_wait(&self.wake, wake);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
@@ -116,9 +152,9 @@ impl ThreadPool {
             n => n.min(1024),
         };
         let shared = Arc::new(Shared {
-            ticket: AtomicU64::new(0),
-            done: AtomicU32::new(0),
+            shares: (0..threads).map(|_| Share::default()).collect(),
             job: UnsafeCell::new(None),
+            done: Line::default(),
             panicked: AtomicBool::new(false),
             wake: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
@@ -156,18 +192,21 @@ impl ThreadPool {
         let job: &'static ChunkFn<'static> = unsafe { std::mem::transmute(job) };
         // SAFETY: no chunk is claimed or claimable between two calls of `run`.
         unsafe { *shared.job.get() = Some((job, chunks)) };
-        shared.done.store(0, Ordering::Relaxed);
-        let generation = (shared.ticket.load(Ordering::Relaxed) >> 32).wrapping_add(1);
-        let chunks = chunks as u32; // programs have far fewer than 2^32 chunks
-        shared
-            .ticket
-            .store(generation << 32 | u64::from(chunks), Ordering::SeqCst);
+        shared.done.0.store(0, Ordering::Relaxed);
+        let generation = (shared.shares[0].generation() + 1) << 32;
+        for (i, share) in shared.shares.iter().enumerate() {
+            let size = shared.first(i + 1, chunks) - shared.first(i, chunks);
+            // Programs have far fewer than 2^32 chunks.
+            share.0.store(generation | size as u64, Ordering::Release);
+        }
+        // Either a helper that goes to sleep sees this job, or it is seen among the sleepers.
+        fence(Ordering::SeqCst);
         if shared.sleepers.load(Ordering::SeqCst) > 0 {
             shared.wake_all();
         }
-        shared.work(0);
+        let others = chunks as u32 - shared.work(0);
         let mut spins = 0;
-        while shared.done.load(Ordering::Acquire) != chunks {
+        while shared.done.0.load(Ordering::Acquire) != others {
             spins += 1;
             if spins < CALLER_SPINS {
                 std::hint::spin_loop();

@@ -9,13 +9,13 @@ const LANES: usize = 32;
 
 /// `a·b + c`, fused where the level has it (`F`).
 #[inline(always)]
-fn fma<const F: bool>(a: f32, b: f32, c: f32) -> f32 {
+pub fn fma<const F: bool>(a: f32, b: f32, c: f32) -> f32 {
     if F { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// e^x, 2 ulp: 2^n · p(r) with r = x − n·ln 2 (Cephes' polynomial); saturates outside ±87.
 #[inline(always)]
-fn exp<const F: bool>(x: f32) -> f32 {
+pub fn exp<const F: bool>(x: f32) -> f32 {
     // 1.5·2^23: adding it rounds to an integer, which then stands in the low bits.
     const MAGIC: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 88.0);
@@ -37,7 +37,7 @@ fn exp<const F: bool>(x: f32) -> f32 {
     p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
-/// `Σ` of the lanes in a fixed order.
+/// `Σ` of the lanes in a fixed order, which `columns` shares.
 #[inline(always)]
 fn sum(lanes: &[f32; LANES]) -> f32 {
     let mut lanes = *lanes;

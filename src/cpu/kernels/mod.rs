@@ -9,6 +9,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod body;
+mod columns;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod tests;
 use super::activations::{Group, RowTarget};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType};
+pub use columns::{COLUMNS, Column};
 use std::sync::OnceLock;
 
 /// The instruction sets the kernels use.
@@ -119,6 +121,8 @@ pub struct Kernels {
     pub narrow: unsafe fn(src: &[f32], dst: &mut [u16]),
     /// One page of flash attention for up to 6 query rows (see `body::attend_page`).
     pub attend_page: unsafe fn(&mut AttendPage<'_>),
+    /// The same for 16 query rows, rows in lanes.
+    pub attend_columns: unsafe fn(&mut AttendColumns<'_>),
 }
 
 /// Operands of one page of attention.
@@ -135,6 +139,22 @@ pub struct AttendPage<'a> {
     pub state: &'a mut [(f32, f32)],
     /// Running outputs `[rows][head_dim]`, not yet divided by the sum.
     pub out: &'a mut [f32],
+}
+
+/// Operands of one page of attention, rows in lanes.
+pub struct AttendColumns<'a> {
+    /// Query rows `[head_dim]`, scaled.
+    pub q: &'a [Column],
+    /// Keys `[head_dim][PAGE_TOKENS]`.
+    pub k: &'a [f32],
+    /// Values `[PAGE_TOKENS][head_dim]`.
+    pub v: &'a [f32],
+    /// For each row the tokens of this page it sees, as a range.
+    pub seen: &'a [(usize, usize); COLUMNS],
+    /// Running maximum and sum.
+    pub state: &'a mut [Column; 2],
+    /// Running outputs `[head_dim]`, not yet divided by the sum.
+    pub out: &'a mut [Column],
 }
 
 /// The best level this CPU has (`MLXROCM_CPU_SIMD=portable|avx2` lowers it, for tests).

@@ -1,7 +1,9 @@
 //! The plain form of every kernel: the oracle of the SIMD levels, and what other CPUs run.
 
 use super::{
-    AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words, body,
+    AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words,
+    body,
+    columns::{self, Column},
 };
 use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
@@ -20,6 +22,7 @@ pub static KERNELS: Kernels = Kernels {
     widen,
     narrow,
     attend_page,
+    attend_columns,
 };
 
 /// `scale = max|x| / 32767` per block, ints rounded to nearest even. A block with a NaN or an
@@ -190,7 +193,51 @@ fn attend_page(page: &mut AttendPage<'_>) {
     body::attend_page::<false, Plain>(page);
 }
 
+fn attend_columns(page: &mut AttendColumns<'_>) {
+    columns::attend_columns::<false, Plain>(page);
+}
+
 struct Plain;
+
+impl columns::ColumnProducts for Plain {
+    unsafe fn scores<const T: usize>(
+        q: *const Column,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [Column; PAGE_TOKENS],
+    ) {
+        for (i, column) in scores[t..t + T].iter_mut().enumerate() {
+            column.fill(0.0);
+            for d in 0..dim {
+                // SAFETY: by contract.
+                let (q, k) = unsafe { (&*q.add(d), *k.add(d * PAGE_TOKENS + t + i)) };
+                column.iter_mut().zip(q).for_each(|(s, q)| *s += q * k);
+            }
+        }
+    }
+
+    unsafe fn values<const D: usize>(
+        p: &[Column; PAGE_TOKENS],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &Column,
+        out: *mut Column,
+    ) {
+        for i in d..d + D {
+            // SAFETY: by contract.
+            let out = unsafe { &mut *out.add(i) };
+            out.iter_mut().zip(keep).for_each(|(o, keep)| *o *= keep);
+            for (t, p) in p[..last].iter().enumerate() {
+                // SAFETY: by contract.
+                let v = unsafe { *v.add(t * dim + i) };
+                out.iter_mut().zip(p).for_each(|(o, p)| *o += p * v);
+            }
+        }
+    }
+}
 
 impl body::PageProducts for Plain {
     unsafe fn scores<const R: usize>(

@@ -334,6 +334,86 @@ fn attention_over_pages() {
 }
 
 #[test]
+fn attention_in_columns_gives_the_same_bits() {
+    let mut random = Random(seed());
+    for dim in [16, 64, 80, 128] {
+        let tokens = PAGE_TOKENS;
+        let q: Vec<f32> = random
+            .vector(COLUMNS * dim)
+            .iter()
+            .map(|q| q * 4.0)
+            .collect();
+        let (k, v) = (
+            random.vector(3 * dim * tokens),
+            random.vector(3 * dim * tokens),
+        );
+        // A window that begins in the first page, a whole page, an end in the third; row 15 sees
+        // nothing of the first page, row 0 nothing of the third.
+        let seen = |p: usize, r: usize| match p {
+            0 => ((2 * r + 2).min(tokens), tokens),
+            1 => (0, tokens),
+            _ => (0, r),
+        };
+        let lanes: [usize; COLUMNS] = std::array::from_fn(|r| r);
+        let columns: Vec<Column> = (0..dim).map(|d| lanes.map(|r| q[r * dim + d])).collect();
+        for kernels in available() {
+            let mut rows_state = [(f32::NEG_INFINITY, 0.0); COLUMNS];
+            let mut rows_out = vec![0.0f32; COLUMNS * dim];
+            let mut state = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
+            let mut out = vec![[0.0f32; COLUMNS]; dim];
+            for p in 0..3 {
+                let (k, v) = (&k[p * dim * tokens..], &v[p * dim * tokens..]);
+                let seen = lanes.map(|r| seen(p, r));
+                for from in (0..COLUMNS).step_by(5) {
+                    let to = (from + 5).min(COLUMNS);
+                    let mut page = AttendPage {
+                        q: &q[from * dim..to * dim],
+                        k,
+                        v,
+                        seen: &seen[from..to],
+                        state: &mut rows_state[from..to],
+                        out: &mut rows_out[from * dim..to * dim],
+                    };
+                    // SAFETY: `kernels` comes from `available`.
+                    unsafe { (kernels.attend_page)(&mut page) };
+                }
+                let mut page = AttendColumns {
+                    q: &columns,
+                    k,
+                    v,
+                    seen: &seen,
+                    state: &mut state,
+                    out: &mut out,
+                };
+                // SAFETY: as above.
+                unsafe { (kernels.attend_columns)(&mut page) };
+            }
+            for r in lanes {
+                let level = kernels.level;
+                assert_eq!(
+                    state[0][r].to_bits(),
+                    rows_state[r].0.to_bits(),
+                    "{level:?}"
+                );
+                assert_eq!(
+                    state[1][r].to_bits(),
+                    rows_state[r].1.to_bits(),
+                    "{level:?}"
+                );
+                for d in 0..dim {
+                    let (column, row) = (out[d][r], rows_out[r * dim + d]);
+                    assert_eq!(
+                        column.to_bits(),
+                        row.to_bits(),
+                        "{level:?} dim {dim} row {r}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn norms_and_activations() {
     let mut random = Random(seed());
     for len in [1, 31, 64, 576, 1000] {

@@ -1,12 +1,18 @@
 //! The inner products of attention.
 
-use crate::cpu::kernels::{AttendPage, body};
+use crate::cpu::kernels::columns::{self, Column};
+use crate::cpu::kernels::{AttendColumns, AttendPage, body};
 use crate::step::PAGE_TOKENS;
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn attend_page(page: &mut AttendPage<'_>) {
     body::attend_page::<true, Lanes8>(page);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn attend_columns(page: &mut AttendColumns<'_>) {
+    columns::attend_columns::<true, Lanes8>(page);
 }
 
 /// Inner products of attention on 8 lanes: 2 vectors × `R` rows of sums stay in registers.
@@ -70,6 +76,74 @@ impl body::PageProducts for Lanes8 {
             for (r, acc) in acc.iter().enumerate() {
                 _mm256_storeu_ps(out.add(r * dim + d), acc[0]);
                 _mm256_storeu_ps(out.add(r * dim + d + 8), acc[1]);
+            }
+        }
+    }
+}
+
+impl columns::ColumnProducts for Lanes8 {
+    #[inline(always)]
+    unsafe fn scores<const T: usize>(
+        q: *const Column,
+        k: *const f32,
+        dim: usize,
+        t: usize,
+        scores: &mut [Column; PAGE_TOKENS],
+    ) {
+        // SAFETY: by contract; reached only through `attend_columns` above, which has the features.
+        unsafe {
+            let mut acc = [[_mm256_setzero_ps(); 2]; T];
+            let mut k = k.add(t);
+            for d in 0..dim {
+                let q = q.add(d).cast::<f32>();
+                let (low, high) = (_mm256_loadu_ps(q), _mm256_loadu_ps(q.add(8)));
+                for (i, acc) in acc.iter_mut().enumerate() {
+                    let k = _mm256_broadcast_ss(&*k.add(i));
+                    acc[0] = _mm256_fmadd_ps(low, k, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(high, k, acc[1]);
+                }
+                k = k.add(PAGE_TOKENS);
+            }
+            for (acc, column) in acc.iter().zip(&mut scores[t..]) {
+                _mm256_storeu_ps(column.as_mut_ptr(), acc[0]);
+                _mm256_storeu_ps(column.as_mut_ptr().add(8), acc[1]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn values<const D: usize>(
+        p: &[Column; PAGE_TOKENS],
+        v: *const f32,
+        dim: usize,
+        d: usize,
+        last: usize,
+        keep: &Column,
+        out: *mut Column,
+    ) {
+        // SAFETY: by contract; reached only through `attend_columns` above, which has the features.
+        unsafe {
+            let keep = [0, 8].map(|i| _mm256_loadu_ps(keep.as_ptr().add(i)));
+            let out = out.add(d).cast::<f32>();
+            let mut acc: [[__m256; 2]; D] = std::array::from_fn(|i| {
+                [0, 1].map(|h| _mm256_mul_ps(_mm256_loadu_ps(out.add(i * 16 + 8 * h)), keep[h]))
+            });
+            let mut v = v.add(d);
+            for p in p.get_unchecked(..last) {
+                let (low, high) = (
+                    _mm256_loadu_ps(p.as_ptr()),
+                    _mm256_loadu_ps(p.as_ptr().add(8)),
+                );
+                for (i, acc) in acc.iter_mut().enumerate() {
+                    let v = _mm256_broadcast_ss(&*v.add(i));
+                    acc[0] = _mm256_fmadd_ps(low, v, acc[0]);
+                    acc[1] = _mm256_fmadd_ps(high, v, acc[1]);
+                }
+                v = v.add(dim);
+            }
+            for (i, acc) in acc.iter().enumerate() {
+                _mm256_storeu_ps(out.add(i * 16), acc[0]);
+                _mm256_storeu_ps(out.add(i * 16 + 8), acc[1]);
             }
         }
     }

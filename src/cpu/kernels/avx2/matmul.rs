@@ -4,8 +4,9 @@
 //! Several token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all of them. One
 //! token row: codes are unpacked in registers.
 
+use super::panels::panels;
 use super::scales::{expand_scales, load16, scaled};
-use crate::cpu::activations::{BlockMeta, Group};
+use crate::cpu::activations::Group;
 use crate::cpu::kernels::{ScaleEntry, Tile, TileScratch, Words};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{ScalarType, ScaleForm};
@@ -115,7 +116,7 @@ pub fn matmul_tile(
 /// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
+pub fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
     let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
     let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
     _mm256_fmadd_ps(value, scale, acc)
@@ -218,80 +219,6 @@ pub const ZERO_F16: u8 = 2;
 /// Bytes ahead of the codes in use that `one` asks for.
 const PREFETCH: usize = 2048;
 
-/// One token row of one pair: broadcast, two multiplies, two additions.
-macro_rules! asm_row {
-    ($x:literal, $low:literal, $high:literal) => {
-        concat!(
-            "vpbroadcastd {t0}, dword ptr [{x} + ",
-            $x,
-            "]\n",
-            "vpmaddwd {t1}, {t0}, {w0}\n",
-            "vpmaddwd {t0}, {t0}, {w1}\n",
-            "vpaddd {",
-            $low,
-            "}, {",
-            $low,
-            "}, {t1}\n",
-            "vpaddd {",
-            $high,
-            "}, {",
-            $high,
-            "}, {t0}\n",
-        )
-    };
-}
-
-/// One pair of columns for six token rows.
-macro_rules! asm_pair {
-    ($w0:literal, $w1:literal, $x0:literal, $x1:literal, $x2:literal, $x3:literal, $x4:literal, $x5:literal) => {
-        concat!(
-            "vmovdqa {w0}, ymmword ptr [{w} + ",
-            $w0,
-            "]\n",
-            "vmovdqa {w1}, ymmword ptr [{w} + ",
-            $w1,
-            "]\n",
-            asm_row!($x0, "a0", "b0"),
-            asm_row!($x1, "a1", "b1"),
-            asm_row!($x2, "a2", "b2"),
-            asm_row!($x3, "a3", "b3"),
-            asm_row!($x4, "a4", "b4"),
-            asm_row!($x5, "a5", "b5"),
-        )
-    };
-}
-
-/// Eight pairs for six token rows: the inner loop of prefill. In assembly because the compiler
-/// either leaves it rolled or spills the sums, and in place because a function would pass them
-/// through memory. Reads 48 pairs at `x` and 256 words at `w`, 32-byte aligned; all 16 registers
-/// are in use.
-macro_rules! eight_pairs {
-    ($x:expr, $w:expr, $a0:ident $a1:ident $a2:ident $a3:ident $a4:ident $a5:ident,
-     $b0:ident $b1:ident $b2:ident $b3:ident $b4:ident $b5:ident) => {
-        std::arch::asm!(
-            asm_pair!("0", "32", "0", "4", "8", "12", "16", "20"),
-            asm_pair!("64", "96", "24", "28", "32", "36", "40", "44"),
-            asm_pair!("128", "160", "48", "52", "56", "60", "64", "68"),
-            asm_pair!("192", "224", "72", "76", "80", "84", "88", "92"),
-            asm_pair!("256", "288", "96", "100", "104", "108", "112", "116"),
-            asm_pair!("320", "352", "120", "124", "128", "132", "136", "140"),
-            asm_pair!("384", "416", "144", "148", "152", "156", "160", "164"),
-            asm_pair!("448", "480", "168", "172", "176", "180", "184", "188"),
-            w = in(reg) $w,
-            x = in(reg) $x,
-            a0 = inout(ymm_reg) $a0, b0 = inout(ymm_reg) $b0,
-            a1 = inout(ymm_reg) $a1, b1 = inout(ymm_reg) $b1,
-            a2 = inout(ymm_reg) $a2, b2 = inout(ymm_reg) $b2,
-            a3 = inout(ymm_reg) $a3, b3 = inout(ymm_reg) $b3,
-            a4 = inout(ymm_reg) $a4, b4 = inout(ymm_reg) $b4,
-            a5 = inout(ymm_reg) $a5, b5 = inout(ymm_reg) $b5,
-            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            t0 = out(ymm_reg) _, t1 = out(ymm_reg) _,
-            options(nostack, readonly, preserves_flags),
-        )
-    };
-}
-
 /// Several token rows: each block is unpacked once and used by all of them.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
@@ -325,120 +252,4 @@ fn several<const BITS: usize>(
             panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
         }
     }
-}
-
-/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of six.
-#[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-fn panels<const PAIRS: usize>(
-    ints: &[i16],
-    words: &Words,
-    from: usize,
-    meta: &[BlockMeta],
-    sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: &mut [[f32; TILE_ROWS]],
-) {
-    let rows = meta.len();
-    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
-    let mut row = 0;
-    // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
-    unsafe {
-        let words = words.0.as_ptr().add(from * 32);
-        while row + 6 <= rows {
-            let x = ints.as_ptr().add(row * BLOCK + from * 12).cast::<i32>();
-            let zero = _mm256_setzero_si256();
-            let [mut a0, mut a1, mut a2, mut a3, mut a4, mut a5] = [zero; 6];
-            let [mut b0, mut b1, mut b2, mut b3, mut b4, mut b5] = [zero; 6];
-            eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
-            if PAIRS == 16 {
-                let (x, words) = (x.add(48), words.add(256));
-                eight_pairs!(x, words, a0 a1 a2 a3 a4 a5, b0 b1 b2 b3 b4 b5);
-            }
-            let (meta, out) = (meta.as_ptr().add(row), out.as_mut_ptr().add(row));
-            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3), (a4, b4), (a5, b5)];
-            for (r, (a, b)) in pairs.into_iter().enumerate() {
-                let meta = &*meta.add(r);
-                let (sum, x) = (_mm256_set1_ps(sum(meta)), _mm256_set1_ps(meta.scale));
-                let to = out.add(r).cast::<f32>();
-                for (h, ints) in [(0, a), (1, b)] {
-                    let [scale, bias] =
-                        [0, 1].map(|i: usize| _mm256_loadu_ps(entry[i].as_ptr().add(8 * h)));
-                    let to = to.add(8 * h);
-                    let acc = _mm256_fmadd_ps(bias, sum, _mm256_loadu_ps(to));
-                    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), x);
-                    _mm256_storeu_ps(to, _mm256_fmadd_ps(value, scale, acc));
-                }
-            }
-            row += 6;
-        }
-        let x = |rest: usize| {
-            ints.as_ptr()
-                .add(row * BLOCK + from * 2 * rest)
-                .cast::<i32>()
-        };
-        let (meta, out) = (&meta[row..], out.as_mut_ptr().add(row));
-        match rows - row {
-            1 => flush_rows(&few_rows::<1, PAIRS>(x(1), words), meta, &sum, entry, out),
-            2 => flush_rows(&few_rows::<2, PAIRS>(x(2), words), meta, &sum, entry, out),
-            3 => flush_rows(&few_rows::<3, PAIRS>(x(3), words), meta, &sum, entry, out),
-            4 => flush_rows(&few_rows::<4, PAIRS>(x(4), words), meta, &sum, entry, out),
-            5 => flush_rows(&few_rows::<5, PAIRS>(x(5), words), meta, &sum, entry, out),
-            _ => {}
-        }
-    }
-}
-
-/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
-///
-/// # Safety
-/// `meta` and `out` have `R` rows.
-#[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-unsafe fn flush_rows<const R: usize>(
-    sums: &[[__m256i; 2]; R],
-    meta: &[BlockMeta],
-    sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: *mut [f32; TILE_ROWS],
-) {
-    // SAFETY: by contract.
-    unsafe {
-        for h in 0..2 {
-            let scale = _mm256_loadu_ps(entry[0].as_ptr().add(8 * h));
-            let bias = _mm256_loadu_ps(entry[1].as_ptr().add(8 * h));
-            for (r, ints) in sums.iter().enumerate() {
-                let meta = meta.get_unchecked(r);
-                let to = out.add(r).cast::<f32>().add(8 * h);
-                let acc = _mm256_loadu_ps(to);
-                _mm256_storeu_ps(to, flush(acc, ints[h], scale, bias, sum(meta), meta.scale));
-            }
-        }
-    }
-}
-
-/// `R` token rows × `PAIRS` pairs.
-///
-/// # Safety
-/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
-#[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-unsafe fn few_rows<const R: usize, const PAIRS: usize>(
-    x: *const i32,
-    words: *const i16,
-) -> [[__m256i; 2]; R] {
-    let mut ints = [[_mm256_setzero_si256(); 2]; R];
-    for j in 0..PAIRS {
-        // SAFETY: by contract.
-        unsafe {
-            let low = _mm256_load_si256(words.add(j * 32).cast());
-            let high = _mm256_load_si256(words.add(j * 32 + 16).cast());
-            for (r, ints) in ints.iter_mut().enumerate() {
-                let x = _mm256_set1_epi32(x.add(j * R + r).read_unaligned());
-                ints[0] = _mm256_add_epi32(ints[0], _mm256_madd_epi16(low, x));
-                ints[1] = _mm256_add_epi32(ints[1], _mm256_madd_epi16(high, x));
-            }
-        }
-    }
-    ints
 }

@@ -4,6 +4,7 @@ mod activations;
 mod attention;
 mod dense;
 mod matmul;
+mod panels;
 mod scales;
 
 pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
@@ -14,7 +15,7 @@ use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx2,
-    panel: 6,
+    panel: 4,
     quantize_row: activations::quantize_row,
     matmul_tile: matmul::matmul_tile,
     dense_tile: dense::dense_tile,
@@ -23,6 +24,7 @@ pub static KERNELS: Kernels = Kernels {
     widen,
     narrow,
     attend_page: attention::attend_page,
+    attend_columns: attention::attend_columns,
 };
 
 #[target_feature(enable = "avx2,fma,f16c")]
