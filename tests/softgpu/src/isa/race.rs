@@ -98,11 +98,7 @@ impl<'l> Group<'l> {
             c.write_epoch == epoch && u32::from(c.writer) != wave && c.write_bytes & bytes != 0;
         let both_atomic = access == Access::Atomic && c.written & ATOMIC != 0;
         if other_writer && !both_atomic && checks.lds_race {
-            let verb = if access.reads() {
-                "read"
-            } else {
-                "write"
-            };
+            let verb = if access.reads() { "read" } else { "write" };
             return Err(format!(
                 "LDS race: {verb} by wave {wave} of what wave {} wrote since the last barrier",
                 c.writer
@@ -419,11 +415,7 @@ impl GlobalRace {
                     && !(me.is_atomic() && other.is_atomic())
                     && !self.ordered(g, w, other)
             };
-            let verb = if access.reads() {
-                "read"
-            } else {
-                "write"
-            };
+            let verb = if access.reads() { "read" } else { "write" };
             if conflicts(writer) {
                 return Err(race(g, lane, verb, at - n, writer, "wrote"));
             }

@@ -1,0 +1,381 @@
+//! Cases: assembly, how registers are filled before, what they must be after; run on every target
+//! whose assembler knows the instruction.
+
+use crate::numbers::{Random, d, f, h};
+use softgpu::isa::Checks;
+use softgpu::isa::testing::{Snippets, State};
+use softgpu::memory::Memory;
+use std::collections::BTreeSet;
+
+pub const TARGETS: [&str; 9] = [
+    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
+];
+
+/// 9 to 12.
+pub fn generation(target: &str) -> u32 {
+    if target.starts_with("gfx9") {
+        9
+    } else {
+        target[3..5].parse().expect("a target's name")
+    }
+}
+
+/// How a result register is compared.
+#[derive(Clone, Copy, Debug)]
+pub enum Close {
+    Bits,
+    /// Any quiet NaN for a NaN; else within so many units in the last place.
+    F32(u32),
+    /// The low half; the high half exactly.
+    F16(u32),
+    PF16(u32),
+    /// A register pair.
+    F64(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reg {
+    V(usize),
+    S(usize),
+}
+
+type Prepare = Box<dyn Fn(&mut State, &mut Random, usize) + Send + Sync>;
+type Expect = Box<dyn Fn(&str, &State, &mut State) + Send + Sync>;
+
+/// One case. In `asm`, `{vcc}`, `{exec}` and `{sN}` stand for lane masks of the wave's size.
+pub struct Case {
+    pub asm: String,
+    /// Targets beside which the case is not meant at all (other spellings, other rules).
+    pub on: fn(&str) -> bool,
+    /// Waves of 64 on every target.
+    pub wave64: bool,
+    pub runs: usize,
+    /// Sets inputs; all registers are random before. The number is the run's.
+    pub prepare: Prepare,
+    /// From the registers before, changes a copy of them to what must come out.
+    pub expect: Expect,
+    pub close: Vec<(Reg, Close)>,
+}
+
+impl Case {
+    pub fn new(
+        asm: impl Into<String>,
+        prepare: impl Fn(&mut State, &mut Random, usize) + Send + Sync + 'static,
+        expect: impl Fn(&str, &State, &mut State) + Send + Sync + 'static,
+    ) -> Case {
+        Case {
+            asm: asm.into(),
+            on: |_| true,
+            wave64: false,
+            runs: 12,
+            prepare: Box::new(prepare),
+            expect: Box::new(expect),
+            close: Vec::new(),
+        }
+    }
+
+    pub fn on(mut self, on: fn(&str) -> bool) -> Case {
+        self.on = on;
+        self
+    }
+
+    pub fn wave64(mut self) -> Case {
+        self.wave64 = true;
+        self
+    }
+
+    pub fn runs(mut self, runs: usize) -> Case {
+        self.runs = runs;
+        self
+    }
+
+    pub fn close(mut self, reg: Reg, close: Close) -> Case {
+        self.close.push((reg, close));
+        self
+    }
+
+    fn lanes(&self, target: &str) -> usize {
+        if self.wave64 || generation(target) == 9 {
+            64
+        } else {
+            32
+        }
+    }
+
+    fn text(&self, target: &str) -> String {
+        let wide = self.lanes(target) == 64;
+        let mut text = self
+            .asm
+            .replace("{vcc}", if wide { "vcc" } else { "vcc_lo" })
+            .replace("{exec}", if wide { "exec" } else { "exec_lo" });
+        while let Some(at) = text.find("{s") {
+            let end = at + text[at..].find('}').expect("a closed placeholder");
+            let n: usize = text[at + 2..end].parse().expect("a register number");
+            let register = if wide {
+                format!("s[{n}:{}]", n + 1)
+            } else {
+                format!("s{n}")
+            };
+            text.replace_range(at..=end, &register);
+        }
+        text
+    }
+}
+
+/// The cases of one wave size that a target has, assembled.
+pub struct Batch<'c> {
+    pub cases: Vec<&'c Case>,
+    pub code: Snippets,
+}
+
+/// Messages for instructions (or encodings of them) that a target has not.
+const ABSENT: [&str; 3] = [
+    "instruction not supported on this GPU",
+    "invalid instruction",
+    "variant of this instruction is not supported",
+];
+
+/// Assembles what the target has; any other complaint of the assembler is a mistake in a case.
+pub fn assemble<'c>(target: &str, cases: &[&'c Case], wave64: bool) -> Option<Batch<'c>> {
+    let mut cases: Vec<&Case> = cases
+        .iter()
+        .copied()
+        .filter(|c| (c.on)(target) && c.wave64 == wave64)
+        .collect();
+    loop {
+        if cases.is_empty() {
+            return None;
+        }
+        let texts: Vec<String> = cases.iter().map(|c| c.text(target)).collect();
+        let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let wide = wave64 || generation(target) == 9;
+        let message = match Snippets::new(target, wide, &lines) {
+            Ok(code) => return Some(Batch { cases, code }),
+            Err(message) => message,
+        };
+        let mut absent = BTreeSet::new();
+        for error in message.lines().filter(|l| l.contains(": error: ")) {
+            let (place, what) = error.split_once(": error: ").expect("an error");
+            let line: usize = place
+                .split(':')
+                .nth(1)
+                .and_then(|n| n.parse().ok())
+                .unwrap_or_else(|| panic!("{target}: {error}"));
+            // Each snippet has its lines and an s_endpgm.
+            let mut first = 1;
+            let case = texts
+                .iter()
+                .position(|t| {
+                    first += t.lines().count() + 1;
+                    line < first
+                })
+                .expect("a line of ours");
+            assert!(
+                ABSENT.iter().any(|a| what.contains(a)),
+                "{target}: {}: {what}",
+                texts[case]
+            );
+            absent.insert(case);
+        }
+        assert!(!absent.is_empty(), "{target}: {message}");
+        let mut i = 0;
+        cases.retain(|_| {
+            i += 1;
+            !absent.contains(&(i - 1))
+        });
+    }
+}
+
+/// A state with every register random; 40 vector registers and no LDS.
+pub fn random_state(target: &str, wave64: bool, random: &mut Random) -> State {
+    let mut s = if wave64 {
+        State::wide(target)
+    } else {
+        State::new(target)
+    };
+    s.v.truncate(40);
+    s.acc.clear();
+    s.lds.clear();
+    s.scratch = 0;
+    s.s.iter_mut().for_each(|r| *r = random.next() as u32);
+    for row in &mut s.v {
+        row.iter_mut().for_each(|v| *v = random.next() as u32);
+    }
+    s.vcc = random.next();
+    s.m0 = random.next() as u32;
+    s.scc = random.next() & 16 != 0;
+    s
+}
+
+fn ulps(a: i64, b: i64) -> u64 {
+    // Sign and magnitude to a line of integers.
+    let line = |v: i64| if v < 0 { i64::MIN.wrapping_sub(v) } else { v };
+    line(a).abs_diff(line(b))
+}
+
+fn same_f32(want: u64, got: u64, n: u32) -> bool {
+    if f(want).is_nan() {
+        return f(got).is_nan() && got & 0x40_0000 != 0;
+    }
+    let wide = |v: u64| i64::from(v as u32 as i32) << 32;
+    !f(got).is_nan() && ulps(wide(want), wide(got)) <= u64::from(n) << 32
+}
+
+fn same_f16(want: u64, got: u64, n: u32) -> bool {
+    let (want, got) = (want & 0xffff, got & 0xffff);
+    if h(want).is_nan() {
+        return h(got).is_nan() && got & 0x200 != 0;
+    }
+    let wide = |v: u64| i64::from(v as u16 as i16) << 48;
+    !h(got).is_nan() && ulps(wide(want), wide(got)) <= u64::from(n) << 48
+}
+
+fn same(close: Close, want: u64, got: u64) -> bool {
+    match close {
+        Close::Bits => want == got,
+        Close::F32(n) => same_f32(want, got, n),
+        Close::F16(n) => same_f16(want, got, n) && want >> 16 == got >> 16,
+        Close::PF16(n) => same_f16(want, got, n) && same_f16(want >> 16, got >> 16, n),
+        Close::F64(n) => {
+            if d(want).is_nan() {
+                d(got).is_nan() && got >> 51 & 1 != 0
+            } else {
+                !d(got).is_nan() && ulps(want as i64, got as i64) <= n
+            }
+        }
+    }
+}
+
+/// The first difference, in words.
+fn difference(case: &Case, want: &State, got: &State) -> Option<String> {
+    let mut want = want.clone();
+    for (reg, close) in &case.close {
+        let pair = matches!(close, Close::F64(_));
+        match *reg {
+            Reg::V(r) => {
+                for lane in 0..want.lanes {
+                    let read = |s: &State| {
+                        let high = if pair { s.v[r + 1][lane] } else { 0 };
+                        u64::from(s.v[r][lane]) | u64::from(high) << 32
+                    };
+                    if !same(*close, read(&want), read(got)) {
+                        let (w, g) = (read(&want), read(got));
+                        return Some(format!("v{r} lane {lane}: want {w:#x}, got {g:#x}"));
+                    }
+                    want.v[r][lane] = got.v[r][lane];
+                    if pair {
+                        want.v[r + 1][lane] = got.v[r + 1][lane];
+                    }
+                }
+            }
+            Reg::S(r) => {
+                if !same(*close, u64::from(want.s[r]), u64::from(got.s[r])) {
+                    return Some(format!("s{r}: want {:#x}, got {:#x}", want.s[r], got.s[r]));
+                }
+                want.s[r] = got.s[r];
+            }
+        }
+    }
+    if want == *got {
+        return None;
+    }
+    for r in 0..want.s.len() {
+        if want.s[r] != got.s[r] {
+            return Some(format!("s{r}: want {:#x}, got {:#x}", want.s[r], got.s[r]));
+        }
+    }
+    for (name, w, g) in [("v", &want.v, &got.v), ("a", &want.acc, &got.acc)] {
+        for r in 0..w.len() {
+            for lane in 0..want.lanes {
+                if w[r][lane] != g[r][lane] {
+                    let (w, g) = (w[r][lane], g[r][lane]);
+                    return Some(format!("{name}{r} lane {lane}: want {w:#x}, got {g:#x}"));
+                }
+            }
+        }
+    }
+    if let Some(i) = (0..want.lds.len()).find(|i| want.lds[*i] != got.lds[*i]) {
+        let (w, g) = (want.lds[i], got.lds[i]);
+        return Some(format!("LDS byte {i}: want {w:#x}, got {g:#x}"));
+    }
+    let rest = |s: &State| {
+        format!(
+            "vcc {:#x} exec {:#x} m0 {:#x} scc {}",
+            s.vcc, s.exec, s.m0, s.scc
+        )
+    };
+    Some(format!("want {}, got {}", rest(&want), rest(got)))
+}
+
+/// The sources of the lane that differs, for the message.
+fn sources(message: &str, s: &State) -> String {
+    let lane = message
+        .split("lane ")
+        .nth(1)
+        .and_then(|t| t.split(':').next()?.parse::<usize>().ok());
+    match lane {
+        Some(lane) => {
+            let words: Vec<String> = (2..8).map(|r| format!("{:#x}", s.v[r][lane])).collect();
+            format!("v2..v7 {} v0 {:#x}", words.join(" "), s.v[0][lane])
+        }
+        None => format!("s2..s7 {:x?} scc {}", &s.s[2..8], s.scc),
+    }
+}
+
+/// Runs all cases on all targets; one panic lists what failed.
+#[track_caller]
+pub fn run(cases: &[Case]) {
+    let all: Vec<&Case> = cases.iter().collect();
+    let mut failures = Vec::new();
+    let mut ran = vec![false; cases.len()];
+    for target in TARGETS {
+        for wave64 in [false, true] {
+            let Some(batch) = assemble(target, &all, wave64) else {
+                continue;
+            };
+            for (i, case) in batch.cases.iter().enumerate() {
+                let at = cases
+                    .iter()
+                    .position(|c| std::ptr::eq(c, *case))
+                    .expect("one of ours");
+                ran[at] = true;
+                if let Err(e) = run_case(target, case, &batch.code, i) {
+                    failures.push(format!("{target}: {}: {e}", case.asm));
+                }
+            }
+        }
+    }
+    for (case, ran) in cases.iter().zip(ran) {
+        if !ran {
+            failures.push(format!("no target has {}", case.asm));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} failures:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+fn run_case(target: &str, case: &Case, code: &Snippets, i: usize) -> Result<(), String> {
+    for run in 0..case.runs {
+        let mut random = Random::new(run as u64 * 977 + 13);
+        let mut input = random_state(target, case.wave64, &mut random);
+        // Every third run leaves some lanes out.
+        if run % 3 == 2 {
+            input.exec &= random.next() | 1;
+        }
+        (case.prepare)(&mut input, &mut random, run);
+        let mut want = input.clone();
+        (case.expect)(target, &input, &mut want);
+        let got = code.run(i, &input, &Memory::new(), Checks::default())?;
+        if let Some(difference) = difference(case, &want, &got) {
+            return Err(format!(
+                "run {run}: {difference} [{}]",
+                sources(&difference, &input)
+            ));
+        }
+    }
+    Ok(())
+}

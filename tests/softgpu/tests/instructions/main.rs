@@ -1,0 +1,17 @@
+//! Every instruction that the software GPU decodes, against expectations written from the pseudo-code of
+//! AMD's "Instruction Set Architecture" reference guides: AMD Instinct MI200 and MI300 (CDNA 2 and 3),
+//! RDNA 2, RDNA 3, RDNA 3.5 and RDNA 4; the chapters "Instructions" (scalar, vector, memory) unless a
+//! file names another. Expectations are plain integer and f64 arithmetic; nothing of the interpreter.
+//!
+//! Modes are those of compiled kernels: round to nearest even, denormals kept, IEEE; signalling NaNs are
+//! not tried where IEEE mode would quiet them.
+
+mod harness;
+mod numbers;
+mod salu;
+mod tables;
+
+#[test]
+fn scalar_integers() {
+    harness::run(&salu::cases());
+}
