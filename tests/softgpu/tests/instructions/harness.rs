@@ -23,9 +23,10 @@ pub fn generation(target: &str) -> u32 {
 /// How a result register is compared.
 #[derive(Clone, Copy, Debug)]
 pub enum Close {
-    Bits,
     /// Any quiet NaN for a NaN; else within so many units in the last place.
     F32(u32),
+    /// Within an absolute distance.
+    Near32(f64),
     /// The low half; the high half exactly.
     F16(u32),
     PF16(u32),
@@ -231,19 +232,23 @@ fn same_f16(want: u64, got: u64, n: u32) -> bool {
 }
 
 fn same(close: Close, want: u64, got: u64) -> bool {
-    match close {
-        Close::Bits => want == got,
-        Close::F32(n) => same_f32(want, got, n),
-        Close::F16(n) => same_f16(want, got, n) && want >> 16 == got >> 16,
-        Close::PF16(n) => same_f16(want, got, n) && same_f16(want >> 16, got >> 16, n),
-        Close::F64(n) => {
-            if d(want).is_nan() {
-                d(got).is_nan() && got >> 51 & 1 != 0
-            } else {
-                !d(got).is_nan() && ulps(want as i64, got as i64) <= n
+    want == got
+        || match close {
+            Close::F32(n) => same_f32(want, got, n),
+            Close::Near32(limit) => {
+                let (want, got) = (f64::from(f(want)), f64::from(f(got)));
+                (want - got).abs() <= limit || want.is_nan() && got.is_nan()
+            }
+            Close::F16(n) => same_f16(want, got, n) && want >> 16 == got >> 16,
+            Close::PF16(n) => same_f16(want, got, n) && same_f16(want >> 16, got >> 16, n),
+            Close::F64(n) => {
+                if d(want).is_nan() {
+                    d(got).is_nan() && got >> 51 & 1 != 0
+                } else {
+                    !d(got).is_nan() && ulps(want as i64, got as i64) <= n
+                }
             }
         }
-    }
 }
 
 /// The first difference, in words.

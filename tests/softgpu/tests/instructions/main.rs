@@ -10,8 +10,20 @@ mod harness;
 mod numbers;
 mod salu;
 mod tables;
+mod valu_float;
+mod valu_int;
 
 #[test]
 fn scalar_integers() {
     harness::run(&salu::cases());
+}
+
+#[test]
+fn vector_integers() {
+    harness::run(&valu_int::cases());
+}
+
+#[test]
+fn vector_floats() {
+    harness::run(&valu_float::cases());
 }

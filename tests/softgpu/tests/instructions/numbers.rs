@@ -349,6 +349,18 @@ pub fn edge(kind: Kind, i: usize, random: &mut Random) -> u64 {
     }
 }
 
+/// Places of edges that matter most beside each other: zeros, ones, extremes, infinities, NaN.
+pub fn keys(kind: Kind) -> &'static [usize] {
+    match kind {
+        Kind::U32 | Kind::U16 | Kind::P16 => &[0, 1, 36, 31, 32, 18, 35, 12],
+        Kind::F32 | Kind::PF32 => &[0, 1, 2, 80, 58, 59, 3, 62],
+        Kind::F16 | Kind::PF16 => &[0, 1, 30, 66, 64, 65, 31, 2],
+        Kind::PBf16 => &[0, 1, 29, 28],
+        Kind::U64 => &[0, 1, 12, 7, 8, 5, 6],
+        Kind::F64 => &[0, 1, 2, 42, 40, 41, 3, 46],
+    }
+}
+
 /// Any value: mostly edges, else random bits or a number of middling size.
 pub fn any(kind: Kind, random: &mut Random) -> u64 {
     let choice = random.below(8);

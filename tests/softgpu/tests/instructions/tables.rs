@@ -3,7 +3,7 @@
 //! Vector cases write v0 (or v[0:1]) from v2, v4 and v6; scalar cases s0 (or s[0:1]) from s2, s4, s6.
 
 use crate::harness::{Case, Close, Reg, generation};
-use crate::numbers::{Kind, any, edge, edges};
+use crate::numbers::{Kind, Random, any, edge, edges, keys};
 use softgpu::isa::testing::State;
 
 pub fn is_wide(kind: Kind) -> bool {
@@ -34,17 +34,43 @@ pub fn write(s: &mut State, kind: Kind, r: usize, lane: usize, v: u64) {
     }
 }
 
-/// Fills v2, v4, ... with values of these kinds; a single source meets every edge.
-pub fn fill(kinds: &'static [Kind]) -> impl Fn(&mut State, &mut crate::numbers::Random, usize) {
+/// The sources of try `i`: a single one meets every edge, several meet all their key values together, then
+/// come mixed ones.
+fn sources(kinds: &[Kind], mut i: usize, random: &mut Random) -> Vec<u64> {
+    if let [kind] = kinds {
+        return vec![if i < edges(*kind) {
+            edge(*kind, i, random)
+        } else {
+            any(*kind, random)
+        }];
+    }
+    // Six of three sources make 216 tries.
+    let most = if kinds.len() == 2 { 8 } else { 6 };
+    let mut places = Vec::new();
+    for kind in kinds {
+        let keys = keys(*kind);
+        let n = keys.len().min(most);
+        places.push(keys[i % n]);
+        i /= n;
+    }
+    let together = i == 0;
+    let mut values = Vec::new();
+    for (kind, place) in kinds.iter().zip(places) {
+        values.push(if together {
+            edge(*kind, place, random)
+        } else {
+            any(*kind, random)
+        });
+    }
+    values
+}
+
+/// Fills v2, v4, ... with values of these kinds.
+pub fn fill(kinds: &'static [Kind]) -> impl Fn(&mut State, &mut Random, usize) {
     move |s, random, run| {
-        for (k, kind) in kinds.iter().enumerate() {
-            for lane in 0..s.lanes {
-                let i = run * s.lanes + lane;
-                let v = if kinds.len() == 1 && i < edges(*kind) {
-                    edge(*kind, i, random)
-                } else {
-                    any(*kind, random)
-                };
+        for lane in 0..s.lanes {
+            let values = sources(kinds, run * s.lanes + lane, random);
+            for (k, (kind, v)) in kinds.iter().zip(values).enumerate() {
                 write(s, *kind, 2 + 2 * k, lane, v);
             }
         }
@@ -137,14 +163,9 @@ pub fn keeping(
 }
 
 /// Scalar sources: s2, s4, s6 (pairs where wide).
-pub fn scalars(kinds: &'static [Kind]) -> impl Fn(&mut State, &mut crate::numbers::Random, usize) {
+pub fn scalars(kinds: &'static [Kind]) -> impl Fn(&mut State, &mut Random, usize) {
     move |s, random, run| {
-        for (k, kind) in kinds.iter().enumerate() {
-            let v = if kinds.len() == 1 && run < edges(*kind) {
-                edge(*kind, run, random)
-            } else {
-                any(*kind, random)
-            };
+        for (k, (kind, v)) in kinds.iter().zip(sources(kinds, run, random)).enumerate() {
             let r = 2 + 2 * k;
             s.s[r] = v as u32;
             if is_wide(*kind) {
@@ -213,5 +234,5 @@ pub fn scalar_text(
         Kind::F16 => vec![(Reg::S(0), Close::F16(0))],
         _ => Vec::new(),
     };
-    case.runs(if src.len() == 1 { 90 } else { 60 })
+    case.runs(if src.len() == 1 { 84 } else { 100 })
 }
