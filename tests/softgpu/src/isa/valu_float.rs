@@ -447,13 +447,16 @@ fn half(name: &str, target: &Target) -> Option<Op> {
         "v_mul_f16" => a2(F16, h2(|a, b| a * b)),
         "v_fma_f16" => a3(F16, l3(fma16)).keeps(),
         "v_fma_legacy_f16" => a3(F16, l3(fma16)),
-        "v_fmac_f16" => a3(F16, l3(fma16)).acc(),
-        "v_fmaak_f16" | "v_fmamk_f16" => a3(F16, l3(fma16)),
+        "v_fmac_f16" => a3(F16, l3(fma16)).acc().keeps(),
+        "v_fmaak_f16" | "v_fmamk_f16" => a3(F16, l3(fma16)).keeps(),
         "v_mad_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).keeps(),
-        "v_mad_legacy_f16" | "v_madak_f16" | "v_madmk_f16" => {
-            a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c))
+        "v_mad_legacy_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)),
+        "v_madak_f16" | "v_madmk_f16" => {
+            a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).keeps()
         }
-        "v_mac_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).acc(),
+        "v_mac_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c))
+            .acc()
+            .keeps(),
         "v_min_f16" | "v_min_num_f16" => a2(F16, h2(min_num)),
         "v_max_f16" | "v_max_num_f16" => a2(F16, h2(max_num)),
         "v_minimum_f16" => a2(F16, h2(minimum)),

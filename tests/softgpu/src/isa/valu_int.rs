@@ -143,7 +143,12 @@ fn saturated(name: &str) -> Option<Op> {
         ),
         _ => return None,
     };
-    Some(op.saturating())
+    // The signed 16-bit ones are new with gfx9 and keep the high half there.
+    Some(if name.ends_with("_i16") {
+        op.saturating().keeps()
+    } else {
+        op.saturating()
+    })
 }
 
 /// The operation of this name.
@@ -387,7 +392,10 @@ fn short(name: &str, target: &Target) -> Option<Op> {
         && (!name.contains("mad") || name.contains("legacy"))
         && !name.contains("_nc_")
         && !name.ends_with("_i16")
-        || matches!(name, "v_min_i16" | "v_max_i16" | "v_ashrrev_i16");
+        || matches!(
+            name,
+            "v_min_i16" | "v_max_i16" | "v_ashrrev_i16" | "v_mad_legacy_i16"
+        );
     Some(if target.generation == 9 && vop2 {
         op
     } else {

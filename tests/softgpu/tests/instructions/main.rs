@@ -6,6 +6,7 @@
 //! Modes are those of compiled kernels: round to nearest even, denormals kept, IEEE; signalling NaNs are
 //! not tried where IEEE mode would quiet them.
 
+mod half;
 mod harness;
 mod numbers;
 mod salu;
@@ -26,4 +27,9 @@ fn vector_integers() {
 #[test]
 fn vector_floats() {
     harness::run(&valu_float::cases());
+}
+
+#[test]
+fn halves() {
+    harness::run(&half::cases());
 }
