@@ -34,6 +34,8 @@ pub enum Close {
     Near16(f64),
     /// The high half is an f16, the low half exact.
     High16,
+    /// The high half is not looked at.
+    Low16,
     /// Not looked at (a register that the snippet uses on its way).
     Any,
     /// A register pair.
@@ -248,6 +250,7 @@ fn same(close: Close, want: u64, got: u64) -> bool {
             Close::PF16(n) => same_f16(want, got, n) && same_f16(want >> 16, got >> 16, n),
             Close::Near16(limit) => (h(want) - h(got)).abs() <= limit && want >> 16 == got >> 16,
             Close::High16 => same_f16(want >> 16, got >> 16, 0) && want & 0xffff == got & 0xffff,
+            Close::Low16 => want & 0xffff == got & 0xffff,
             Close::Any => true,
             Close::F64(n) => {
                 if d(want).is_nan() {

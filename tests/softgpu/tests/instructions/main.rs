@@ -6,6 +6,8 @@
 //! Modes are those of compiled kernels: round to nearest even, denormals kept, IEEE; signalling NaNs are
 //! not tried where IEEE mode would quiet them.
 
+mod compare;
+mod convert;
 mod half;
 mod harness;
 mod numbers;
@@ -32,4 +34,14 @@ fn vector_floats() {
 #[test]
 fn halves() {
     harness::run(&half::cases());
+}
+
+#[test]
+fn comparisons() {
+    harness::run(&compare::cases());
+}
+
+#[test]
+fn conversions() {
+    harness::run(&convert::cases());
 }
