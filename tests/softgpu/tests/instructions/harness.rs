@@ -36,6 +36,8 @@ pub enum Close {
     High16,
     /// The high half is not looked at.
     Low16,
+    /// The low half within ulps; the high half is not looked at.
+    Half(u32),
     /// Not looked at (a register that the snippet uses on its way).
     Any,
     /// A register pair.
@@ -49,6 +51,8 @@ pub enum Reg {
 }
 
 type Prepare = Box<dyn Fn(&mut State, &mut Random, usize) + Send + Sync>;
+/// From the target, the registers and the memory before; changes the registers and the memory.
+type MemoryExpect = Box<dyn Fn(&str, &State, &mut State, &mut [u8]) + Send + Sync>;
 type Expect = Box<dyn Fn(&str, &State, &mut State) + Send + Sync>;
 
 /// One case. In `asm`, `{vcc}`, `{exec}` and `{sN}` stand for lane masks of the wave's size.
@@ -64,6 +68,8 @@ pub struct Case {
     /// From the registers before, changes a copy of them to what must come out.
     pub expect: Expect,
     pub close: Vec<(Reg, Close)>,
+    /// Bytes of device memory (random; s[2:3] holds the address) and what becomes of them.
+    pub memory: Option<(usize, MemoryExpect)>,
 }
 
 impl Case {
@@ -80,7 +86,20 @@ impl Case {
             prepare: Box::new(prepare),
             expect: Box::new(expect),
             close: Vec::new(),
+            memory: None,
         }
+    }
+
+    /// A case with device memory.
+    pub fn with_memory(
+        asm: impl Into<String>,
+        bytes: usize,
+        prepare: impl Fn(&mut State, &mut Random, usize) + Send + Sync + 'static,
+        expect: impl Fn(&str, &State, &mut State, &mut [u8]) + Send + Sync + 'static,
+    ) -> Case {
+        let mut case = Case::new(asm, prepare, |_, _, _| {});
+        case.memory = Some((bytes, Box::new(expect)));
+        case
     }
 
     pub fn on(mut self, on: fn(&str) -> bool) -> Case {
@@ -251,6 +270,7 @@ fn same(close: Close, want: u64, got: u64) -> bool {
             Close::Near16(limit) => (h(want) - h(got)).abs() <= limit && want >> 16 == got >> 16,
             Close::High16 => same_f16(want >> 16, got >> 16, 0) && want & 0xffff == got & 0xffff,
             Close::Low16 => want & 0xffff == got & 0xffff,
+            Close::Half(n) => same_f16(want, got, n),
             Close::Any => true,
             Close::F64(n) => {
                 if d(want).is_nan() {
@@ -356,7 +376,8 @@ pub fn run(cases: &[Case]) {
                     .expect("one of ours");
                 ran[at] = true;
                 if let Err(e) = run_case(target, case, &batch.code, i) {
-                    failures.push(format!("{target}: {}: {e}", case.asm));
+                    let text = case.asm.replace('\n', "; ");
+                    failures.push(format!("{target}: {text}: {e}"));
                 }
             }
         }
@@ -382,10 +403,34 @@ fn run_case(target: &str, case: &Case, code: &Snippets, i: usize) -> Result<(), 
         if run % 3 == 2 {
             input.exec &= random.next() | 1;
         }
+        let memory = Memory::new();
+        let mut region = None;
+        if let Some((bytes, _)) = &case.memory {
+            let base = memory.allocate(*bytes, "case").ok_or("no memory")?;
+            let content: Vec<u8> = (0..*bytes).map(|_| random.next() as u8).collect();
+            // SAFETY: the allocation just made, of this size.
+            unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), base as *mut u8, *bytes) };
+            memory.mark_initialised(base, *bytes);
+            (input.s[2], input.s[3]) = (base as u32, (base >> 32) as u32);
+            region = Some((base, content));
+        }
         (case.prepare)(&mut input, &mut random, run);
         let mut want = input.clone();
         (case.expect)(target, &input, &mut want);
-        let got = code.run(i, &input, &Memory::new(), Checks::default())?;
+        if let (Some((_, expect)), Some((_, content))) = (&case.memory, &mut region) {
+            expect(target, &input, &mut want, content);
+        }
+        let got = code.run(i, &input, &memory, Checks::default())?;
+        if let Some((base, content)) = region {
+            // SAFETY: as above; the run is over.
+            let after = unsafe { std::slice::from_raw_parts(base as *const u8, content.len()) };
+            if let Some(at) = (0..content.len()).find(|at| content[*at] != after[*at]) {
+                return Err(format!(
+                    "run {run}: memory byte {at}: want {:#x}, got {:#x}",
+                    content[at], after[at]
+                ));
+            }
+        }
         if let Some(difference) = difference(case, &want, &got) {
             return Err(format!(
                 "run {run}: {difference} [{}]",

@@ -7,11 +7,14 @@
 //! not tried where IEEE mode would quiet them.
 
 mod compare;
+mod control;
 mod convert;
 mod half;
 mod harness;
 mod numbers;
 mod salu;
+mod salu_float;
+mod smem;
 mod tables;
 mod valu_float;
 mod valu_int;
@@ -44,4 +47,19 @@ fn comparisons() {
 #[test]
 fn conversions() {
     harness::run(&convert::cases());
+}
+
+#[test]
+fn scalar_floats() {
+    harness::run(&salu_float::cases());
+}
+
+#[test]
+fn scalar_memory() {
+    harness::run(&smem::cases());
+}
+
+#[test]
+fn control_flow() {
+    harness::run(&control::cases());
 }
