@@ -182,14 +182,14 @@ fn packed(cases: &mut Vec<Case>) {
 /// An 8-bit float. FNUZ (CDNA 3): one NaN, 0x80, and no negative zero. OCP (RDNA 4): e4m3 has no
 /// infinities, e5m2 is IEEE-like.
 #[derive(Clone, Copy)]
-struct Small {
+pub struct Small {
     mantissa: i32,
     bias: i32,
     fnuz: bool,
 }
 
 impl Small {
-    fn new(bf8: bool, fnuz: bool) -> Small {
+    pub fn new(bf8: bool, fnuz: bool) -> Small {
         let mantissa = if bf8 { 2 } else { 3 };
         let ieee = if bf8 { 15 } else { 7 };
         Small {
@@ -208,7 +208,7 @@ impl Small {
         }
     }
 
-    fn decode(self, code: u64) -> f64 {
+    pub fn decode(self, code: u64) -> f64 {
         let code = code as u32 & 0xff;
         if self.fnuz && code == 0x80 {
             return f64::NAN;
@@ -233,7 +233,7 @@ impl Small {
     }
 
     /// To nearest even; overflow (MODE.FP16_OVFL is off) gives infinity, or NaN where there is none.
-    fn encode(self, v: f64) -> u64 {
+    pub fn encode(self, v: f64) -> u64 {
         let sign = if v.is_sign_negative() { 0x80 } else { 0 };
         let (top, above) = self.top();
         if v.is_nan() {

@@ -30,6 +30,8 @@ pub enum Close {
     /// The low half; the high half exactly.
     F16(u32),
     PF16(u32),
+    /// A bfloat16 in the low half, the high half exactly.
+    Bf16,
     /// The low half within an absolute distance.
     Near16(f64),
     /// The high half is an f16, the low half exact.
@@ -271,6 +273,8 @@ fn same(close: Close, want: u64, got: u64) -> bool {
             Close::High16 => same_f16(want >> 16, got >> 16, 0) && want & 0xffff == got & 0xffff,
             Close::Low16 => want & 0xffff == got & 0xffff,
             Close::Half(n) => same_f16(want, got, n),
+            // The same bits as the high half of an f32.
+            Close::Bf16 => same_f32(want << 16, got << 16, 0) && want >> 16 == got >> 16,
             Close::Any => true,
             Close::F64(n) => {
                 if d(want).is_nan() {

@@ -9,6 +9,9 @@
 mod compare;
 mod control;
 mod convert;
+mod cross_lane;
+mod dot;
+mod dual;
 mod half;
 mod harness;
 mod numbers;
@@ -62,4 +65,19 @@ fn scalar_memory() {
 #[test]
 fn control_flow() {
     harness::run(&control::cases());
+}
+
+#[test]
+fn dot_products() {
+    harness::run(&dot::cases());
+}
+
+#[test]
+fn across_lanes() {
+    harness::run(&cross_lane::cases());
+}
+
+#[test]
+fn dual_issue() {
+    harness::run(&dual::cases());
 }
