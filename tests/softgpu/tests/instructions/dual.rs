@@ -2,7 +2,7 @@
 
 use crate::harness::{Case, Close, Reg};
 use crate::numbers::Kind::{self, F32, U32};
-use crate::numbers::{BF16, F16, f};
+use crate::numbers::{F16, f};
 use crate::tables::{fill, lanes};
 use crate::valu_float::{bits, max, min};
 
@@ -106,7 +106,7 @@ pub fn cases() -> Vec<Case> {
         }));
     }
     // Dot products with whole numbers, whose sums are exact.
-    for (name, format) in [("f16", F16), ("bf16", BF16)] {
+    for (name, format) in [("f16", F16)] {
         let asm = format!("v_dual_dot2acc_f32_{name} v0, v2, v4 :: v_dual_mov_b32 v1, v7");
         let mut case = Case::new(
             asm,

@@ -6,6 +6,7 @@
 //! Modes are those of compiled kernels: round to nearest even, denormals kept, IEEE; signalling NaNs are
 //! not tried where IEEE mode would quiet them.
 
+mod atomic;
 mod compare;
 mod control;
 mod convert;
@@ -14,6 +15,8 @@ mod dot;
 mod dual;
 mod half;
 mod harness;
+mod lds;
+mod modifiers;
 mod numbers;
 mod salu;
 mod salu_float;
@@ -80,4 +83,14 @@ fn across_lanes() {
 #[test]
 fn dual_issue() {
     harness::run(&dual::cases());
+}
+
+#[test]
+fn operand_modifiers() {
+    harness::run(&modifiers::cases());
+}
+
+#[test]
+fn local_memory() {
+    harness::run(&lds::cases());
 }
