@@ -21,6 +21,17 @@ pub struct Operation {
 type Names = Vec<(String, fn(&str) -> bool)>;
 
 impl Operation {
+    /// What memory holds before: data, or for comparisons one of two values that data is compared with.
+    pub fn old_value(&self, random: &mut Random) -> u64 {
+        let values = [0x8000_0001_0000_0007, 0x8000_0001_0000_0006];
+        let v = if self.compares {
+            values[random.below(2)]
+        } else {
+            self.value(random)
+        };
+        if self.bytes == 4 { v & 0xffff_ffff } else { v }
+    }
+
     /// A value without NaN, whose handling in memory the manuals leave to the unit.
     pub fn value(&self, random: &mut Random) -> u64 {
         loop {
@@ -73,15 +84,16 @@ impl Operation {
         let new: fn(&str) -> bool = |t| generation(t) >= 11;
         match (self.name, self.ty) {
             ("rsub", _) => Vec::new(),
-            ("add", "f32" | "f64") | ("pk_add", _) => {
-                vec![(format!("{}_{ty}", self.name), |_| true)]
-            }
-            ("min" | "max", "f32" | "f64") => vec![
-                (format!("f{}{wide}", self.name), |t| generation(t) == 10),
-                (format!("{}_{ty}", self.name), |t| {
-                    generation(t) == 9 || generation(t) == 11
-                }),
-                (format!("{}_num_{ty}", self.name), |t| generation(t) == 12),
+            ("add", "f64") => vec![("add_f64".into(), |t| generation(t) == 9)],
+            ("add", "f32") | ("pk_add", _) => vec![(format!("{}_{ty}", self.name), |_| true)],
+            ("min" | "max", "f32") => vec![
+                (format!("f{}", self.name), |t| generation(t) == 10),
+                (format!("{}_f32", self.name), |t| generation(t) == 11),
+                (format!("{}_num_f32", self.name), |t| generation(t) == 12),
+            ],
+            ("min" | "max", "f64") => vec![
+                (format!("f{}_x2", self.name), |t| generation(t) == 10),
+                (format!("{}_f64", self.name), |t| generation(t) == 9),
             ],
             ("csub", _) => vec![
                 ("csub".into(), |t| generation(t) == 10),

@@ -281,12 +281,8 @@ fn dpp_case(cases: &mut Vec<Case>, text: &str, control: Control, on: fn(&str) ->
                         };
                         Some(if sum { v ^ s.v[4][lane] } else { v })
                     });
-                    case.on(if inactive {
-                        |t| generation(t) >= 10
-                    } else {
-                        on
-                    })
-                    .runs(6)
+                    case.on(move |t| on(t) && (!inactive || generation(t) >= 10))
+                        .runs(6)
                 });
             }
         }

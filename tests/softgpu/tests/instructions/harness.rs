@@ -55,13 +55,14 @@ pub enum Reg {
 type Prepare = Box<dyn Fn(&mut State, &mut Random, usize) + Send + Sync>;
 /// From the target, the registers and the memory before; changes the registers and the memory.
 type MemoryExpect = Box<dyn Fn(&str, &State, &mut State, &mut [u8]) + Send + Sync>;
+type Content = Box<dyn Fn(&mut [u8], &mut Random) + Send + Sync>;
 type Expect = Box<dyn Fn(&str, &State, &mut State) + Send + Sync>;
 
 /// One case. In `asm`, `{vcc}`, `{exec}` and `{sN}` stand for lane masks of the wave's size.
 pub struct Case {
     pub asm: String,
     /// Targets beside which the case is not meant at all (other spellings, other rules).
-    pub on: fn(&str) -> bool,
+    pub on: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// Waves of 64 on every target.
     pub wave64: bool,
     pub runs: usize,
@@ -72,6 +73,8 @@ pub struct Case {
     pub close: Vec<(Reg, Close)>,
     /// Bytes of device memory (random; s[2:3] holds the address) and what becomes of them.
     pub memory: Option<(usize, MemoryExpect)>,
+    /// Fills the memory where random bytes will not do.
+    pub content: Option<Content>,
 }
 
 impl Case {
@@ -82,13 +85,14 @@ impl Case {
     ) -> Case {
         Case {
             asm: asm.into(),
-            on: |_| true,
+            on: Box::new(|_| true),
             wave64: false,
             runs: 12,
             prepare: Box::new(prepare),
             expect: Box::new(expect),
             close: Vec::new(),
             memory: None,
+            content: None,
         }
     }
 
@@ -104,8 +108,16 @@ impl Case {
         case
     }
 
-    pub fn on(mut self, on: fn(&str) -> bool) -> Case {
-        self.on = on;
+    pub fn content(
+        mut self,
+        fill: impl Fn(&mut [u8], &mut Random) + Send + Sync + 'static,
+    ) -> Case {
+        self.content = Some(Box::new(fill));
+        self
+    }
+
+    pub fn on(mut self, on: impl Fn(&str) -> bool + Send + Sync + 'static) -> Case {
+        self.on = Box::new(on);
         self
     }
 
@@ -411,7 +423,10 @@ fn run_case(target: &str, case: &Case, code: &Snippets, i: usize) -> Result<(), 
         let mut region = None;
         if let Some((bytes, _)) = &case.memory {
             let base = memory.allocate(*bytes, "case").ok_or("no memory")?;
-            let content: Vec<u8> = (0..*bytes).map(|_| random.next() as u8).collect();
+            let mut content: Vec<u8> = (0..*bytes).map(|_| random.next() as u8).collect();
+            if let Some(fill) = &case.content {
+                fill(&mut content, &mut random);
+            }
             // SAFETY: the allocation just made, of this size.
             unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), base as *mut u8, *bytes) };
             memory.mark_initialised(base, *bytes);

@@ -232,7 +232,7 @@ fn atomic(
             // Sixteen bytes a lane; some lanes' old values equal what they are compared with.
             for lane in 0..s.lanes {
                 let at = s.v[2][lane] as usize + 8;
-                let old = u128::from(fill.value(random));
+                let old = u128::from(fill.old_value(random));
                 put(&mut s.lds, at, n, old);
                 let [a, b] = [fill.value(random), fill.value(random)];
                 scatter(s, 4, lane, dwords, a.into());

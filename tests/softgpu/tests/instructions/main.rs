@@ -24,6 +24,7 @@ mod smem;
 mod tables;
 mod valu_float;
 mod valu_int;
+mod vmem;
 
 #[test]
 fn scalar_integers() {
@@ -93,4 +94,9 @@ fn operand_modifiers() {
 #[test]
 fn local_memory() {
     harness::run(&lds::cases());
+}
+
+#[test]
+fn vector_memory() {
+    harness::run(&vmem::cases());
 }
