@@ -16,6 +16,7 @@ mod dual;
 mod half;
 mod harness;
 mod lds;
+mod matrix;
 mod modifiers;
 mod numbers;
 mod salu;
@@ -99,4 +100,9 @@ fn local_memory() {
 #[test]
 fn vector_memory() {
     harness::run(&vmem::cases());
+}
+
+#[test]
+fn matrices() {
+    harness::run(&matrix::cases());
 }

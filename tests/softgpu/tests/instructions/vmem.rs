@@ -383,9 +383,11 @@ fn atomics(cases: &mut Vec<Case>) {
                             })
                             .runs(2);
                             let packed: On = match (ending.as_str(), way) {
-                                ("pk_add_f16", Way::Flat) => |t| t != "gfx90a",
+                                ("pk_add_f16", Way::Flat) => {
+                                    |t| t == "gfx942" || generation(t) == 12
+                                }
                                 ("pk_add_bf16", Way::Offen) => |t| generation(t) == 12,
-                                ("pk_add_bf16", _) => |t| t != "gfx90a",
+                                ("pk_add_bf16", _) => |t| t == "gfx942" || generation(t) == 12,
                                 _ => |_| true,
                             };
                             let meant =
