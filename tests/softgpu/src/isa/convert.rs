@@ -2,9 +2,9 @@
 
 use super::decode::Target;
 use super::disassembly::Text;
-use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_from_f32_toward_zero, f16_to_f32};
+use super::half::{f16_from_f32, f16_from_f32_toward_zero, f16_to_f32};
 use super::lanes::{L1, d3, l1, l2, l3};
-use super::operand::Ty::{B16, B32, B64, Bf16, F16, F32, F64};
+use super::operand::Ty::{B16, B32, B64, F16, F32, F64};
 use super::valu::{Op, a1, a2, a3, wide};
 
 #[inline(always)]
@@ -160,7 +160,6 @@ fn single(name: &str) -> Option<Op> {
         )
         .dst(F32),
         "v_cvt_f32_f16" => a1(F16, l1(|a| h(a).to_bits())).dst(F32),
-        "v_cvt_f32_bf16" => a1(Bf16, l1(|a| bf16_to_f32(a & 0xffff).to_bits())).dst(F32),
         "v_cvt_f16_f32" => a1(F32, l1(|a| f16_from_f32(f(a)))).dst(F16),
         "v_cvt_pkrtz_f16_f32" | "v_cvt_pk_rtz_f16_f32" => a2(
             F32,
@@ -170,14 +169,6 @@ fn single(name: &str) -> Option<Op> {
                     f16_from_f32_toward_zero(f(b)),
                 )
             }),
-        )
-        .dst(B32),
-        "v_cvt_pk_f16_f32" => {
-            a2(F32, l2(|a, b| both(f16_from_f32(f(a)), f16_from_f32(f(b))))).dst(B32)
-        }
-        "v_cvt_pk_bf16_f32" => a2(
-            F32,
-            l2(|a, b| both(bf16_from_f32(f(a)), bf16_from_f32(f(b)))),
         )
         .dst(B32),
         "v_cvt_pk_u16_u32" => a2(B32, l2(|a, b| both(a.min(0xffff), b.min(0xffff)))),

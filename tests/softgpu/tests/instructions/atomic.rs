@@ -97,7 +97,7 @@ impl Operation {
             ],
             ("csub", _) => vec![
                 ("csub".into(), |t| generation(t) == 10),
-                ("csub_u32".into(), |t| generation(t) == 11),
+                ("csub_u32".into(), |t| generation(t) >= 11),
                 ("sub_clamp_u32".into(), |t| generation(t) == 12),
             ],
             ("min" | "max", _) => vec![

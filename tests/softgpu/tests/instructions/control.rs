@@ -1,12 +1,13 @@
 //! Program flow (manuals: "Program Flow Control", SOPP, SOP1, SOPK), and the instructions that only order
 //! or hint and so change nothing.
 
-use crate::harness::{Case, Close, Reg, generation};
+use crate::harness::{Case, Close, Reg, TARGETS, generation};
+use softgpu::isa::testing::{State, run_asm};
 
 /// What a branch decides by.
-type Condition = fn(&softgpu::isa::testing::State) -> bool;
+type Condition = fn(&State) -> bool;
 
-fn low_if_narrow(s: &softgpu::isa::testing::State, mask: u64) -> u64 {
+fn low_if_narrow(s: &State, mask: u64) -> u64 {
     if s.lanes == 64 {
         mask
     } else {
@@ -278,6 +279,41 @@ fn indexed(cases: &mut Vec<Case>) {
                 after.m0 = before.m0 & !0xf0ff | by as u32 | bits << 12;
             },
         ));
+    }
+}
+
+/// The software GPU has one mode: denormals kept, to nearest even.
+#[test]
+fn other_modes_are_refused() {
+    for target in TARGETS {
+        for asm in [
+            "s_setreg_b32 hwreg(HW_REG_MODE), s2",
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0",
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 3",
+        ] {
+            let error = run_asm(target, asm, &State::new(target));
+            assert!(
+                error.is_err_and(|e| e.contains("is not implemented")),
+                "{target}: {asm}"
+            );
+        }
+        for asm in ["s_round_mode 0x3", "s_denorm_mode 0"] {
+            if generation(target) >= 10 {
+                let error = run_asm(target, asm, &State::new(target));
+                assert!(
+                    error.is_err_and(|e| e.contains("not implemented")),
+                    "{target}: {asm}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn traps_stop_the_wave() {
+    for target in TARGETS {
+        let error = run_asm(target, "s_trap 2", &State::new(target));
+        assert!(error.is_err_and(|e| e.contains("trapped")), "{target}");
     }
 }
 

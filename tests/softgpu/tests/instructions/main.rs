@@ -8,6 +8,7 @@
 
 mod atomic;
 mod compare;
+mod completeness;
 mod control;
 mod convert;
 mod cross_lane;
@@ -27,82 +28,132 @@ mod valu_float;
 mod valu_int;
 mod vmem;
 
+use harness::{Case, Outcome};
+use std::sync::OnceLock;
+
+type Family = (fn() -> Vec<Case>, OnceLock<Outcome>);
+
+/// The families; each runs once, for its own test or for the one that looks for gaps.
+static FAMILIES: [Family; 16] = [
+    (salu::cases, OnceLock::new()),
+    (valu_int::cases, OnceLock::new()),
+    (valu_float::cases, OnceLock::new()),
+    (half::cases, OnceLock::new()),
+    (compare::cases, OnceLock::new()),
+    (convert::cases, OnceLock::new()),
+    (salu_float::cases, OnceLock::new()),
+    (smem::cases, OnceLock::new()),
+    (control::cases, OnceLock::new()),
+    (dot::cases, OnceLock::new()),
+    (cross_lane::cases, OnceLock::new()),
+    (dual::cases, OnceLock::new()),
+    (modifiers::cases, OnceLock::new()),
+    (lds::cases, OnceLock::new()),
+    (vmem::cases, OnceLock::new()),
+    (matrix::cases, OnceLock::new()),
+];
+
+fn outcome(family: &'static Family) -> &'static Outcome {
+    family.1.get_or_init(|| harness::run(&family.0()))
+}
+
+#[track_caller]
+fn check(number: usize) {
+    let failures = &outcome(&FAMILIES[number]).failures;
+    assert!(
+        failures.is_empty(),
+        "{} failures:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
 #[test]
 fn scalar_integers() {
-    harness::run(&salu::cases());
+    check(0);
 }
 
 #[test]
 fn vector_integers() {
-    harness::run(&valu_int::cases());
+    check(1);
 }
 
 #[test]
 fn vector_floats() {
-    harness::run(&valu_float::cases());
+    check(2);
 }
 
 #[test]
 fn halves() {
-    harness::run(&half::cases());
+    check(3);
 }
 
 #[test]
 fn comparisons() {
-    harness::run(&compare::cases());
+    check(4);
 }
 
 #[test]
 fn conversions() {
-    harness::run(&convert::cases());
+    check(5);
 }
 
 #[test]
 fn scalar_floats() {
-    harness::run(&salu_float::cases());
+    check(6);
 }
 
 #[test]
 fn scalar_memory() {
-    harness::run(&smem::cases());
+    check(7);
 }
 
 #[test]
 fn control_flow() {
-    harness::run(&control::cases());
+    check(8);
 }
 
 #[test]
 fn dot_products() {
-    harness::run(&dot::cases());
+    check(9);
 }
 
 #[test]
 fn across_lanes() {
-    harness::run(&cross_lane::cases());
+    check(10);
 }
 
 #[test]
 fn dual_issue() {
-    harness::run(&dual::cases());
+    check(11);
 }
 
 #[test]
 fn operand_modifiers() {
-    harness::run(&modifiers::cases());
+    check(12);
 }
 
 #[test]
 fn local_memory() {
-    harness::run(&lds::cases());
+    check(13);
 }
 
 #[test]
 fn vector_memory() {
-    harness::run(&vmem::cases());
+    check(14);
 }
 
 #[test]
 fn matrices() {
-    harness::run(&matrix::cases());
+    check(15);
+}
+
+/// Every mnemonic that the decoder and a target's assembler know runs on that target.
+#[test]
+fn no_instruction_is_without_a_case() {
+    let ran = FAMILIES
+        .iter()
+        .flat_map(|family| outcome(family).ran.iter().cloned())
+        .collect();
+    completeness::check(&ran);
 }

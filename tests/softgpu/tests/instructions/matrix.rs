@@ -409,6 +409,10 @@ fn mfma(cases: &mut Vec<Case>) {
                 },
             ));
         }
+        // CDNA 3's assembler takes the newer bfloat16 forms without their old ending.
+        if let Some(stem) = old.strip_suffix("_1k") {
+            names.push((stem.into(), |t| t == "gfx942"));
+        }
         if let Some(new) = new {
             names.push((new, |t| t == "gfx942"));
         }

@@ -2,7 +2,7 @@
 //! sources, "Sub-Dword Addressing"). Output modifiers (OMOD) are ignored by hardware that keeps denormals,
 //! and the software GPU refuses them.
 
-use crate::harness::{Case, Close, Reg, TARGETS, generation};
+use crate::harness::{Case, Close, Reg, TARGETS};
 use crate::numbers::Kind::{self, F16, F32, F64, U32};
 use crate::numbers::{F16 as HALF, d, f, h};
 use crate::tables::{fill, lanes, pair};

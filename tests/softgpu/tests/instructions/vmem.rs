@@ -317,9 +317,8 @@ fn atomics(cases: &mut Vec<Case>) {
         for (ending, named_on) in op.names() {
             for way in [Way::Global, Way::Saddr, Way::Flat, Way::Offen] {
                 for returns in [false, true] {
-                    let clamp_sub = ending.starts_with("csub");
-                    // The old one always returns, and not through flat addresses.
-                    if clamp_sub && (!returns || way == Way::Flat) {
+                    // The old one always returns.
+                    if ending.starts_with("csub") && !returns {
                         continue;
                     }
                     let buffer = way == Way::Offen;
@@ -382,7 +381,9 @@ fn atomics(cases: &mut Vec<Case>) {
                                 }
                             })
                             .runs(2);
-                            let packed: On = match (ending.as_str(), way) {
+                            let exists: On = match (ending.as_str(), way) {
+                                ("csub", Way::Flat) => |_| false,
+                                ("csub_u32", Way::Flat) => |t| generation(t) == 12,
                                 ("pk_add_f16", Way::Flat) => {
                                     |t| t == "gfx942" || generation(t) == 12
                                 }
@@ -391,7 +392,7 @@ fn atomics(cases: &mut Vec<Case>) {
                                 _ => |_| true,
                             };
                             let meant =
-                                move |t: &str| named_on(t) && on(t) && word_on(t) && packed(t);
+                                move |t: &str| named_on(t) && on(t) && word_on(t) && exists(t);
                             if TARGETS.iter().any(|t| meant(t)) {
                                 cases.push(case.on(meant));
                             }
