@@ -1,7 +1,7 @@
 //! The read-modify-write operations (manuals: DS, FLAT and MUBUF atomics), with their names in each
 //! generation.
 
-use crate::harness::generation;
+use crate::harness::{On, generation};
 use crate::numbers::Kind::{self, F32, F64, PBf16, PF16, U32, U64};
 use crate::numbers::{BF16, F16, Random, any, d, f};
 
@@ -18,7 +18,7 @@ pub struct Operation {
     ty: &'static str,
 }
 
-type Names = Vec<(String, fn(&str) -> bool)>;
+type Names = Vec<(String, On)>;
 
 impl Operation {
     /// What memory holds before: data, or for comparisons one of two values that data is compared with.

@@ -2,24 +2,18 @@
 //! takes them apart, as far as decoder and assembler know them; and those in compiled kernels.
 
 use crate::harness::{TARGETS, generation};
-use softgpu::isa::testing::{assemble, decodes, mnemonics};
+use crate::kernels::compiled;
+use softgpu::isa::testing::{assemble, decodes};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-type Pairs = BTreeSet<(&'static str, String)>;
+pub type Pairs = BTreeSet<(&'static str, String)>;
 
 /// Covered by tests of their own.
 const ELSEWHERE: [(&str, &str); 2] = [
     ("s_trap", "control::traps_stop_the_wave"),
     ("s_setreg_b32", "control::other_modes_are_refused"),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// All words in quotes in the interpreter's sources.
 fn words() -> BTreeSet<String> {
@@ -32,7 +26,8 @@ fn words() -> BTreeSet<String> {
         let rest = text.split('"').step_by(2);
         for word in quoted.chain(rest) {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-            if !word.is_empty() && word.len() < 40 && word.chars().all(plain) {
+            let encoding = word.ends_with("_e32") || word.ends_with("_e64");
+            if !word.is_empty() && word.len() < 40 && word.chars().all(plain) && !encoding {
                 words.insert(word.trim_matches('_').to_string());
             }
         }
@@ -45,7 +40,7 @@ const TYPES: [&str; 13] = [
 ];
 
 /// Whole names stand for themselves, other words are parts of names.
-fn is_whole(word: &String) -> bool {
+fn is_whole(word: &str) -> bool {
     ["v_", "s_", "ds_", "buffer_", "global_"]
         .iter()
         .any(|p| word.starts_with(p))
@@ -55,8 +50,7 @@ fn is_whole(word: &String) -> bool {
 fn candidates() -> BTreeSet<String> {
     let words = words();
     let (mut names, words): (BTreeSet<String>, BTreeSet<String>) =
-        words.into_iter().partition(is_whole);
-    names.retain(|name| !name.ends_with("_e32") && !name.ends_with("_e64"));
+        words.into_iter().partition(|word| is_whole(word));
     let mut prefixes = vec!["ds_".to_string(), "s_cmp_".into(), "s_cmpk_".into()];
     for segment in ["global", "flat", "scratch", "buffer", "s", "s_buffer", "ds"] {
         for verb in ["load", "store", "load_lds", "atomic", "read", "write"] {
@@ -92,6 +86,27 @@ fn candidates() -> BTreeSet<String> {
         }
     }
     names.extend(matrices());
+    // Those that the decoder takes by their beginning.
+    let counters = ["vmcnt", "vscnt", "expcnt", "lgkmcnt", "depctr"];
+    names.extend(counters.map(|c| format!("s_waitcnt_{c}")));
+    let waits = [
+        "loadcnt",
+        "storecnt",
+        "samplecnt",
+        "bvhcnt",
+        "expcnt",
+        "dscnt",
+        "kmcnt",
+        "loadcnt_dscnt",
+        "storecnt_dscnt",
+        "event",
+        "idle",
+        "alu",
+    ];
+    names.extend(waits.map(|c| format!("s_wait_{c}")));
+    for kind in ["inv", "wb", "inv_vol", "wb_vol", "discard", "discard_x2"] {
+        names.extend([format!("s_dcache_{kind}"), format!("s_gl1_{kind}")]);
+    }
     names
 }
 
@@ -181,106 +196,6 @@ fn known() -> Pairs {
         );
     }
     pairs
-}
-
-/// Device code of the project, and the targets it is compiled for here: the large ones, which differ only
-/// in the width of their numbers, once each.
-fn kernels() -> Vec<(PathBuf, Vec<&'static str>)> {
-    let mut files = Vec::new();
-    let mut folders = vec![root().join("hip/ops"), root().join("tests")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("kernels") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "hip") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    let mut single = [
-        "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200",
-    ]
-    .iter();
-    files
-        .into_iter()
-        .map(|path| {
-            let name = path
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let targets = match name.strip_prefix("rows_q") {
-                Some(_) => vec![*single.next().expect("as many as there are")],
-                None => TARGETS.to_vec(),
-            };
-            (path, targets)
-        })
-        .collect()
-}
-
-fn compile(path: &Path, target: &str) -> Vec<u8> {
-    let clang = std::env::var("SOFTGPU_CLANG").unwrap_or_else(|_| "clang++-19".into());
-    let out =
-        std::env::temp_dir().join(format!("softgpu-names-{}-{target}.co", std::process::id()));
-    let output = Command::new(&clang)
-        .args([
-            "-std=c++17",
-            "-O3",
-            "-nostdinc",
-            "-ffp-contract=fast",
-            "-x",
-            "hip",
-        ])
-        .args([
-            "--offload-device-only",
-            "--no-gpu-bundle-output",
-            "-nogpulib",
-            "-nogpuinc",
-        ])
-        .args([
-            "-Wno-unused-command-line-argument",
-            "-mcode-object-version=5",
-        ])
-        .arg(format!("--offload-arch={target}"))
-        .arg("-I")
-        .arg(root().join("hip"))
-        .arg(path)
-        .arg("-o")
-        .arg(&out)
-        .output()
-        .unwrap_or_else(|e| panic!("cannot run {clang}: {e}; install clang-19 and lld-19"));
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "{} for {target}: {messages}",
-        path.display()
-    );
-    let bytes = std::fs::read(&out).expect("the code object");
-    let _ = std::fs::remove_file(&out);
-    bytes
-}
-
-/// What compiled kernels hold.
-fn compiled() -> Pairs {
-    let jobs: Vec<(PathBuf, &str)> = kernels()
-        .into_iter()
-        .flat_map(|(path, targets)| targets.into_iter().map(move |t| (path.clone(), t)))
-        .collect();
-    let (next, pairs) = (AtomicUsize::new(0), Mutex::new(Pairs::new()));
-    std::thread::scope(|s| {
-        for _ in 0..2 {
-            s.spawn(|| {
-                while let Some((path, target)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let names = mnemonics(&compile(path, target)).expect("a disassembly");
-                    let found = names.into_iter().map(|name| (*target, name));
-                    pairs.lock().expect("no panic").extend(found);
-                }
-            });
-        }
-    });
-    pairs.into_inner().expect("no panic")
 }
 
 /// An old spelling that the assembler still takes: it ran on an earlier generation.

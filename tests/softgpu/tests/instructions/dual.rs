@@ -106,31 +106,29 @@ pub fn cases() -> Vec<Case> {
         }));
     }
     // Dot products with whole numbers, whose sums are exact.
-    for (name, format) in [("f16", F16)] {
-        let asm = format!("v_dual_dot2acc_f32_{name} v0, v2, v4 :: v_dual_mov_b32 v1, v7");
-        let mut case = Case::new(
-            asm,
-            move |s, random, _| {
-                for lane in 0..s.lanes {
-                    for r in [2, 4] {
-                        let mut one = || format.encode(random.below(17) as f64 - 8.0);
-                        s.v[r][lane] = one() | one() << 16;
-                    }
-                    s.v[0][lane] = (random.below(500) as f32).to_bits();
+    let asm = "v_dual_dot2acc_f32_f16 v0, v2, v4 :: v_dual_mov_b32 v1, v7";
+    let mut case = Case::new(
+        asm,
+        move |s, random, _| {
+            for lane in 0..s.lanes {
+                for r in [2, 4] {
+                    let mut one = || F16.encode(random.below(17) as f64 - 8.0);
+                    s.v[r][lane] = one() | one() << 16;
                 }
-            },
-            move |_, before, after| {
-                for lane in (0..before.lanes).filter(|l| before.exec >> l & 1 == 1) {
-                    let half = |r: usize, n: u32| format.decode(before.v[r][lane] >> n & 0xffff);
-                    let sum = half(2, 0) * half(4, 0) + half(2, 16) * half(4, 16);
-                    after.v[0][lane] = ((sum + w(before.v[0][lane].into())) as f32).to_bits();
-                    after.v[1][lane] = before.v[7][lane];
-                }
-            },
-        );
-        case.close = vec![(Reg::V(0), Close::F32(0))];
-        cases.push(case);
-    }
+                s.v[0][lane] = (random.below(500) as f32).to_bits();
+            }
+        },
+        move |_, before, after| {
+            for lane in (0..before.lanes).filter(|l| before.exec >> l & 1 == 1) {
+                let half = |r: usize, n: u32| F16.decode(before.v[r][lane] >> n & 0xffff);
+                let sum = half(2, 0) * half(4, 0) + half(2, 16) * half(4, 16);
+                after.v[0][lane] = ((sum + w(before.v[0][lane].into())) as f32).to_bits();
+                after.v[1][lane] = before.v[7][lane];
+            }
+        },
+    );
+    case.close = vec![(Reg::V(0), Close::F32(0))];
+    cases.push(case);
     // A swap, and a second half that reads what the first writes.
     cases.push(Case::new(
         "v_dual_mov_b32 v2, v5 :: v_dual_mov_b32 v5, v2",

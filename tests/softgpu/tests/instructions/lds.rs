@@ -1,12 +1,12 @@
 //! LDS memory (manuals: DS instructions): loads, stores, two addresses, atomics.
 
 use crate::atomic::{Operation, operations};
-use crate::harness::{Case, generation};
+use crate::harness::{Case, On, generation};
 use crate::numbers::Random;
 use softgpu::isa::testing::State;
 
 /// Names before RDNA 3 (`ds_read`, `ds_write`) and since (`ds_load`, `ds_store`).
-fn spellings(old: String, new: String) -> [(String, fn(&str) -> bool); 2] {
+fn spellings(old: String, new: String) -> [(String, On); 2] {
     [
         (old, |t| generation(t) <= 10),
         (new, |t| generation(t) >= 11),

@@ -7,26 +7,37 @@
 //! not tried where IEEE mode would quiet them.
 
 mod atomic;
+mod carry;
+mod close;
 mod compare;
 mod completeness;
 mod control;
 mod convert;
 mod cross_lane;
+mod division;
 mod dot;
 mod dual;
 mod half;
 mod harness;
+mod kernels;
 mod lds;
 mod matrix;
+mod mfma;
 mod modifiers;
 mod numbers;
+mod packed;
 mod salu;
 mod salu_float;
+mod salu_mask;
 mod smem;
 mod tables;
+mod transcendental;
 mod valu_float;
 mod valu_int;
+mod values;
 mod vmem;
+mod vmem_atomic;
+mod wmma;
 
 use harness::{Case, Outcome};
 use std::sync::OnceLock;
@@ -34,11 +45,16 @@ use std::sync::OnceLock;
 type Family = (fn() -> Vec<Case>, OnceLock<Outcome>);
 
 /// The families; each runs once, for its own test or for the one that looks for gaps.
-static FAMILIES: [Family; 16] = [
+static FAMILIES: [Family; 23] = [
     (salu::cases, OnceLock::new()),
+    (salu_mask::cases, OnceLock::new()),
     (valu_int::cases, OnceLock::new()),
+    (carry::cases, OnceLock::new()),
     (valu_float::cases, OnceLock::new()),
+    (transcendental::cases, OnceLock::new()),
+    (division::cases, OnceLock::new()),
     (half::cases, OnceLock::new()),
+    (packed::cases, OnceLock::new()),
     (compare::cases, OnceLock::new()),
     (convert::cases, OnceLock::new()),
     (salu_float::cases, OnceLock::new()),
@@ -50,7 +66,9 @@ static FAMILIES: [Family; 16] = [
     (modifiers::cases, OnceLock::new()),
     (lds::cases, OnceLock::new()),
     (vmem::cases, OnceLock::new()),
-    (matrix::cases, OnceLock::new()),
+    (vmem_atomic::cases, OnceLock::new()),
+    (mfma::cases, OnceLock::new()),
+    (wmma::cases, OnceLock::new()),
 ];
 
 fn outcome(family: &'static Family) -> &'static Outcome {
@@ -74,78 +92,113 @@ fn scalar_integers() {
 }
 
 #[test]
-fn vector_integers() {
+fn scalar_masks() {
     check(1);
 }
 
 #[test]
-fn vector_floats() {
+fn vector_integers() {
     check(2);
 }
 
 #[test]
-fn halves() {
+fn carries_and_lane_masks() {
     check(3);
 }
 
 #[test]
-fn comparisons() {
+fn vector_floats() {
     check(4);
 }
 
 #[test]
-fn conversions() {
+fn transcendentals() {
     check(5);
 }
 
 #[test]
-fn scalar_floats() {
+fn division_and_packed_floats() {
     check(6);
 }
 
 #[test]
-fn scalar_memory() {
+fn halves() {
     check(7);
 }
 
 #[test]
-fn control_flow() {
+fn packed_halves() {
     check(8);
 }
 
 #[test]
-fn dot_products() {
+fn comparisons() {
     check(9);
 }
 
 #[test]
-fn across_lanes() {
+fn conversions() {
     check(10);
 }
 
 #[test]
-fn dual_issue() {
+fn scalar_floats() {
     check(11);
 }
 
 #[test]
-fn operand_modifiers() {
+fn scalar_memory() {
     check(12);
 }
 
 #[test]
-fn local_memory() {
+fn control_flow() {
     check(13);
 }
 
 #[test]
-fn vector_memory() {
+fn dot_products() {
     check(14);
 }
 
 #[test]
-fn matrices() {
+fn across_lanes() {
     check(15);
+}
+
+#[test]
+fn dual_issue() {
+    check(16);
+}
+
+#[test]
+fn operand_modifiers() {
+    check(17);
+}
+
+#[test]
+fn local_memory() {
+    check(18);
+}
+
+#[test]
+fn vector_memory() {
+    check(19);
+}
+
+#[test]
+fn vector_memory_atomics() {
+    check(20);
+}
+
+#[test]
+fn matrices_of_cdna() {
+    check(21);
+}
+
+#[test]
+fn matrices_of_rdna() {
+    check(22);
 }
 
 /// Every mnemonic that the decoder and a target's assembler know runs on that target.

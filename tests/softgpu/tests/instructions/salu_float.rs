@@ -140,7 +140,8 @@ fn halves(cases: &mut Vec<Case>) {
 
 /// 1 ULP; f32 denormals count as zero.
 fn transcendental(cases: &mut Vec<Case>) {
-    let all: [(&str, fn(f64) -> f64); 5] = [
+    type Function = fn(f64) -> f64;
+    let all: [(&str, Function); 5] = [
         ("exp", f64::exp2),
         ("log", f64::log2),
         ("rcp", |v| 1.0 / v),

@@ -1,18 +1,17 @@
 //! Vector memory (manuals: "Vector Memory Operations", FLAT, GLOBAL, SCRATCH and MUBUF instructions).
 
-use crate::atomic::operations;
-use crate::harness::{Case, TARGETS, generation};
+use crate::harness::{Case, On, TARGETS, generation};
 use crate::lds::{Half, bytes, gather, lanes, loaded, put, registers, scatter};
 use crate::numbers::Random;
 use softgpu::isa::testing::State;
 
-const BYTES: usize = 4096;
+pub const BYTES: usize = 4096;
 /// Data registers.
-const DATA: usize = 8;
+pub const DATA: usize = 8;
 
 /// One way to name an address. v2 (or v[2:3]) differs by lane, s[2:3] is the memory's start.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     /// 64-bit addresses in v[2:3].
     Global,
     /// s[2:3] and 32-bit offsets in v2.
@@ -26,10 +25,8 @@ enum Way {
 
 const WAYS: [Way; 5] = [Way::Global, Way::Saddr, Way::Flat, Way::Offen, Way::Idxen];
 
-type On = fn(&str) -> bool;
-
 impl Way {
-    fn segment(self) -> &'static str {
+    pub fn segment(self) -> &'static str {
         match self {
             Way::Global | Way::Saddr => "global",
             Way::Flat => "flat",
@@ -39,7 +36,7 @@ impl Way {
 
     /// Operand text, immediate offset, and the targets that write it so. Loads and buffer accesses name the
     /// data first.
-    fn text(self, name: &str, data: &str, data_first: bool) -> Vec<(String, On)> {
+    pub fn text(self, name: &str, data: &str, data_first: bool) -> Vec<(String, On)> {
         let all: On = |_| true;
         let plain = |address: &str| {
             if data_first {
@@ -74,7 +71,7 @@ impl Way {
     }
 
     /// Where each lane's access lies in the memory; some buffer lanes lie outside.
-    fn places(self, s: &State) -> [Option<usize>; 64] {
+    pub fn places(self, s: &State) -> [Option<usize>; 64] {
         std::array::from_fn(|lane| match self {
             Way::Global => Some((s.v[2][lane].wrapping_sub(s.s[2])) as usize + 16),
             Way::Flat => Some((s.v[2][lane].wrapping_sub(s.s[2])) as usize),
@@ -87,7 +84,7 @@ impl Way {
     }
 
     /// Addresses 32 bytes apart in a shuffled order, and the buffer's descriptor.
-    fn prepare(self, s: &mut State, random: &mut Random) {
+    pub fn prepare(self, s: &mut State, random: &mut Random) {
         let base = u64::from(s.s[2]) | u64::from(s.s[3]) << 32;
         let turn = random.below(64);
         for lane in 0..64 {
@@ -310,134 +307,9 @@ fn scratch(cases: &mut Vec<Case>) {
     }
 }
 
-/// Atomics; the new value of a compare-and-swap stands before the compared one.
-fn atomics(cases: &mut Vec<Case>) {
-    for op in operations() {
-        let (n, dwords) = (op.bytes, op.bytes / 4);
-        for (ending, named_on) in op.names() {
-            for way in [Way::Global, Way::Saddr, Way::Flat, Way::Offen] {
-                for returns in [false, true] {
-                    // The old one always returns.
-                    if ending.starts_with("csub") && !returns {
-                        continue;
-                    }
-                    let buffer = way == Way::Offen;
-                    let name = format!("{}_atomic_{ending}", way.segment());
-                    let data = registers(DATA, if op.compares { 2 * dwords } else { dwords });
-                    for (asm, on) in way.text(&name, &data, buffer) {
-                        let asm = match (returns, buffer) {
-                            (true, false) => {
-                                asm.replacen(' ', &format!(" {}, ", registers(16, dwords)), 1)
-                            }
-                            _ => asm,
-                        };
-                        let first = if buffer { DATA } else { 16 };
-                        let words: [(&str, On); 3] = [
-                            (" glc", |t| generation(t) <= 11 && t != "gfx942"),
-                            (" sc0", |t| t == "gfx942"),
-                            (" th:TH_ATOMIC_RETURN", |t| generation(t) == 12),
-                        ];
-                        let words = if returns {
-                            words.to_vec()
-                        } else {
-                            vec![("", (|_| true) as On)]
-                        };
-                        for (word, word_on) in words {
-                            let (op, fill, content) = (op.clone(), op.clone(), op.clone());
-                            let case = Case::with_memory(
-                                format!("{asm}{word}"),
-                                BYTES,
-                                move |s, random, _| {
-                                    way.prepare(s, random);
-                                    for lane in 0..64 {
-                                        let v = fill.value(random);
-                                        scatter(s, DATA, lane, dwords, v.into());
-                                        let v = fill.old_value(random);
-                                        scatter(s, DATA + dwords, lane, dwords, v.into());
-                                    }
-                                },
-                                move |_, before, after, memory| {
-                                    for lane in lanes(before) {
-                                        let Some(at) = way.places(before)[lane] else {
-                                            continue;
-                                        };
-                                        let old = bytes(memory, at, n) as u64;
-                                        let [value, compare] = [DATA, DATA + dwords]
-                                            .map(|r| gather(before, r, lane, dwords) as u64);
-                                        let new = match op.compares {
-                                            true if old != compare => old,
-                                            _ => (op.apply)(old, value),
-                                        };
-                                        put(memory, at, n, new.into());
-                                        if returns {
-                                            scatter(after, first, lane, dwords, old.into());
-                                        }
-                                    }
-                                },
-                            )
-                            .content(move |memory, random| {
-                                for at in (0..memory.len()).step_by(n) {
-                                    put(memory, at, n, content.old_value(random).into());
-                                }
-                            })
-                            .runs(2);
-                            let exists: On = match (ending.as_str(), way) {
-                                ("csub", Way::Flat) => |_| false,
-                                ("csub_u32", Way::Flat) => |t| generation(t) == 12,
-                                ("pk_add_f16", Way::Flat) => {
-                                    |t| t == "gfx942" || generation(t) == 12
-                                }
-                                ("pk_add_bf16", Way::Offen) => |t| generation(t) == 12,
-                                ("pk_add_bf16", _) => |t| t == "gfx942" || generation(t) == 12,
-                                _ => |_| true,
-                            };
-                            let meant =
-                                move |t: &str| named_on(t) && on(t) && word_on(t) && exists(t);
-                            if TARGETS.iter().any(|t| meant(t)) {
-                                cases.push(case.on(meant));
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Memory straight to LDS (CDNA): lane after lane from M0's byte on, four bytes each.
-fn to_lds(cases: &mut Vec<Case>) {
-    for (ending, n, signed) in [
-        ("dword", 4, false),
-        ("ubyte", 1, false),
-        ("sbyte", 1, true),
-        ("ushort", 2, false),
-        ("sshort", 2, true),
-    ] {
-        let case = Case::with_memory(
-            format!("global_load_lds_{ending} v[2:3], off offset:16"),
-            BYTES,
-            |s, random, _| {
-                Way::Global.prepare(s, random);
-                s.lds = vec![0x5a; 1024];
-                s.m0 = 64;
-            },
-            move |_, before, after, memory| {
-                for lane in lanes(before) {
-                    let raw = bytes(memory, Way::Global.places(before)[lane].expect("inside"), n);
-                    let v = loaded(raw, n, signed, Half::No, 0);
-                    put(&mut after.lds, 64 + 16 + 4 * lane, 4, v.into());
-                }
-            },
-        );
-        cases.push(case);
-    }
-}
-
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     loads_and_stores(&mut cases);
     scratch(&mut cases);
-    atomics(&mut cases);
-    to_lds(&mut cases);
     cases
 }
