@@ -116,13 +116,13 @@ pub fn decode(
         "s_set_gpr_idx_on" => {
             let by = t.operand(0)?.src(Ty::B32)?;
             let text = t.odd.first().map(String::as_str).unwrap_or("");
-            let mut mode = 0;
+            let mut mode = 0u32;
             for (name, bit) in [("SRC0", 1), ("SRC1", 2), ("SRC2", 4), ("DST", 8)] {
                 mode |= if text.contains(name) { bit } else { 0 };
             }
             Box::new(move |w, _| {
                 let by = w.s32(by) & 0xff;
-                w.set_s32(M0, w.s[M0 as usize] & !0xff | by);
+                w.set_s32(M0, w.s[M0 as usize] & !0xf0ff | by | mode << 12);
                 w.gpr_index = Some((mode, by));
                 Ok(Flow::Next)
             })

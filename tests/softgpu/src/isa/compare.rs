@@ -54,9 +54,9 @@ macro_rules! integers {
             "eq" => $make(|a, b| a as $ty == b as $ty),
             "le" => $make(|a, b| a as $ty <= b as $ty),
             "gt" => $make(|a, b| a as $ty > b as $ty),
-            "ne" | "lg" => $make(|a, b| a as $ty != b as $ty),
+            "ne" => $make(|a, b| a as $ty != b as $ty),
             "ge" => $make(|a, b| a as $ty >= b as $ty),
-            "t" | "tru" => $make(|_, _| true),
+            "t" => $make(|_, _| true),
             _ => return None,
         }
     };

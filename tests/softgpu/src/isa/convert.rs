@@ -2,9 +2,9 @@
 
 use super::decode::Target;
 use super::disassembly::Text;
-use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_from_f32_toward_zero, f16_to_f32};
+use super::half::{f16_from_f32, f16_from_f32_toward_zero, f16_to_f32};
 use super::lanes::{L1, d3, l1, l2, l3};
-use super::operand::Ty::{B16, B32, B64, Bf16, F16, F32, F64};
+use super::operand::Ty::{B16, B32, B64, F16, F32, F64};
 use super::valu::{Op, a1, a2, a3, wide};
 
 #[inline(always)]
@@ -49,7 +49,8 @@ fn fp8_to_f32(v: u32, fnuz: bool) -> f32 {
 /// bf8 e5m2 (OCP: IEEE-like; `fnuz`: bias 16, 0x80 is NaN).
 fn bf8_to_f32(v: u32, fnuz: bool) -> f32 {
     if !fnuz {
-        return f16_to_f32((v & 0xff) << 8);
+        let wide = f16_to_f32((v & 0xff) << 8);
+        return if wide.is_nan() { f32::NAN } else { wide };
     }
     if v & 0xff == 0x80 {
         return f32::NAN;
@@ -64,13 +65,17 @@ fn bf8_to_f32(v: u32, fnuz: bool) -> f32 {
     sign * magnitude
 }
 
-/// Nearest representable of a small float format, by search (ties to the even code).
-fn small_from_f32(v: f32, decode: impl Fn(u32) -> f32, fnuz: bool) -> u32 {
+/// Nearest representable of a small float format, by search (ties to the even code). From `limit` on the
+/// magnitude overflows to `above`: MODE.FP16_OVFL, which would saturate, is off.
+fn small_from_f32(v: f32, decode: impl Fn(u32) -> f32, fnuz: bool, limit: f32, above: u32) -> u32 {
     let sign = if v.is_sign_negative() { 0x80 } else { 0 };
     if v.is_nan() {
         return if fnuz { 0x80 } else { 0x7f | sign };
     }
     let a = v.abs();
+    if a >= limit {
+        return above | if fnuz { 0 } else { sign };
+    }
     let (mut best, mut distance) = (0, f32::INFINITY);
     for code in 0..0x80 {
         let c = decode(code);
@@ -87,11 +92,18 @@ fn small_from_f32(v: f32, decode: impl Fn(u32) -> f32, fnuz: bool) -> u32 {
 }
 
 pub fn fp8_from_f32(v: f32, fnuz: bool) -> u32 {
-    small_from_f32(v, |c| fp8_to_f32(c, fnuz), fnuz)
+    // Halfway beyond the largest: 240 is odd and its tie goes up, 448 is even and keeps its own.
+    let (limit, above) = if fnuz {
+        (248.0, 0x80)
+    } else {
+        (464f32.next_up(), 0x7f)
+    };
+    small_from_f32(v, |c| fp8_to_f32(c, fnuz), fnuz, limit, above)
 }
 
 pub fn bf8_from_f32(v: f32, fnuz: bool) -> u32 {
-    small_from_f32(v, |c| bf8_to_f32(c, fnuz), fnuz)
+    let above = if fnuz { 0x80 } else { 0x7c };
+    small_from_f32(v, |c| bf8_to_f32(c, fnuz), fnuz, 61440.0, above)
 }
 
 /// fp8 as a function for the matrix instructions.
@@ -148,7 +160,6 @@ fn single(name: &str) -> Option<Op> {
         )
         .dst(F32),
         "v_cvt_f32_f16" => a1(F16, l1(|a| h(a).to_bits())).dst(F32),
-        "v_cvt_f32_bf16" => a1(Bf16, l1(|a| bf16_to_f32(a & 0xffff).to_bits())).dst(F32),
         "v_cvt_f16_f32" => a1(F32, l1(|a| f16_from_f32(f(a)))).dst(F16),
         "v_cvt_pkrtz_f16_f32" | "v_cvt_pk_rtz_f16_f32" => a2(
             F32,
@@ -158,14 +169,6 @@ fn single(name: &str) -> Option<Op> {
                     f16_from_f32_toward_zero(f(b)),
                 )
             }),
-        )
-        .dst(B32),
-        "v_cvt_pk_f16_f32" => {
-            a2(F32, l2(|a, b| both(f16_from_f32(f(a)), f16_from_f32(f(b))))).dst(B32)
-        }
-        "v_cvt_pk_bf16_f32" => a2(
-            F32,
-            l2(|a, b| both(bf16_from_f32(f(a)), bf16_from_f32(f(b)))),
         )
         .dst(B32),
         "v_cvt_pk_u16_u32" => a2(B32, l2(|a, b| both(a.min(0xffff), b.min(0xffff)))),

@@ -133,10 +133,6 @@ pub fn find(t: &Text, _target: &Target) -> Result<Option<Op>, String> {
                 .src(PBf16, PBf16, F32),
             ));
         }
-        "v_dot2acc_f32_bf16" | "v_dot2c_f32_bf16" => {
-            let f = l3(|a, b, c| bf16_pair(a, b, f32::from_bits(c)).to_bits());
-            return Ok(Some(a3(F32, f).src(PBf16, PBf16, F32).acc()));
-        }
         "v_dot2_f16_f16" => {
             return Ok(Some(
                 a3(

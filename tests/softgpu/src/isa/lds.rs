@@ -174,7 +174,7 @@ fn two_addresses(t: &Text) -> Result<Option<Run>, String> {
 fn lanes(t: &Text) -> Result<Option<Run>, String> {
     let name = t.name.as_str();
     match name {
-        "ds_bpermute_b32" | "ds_permute_b32" | "ds_bpermute_fi_b32" => {
+        "ds_bpermute_b32" | "ds_permute_b32" => {
             let (dst, addr, data) = (
                 t.operand(0)?.vgpr()?,
                 t.operand(1)?.vgpr()?,
@@ -182,7 +182,6 @@ fn lanes(t: &Text) -> Result<Option<Run>, String> {
             );
             let offset = t.number("offset")? as u32;
             let back = name != "ds_permute_b32";
-            let fetch_inactive = name.contains("_fi_");
             Ok(Some(Box::new(move |w, _| {
                 let exec = w.exec();
                 let mut out = [0u32; 64];
@@ -191,7 +190,7 @@ fn lanes(t: &Text) -> Result<Option<Run>, String> {
                         & (w.lanes - 1);
                     if back {
                         // Inactive source lanes read as zero.
-                        if fetch_inactive || exec >> other & 1 != 0 {
+                        if exec >> other & 1 != 0 {
                             out[lane] = w.lane(data, other);
                         }
                     } else {

@@ -1,5 +1,5 @@
 //! What vector instructions do to sources before (neg, abs, op_sel, SDWA) and to results after
-//! (omod, clamp, halves, SDWA) the operation.
+//! (clamp, halves, SDWA) the operation.
 
 use super::decode::Target;
 use super::disassembly::Text;
@@ -84,7 +84,6 @@ impl Prep {
 pub struct Post {
     pub dst: u16,
     ty: Ty,
-    multiply: f32,
     clamp: bool,
     merge: Merge,
 }
@@ -115,21 +114,20 @@ fn clamp01(v: f32) -> f32 {
 
 impl Post {
     pub fn is_plain(&self) -> bool {
-        self.multiply == 1.0 && !self.clamp && self.merge == Merge::Whole
+        !self.clamp && self.merge == Merge::Whole
     }
 
     pub fn apply(&self, w: &Wave, h: usize, row: &mut Row) {
-        if self.multiply != 1.0 || self.clamp {
-            let one = |v: f32| {
-                let v = v * self.multiply;
-                if self.clamp { clamp01(v) } else { v }
-            };
+        if self.clamp {
             for v in row.iter_mut() {
                 *v = match self.ty {
-                    Ty::F32 => one(f32::from_bits(*v)).to_bits(),
-                    Ty::F16 => f16_from_f32(one(f16_to_f32(*v & 0xffff))),
+                    Ty::F32 => clamp01(f32::from_bits(*v)).to_bits(),
+                    Ty::F16 => f16_from_f32(clamp01(f16_to_f32(*v & 0xffff))),
                     Ty::PF16 => {
-                        let (a, b) = (one(f16_to_f32(*v & 0xffff)), one(f16_to_f32(*v >> 16)));
+                        let (a, b) = (
+                            clamp01(f16_to_f32(*v & 0xffff)),
+                            clamp01(f16_to_f32(*v >> 16)),
+                        );
                         f16_from_f32(a) | f16_from_f32(b) << 16
                     }
                     _ => *v,
@@ -221,17 +219,14 @@ pub fn post(
     target: &Target,
     n: usize,
 ) -> Result<Post, String> {
-    let multiply = match (t.value("mul"), t.value("div")) {
-        (Some("2"), _) => 2.0,
-        (Some("4"), _) => 4.0,
-        (_, Some("2")) => 0.5,
-        (None, None) => 1.0,
-        other => return Err(format!("unknown output modifier {other:?}")),
-    };
+    // Hardware ignores these while denormals are kept, and no compiler writes them then.
+    if t.has("mul") || t.has("div") {
+        return Err("an output modifier (mul, div) is not implemented".into());
+    }
     let float = matches!(op.dst, Ty::F32 | Ty::F16 | Ty::PF16);
     let clamp = t.has("clamp") && !op.saturates;
-    if (clamp || multiply != 1.0) && !float {
-        return Err("clamp or output modifier on this type is not implemented".into());
+    if clamp && !float {
+        return Err("clamp on this type is not implemented".into());
     }
     let high = dst_high || (op.dst.is_16() && t.bits("op_sel")?.unwrap_or(0) >> n & 1 != 0);
     let mut merge = match op.dst {
@@ -256,7 +251,6 @@ pub fn post(
     Ok(Post {
         dst,
         ty: op.dst,
-        multiply,
         clamp,
         merge,
     })

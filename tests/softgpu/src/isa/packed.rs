@@ -104,12 +104,12 @@ impl Mixed {
     }
 }
 
-/// `v_fma_mix_f32`, `v_fma_mixlo_f16` and `v_fma_mixhi_f16` (and gfx9's `mad` spellings), or None.
+/// `v_fma_mix_f32`, `v_fma_mixlo_f16` and `v_fma_mixhi_f16`, or None.
 pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     let result = match t.name.as_str() {
-        "v_fma_mix_f32" | "v_mad_mix_f32" => 0,
-        "v_fma_mixlo_f16" | "v_mad_mixlo_f16" => 1,
-        "v_fma_mixhi_f16" | "v_mad_mixhi_f16" => 2,
+        "v_fma_mix_f32" => 0,
+        "v_fma_mixlo_f16" => 1,
+        "v_fma_mixhi_f16" => 2,
         _ => return Ok(None),
     };
     if t.dpp {

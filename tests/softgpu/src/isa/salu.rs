@@ -276,7 +276,7 @@ fn compare(name: &str) -> Option<fn(u64, u64) -> bool> {
         "lt_u32" => |a, b| u(a) < u(b),
         "le_u32" => |a, b| u(a) <= u(b),
         "eq_u64" => |a, b| a == b,
-        "lg_u64" | "ne_u64" => |a, b| a != b,
+        "lg_u64" => |a, b| a != b,
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ fn shape(suffix: &str) -> Option<(u32, bool)> {
     Some(match suffix {
         "dword" | "b32" => (4, false),
         "dwordx2" | "b64" => (8, false),
-        "dwordx3" | "b96" => (12, false),
+        "b96" => (12, false),
         "dwordx4" | "b128" => (16, false),
         "dwordx8" | "b256" => (32, false),
         "dwordx16" | "b512" => (64, false),

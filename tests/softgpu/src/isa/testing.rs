@@ -11,12 +11,13 @@
 
 use super::code_object::{Decoded, Descriptor, Kernel, Program};
 use super::decode::Target;
-use super::disassembly::disassemble;
+use super::disassembly::{Line, disassemble, parse};
 use super::execute::{Checks, Shared};
 use super::operand::{ACC, EXEC, M0, PRIVATE_BASE, SHARED_BASE, VCC};
 use super::wave::{Flow, Wave};
 use super::workgroup::{Group, PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::Memory;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -115,6 +116,165 @@ pub fn assemble(target: &str, wave64: bool, asm: &str) -> Result<Vec<u8>, String
     Ok(bytes)
 }
 
+/// The mnemonics in disassembled text, without `_e32`, `_e64`, `_dpp`, `_sdwa`; two for a dual issue.
+fn names_of(text: &str) -> impl Iterator<Item = String> {
+    text.split("::").map(|half| parse(half.trim()).name)
+}
+
+/// The mnemonics of an ELF object's code.
+///
+/// # Errors
+/// The disassembler's own words.
+pub fn mnemonics(elf: &[u8]) -> Result<BTreeSet<String>, String> {
+    let lines = disassemble(elf, false)?;
+    Ok(lines.iter().flat_map(|l| names_of(&l.text)).collect())
+}
+
+/// What the decoder says to one instruction as the disassembler would print it.
+///
+/// # Errors
+/// Why it cannot be decoded.
+pub fn decodes(target: &str, text: &str) -> Result<(), String> {
+    let line = Line {
+        pc: 0,
+        size: 4,
+        text: text.into(),
+    };
+    let decoded = Decoded::new(Target::new(target)?, &[line]);
+    match decoded.code.into_iter().next().and_then(|i| i.missing) {
+        Some(why) => Err(why),
+        None => Ok(()),
+    }
+}
+
+/// Snippets of assembly in one object, each of which runs by itself from given registers.
+pub struct Snippets {
+    program: Arc<Program>,
+    kernel: Kernel,
+    /// First instruction of each snippet, and the end of the last.
+    starts: Vec<usize>,
+}
+
+impl Snippets {
+    /// Assembles and decodes the snippets (without `s_endpgm`); `wave64` for waves of 64.
+    ///
+    /// # Errors
+    /// The assembler's message, whose line numbers count the snippets' lines and one `s_endpgm` after each.
+    pub fn new(target: &str, wave64: bool, snippets: &[&str]) -> Result<Snippets, String> {
+        let asm: String = snippets
+            .iter()
+            .map(|s| format!("{s}\ns_endpgm\n"))
+            .collect();
+        let object = assemble(target, wave64, &asm)?;
+        let isa = Target::new(target)?;
+        let lines = disassemble(&object, wave64 && isa.generation >= 10)?;
+        let program = Arc::new(Program::new(
+            Arc::new(Decoded::new(isa, &lines)),
+            vec![0; 1],
+            0,
+        ));
+        let mut starts = vec![0];
+        for (i, inst) in program.code.iter().enumerate() {
+            if inst.text == "s_endpgm" {
+                starts.push(i + 1);
+            }
+        }
+        if starts.len() <= snippets.len() {
+            return Err("the disassembler lost instructions".into());
+        }
+        let kernel = Kernel {
+            name: "asm".into(),
+            target: target.into(),
+            wave_size: if wave64 { 64 } else { 32 },
+            lds_bytes: 0,
+            scratch_bytes: 0,
+            kernarg_bytes: 0,
+            args: Vec::new(),
+            sgprs: 106,
+            vgprs: 512,
+            sgpr_spills: 0,
+            vgpr_spills: 0,
+            max_workgroup: 1024,
+            descriptor: Descriptor::default(),
+            program: program.clone(),
+            entry: 0,
+            rows: 512,
+            missing: None,
+        };
+        Ok(Snippets {
+            program,
+            kernel,
+            starts,
+        })
+    }
+
+    /// The mnemonics of snippet `i` with its `s_endpgm`, as the decoder sees them.
+    pub fn names(&self, i: usize) -> BTreeSet<String> {
+        let code = &self.program.code[self.starts[i]..self.starts[i + 1]];
+        code.iter().flat_map(|inst| names_of(&inst.text)).collect()
+    }
+
+    /// Runs snippet `i`.
+    ///
+    /// # Errors
+    /// What is not implemented, or the fault.
+    pub fn run(
+        &self,
+        i: usize,
+        input: &State,
+        memory: &Memory,
+        checks: Checks,
+    ) -> Result<State, String> {
+        let program = &self.program;
+        let code = &program.code[self.starts[i]..self.starts[i + 1]];
+        if let Some(bad) = code.iter().find(|inst| inst.missing.is_some()) {
+            return Err(format!(
+                "{}: {}",
+                bad.text,
+                bad.missing.clone().unwrap_or_default()
+            ));
+        }
+        let shared = Shared {
+            program,
+            kernel: &self.kernel,
+            checks,
+            snapshot: memory.snapshot(),
+            lds_bytes: input.lds.len(),
+            race: None,
+            grid_blocks: [1; 3],
+            block: [input.lanes as u32, 1, 1],
+            kernarg: vec![0; 8],
+            packet: [0; 8],
+            stop: AtomicBool::new(false),
+        };
+        let mut group = Group::new(&shared);
+        group.lds.copy_from_slice(&input.lds);
+        group.mark_lds_written();
+        // Without AccVGPRs only the registers given exist: most runs need few.
+        let registers = if input.acc.is_empty() {
+            input.v.len()
+        } else {
+            512
+        };
+        let mut w = Wave::new(input.lanes, registers, 0, input.scratch);
+        load(&mut w, input);
+        w.pc = self.starts[i];
+        for _ in 0..1_000_000 {
+            let inst = program.code.get(w.pc).ok_or("ran past the end")?;
+            w.pc += 1;
+            w.executed += 1;
+            match (inst.run)(&mut w, &mut group)
+                .map_err(|f| format!("{}: lane {}: {}", inst.text, f.lane, f.message))?
+            {
+                Flow::End => return Ok(store(&w, &group, input)),
+                Flow::Barrier => w.signalled = false,
+                Flow::Next => {}
+            }
+        }
+        Err("a million instructions and no end".into())
+    }
+}
+
 /// Runs assembly (no `s_endpgm` needed) from the given registers.
 ///
 /// # Errors
@@ -134,71 +294,7 @@ pub fn run_asm_with(
     memory: &Memory,
     checks: Checks,
 ) -> Result<State, String> {
-    let object = assemble(target, input.lanes == 64, &format!("{asm}\ns_endpgm\n"))?;
-    let isa = Target::new(target)?;
-    let lines = disassemble(&object, input.lanes == 64 && isa.generation >= 10)?;
-    let program = Arc::new(Program::new(
-        Arc::new(Decoded::new(isa, &lines)),
-        vec![0; 1],
-        0,
-    ));
-    if let Some(bad) = program.code.iter().find(|i| i.missing.is_some()) {
-        return Err(format!(
-            "{}: {}",
-            bad.text,
-            bad.missing.clone().unwrap_or_default()
-        ));
-    }
-    let kernel = Kernel {
-        name: "asm".into(),
-        target: target.into(),
-        wave_size: input.lanes as u32,
-        lds_bytes: input.lds.len() as u32,
-        scratch_bytes: input.scratch as u32,
-        kernarg_bytes: 0,
-        args: Vec::new(),
-        sgprs: 106,
-        vgprs: 512,
-        sgpr_spills: 0,
-        vgpr_spills: 0,
-        max_workgroup: 1024,
-        descriptor: Descriptor::default(),
-        program: program.clone(),
-        entry: 0,
-        rows: 512,
-        missing: None,
-    };
-    let shared = Shared {
-        program: &program,
-        kernel: &kernel,
-        checks,
-        snapshot: memory.snapshot(),
-        lds_bytes: input.lds.len(),
-        race: None,
-        grid_blocks: [1; 3],
-        block: [input.lanes as u32, 1, 1],
-        kernarg: vec![0; 8],
-        packet: [0; 8],
-        stop: AtomicBool::new(false),
-    };
-    let mut group = Group::new(&shared);
-    group.lds.copy_from_slice(&input.lds);
-    group.mark_lds_written();
-    let mut w = Wave::new(input.lanes, 512, 0, input.scratch);
-    load(&mut w, input);
-    for _ in 0..1_000_000 {
-        let inst = program.code.get(w.pc).ok_or("ran past the end")?;
-        w.pc += 1;
-        w.executed += 1;
-        match (inst.run)(&mut w, &mut group)
-            .map_err(|f| format!("{}: lane {}: {}", inst.text, f.lane, f.message))?
-        {
-            Flow::End => return Ok(store(&w, &group, input)),
-            Flow::Barrier => w.signalled = false,
-            Flow::Next => {}
-        }
-    }
-    Err("a million instructions and no end".into())
+    Snippets::new(target, input.lanes == 64, &[asm])?.run(0, input, memory, checks)
 }
 
 fn load(w: &mut Wave, input: &State) {

@@ -1,5 +1,5 @@
 //! Vector ALU instructions: operands with their modifiers (neg, abs, op_sel, SDWA, DPP), a lane
-//! function, and the result's modifiers (omod, clamp, halves, SDWA).
+//! function, and the result's modifiers (clamp, halves, SDWA).
 
 use super::cross_lane::Dpp;
 use super::decode::Target;

@@ -152,8 +152,21 @@ fn frexp_mant64(v: f64) -> f64 {
     }
 }
 
-fn fract(v: f32) -> f32 {
-    (v - v.floor()).min(f32::from_bits(0x3f7f_ffff))
+/// Below 1 even where the subtraction rounds up to it; NaN for infinities.
+#[inline(always)]
+fn fract(v: f32, below_one: f32) -> f32 {
+    let rest = v - v.floor();
+    if rest > below_one { below_one } else { rest }
+}
+
+/// Like [`min_num`] and [`max_num`].
+#[inline(always)]
+fn min_num64(a: f64, b: f64) -> f64 {
+    if a < b || b.is_nan() || (a == b && a.is_sign_negative()) {
+        a
+    } else {
+        b
+    }
 }
 
 fn exp_bits(v: f32) -> i32 {
@@ -163,7 +176,7 @@ fn exp_bits(v: f32) -> i32 {
 /// `v_div_scale_f32`: source 0 scaled (or not), and whether the quotient must be scaled back.
 fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let quotient_small = (s2 / s1).is_subnormal();
-    let reciprocal_small = (1.0 / f64::from(s1)).abs() < f64::from(f32::MIN_POSITIVE);
+    let reciprocal_small = (1.0 / s1).is_subnormal();
     if s2 == 0.0 || s1 == 0.0 {
         (f32::NAN, false)
     } else if exp_bits(s2) - exp_bits(s1) >= 96 {
@@ -393,7 +406,7 @@ fn single(name: &str) -> Option<Op> {
         "v_ceil_f32" => a1(F32, f1(f32::ceil)),
         "v_floor_f32" => a1(F32, f1(f32::floor)),
         "v_rndne_f32" => a1(F32, f1(f32::round_ties_even)),
-        "v_fract_f32" => a1(F32, f1(fract)),
+        "v_fract_f32" => a1(F32, f1(|v| fract(v, f32::from_bits(0x3f7f_ffff)))),
         "v_ldexp_f32" => {
             a2(F32, l2(|a, b| ldexp(f32::from_bits(a), b as i32).to_bits())).src(F32, B32, B32)
         }
@@ -434,13 +447,16 @@ fn half(name: &str, target: &Target) -> Option<Op> {
         "v_mul_f16" => a2(F16, h2(|a, b| a * b)),
         "v_fma_f16" => a3(F16, l3(fma16)).keeps(),
         "v_fma_legacy_f16" => a3(F16, l3(fma16)),
-        "v_fmac_f16" => a3(F16, l3(fma16)).acc(),
-        "v_fmaak_f16" | "v_fmamk_f16" => a3(F16, l3(fma16)),
+        "v_fmac_f16" => a3(F16, l3(fma16)).acc().keeps(),
+        "v_fmaak_f16" | "v_fmamk_f16" => a3(F16, l3(fma16)).keeps(),
         "v_mad_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).keeps(),
-        "v_mad_legacy_f16" | "v_madak_f16" | "v_madmk_f16" => {
-            a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c))
+        "v_mad_legacy_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)),
+        "v_madak_f16" | "v_madmk_f16" => {
+            a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).keeps()
         }
-        "v_mac_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c)).acc(),
+        "v_mac_f16" => a3(F16, h3(|a, b, c| f16_to_f32(f16_from_f32(a * b)) + c))
+            .acc()
+            .keeps(),
         "v_min_f16" | "v_min_num_f16" => a2(F16, h2(min_num)),
         "v_max_f16" | "v_max_num_f16" => a2(F16, h2(max_num)),
         "v_minimum_f16" => a2(F16, h2(minimum)),
@@ -454,7 +470,7 @@ fn half(name: &str, target: &Target) -> Option<Op> {
         "v_ceil_f16" => a1(F16, h1(f32::ceil)),
         "v_floor_f16" => a1(F16, h1(f32::floor)),
         "v_rndne_f16" => a1(F16, h1(f32::round_ties_even)),
-        "v_fract_f16" => a1(F16, h1(|v| (v - v.floor()).min(0.999_511_7))),
+        "v_fract_f16" => a1(F16, h1(|v| fract(v, 0.999_511_7))),
         "v_ldexp_f16" => a2(
             F16,
             l2(|a, b| f16_from_f32(ldexp(f16_to_f32(a & 0xffff), i32::from(b as i16)))),
@@ -479,16 +495,8 @@ fn double(name: &str) -> Option<Op> {
         "v_mul_f64" => wide(2, F64, df3(|a, b, _| a * b)),
         "v_fma_f64" => wide(3, F64, df3(f64::mul_add)),
         "v_fmac_f64" => wide(3, F64, df3(f64::mul_add)).acc(),
-        "v_min_f64" | "v_min_num_f64" => wide(
-            2,
-            F64,
-            df3(|a, b, _| if a < b || b.is_nan() { a } else { b }),
-        ),
-        "v_max_f64" | "v_max_num_f64" => wide(
-            2,
-            F64,
-            df3(|a, b, _| if a > b || b.is_nan() { a } else { b }),
-        ),
+        "v_min_f64" | "v_min_num_f64" => wide(2, F64, df3(|a, b, _| min_num64(a, b))),
+        "v_max_f64" | "v_max_num_f64" => wide(2, F64, df3(|a, b, _| -min_num64(-a, -b))),
         "v_trunc_f64" => wide(1, F64, df3(|a, _, _| a.trunc())),
         "v_ceil_f64" => wide(1, F64, df3(|a, _, _| a.ceil())),
         "v_floor_f64" => wide(1, F64, df3(|a, _, _| a.floor())),
@@ -496,7 +504,10 @@ fn double(name: &str) -> Option<Op> {
         "v_fract_f64" => wide(
             1,
             F64,
-            df3(|a, _, _| (a - a.floor()).min(1.0 - f64::EPSILON / 2.0)),
+            df3(|a, _, _| {
+                let (rest, below_one) = (a - a.floor(), 1.0 - f64::EPSILON / 2.0);
+                if rest > below_one { below_one } else { rest }
+            }),
         ),
         "v_rcp_f64" => wide(1, F64, df3(|a, _, _| 1.0 / a)),
         "v_rsq_f64" => wide(1, F64, df3(|a, _, _| 1.0 / a.sqrt())),

@@ -143,7 +143,12 @@ fn saturated(name: &str) -> Option<Op> {
         ),
         _ => return None,
     };
-    Some(op.saturating())
+    // The signed 16-bit ones are new with gfx9 and keep the high half there.
+    Some(if name.ends_with("_i16") {
+        op.saturating().keeps()
+    } else {
+        op.saturating()
+    })
 }
 
 /// The operation of this name.
@@ -167,12 +172,9 @@ pub fn plain_move() -> Op {
 
 fn bits(name: &str) -> Option<Op> {
     Some(match name {
-        "v_mov_b32"
-        | "v_accvgpr_read_b32"
-        | "v_accvgpr_write_b32"
-        | "v_accvgpr_mov_b32"
-        | "v_accvgpr_read"
-        | "v_accvgpr_write" => a1(B32, l1(|a| a)),
+        "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => {
+            a1(B32, l1(|a| a))
+        }
         "v_mov_b16" => a1(B16, l1(|a| a)),
         "v_mov_b64" => wide(1, B64, d3(|a, _, _| a)),
         "v_not_b32" => a1(B32, l1(|a| !a)),
@@ -218,7 +220,6 @@ fn bits(name: &str) -> Option<Op> {
         "v_lshlrev_b32" => a2(B32, l2(|a, b| b << (a & 31))),
         "v_lshrrev_b32" => a2(B32, l2(|a, b| b >> (a & 31))),
         "v_ashrrev_i32" => a2(B32, l2(|a, b| (b as i32 >> (a & 31)) as u32)),
-        "v_lshl_b32" => a2(B32, l2(|a, b| a << (b & 31))),
         "v_lshlrev_b64" => wide(2, B64, d3(|a, b, _| b << (a & 63))).src(B32, B64, B32),
         "v_lshrrev_b64" => wide(2, B64, d3(|a, b, _| b >> (a & 63))).src(B32, B64, B32),
         "v_ashrrev_i64" => {
@@ -387,7 +388,10 @@ fn short(name: &str, target: &Target) -> Option<Op> {
         && (!name.contains("mad") || name.contains("legacy"))
         && !name.contains("_nc_")
         && !name.ends_with("_i16")
-        || matches!(name, "v_min_i16" | "v_max_i16" | "v_ashrrev_i16");
+        || matches!(
+            name,
+            "v_min_i16" | "v_max_i16" | "v_ashrrev_i16" | "v_mad_legacy_i16"
+        );
     Some(if target.generation == 9 && vop2 {
         op
     } else {

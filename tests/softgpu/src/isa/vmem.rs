@@ -256,6 +256,9 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         return Ok(None);
     }
     if t.has("lds") || rest.starts_with("load_lds") {
+        if segment != "global" {
+            return Err(format!("instruction {name} is not implemented"));
+        }
         return load_lds(t, rest);
     }
     let flat = segment == "flat";
@@ -512,7 +515,7 @@ fn store(
 /// `global_load_lds_*` (gfx90a, gfx942): memory goes to LDS at M0 + offset + 4 x lane.
 fn load_lds(t: &Text, rest: &str) -> Result<Option<Run>, String> {
     let Some(shape) = rest.strip_prefix("load_lds_").and_then(Shape::parse) else {
-        return Err(format!("{} is not implemented", t.name));
+        return Err(format!("instruction {} is not implemented", t.name));
     };
     let offset = t.number("offset")?;
     let address = Address::parse(t, 0, "global")?;
