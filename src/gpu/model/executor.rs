@@ -8,13 +8,9 @@ use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Batches of up to this many rows replay as a graph (if the device's graphs are right and faster).
 const GRAPH_ROWS: usize = 16;
-
-/// A step of a model takes seconds at most; a device that needs this long hangs.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A model's forward state on a GPU: activations, KV cache, recorded programs. One thread at a time.
 pub struct GpuExecutor {
@@ -74,7 +70,7 @@ impl GpuExecutor {
         };
         let inputs = Inputs::new(&device, most)?;
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;
-        stream.wait(Some(PATIENCE))?;
+        device.wait_step(&stream)?;
         Ok(GpuExecutor {
             weights,
             schedule,
@@ -123,7 +119,6 @@ impl GpuExecutor {
             pages: bucket_pages(pages),
         };
         self.reserve(bucket.wanted)?;
-        self.inputs.send(bucket, slices, &self.stream)?;
         if !self.programs.contains_key(&bucket) {
             let program = self.record(bucket)?;
             self.programs.insert(bucket, program);
@@ -131,6 +126,7 @@ impl GpuExecutor {
         let Some(program) = self.programs.get(&bucket) else {
             return Err(Error::Internal("a recorded program is missing".into()));
         };
+        self.inputs.send(bucket, slices, &self.stream)?;
         let bytes = (wanted * vocab * 4) as u64;
         let (stream, memory, results) = (&self.stream, &self.memory, &mut self.results);
         let queued = match bucket.rows <= GRAPH_ROWS {
@@ -142,7 +138,7 @@ impl GpuExecutor {
             _ => stream.copy_to_pinned(&memory.logits, 0, results, 0, bytes),
         });
         // Waited for in any case: what was queued uses the inputs.
-        let waited = stream.wait(Some(PATIENCE));
+        let waited = self.weights.device.wait_step(stream);
         queued.and(waited)?;
         let (numbers, _) = results.as_slice().as_chunks::<4>();
         let numbers = numbers.iter().take(wanted * vocab);
