@@ -15,6 +15,11 @@ if [ ! -e "$runtime" ] || [ ! -d "$sysroot/lib/rustlib/src/rust/library" ]; then
     echo "this needs: rustup toolchain install nightly --component rust-src" >&2
     exit 1
 fi
+model=${MLXROCM_DEMO_MODEL:-.cache/models/SmolLM2-135M-Instruct.Q4_1.gguf}
+if [ ! -e "$model" ]; then
+    echo "this needs the demo model: make model" >&2
+    exit 1
+fi
 MLXROCM_GPU_TARGETS=${MLXROCM_GPU_TARGETS:-gfx1100}
 # A folder of its own: nothing built here fits an ordinary build.
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/tsan
@@ -50,4 +55,7 @@ compile tests/c/gpu_random.c "$made/gpu_random"
 for seed in 1 2 3 4; do "$made/gpu_random" $seed 5000; done
 compile tests/c/gpu_order.c "$made/gpu_order"
 "$made/gpu_order" 17
+# A model on the processor: sessions from several threads, and the threads of its kernels.
+compile tests/c/api_random.c "$made/api_random"
+SOFTGPU_CONFIG=devices= "$made/api_random" "$model" 1 100
 echo "no race was seen"

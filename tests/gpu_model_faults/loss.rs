@@ -13,7 +13,10 @@ fn gone(fault: &str, config: &str, policy: GraphPolicy) -> bool {
     let gpu = gpu::soft(config);
     let device = gpu.device();
     device.set_graph_policy(policy);
-    device.set_step_patience(Duration::from_millis(1500));
+    if fault.starts_with("hang") {
+        // More than any step takes.
+        device.set_step_patience(Duration::from_secs(2));
+    }
     let model = load_on_gpu().unwrap();
     let on_gpu = session(&model).unwrap();
     let on_cpu = session(&load(DeviceChoice::Cpu).unwrap()).unwrap();

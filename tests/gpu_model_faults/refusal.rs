@@ -6,7 +6,7 @@ use mlxrocm::Error;
 use mlxrocm::gpu::GraphPolicy;
 
 /// Every call is too many; these are close together where a program begins.
-const PLACES: [usize; 9] = [1, 2, 3, 8, 21, 55, 89, 144, 610];
+const PLACES: [usize; 7] = [1, 3, 8, 21, 55, 144, 610];
 
 /// The nth launch or copy fails: those that it was for end with the driver's code, the others and all
 /// later ones are right.
@@ -53,7 +53,7 @@ fn launches() {
 #[test]
 fn launches_while_graphs_are_judged() {
     let gpu = gpu::soft("devices=gfx1100");
-    for place in [2, 40, 200] {
+    for place in [2, 100] {
         // Judged once a device: each round has one of its own, and nothing is known of it.
         let _ = std::fs::remove_dir_all(gpu.cache().join("mlxrocm"));
         let device = gpu.device();
