@@ -37,10 +37,19 @@ fn compile(name: &str, more: &[&str], program: &str) -> PathBuf {
     cc::compile("gcc", &format!("tests/c/{name}.c"), &flags, program)
 }
 
+/// Random calls also use freed handles, and such an address may be that of a new buffer which its owner
+/// has not filled yet: a kernel that reads it is no error there.
+fn machine(name: &str) -> &'static str {
+    match name {
+        "gpu_random" => "devices=gfx1100;uninitialised=0",
+        _ => "devices=gfx1100",
+    }
+}
+
 fn plainly(name: &str, arguments: &[&str]) {
     let program = compile(name, &[], name);
     run(
-        gpu_env::software(&mut command(program, arguments), "devices=gfx1100"),
+        gpu_env::software(&mut command(program, arguments), machine(name)),
         200,
     );
 }
@@ -66,7 +75,7 @@ fn sanitized(name: &str, arguments: &[&str]) {
             suppressions.display()
         ),
     );
-    run(gpu_env::software(&mut command, "devices=gfx1100"), 300);
+    run(gpu_env::software(&mut command, machine(name)), 300);
 }
 
 /// A code object with a kernel `twice`, as an application would bring it.

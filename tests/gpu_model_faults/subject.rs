@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub const TOKENS: usize = 3;
 
 /// Longer than any end of a generation takes that does not hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The model's file.
 pub fn path() -> &'static PathBuf {
