@@ -86,7 +86,31 @@ fn events_measure_time_and_say_when_they_cannot() {
     gpu.no_leaks();
 }
 
-/// A device that hangs does not hang its callers, nor the end of the engine's objects.
+/// Streams that several threads drop at once, with work queued and programs that follow it on other
+/// streams, are destroyed once each and used by nobody afterwards.
+#[test]
+fn many_threads_drop_streams() {
+    let gpu = gpu::gpu();
+    let device = gpu.device();
+    let buffer = device.alloc(400).unwrap();
+    let program = device
+        .record(|encoder| encoder.fill(&buffer, 0, 400, 1))
+        .unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let stream = device.stream().unwrap();
+                    program.run(&stream).unwrap();
+                }
+            });
+        }
+    });
+    drop((program, buffer, device));
+    gpu.clean();
+    gpu.no_leaks();
+}
+
 /// Processor time of this thread.
 fn processor_time() -> Duration {
     let mut time = libc::timespec {

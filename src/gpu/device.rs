@@ -43,6 +43,8 @@ pub struct Device {
     events: Mutex<Vec<EventHandle>>,
     /// Set once, when the device stops working.
     lost: OnceLock<String>,
+    /// Milliseconds that a step of a model may take.
+    step_patience: AtomicU64,
     pub(super) graveyard: Graveyard,
     registry: Registry,
     pub(super) built_ins: BuiltIns,
@@ -51,6 +53,9 @@ pub struct Device {
 
 /// How long the end of a device waits for queued work before it leaves the driver's objects behind.
 const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// A step of a model takes seconds at most; a device that needs this many milliseconds hangs.
+const STEP_PATIENCE: u64 = 600_000;
 
 /// How long an allocation waits for queued work that holds cached memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
@@ -131,6 +136,7 @@ impl Device {
             next_stream: AtomicU64::new(1),
             events: Mutex::default(),
             lost: OnceLock::new(),
+            step_patience: AtomicU64::new(STEP_PATIENCE),
             graveyard: Graveyard::default(),
             registry: Registry::new(&facts.arch, facts.platform),
             built_ins: BuiltIns::default(),
@@ -322,6 +328,11 @@ impl Device {
         if !code.is_lost() && self.still_works() {
             return error;
         }
+        self.lose(&error)
+    }
+
+    /// The device takes no more work from now on, because of `error`.
+    fn lose(&self, error: &Error) -> Error {
         let reason = self.lost.get_or_init(|| {
             let name = &self.facts.name;
             let reason = format!(
@@ -332,6 +343,23 @@ impl Device {
             reason
         });
         Error::DeviceLost(reason.clone())
+    }
+
+    /// Sleeps until the queued step of a model is done. A device that does not end it hangs, and
+    /// counts as lost: the next one would wait as long.
+    pub(super) fn wait_step(&self, stream: &Stream) -> Result<()> {
+        let patience = Duration::from_millis(self.step_patience.load(Ordering::Relaxed));
+        stream.wait(Some(patience)).map_err(|error| match error {
+            Error::Timeout(_) => self.lose(&error),
+            error => error,
+        })
+    }
+
+    /// How long a step of a model may take.
+    #[doc(hidden)] // for tests
+    pub fn set_step_patience(&self, patience: Duration) {
+        let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+        self.step_patience.store(milliseconds, Ordering::Relaxed);
     }
 
     /// Whether the driver still gives out what work needs. After a fault that a driver does not

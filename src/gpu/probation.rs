@@ -66,9 +66,6 @@ const MOST_WRITTEN: u64 = 256 << 20;
 /// Runs of each mode; the fastest counts.
 const RUNS: usize = 3;
 
-/// A run that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 impl Graphs {
     pub fn new(facts: &DeviceFacts) -> Self {
         let policy = GraphPolicy::named(std::env::var("MLXROCM_GRAPHS").ok().as_deref());
@@ -256,7 +253,7 @@ fn trial(device: &Arc<Device>) -> Result<Program> {
 
 /// Compares both modes from the present state, and leaves the state after one right run.
 fn judge(program: &Program, stream: &Stream, states: &mut States) -> Result<Verdict> {
-    stream.wait(Some(PATIENCE))?;
+    program.device().wait_step(stream)?;
     states.save(stream, Which::Before)?;
     if program.has_graph() {
         return compare(program, stream, states);
@@ -303,10 +300,10 @@ fn timed(
     mode: ProgramMode,
 ) -> Result<(Duration, Vec<u8>)> {
     states.restore(stream, Which::Before)?;
-    stream.wait(Some(PATIENCE))?;
+    program.device().wait_step(stream)?;
     let start = Instant::now();
     program.run_as(stream, mode)?;
-    stream.wait(Some(PATIENCE))?;
+    program.device().wait_step(stream)?;
     let time = start.elapsed();
     Ok((time, states.read(stream)?))
 }

@@ -40,7 +40,13 @@ impl Weights {
             DeviceChoice::Cpu => cpu(options, bound, report),
             DeviceChoice::Gpu(ordinal) => gpu(ordinal, options, schedule, &bound, report),
             DeviceChoice::Auto => {
-                if Device::list().found.is_empty() {
+                let devices = Device::list();
+                if devices.found.is_empty() {
+                    log::write(Level::Info, || {
+                        let reasons = devices.missing.iter().map(|(_, reason)| reason.to_string());
+                        let reasons = reasons.collect::<Vec<_>>().join("; ");
+                        format!("the model runs on the CPU: {reasons}")
+                    });
                     return cpu(options, bound, report);
                 }
                 match gpu(0, options, schedule, &bound, report) {

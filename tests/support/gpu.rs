@@ -110,6 +110,11 @@ impl Gpu {
         control().text("softgpu_fault", text);
     }
 
+    /// The driver itself, as another program's calls would reach it.
+    pub fn driver(&self) -> &'static libloading::Library {
+        &control().library
+    }
+
     /// Everything starts again; hung and lost devices are whole.
     pub fn reset(&self) {
         // SAFETY: takes nothing.

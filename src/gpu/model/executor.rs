@@ -10,13 +10,9 @@ use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Batches of up to this many rows replay as a graph (if the device's graphs are right and faster).
 const GRAPH_ROWS: usize = 16;
-
-/// A step of a model takes seconds at most; a device that needs this long hangs.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A model's forward state on a GPU: activations, KV cache, recorded programs. One thread at a time.
 pub struct GpuExecutor {
@@ -84,7 +80,7 @@ impl GpuExecutor {
         };
         let inputs = Inputs::new(&device, most)?;
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;
-        stream.wait(Some(PATIENCE))?;
+        device.wait_step(&stream)?;
         Ok(GpuExecutor {
             weights,
             schedule,
@@ -144,7 +140,6 @@ impl GpuExecutor {
         }
         let bucket = self.bucket(slices, rows, wanted, greedy);
         self.reserve(bucket.wanted)?;
-        self.inputs.send(bucket, slices, &self.stream)?;
         if !self.programs.contains_key(&bucket) {
             let program = self.record(bucket)?;
             self.programs.insert(bucket, program);
@@ -152,6 +147,7 @@ impl GpuExecutor {
         let Some(program) = self.programs.get(&bucket) else {
             return Err(Error::Internal("a recorded program is missing".into()));
         };
+        self.inputs.send(bucket, slices, &self.stream)?;
         let (stream, memory, results) = (&self.stream, &self.memory, &mut self.results);
         let (from, a_row) = match greedy {
             true => (&memory.tokens, 1),
@@ -166,7 +162,7 @@ impl GpuExecutor {
             bytes => stream.copy_to_pinned(from, 0, results, 0, bytes),
         });
         // Waited for in any case: what was queued uses the inputs.
-        let waited = stream.wait(Some(PATIENCE));
+        let waited = self.weights.device.wait_step(stream);
         queued.and(waited)?;
         Ok(wanted)
     }

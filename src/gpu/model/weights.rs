@@ -122,18 +122,20 @@ impl GpuWeights {
     }
 }
 
-/// Whether the device has room for the weights, about.
+/// Whether the device has room for the weights, about: under its limit and beside other programs.
 fn fits(device: &Arc<Device>, matrices: &[Weight]) -> Result<()> {
     let needed: u64 = matrices.iter().map(|w| w.byte_len() as u64).sum();
     let memory = device.memory()?;
-    let room = memory.limit.saturating_sub(memory.active);
-    if needed > room {
+    let left = memory.limit.saturating_sub(memory.active);
+    let free = memory.free.saturating_add(memory.cache);
+    if needed > left.min(free) {
         return Err(Error::OutOfMemory(format!(
-            "the weights need {} MiB, {} has {} MiB of its limit of {} MiB left: use a smaller model \
-             or quantization, or the CPU",
+            "the weights need {} MiB, {} has {} MiB free and {} MiB of its limit of {} MiB left: use a \
+             smaller model or quantization, or the CPU",
             needed >> 20,
             device.facts().name,
-            room >> 20,
+            free >> 20,
+            left >> 20,
             memory.limit >> 20
         )));
     }
