@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The targets that a build without `MLXROCM_GPU_TARGETS` must have with clang 19.
-const DEFAULT: [&str; 16] = [
+const DEFAULT: [&str; 17] = [
     "gfx90a",
     "gfx942",
     "gfx1030",
@@ -31,6 +31,7 @@ const DEFAULT: [&str; 16] = [
     "gfx11-generic",
     "gfx12-generic",
     "sm_90",
+    "sm_90a",
 ];
 
 const HEAD: &str =
@@ -172,7 +173,7 @@ fn targets() -> BTreeSet<&'static str> {
     objects.iter().map(|object| object.target).collect()
 }
 
-/// Every source is compiled for every target, and no kernel is missing from the table of the nine
+/// Every source is compiled for every target that can run it, and no kernel is missing from the table of the nine
 /// targets that the software GPU executes.
 #[test]
 fn every_source_is_there_for_every_target() {
@@ -184,7 +185,20 @@ fn every_source_is_there_for_every_target() {
             .filter(|object| object.target == target)
             .map(|object| object.source)
             .collect();
-        assert_eq!(here, sources, "{target}");
+        let expected = sources.iter().copied();
+        let expected: BTreeSet<&str> = expected.filter(|s| is_there(s, target)).collect();
+        assert_eq!(here, expected, "{target}");
+    }
+}
+
+/// Whether a source has kernels for a target: those that only a matrix unit runs are missing where
+/// there is none.
+fn is_there(source: &str, target: &str) -> bool {
+    match source {
+        source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
+        _ if target == "sm_90a" => false,
+        "attention/flash" => !target.starts_with("gfx10"),
+        _ => true,
     }
 }
 

@@ -167,7 +167,8 @@ template <typename W> DEVICE void matmul_block(const Block &p) {
                 W::load(w, tile, b + 1 < W::UNIT ? unit : unit + 1, (b + 1) % W::UNIT, p.cols, lane);
                 UNROLL for (u32 i = 0; i < 4; i++) x[i] = load16(from[i] + (unit * W::UNIT + b + 1) * BLOCK_COLS);
             }
-            UNROLL for (u32 k = 0; k < BLOCK_COLS; k += 16) {
+            // Rolled: unrolled, tiles loaded ahead take more registers than there are.
+            _Pragma("unroll 1") for (u32 k = 0; k < BLOCK_COLS; k += 16) {
                 Tile16 tiles[WAVE_TILES];
                 UNROLL for (u32 n = 0; n < WAVE_TILES; n++)
                     tiles[n] = tile_load_b(ws + (wave_tile + n) * 16 * STRIDE + k, STRIDE);
