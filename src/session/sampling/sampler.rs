@@ -108,7 +108,7 @@ impl Sampler {
     /// Takes the greedy token that a device chose, [`NO_TOKEN`] for none.
     pub fn chosen(&self, token: u32) -> Result<Sampled> {
         if token == NO_TOKEN {
-            return Err(not_finite_of("a token"));
+            return Err(not_finite_of("a token is not finite"));
         }
         if token as usize >= self.vocab {
             return Err(Error::Internal(format!("the device chose token {token}")));
@@ -399,12 +399,12 @@ fn not_finite(logits: &[f32], at: usize) -> Error {
 }
 
 fn not_finite_at(token: usize, value: f32) -> Error {
-    not_finite_of(&format!("token {token} ({value})"))
+    not_finite_of(&format!("token {token} is {value}"))
 }
 
 fn not_finite_of(what: &str) -> Error {
     Error::DeviceFailed(format!(
-        "the model's logit of {what} is not finite: the weights are damaged or the device \
+        "the model's logit of {what}: the weights are damaged or the device \
          computed wrongly; check the model file"
     ))
 }
