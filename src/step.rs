@@ -94,6 +94,27 @@ pub struct Rope {
     pub magnitude: f32,
 }
 
+/// What a [`Step::Attend`] attends to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attend {
+    /// `[rows, heads · head_dim]`; rows are the tokens, or those whose logits are wanted.
+    pub q: BufferId,
+    /// `[tokens, kv_heads · head_dim]`.
+    pub k: BufferId,
+    /// `[tokens, kv_heads · head_dim]`.
+    pub v: BufferId,
+    /// As `q`.
+    pub out: BufferId,
+    /// Norm of each query head.
+    pub q_norm: Option<Norm>,
+    /// Norm of each key head.
+    pub k_norm: Option<Norm>,
+    /// Which layer of the KV cache.
+    pub layer: usize,
+    /// Shape.
+    pub shape: Attention,
+}
+
 /// One parallel operation of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
@@ -116,24 +137,7 @@ pub enum Step {
         epilogue: Epilogue,
     },
     /// Per-head norm and RoPE of q and k, KV cache write, causal attention over the cache.
-    Attend {
-        /// `[rows, heads · head_dim]`; rows are the tokens, or those whose logits are wanted.
-        q: BufferId,
-        /// `[tokens, kv_heads · head_dim]`.
-        k: BufferId,
-        /// `[tokens, kv_heads · head_dim]`.
-        v: BufferId,
-        /// As `q`.
-        out: BufferId,
-        /// Norm of each query head.
-        q_norm: Option<Norm>,
-        /// Norm of each key head.
-        k_norm: Option<Norm>,
-        /// Which layer of the KV cache.
-        layer: usize,
-        /// Shape.
-        shape: Attention,
-    },
+    Attend(Attend),
     /// `out` = the rows of `x` whose logits are wanted.
     SelectWanted {
         /// `[tokens, width]`.

@@ -8,7 +8,7 @@ use super::matmul::{Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{Rows, Schedule, Slice, Step};
+use crate::step::{self, Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -283,7 +283,7 @@ impl CpuExecutor {
                         self.jobs,
                     );
                 }
-                Step::Attend {
+                Step::Attend(step::Attend {
                     q,
                     k,
                     v,
@@ -292,7 +292,7 @@ impl CpuExecutor {
                     k_norm,
                     layer,
                     shape,
-                } => Attend {
+                }) => Attend {
                     kernels,
                     arena,
                     cache: &self.cache,

@@ -7,7 +7,7 @@
 
 use super::graph::{Graph, NodeId, Op};
 use super::plan::plan;
-use crate::step::{Buffer, BufferId, Epilogue, Norm, Product, Schedule, Step};
+use crate::step::{Attend, Buffer, BufferId, Epilogue, Norm, Product, Schedule, Step};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -176,7 +176,7 @@ impl Fuser<'_> {
                 let (k, k_norm) = self.head_input(k)?;
                 let v = self.buffer(v)?;
                 let out = self.new_buffer(id);
-                self.steps.push(Step::Attend {
+                self.steps.push(Step::Attend(Attend {
                     q,
                     k,
                     v,
@@ -185,7 +185,7 @@ impl Fuser<'_> {
                     k_norm,
                     layer,
                     shape,
-                });
+                }));
             }
             // Lowered with their readers.
             Op::RmsNorm(..) | Op::HeadNorm(..) | Op::Rope(_) | Op::Silu(_) => {}

@@ -44,7 +44,7 @@ fn touched(step: &Step) -> Vec<BufferId> {
     match step {
         Step::Embed { out, .. } => vec![*out],
         Step::SelectWanted { x, out } => vec![*x, *out],
-        Step::Attend { q, k, v, out, .. } => vec![*q, *k, *v, *out],
+        Step::Attend(attend) => vec![attend.q, attend.k, attend.v, attend.out],
         Step::Matmul {
             x,
             products,

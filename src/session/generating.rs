@@ -94,7 +94,8 @@ impl Generating {
         self.started.get_or_insert(now);
     }
 
-    /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all. Returns why it is over, if it is.
+    /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all.
+    /// Returns why it is over, if it is.
     pub fn advance(
         &mut self,
         tokens: &mut Vec<u32>,

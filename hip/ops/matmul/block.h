@@ -12,9 +12,9 @@
 // loaded to registers meanwhile.
 #pragma once
 
-#include "common/quant.h"
 #include "common/tile.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/weight.h"
 
 #define BLOCK_TILES 8
 #define BLOCK_ROWS 128
@@ -64,20 +64,15 @@ template <typename Q> struct TileOf {
     // Decodes block `b` to 16 rows of 64 numbers.
     DEVICE void store(const TileOf &w, u16 *to, u32 b, f32 factor, u32 lane) {
         const u32 g = lane / 4, t = lane % 4;
-        // Scales of the file that are 16-bit numbers multiply as such, with one rounding; others as f32.
-        constexpr bool IS_16 = Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16 || Q::SCALES == ZERO;
         GroupScale s;
         UNROLL for (u32 half = 0; half < 2; half++) {
             if (half == 0 || Q::GROUP != 64) s = decode_scale<Q>(w.words[half]);
             UNROLL for (u32 h = 0; h < 2; h++) {
                 const f32 scale = s.scale[h] * factor, bias = s.bias[h] * factor;
-                const f16x2 scale2 = pack_f16x2(scale, scale), bias2 = pack_f16x2(bias, bias);
                 u32 pairs[4];
                 UNROLL for (u32 i = 0; i < 4; i++) {
                     const f16x2 q = pair_f16<Q>(w.first, w.second, b * 16 + half * 8 + 2 * i + h);
-                    const f16x2 v = IS_16 ? mul_add(q, scale2, bias2)
-                                          : pack_f16x2(mul_add(low(q), scale, bias), mul_add(high(q), scale, bias));
-                    pairs[i] = v.bits;
+                    pairs[i] = weight_pair<Q>(q, scale, bias);
                 }
                 store16(to + (g + 8 * h) * STRIDE + half * 32 + t * 8, u32x4{pairs[0], pairs[1], pairs[2], pairs[3]});
             }

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "common/matrix_nvidia.h"
-#include "common/quant.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/weight.h"
 
 #define STAGES 5
 #define STAGE_BYTES 16384
@@ -49,18 +49,14 @@ template <typename Q> struct UnitOf {
 
     // Block `b` as the fragments of its four steps of 16 columns.
     DEVICE void decode(const UnitOf &w, u32 b, f32 factor, u32 (*a)[4]) {
-        constexpr bool IS_16 = Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16 || Q::SCALES == ZERO;
         GroupScale s;
         UNROLL for (u32 half = 0; half < 2; half++) {
             if (half == 0 || Q::GROUP != 64) s = decode_scale<Q>(w.words[Q::GROUP == 64 ? b : 2 * b + half]);
             UNROLL for (u32 h = 0; h < 2; h++) {
                 const f32 scale = s.scale[h] * factor, bias = s.bias[h] * factor;
-                const f16x2 scale2 = pack_f16x2(scale, scale), bias2 = pack_f16x2(bias, bias);
                 UNROLL for (u32 i = 0; i < 4; i++) {
                     const f16x2 q = pair_f16<Q>(w.first, w.second, b * 16 + half * 8 + 2 * i + h);
-                    const f16x2 v = IS_16 ? mul_add(q, scale2, bias2)
-                                          : pack_f16x2(mul_add(low(q), scale, bias), mul_add(high(q), scale, bias));
-                    a[half * 2 + i / 2][i % 2 * 2 + h] = v.bits;
+                    a[half * 2 + i / 2][i % 2 * 2 + h] = weight_pair<Q>(q, scale, bias);
                 }
             }
         }

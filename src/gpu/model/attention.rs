@@ -2,7 +2,7 @@
 
 use super::record::Recorder;
 use crate::gpu::Args;
-use crate::step::{Attention, BufferId, Norm, PAGE_TOKENS, Rows, Step};
+use crate::step::{Attend, Attention, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
 /// Positions of one part of an attention (`SPLIT` of `hip/ops/attention/paged.hip`).
@@ -33,43 +33,20 @@ pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
 
 impl Recorder<'_> {
     /// Records an attention.
-    pub(super) fn attend(&mut self, step: &Step) -> Result<()> {
-        let Step::Attend {
-            q,
-            k,
-            v,
-            out,
-            q_norm,
-            k_norm,
-            layer,
-            shape,
-        } = step
-        else {
-            return Ok(());
-        };
-        let attend = Attend {
-            q: *q,
-            k: *k,
-            v: *v,
-            out: *out,
-            q_norm: *q_norm,
-            k_norm: *k_norm,
-            layer: *layer,
-            shape: *shape,
-        };
+    pub(super) fn attend(&mut self, attend: Attend) -> Result<()> {
         let places = self.places();
-        let is_each = self.schedule.buffers[q.0].rows == Rows::Tokens;
+        let by_token = self.schedule.buffers[attend.q.0].rows == Rows::Tokens;
         if self.bucket.decode {
             // The queries' kernel puts the new keys into the cache itself.
-            let list = if is_each {
+            let list = if by_token {
                 places.singles
             } else {
                 places.wanted
             };
-            return self.attend_each(attend, list, self.bucket.rows, is_each);
+            return self.attend_each(attend, list, self.bucket.rows, by_token);
         }
         self.write_cache(attend)?;
-        if !is_each {
+        if !by_token {
             return self.attend_each(attend, places.wanted, self.bucket.wanted, false);
         }
         if self.bucket.tiled {
@@ -245,19 +222,6 @@ impl Recorder<'_> {
             .u32(rope.inv_freq.len() as u32)
             .u32(u32::from(rope.interleaved))
     }
-}
-
-/// What a step attends to.
-#[derive(Clone, Copy)]
-struct Attend {
-    q: BufferId,
-    k: BufferId,
-    v: BufferId,
-    out: BufferId,
-    q_norm: Option<Norm>,
-    k_norm: Option<Norm>,
-    layer: usize,
-    shape: Attention,
 }
 
 /// Columns that the kernel for tiles of queries has for heads of `dim`, if there is one.

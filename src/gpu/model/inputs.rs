@@ -31,7 +31,7 @@ pub struct Bucket {
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
 /// Queries of a tile (`QUERIES` of `hip/ops/attention/flash.hip`).
-const TILE_ROWS: usize = 64;
+const QUERIES: usize = 64;
 
 /// Places in the block, in 32-bit numbers.
 #[derive(Debug, Clone, Copy)]
@@ -109,9 +109,9 @@ impl Inputs {
         for (slot, slice) in slices.iter().enumerate() {
             let asked = slice.tokens.len() - slice.wanted_rows();
             let tiled = Bucket::is_tiled(bucket.tiled, slice);
-            for first in (0..slice.tokens.len()).step_by(TILE_ROWS).filter(|_| tiled) {
+            for first in (0..slice.tokens.len()).step_by(QUERIES).filter(|_| tiled) {
                 put(places.tiles + 2 * tile, (row + first) as u32);
-                let count = TILE_ROWS.min(slice.tokens.len() - first);
+                let count = QUERIES.min(slice.tokens.len() - first);
                 put(places.tiles + 2 * tile + 1, count as u32);
                 tile += 1;
             }

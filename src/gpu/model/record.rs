@@ -95,7 +95,7 @@ impl Recorder<'_> {
                         self.silu(products)?;
                     }
                 }
-                Step::Attend { .. } => self.attend(step)?,
+                Step::Attend(attend) => self.attend(*attend)?,
             }
         }
         match self.bucket.greedy {

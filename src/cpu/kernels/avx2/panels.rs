@@ -188,15 +188,14 @@ pub fn panels<const PAIRS: usize>(
             let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3)];
             for (r, (a, b)) in pairs.into_iter().enumerate() {
                 let meta = &*meta.add(r);
-                let (sum, x) = (_mm256_set1_ps(sum(meta)), _mm256_set1_ps(meta.scale));
+                let sum = sum(meta);
                 let to = out.add(r).cast::<f32>();
                 for (h, ints) in [(0, a), (1, b)] {
                     let [scale, bias] =
                         [0, 1].map(|i: usize| _mm256_loadu_ps(entry[i].as_ptr().add(8 * h)));
                     let to = to.add(8 * h);
-                    let acc = _mm256_fmadd_ps(bias, sum, _mm256_loadu_ps(to));
-                    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), x);
-                    _mm256_storeu_ps(to, _mm256_fmadd_ps(value, scale, acc));
+                    let acc = _mm256_loadu_ps(to);
+                    _mm256_storeu_ps(to, flush(acc, ints, scale, bias, sum, meta.scale));
                 }
             }
             row += 4;
