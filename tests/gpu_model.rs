@@ -6,7 +6,7 @@ mod gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{DeviceChoice, Forward, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn random_models_of_every_format() {
         .map(|spec| {
             let path = spec.write(folder.path());
             let model = load(&path, DeviceChoice::Cpu);
-            let mut forward = model.new_forward(2, 48).unwrap();
+            let mut forward = model.new_forward(2, 48, KvType::F16).unwrap();
             let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap();
             (spec, path, logits)
         })
@@ -125,7 +125,7 @@ fn random_models_of_every_format() {
         let gpu = device(target);
         for (spec, path, expected) in expected.iter().skip(place).step_by(targets.len()) {
             let model = load(path, DeviceChoice::Gpu(0));
-            let mut forward = model.new_forward(2, 48).unwrap();
+            let mut forward = model.new_forward(2, 48, KvType::F16).unwrap();
             let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap_or_else(|e| {
                 panic!("{} on {target}: {e}: {}", spec.name, violations(&gpu));
             });
@@ -136,7 +136,10 @@ fn random_models_of_every_format() {
                 spec.name
             );
             // What the device itself chooses of these logits.
-            let chosen = greedy_rows(&mut *model.new_forward(2, 48).unwrap(), &tokens[..37]);
+            let chosen = greedy_rows(
+                &mut *model.new_forward(2, 48, KvType::F16).unwrap(),
+                &tokens[..37],
+            );
             let rows = logits.chunks(forward.vocab_size()).take(37);
             let best: Vec<u32> = rows.map(largest).collect();
             assert_eq!(chosen, best, "{} on {target}", spec.name);
@@ -191,11 +194,19 @@ fn demo_model_says_what_the_cpu_says() {
         .tokenizer()
         .encode("The capital of France is", true, false)
         .unwrap();
-    let expected = greedy(&mut *cpu.new_forward(2, 32).unwrap(), &prompt, 16);
+    let expected = greedy(
+        &mut *cpu.new_forward(2, 32, KvType::F16).unwrap(),
+        &prompt,
+        16,
+    );
     for target in ["gfx1151", "gfx1201", "gfx942"] {
         let gpu = device(target);
         let model = load(&path, DeviceChoice::Gpu(0));
-        let tokens = greedy(&mut *model.new_forward(2, 32).unwrap(), &prompt, 16);
+        let tokens = greedy(
+            &mut *model.new_forward(2, 32, KvType::F16).unwrap(),
+            &prompt,
+            16,
+        );
         assert_eq!(tokens, expected, "{target}");
         check_report(&gpu, target);
     }
@@ -209,7 +220,7 @@ fn a_long_prompt_gives_what_the_cpu_gives() {
     let mut prompt = cpu.tokenizer().encode(&text, true, false).unwrap();
     prompt.truncate(150);
     let last = |model: &Model| {
-        let (mut forward, mut row) = (model.new_forward(5, 160).unwrap(), Vec::new());
+        let (mut forward, mut row) = (model.new_forward(5, 160, KvType::F16).unwrap(), Vec::new());
         let slice = Slice {
             tokens: &prompt,
             start: 0,
