@@ -102,7 +102,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the key
         // head one writes it.
         u8 *to = cache_keys<KV>(c, pages[position / PAGE_TOKENS], kv_head);
-        for (u32 i = team; i * 16 < padded<KV>(p.dim); i += TEAMS) {
+        for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
             const u32 which = i % 2, d = i / 2 * 32 + lane;
             const f32 number = d >= p.dim ? 0.0f : which == 0 ? heads_of[heads][d] : p.v[fresh_at + d];
             fresh[which][d] = store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
@@ -229,11 +229,15 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
                          interleaved, window, by_token, eps, scale, k_eps};                                   \
         attend<LANES, KV>(p);                                                                                     \
     }
-#define PAGED_KERNELS(SUFFIX, KV)                              \
-    PAGED_KERNEL(mlxrocm_attention_paged_32##SUFFIX, 4, KV)    \
-    PAGED_KERNEL(mlxrocm_attention_paged_64##SUFFIX, 8, KV)    \
-    PAGED_KERNEL(mlxrocm_attention_paged_128##SUFFIX, 16, KV)  \
-    PAGED_KERNEL(mlxrocm_attention_paged_256##SUFFIX, 32, KV)
-PAGED_KERNELS(, KV_F16)
-PAGED_KERNELS(_q8, KV_Q8)
-PAGED_KERNELS(_q4, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_32, 4, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_64, 8, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_128, 16, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_256, 32, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_32_q8, 4, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_64_q8, 8, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_128_q8, 16, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_256_q8, 32, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_32_q4, 4, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_64_q4, 8, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_128_q4, 16, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_256_q4, 32, KV_Q4)
