@@ -1,12 +1,12 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
-use super::attention::{PARTS_BYTES, SPLIT, head_groups, page_numbers, part_bytes, tile_dim};
+use super::attention::{PARTS_BYTES, SPLIT, head_groups, part_bytes, tile_dim};
 use super::inputs::{Bucket, Inputs};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{Memory, Recorder};
 use super::weights::GpuWeights;
 use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Program, ProgramMode, Stream};
-use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
+use crate::step::{Epilogue, KvType, PAGE_TOKENS, Rope, Schedule, Slice, Step};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,10 +26,11 @@ pub struct GpuExecutor {
     programs: HashMap<Bucket, Program>,
     max_rows: usize,
     pages: usize,
+    kv: KvType,
 }
 
 impl GpuExecutor {
-    /// A forward state for up to `max_rows` tokens a call and `pages` KV pages.
+    /// A forward state for up to `max_rows` tokens a call and `pages` KV pages of this kind.
     ///
     /// # Errors
     /// `OutOfMemory` if it does not fit beside the weights.
@@ -38,14 +39,14 @@ impl GpuExecutor {
         schedule: Schedule,
         max_rows: usize,
         pages: usize,
+        kv: KvType,
     ) -> Result<GpuExecutor> {
         let device = weights.device.clone();
         let stream = device.stream()?;
         let max_rows = max_rows.max(1);
         let shape = schedule.attention;
-        let cache_bytes = page_numbers(schedule.layers, &shape)
+        let cache_bytes = (schedule.layers * shape.layer_bytes(kv))
             .checked_mul(pages)
-            .and_then(|numbers| numbers.checked_mul(2))
             .ok_or_else(|| {
                 Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
             })?;
@@ -91,6 +92,7 @@ impl GpuExecutor {
             programs: HashMap::new(),
             max_rows,
             pages,
+            kv,
         })
     }
 
@@ -218,6 +220,7 @@ impl GpuExecutor {
                 weights: &self.weights,
                 schedule: &self.schedule,
                 memory: &self.memory,
+                kv: self.kv,
                 inputs: &self.inputs.device,
                 bucket,
             }
