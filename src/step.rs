@@ -177,6 +177,10 @@ pub enum Wanted {
     All,
 }
 
+/// As a token of a slice, `CHOSEN + i` stands for the `i`th token that the step queued before
+/// chooses. Vocabularies are smaller.
+pub const CHOSEN: u32 = 1 << 31;
+
 /// A run of consecutive tokens of one sequence.
 #[derive(Debug, Clone)]
 pub struct Slice<'a> {

@@ -8,7 +8,7 @@ mod load;
 mod rope;
 pub mod weights;
 
-pub use crate::step::{PAGE_TOKENS, Slice, Wanted};
+pub use crate::step::{CHOSEN, PAGE_TOKENS, Slice, Wanted};
 pub use config::Config;
 pub use device::DeviceChoice;
 pub use forward::{Forward, NO_TOKEN};

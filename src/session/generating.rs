@@ -94,6 +94,11 @@ impl Generating {
         self.started.get_or_insert(now);
     }
 
+    /// Whether so many tokens are the end.
+    pub fn ends_at(&self, tokens: usize) -> bool {
+        tokens >= self.length_end.min(self.context_end)
+    }
+
     /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all.
     /// Returns why it is over, if it is.
     pub fn advance(

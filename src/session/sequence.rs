@@ -179,6 +179,14 @@ impl Sequence {
         }
     }
 
+    /// Whether the next token is its last one, whatever that is.
+    pub fn ends_next(&self) -> bool {
+        match &self.work {
+            Work::Generate(work) => work.ends_at(self.tokens.len() + 1),
+            Work::Logits(_) => false,
+        }
+    }
+
     /// The run of the next tokens begins.
     pub fn begin(&mut self, now: Instant) {
         if let Work::Generate(work) = &mut self.work {

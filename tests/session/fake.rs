@@ -2,13 +2,14 @@
 //! what the pages hold, so a page that is mixed up, lost or overwritten changes the tokens. What the
 //! session must give is computed here without pages and without a session.
 
-use mlxrocm::model::{Forward, PAGE_TOKENS, Slice, Wanted};
+use mlxrocm::model::{CHOSEN, Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
     Detokenizer, Event, FinishReason, Generation, Next, Request, Session, SessionOptions,
     TextStream, Usage,
 };
 use mlxrocm::{Error, Result};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -42,6 +43,11 @@ pub struct Control {
     pub panic_at: AtomicUsize,
     /// The call whose first row is NaN.
     pub nan_at: AtomicUsize,
+    /// The queueing that returns an error.
+    pub refuse_at: AtomicUsize,
+    /// Steps queued, and how many of them while another one was not collected.
+    pub queued: AtomicUsize,
+    pub ahead: AtomicUsize,
     /// Every call sleeps so many microseconds.
     pub delay_us: AtomicU64,
     pub calls: AtomicUsize,
@@ -75,6 +81,32 @@ pub struct Fake {
     /// (position, token) that each place of each page holds.
     pages: Vec<[Option<(usize, u32)>; PAGE_TOKENS]>,
     max_tokens: usize,
+    /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
+    pipelined: bool,
+    queue: VecDeque<Vec<OwnedSlice>>,
+    /// The queued step follows one that failed: it may read what that one left.
+    after_failure: bool,
+    /// Tokens that the step collected last chose.
+    chosen: Vec<u32>,
+}
+
+/// A slice of a queued step.
+struct OwnedSlice {
+    tokens: Vec<u32>,
+    start: usize,
+    pages: Vec<u32>,
+    wanted: Wanted,
+}
+
+impl OwnedSlice {
+    fn slice(&self) -> Slice<'_> {
+        Slice {
+            tokens: &self.tokens,
+            start: self.start,
+            pages: &self.pages,
+            wanted: self.wanted,
+        }
+    }
 }
 
 impl Drop for Fake {
@@ -122,7 +154,74 @@ impl Forward for Fake {
     fn page_count(&self) -> usize {
         self.pages.len()
     }
+    fn queue(&mut self, slices: &[Slice]) -> Result<bool> {
+        if !self.pipelined {
+            return Ok(false);
+        }
+        self.check(slices);
+        assert!(self.queue.len() < 2, "three steps at once");
+        let unseen = self
+            .queue
+            .back()
+            .map_or(0, |step| step.iter().map(|s| s.slice().wanted_rows()).sum());
+        for token in slices.iter().flat_map(|s| s.tokens) {
+            let known = token.checked_sub(CHOSEN).is_none_or(|i| i < unseen as u32);
+            assert!(known, "a token of no step");
+        }
+        let call = self.control.queued.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.control.refuse_at.load(Ordering::SeqCst) == call {
+            return Err(Error::DeviceFailed("injected error".into()));
+        }
+        let ahead = usize::from(!self.queue.is_empty());
+        self.control.ahead.fetch_add(ahead, Ordering::SeqCst);
+        let own = |slice: &Slice| OwnedSlice {
+            tokens: slice.tokens.to_vec(),
+            start: slice.start,
+            pages: slice.pages.to_vec(),
+            wanted: slice.wanted,
+        };
+        self.queue.push_back(slices.iter().map(own).collect());
+        Ok(true)
+    }
+    fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
+        let mut step = self.queue.pop_front().expect("no step is queued");
+        for token in step.iter_mut().flat_map(|slice| &mut slice.tokens) {
+            if let Some(place) = token.checked_sub(CHOSEN) {
+                *token = self.chosen[place as usize];
+            }
+        }
+        let slices: Vec<Slice> = step.iter().map(OwnedSlice::slice).collect();
+        let mut logits = Vec::new();
+        let result = self.run(&slices, &mut logits);
+        self.chosen.clear();
+        self.after_failure = result.is_err() && !self.queue.is_empty();
+        match result {
+            Ok(()) => self.chosen.extend(logits.chunks(VOCAB).map(greedy_token)),
+            // Undefined after an error.
+            Err(_) => self
+                .chosen
+                .resize(slices.iter().map(Slice::wanted_rows).sum(), 7),
+        }
+        tokens.clone_from(&self.chosen);
+        result
+    }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        self.run(slices, logits)
+    }
+}
+
+/// The first of the largest.
+fn greedy_token(row: &[f32]) -> u32 {
+    let best = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
+    match row.iter().all(|l| l.is_finite()) {
+        true => (0..row.len()).reduce(best).unwrap() as u32,
+        false => NO_TOKEN,
+    }
+}
+
+impl Fake {
+    fn run(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         logits.clear();
         self.check(slices);
         let control = self.control.clone();
@@ -164,7 +263,11 @@ impl Forward for Fake {
                 let page = slice.pages[position / PAGE_TOKENS] as usize;
                 let (stored, token) =
                     self.pages[page][position % PAGE_TOKENS].expect("an empty place is read");
-                assert_eq!(stored, position, "page {page} holds another position");
+                let undefined = self.after_failure && stored == usize::MAX;
+                assert!(
+                    stored == position || undefined,
+                    "page {page} holds position {stored}, not {position}"
+                );
                 state = hash(state, u64::from(token));
                 let last = position + 1 == slice.start + slice.tokens.len();
                 let wanted = match slice.wanted {
@@ -217,6 +320,7 @@ pub struct Setup {
     pub context: usize,
     pub max_requests: usize,
     pub prefill_chunk: usize,
+    pub pipelined: bool,
 }
 
 impl Default for Setup {
@@ -227,6 +331,7 @@ impl Default for Setup {
             context: 512,
             max_requests: 8,
             prefill_chunk: 64,
+            pipelined: false,
         }
     }
 }
@@ -237,6 +342,10 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         control: control.clone(),
         pages: vec![[None; PAGE_TOKENS]; setup.pages],
         max_tokens: setup.max_tokens,
+        pipelined: setup.pipelined,
+        queue: VecDeque::new(),
+        after_failure: false,
+        chosen: Vec::new(),
     };
     let options = SessionOptions {
         context: setup.context,

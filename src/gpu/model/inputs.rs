@@ -1,10 +1,10 @@
 //! What a step of the model reads besides weights and cache: tokens, positions, page tables. One
-//! block of pinned memory, copied to the device in one piece before the program runs.
+//! block, which the host writes to pinned memory and which is copied to the device in one piece before
+//! the program runs.
 
-use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Stream};
+use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
 use crate::step::Slice;
 use crate::{Error, Result};
-use std::sync::Arc;
 
 /// A row of the batch, or of the wanted logits, that is not used.
 pub const UNUSED: u32 = u32::MAX;
@@ -78,29 +78,22 @@ impl Bucket {
     pub fn is_tiled(tiled: bool, slice: &Slice<'_>) -> bool {
         tiled && slice.tokens.len() >= TILE_QUERIES
     }
-}
 
-/// The block, on the host and on the device.
-pub struct Inputs {
-    host: PinnedBuffer,
-    pub device: DeviceBuffer,
-}
-
-impl Inputs {
-    /// Room for every bucket up to `most`.
-    pub fn new(device: &Arc<Device>, most: Bucket) -> Result<Inputs> {
-        let bytes = (most.places().end * 4) as u64;
-        Ok(Inputs {
-            host: device.alloc_pinned(bytes)?,
-            device: device.alloc(bytes)?,
-        })
+    /// Bytes of the block.
+    pub fn bytes(self) -> u64 {
+        (self.places().end * 4) as u64
     }
 
-    /// Writes a batch and queues its copy. The last batch's copy has ended.
-    pub fn send(&mut self, bucket: Bucket, slices: &[Slice<'_>], stream: &Stream) -> Result<()> {
-        let places = bucket.places();
-        let block = self.host.as_mut_slice();
-        let (numbers, _) = block.as_chunks_mut::<4>();
+    /// Writes a batch to `host` and queues its copy to `device`. The last copy from `host` has ended.
+    pub fn send(
+        self,
+        slices: &[Slice<'_>],
+        host: &mut PinnedBuffer,
+        device: &DeviceBuffer,
+        stream: &Stream,
+    ) -> Result<()> {
+        let (bucket, places) = (self, self.places());
+        let (numbers, _) = host.as_mut_slice().as_chunks_mut::<4>();
         let numbers = numbers
             .get_mut(..places.end)
             .ok_or_else(|| Error::Internal("a batch larger than its bucket".into()))?;
@@ -156,6 +149,6 @@ impl Inputs {
             put(places.wanted + wanted, UNUSED);
         }
         let used = places.pages + slices.len() * bucket.pages;
-        stream.copy_from_pinned(&self.device, 0, &self.host, 0, (used * 4) as u64)
+        stream.copy_from_pinned(device, 0, host, 0, (used * 4) as u64)
     }
 }

@@ -18,7 +18,7 @@ pub struct Memory {
     pub max_rows: usize,
     /// `[wanted][vocab]` f32.
     pub logits: DeviceBuffer,
-    /// `[wanted]`: greedy tokens.
+    /// `[wanted]`: the tokens that the last step chose.
     pub tokens: DeviceBuffer,
     /// The KV cache.
     pub cache: DeviceBuffer,
@@ -171,10 +171,13 @@ impl Recorder<'_> {
     fn embed(&mut self, table: &DeviceBuffer, form: MatrixForm, out: BufferId) -> Result<()> {
         let (rows, cols) = (self.bucket.rows, self.width(out));
         let tokens = self.places().tokens;
+        let chosen = &self.memory.tokens;
         let args = Args::new()
             .buffer(table, 0)
             .buffer(self.inputs, (tokens * 4) as u64)
-            .buffer(&self.memory.arena, self.at(out, 0));
+            .buffer(chosen, 0)
+            .buffer(&self.memory.arena, self.at(out, 0))
+            .u32((chosen.len() / 4) as u32);
         let vocab = self.schedule.vocab_size as u32;
         let (kernel, args) = match form {
             MatrixForm::Quant(form) => (
@@ -190,7 +193,7 @@ impl Recorder<'_> {
                 args.u32(vocab).u32(cols as u32),
             ),
         };
-        let reads = [self.input(tokens, rows)];
+        let reads = [self.input(tokens, rows), chosen.whole()];
         let writes = [self.range(out, 0, rows)];
         self.launch(&kernel, [rows as u32, 1, 1], 256, 0, args, &reads, &writes)
     }
