@@ -2,6 +2,10 @@
 //!
 //! A leaf: `program` writes it, every device executes it.
 
+mod choice;
+
+pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN};
+
 /// Tokens of one KV cache page.
 pub const PAGE_TOKENS: usize = 32;
 

@@ -6,7 +6,7 @@ mod gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{CHOSEN, DeviceChoice, Forward, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, LoadOptions, Model, Slice, Wanted};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,7 +75,8 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
         wanted: Wanted::All,
     };
     let mut chosen = Vec::new();
-    assert!(forward.queue(&[slice]).unwrap());
+    let choices = vec![Choice::GREEDY; tokens.len()];
+    assert!(forward.queue(&[slice], &choices).unwrap());
     forward.collect(&mut chosen).unwrap();
     chosen
 }
@@ -176,14 +177,14 @@ fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
         tokens: prompt,
         ..slice(0)
     };
-    if forward.queue(&[first]).unwrap() {
+    if forward.queue(&[first], &[Choice::GREEDY]).unwrap() {
         for i in 1..=count {
             if i < count {
                 let next = Slice {
                     tokens: &[CHOSEN],
                     ..slice(tokens.len())
                 };
-                assert!(forward.queue(&[next]).unwrap());
+                assert!(forward.queue(&[next], &[Choice::GREEDY]).unwrap());
             }
             forward.collect(&mut chosen).unwrap();
             tokens.extend(&chosen);

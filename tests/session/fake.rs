@@ -2,10 +2,10 @@
 //! what the pages hold, so a page that is mixed up, lost or overwritten changes the tokens. What the
 //! session must give is computed here without pages and without a session.
 
-use mlxrocm::model::{CHOSEN, Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
+use mlxrocm::model::{ALL_BANNED, CHOSEN, Choice, Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
-    Detokenizer, Event, FinishReason, Generation, Next, Request, Session, SessionOptions,
+    Detokenizer, Event, FinishReason, Generation, Next, Request, Sampling, Session, SessionOptions,
     TextStream, Usage,
 };
 use mlxrocm::{Error, Result};
@@ -83,11 +83,64 @@ pub struct Fake {
     max_tokens: usize,
     /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
     pipelined: bool,
-    queue: VecDeque<Vec<OwnedSlice>>,
+    queue: VecDeque<Queued>,
     /// The queued step follows one that failed: it may read what that one left.
     after_failure: bool,
     /// Tokens that the step collected last chose.
     chosen: Vec<u32>,
+}
+
+/// A queued step.
+struct Queued {
+    slices: Vec<OwnedSlice>,
+    choices: Vec<OwnedChoice>,
+}
+
+/// A row's choice: what a sampler needs, but for the row's own token.
+struct OwnedChoice {
+    sampling: Sampling,
+    recent: Vec<u32>,
+    own: bool,
+    random: u64,
+}
+
+impl OwnedChoice {
+    fn new(choice: &Choice) -> Self {
+        OwnedChoice {
+            sampling: Sampling {
+                temperature: choice.temperature,
+                top_k: choice.top_k,
+                top_p: choice.top_p,
+                min_p: choice.min_p,
+                repetition_penalty: choice.repetition,
+                presence_penalty: choice.presence,
+                frequency_penalty: choice.frequency,
+                penalty_window: u32::MAX,
+                logit_bias: choice.biases.to_vec(),
+                seed: 0,
+                logprobs: 0,
+            },
+            recent: choice.recent.concat(),
+            own: choice.own_is_recent,
+            random: choice.random,
+        }
+    }
+
+    fn token(&self, own: u32, row: &[f32]) -> u32 {
+        let mut recent = self.recent.clone();
+        recent.extend(self.own.then_some(own));
+        if recent.contains(&NO_TOKEN) {
+            // Of no use to anybody.
+            return 0;
+        }
+        let sampler = Sampler::new(self.sampling.clone(), VOCAB, &recent).unwrap();
+        let mut scratch = Scratch::default();
+        match sampler.sample_by(&mut row.to_vec(), self.random, &mut scratch) {
+            Ok(sampled) => sampled.token,
+            Err(Error::DeviceFailed(_)) => NO_TOKEN,
+            Err(_) => ALL_BANNED,
+        }
+    }
 }
 
 /// A slice of a queued step.
@@ -154,20 +207,21 @@ impl Forward for Fake {
     fn page_count(&self) -> usize {
         self.pages.len()
     }
-    fn queue(&mut self, slices: &[Slice]) -> Result<bool> {
+    fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         if !self.pipelined {
             return Ok(false);
         }
         self.check(slices);
         assert!(self.queue.len() < 2, "three steps at once");
-        let unseen = self
-            .queue
-            .back()
-            .map_or(0, |step| step.iter().map(|s| s.slice().wanted_rows()).sum());
+        let unseen = self.queue.back().map_or(0, |step| step.choices.len());
         for token in slices.iter().flat_map(|s| s.tokens) {
-            let known = token.checked_sub(CHOSEN).is_none_or(|i| i < unseen as u32);
+            let known = token
+                .checked_sub(CHOSEN)
+                .is_none_or(|i| (i as usize) < unseen);
             assert!(known, "a token of no step");
         }
+        let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
+        assert_eq!(choices.len(), wanted);
         let call = self.control.queued.fetch_add(1, Ordering::SeqCst) + 1;
         if self.control.refuse_at.load(Ordering::SeqCst) == call {
             return Err(Error::DeviceFailed("injected error".into()));
@@ -180,27 +234,35 @@ impl Forward for Fake {
             pages: slice.pages.to_vec(),
             wanted: slice.wanted,
         };
-        self.queue.push_back(slices.iter().map(own).collect());
+        self.queue.push_back(Queued {
+            slices: slices.iter().map(own).collect(),
+            choices: choices.iter().map(OwnedChoice::new).collect(),
+        });
         Ok(true)
     }
     fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
         let mut step = self.queue.pop_front().expect("no step is queued");
-        for token in step.iter_mut().flat_map(|slice| &mut slice.tokens) {
+        for token in step.slices.iter_mut().flat_map(|slice| &mut slice.tokens) {
             if let Some(place) = token.checked_sub(CHOSEN) {
                 *token = self.chosen[place as usize];
             }
         }
-        let slices: Vec<Slice> = step.iter().map(OwnedSlice::slice).collect();
+        let slices: Vec<Slice> = step.slices.iter().map(OwnedSlice::slice).collect();
         let mut logits = Vec::new();
         let result = self.run(&slices, &mut logits);
         self.chosen.clear();
         self.after_failure = result.is_err() && !self.queue.is_empty();
         match result {
-            Ok(()) => self.chosen.extend(logits.chunks(VOCAB).map(greedy_token)),
+            Ok(()) => {
+                let wanting = slices.iter().filter(|s| s.wanted_rows() > 0);
+                let rows = wanting.zip(&step.choices).zip(logits.chunks(VOCAB));
+                let choose = |((slice, choice), row): ((&Slice, &OwnedChoice), &[f32])| {
+                    choice.token(slice.tokens[slice.tokens.len() - 1], row)
+                };
+                self.chosen.extend(rows.map(choose));
+            }
             // Undefined after an error.
-            Err(_) => self
-                .chosen
-                .resize(slices.iter().map(Slice::wanted_rows).sum(), 7),
+            Err(_) => self.chosen.resize(step.choices.len(), 7),
         }
         tokens.clone_from(&self.chosen);
         result
@@ -208,15 +270,6 @@ impl Forward for Fake {
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         assert!(self.queue.is_empty(), "a call while a step is queued");
         self.run(slices, logits)
-    }
-}
-
-/// The first of the largest.
-fn greedy_token(row: &[f32]) -> u32 {
-    let best = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
-    match row.iter().all(|l| l.is_finite()) {
-        true => (0..row.len()).reduce(best).unwrap() as u32,
-        false => NO_TOKEN,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::fake::*;
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::model::PAGE_TOKENS;
-use mlxrocm::session::{FinishReason, Request};
+use mlxrocm::session::{FinishReason, Request, Sampling};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,6 +21,30 @@ fn greedy(prompt: Vec<u32>, max_tokens: usize) -> Request {
         max_tokens,
         ignore_eos: true,
         ..Default::default()
+    }
+}
+
+/// Every parameter is used now and then.
+fn any_sampling(random: &mut Random) -> Sampling {
+    let mut off = |value: f32, off: f32| match random.below(2) {
+        0 => value,
+        _ => off,
+    };
+    let sampling = Sampling {
+        temperature: 0.9,
+        top_k: off(20.0, 0.0) as u32,
+        top_p: off(0.9, 1.0),
+        min_p: off(0.05, 0.0),
+        repetition_penalty: off(1.3, 1.0),
+        presence_penalty: off(0.4, 0.0),
+        frequency_penalty: off(0.2, 0.0),
+        penalty_window: off(5.0, 0.0) as u32,
+        logit_bias: vec![(3, off(2.0, -1.0)), (9, off(f32::NEG_INFINITY, 0.5))],
+        ..Default::default()
+    };
+    Sampling {
+        seed: random.below(1000) as u64,
+        ..sampling
     }
 }
 
@@ -91,13 +115,19 @@ fn tokens_are_those_of_the_plain_loop() {
         let (session, control) = session(setup);
         let mut random = Random(seed as u64);
         for _ in 0..8 {
+            let logprobs = random.below(3) == 0;
             let request = |random: &mut Random| {
                 let length = 1 + random.below(60);
                 Request {
                     prompt: random.prompt(length),
                     sampling: match random.below(5) {
-                        0 => sampled(random.below(1000) as u64),
-                        _ => Default::default(),
+                        0 => Default::default(),
+                        // Not for the device.
+                        1 if logprobs => Sampling {
+                            logprobs: 2,
+                            ..sampled(1)
+                        },
+                        _ => any_sampling(random),
                     },
                     max_tokens: random.below(90),
                     ignore_eos: random.below(2) == 0,
@@ -124,7 +154,7 @@ fn tokens_are_those_of_the_plain_loop() {
             }
             assert_no_page_held(&session);
         }
-        assert!(ahead(&control) > 50, "{}", ahead(&control));
+        assert!(ahead(&control) > 100, "{}", ahead(&control));
     }
 }
 

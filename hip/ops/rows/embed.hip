@@ -1,15 +1,19 @@
 // out[t] = table[token[t]]: rows of a quantized (layout of quant.h) or unquantized table, to f32.
 //
 // Launch: 256 threads, a block a token. A token of CHOSEN + i is the one that the step before left in
-// chosen[i], i < choices. Tokens at or past `vocab` (rows of a batch that are not used) give zeros.
+// chosen[i], i < choices, and is put in its place. Tokens at or past `vocab` (rows of a batch that are not used) give zeros.
 // `form`: bits, then the kind of scales (enum Scales), then columns of a group.
 #include "common/quant.h"
 
 #define CHOSEN 0x80000000u
 
-DEVICE u32 token_of(const u32 *tokens, const u32 *chosen, u32 choices) {
+DEVICE u32 token_of(u32 *tokens, const u32 *chosen, u32 choices) {
     const u32 token = tokens[block_x()], i = token - CHOSEN;
-    return i < choices ? chosen[i] : token;
+    if (i >= choices) return token;
+    barrier();
+    const u32 choice = chosen[i];
+    if (thread_x() == 0) tokens[block_x()] = choice;
+    return choice;
 }
 
 // One weight, for any format: what the matrix kernels know at compile time is computed here.
@@ -69,7 +73,7 @@ DEVICE f32 weight(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
     return scale * (f32)code + bias;
 }
 
-KERNEL(256) void mlxrocm_embed_quant(const u8 *table, const u32 *tokens, const u32 *chosen, f32 *out, u32 choices,
+KERNEL(256) void mlxrocm_embed_quant(const u8 *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices,
                                      u32 bits, u32 scales, u32 group, u32 vocab, u32 cols) {
     grid_dependency_launch();
     grid_dependency_wait();
@@ -82,7 +86,7 @@ KERNEL(256) void mlxrocm_embed_quant(const u8 *table, const u32 *tokens, const u
 }
 
 #define EMBED_DENSE(NAME, T, GET)                                                                               \
-    KERNEL(256) void NAME(const T *table, const u32 *tokens, const u32 *chosen, f32 *out, u32 choices, u32 vocab, \
+    KERNEL(256) void NAME(const T *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices, u32 vocab, \
                           u32 cols) {                                                                           \
         grid_dependency_launch();                                                                               \
         grid_dependency_wait();                                                                                 \

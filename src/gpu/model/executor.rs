@@ -1,13 +1,15 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
 use super::attention::{PARTS_BYTES, SPLIT, head_groups, page_numbers, part_bytes, tile_dim};
-use super::inputs::Bucket;
+use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{Memory, Recorder};
 use super::turns::Turns;
 use super::weights::GpuWeights;
 use crate::gpu::{Device, DeviceBuffer, ModeReason, PinnedBuffer, Program, ProgramMode, Stream};
-use crate::step::{CHOSEN, Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, Step};
+use crate::step::{
+    CHOSEN, Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, Step,
+};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,7 +61,7 @@ impl GpuExecutor {
             tiled: true,
             singles: bucket_rows(max_rows),
             decode: false,
-            greedy: true,
+            output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
         let parts = (most.pages * PAGE_TOKENS).div_ceil(SPLIT);
@@ -124,7 +126,8 @@ impl GpuExecutor {
             return Ok(());
         }
         let count = wanted * self.schedule.vocab_size;
-        let started = self.start(slices, rows, wanted, false);
+        let bucket = self.bucket(slices, rows, wanted, Output::Logits);
+        let started = self.start(bucket, slices, &[]);
         let queued = started.and_then(|()| match (count * 4) as u64 {
             0 => Ok(()),
             bytes => {
@@ -141,16 +144,31 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Queues a step that chooses the first token of the largest logit of each wanted row, `u32::MAX`
-    /// where not all logits are finite. Its slices can contain tokens of a step that is queued before.
-    pub fn queue(&mut self, slices: &[Slice<'_>]) -> Result<()> {
+    /// Queues a step that chooses a token for each wanted row, [`crate::step::NO_TOKEN`] where not all
+    /// logits are finite. Its slices can contain tokens of a step that is queued before. `false` if
+    /// there is a choice that does not fit its kernel.
+    pub fn queue(&mut self, slices: &[Slice<'_>], choices: &[Choice<'_>]) -> Result<bool> {
         if self.turns.is_full() {
             return Err(Error::Internal("two steps are queued already".into()));
         }
         let (rows, wanted) = self.check(slices)?;
+        if choices.len() != wanted {
+            let message = format!("{} choices for {wanted} rows", choices.len());
+            return Err(Error::InvalidArgument(message));
+        }
+        let output = match choices.iter().all(Choice::is_greedy) {
+            true => Output::Largest,
+            false => Output::Sampled,
+        };
+        if output == Output::Sampled && !self.samples(choices)? {
+            return Ok(false);
+        }
         let started = match rows {
             0 => Ok(()),
-            _ => self.start(slices, rows, wanted, true),
+            _ => {
+                let bucket = self.bucket(slices, rows, wanted, output);
+                self.start(bucket, slices, choices)
+            }
         };
         let from = &self.memory.tokens;
         let queued = started.and_then(|()| self.turns.push(from, wanted, &self.stream));
@@ -159,7 +177,24 @@ impl GpuExecutor {
             self.turns.settle(&self.stream);
             let _ = self.weights.device.wait_step(&self.stream);
         }
-        queued
+        queued.map(|()| true)
+    }
+
+    /// Whether the kernel that samples takes these choices.
+    fn samples(&self, choices: &[Choice<'_>]) -> Result<bool> {
+        let vocab = self.schedule.vocab_size;
+        for choice in choices {
+            let tokens = choice.recent.into_iter().flatten();
+            let mut tokens = tokens.chain(choice.biases.iter().map(|(token, _)| token));
+            if let Some(token) = tokens.find(|token| **token as usize >= vocab) {
+                let message = format!("a choice by token {token}, which is not in the vocabulary");
+                return Err(Error::InvalidArgument(message));
+            }
+        }
+        let fits = |choice: &Choice<'_>| {
+            choice.recents() <= MAX_RECENT && choice.biases.len() <= MAX_BIASES
+        };
+        Ok(vocab <= MAX_SAMPLED && choices.iter().all(fits))
     }
 
     /// Waits for the oldest queued step; leaves the tokens that it chose in `tokens` (resized).
@@ -167,16 +202,14 @@ impl GpuExecutor {
         self.turns.pop(&self.stream, tokens)
     }
 
-    /// Queues the program for the slices.
+    /// Queues a bucket's program for the slices.
     fn start(
         &mut self,
+        bucket: Bucket,
         slices: &[Slice<'_>],
-        rows: usize,
-        wanted: usize,
-        greedy: bool,
+        choices: &[Choice<'_>],
     ) -> Result<()> {
-        let bucket = self.bucket(slices, rows, wanted, greedy);
-        self.reserve(bucket.wanted, greedy)?;
+        self.reserve(bucket)?;
         if !self.programs.contains_key(&bucket) {
             let program = self.record(bucket)?;
             self.programs.insert(bucket, program);
@@ -189,7 +222,7 @@ impl GpuExecutor {
             self.turns.settle(&self.stream);
         }
         let host = &mut self.turns.spare().inputs;
-        bucket.send(slices, host, &self.inputs, &self.stream)?;
+        bucket.send(slices, choices, host, &self.inputs, &self.stream)?;
         match bucket.rows <= GRAPH_ROWS {
             true => program.run(&self.stream),
             false => program.run_as(&self.stream, ProgramMode::Direct),
@@ -197,7 +230,7 @@ impl GpuExecutor {
     }
 
     /// The sizes of a batch's program.
-    fn bucket(&self, slices: &[Slice<'_>], rows: usize, wanted: usize, greedy: bool) -> Bucket {
+    fn bucket(&self, slices: &[Slice<'_>], rows: usize, wanted: usize, output: Output) -> Bucket {
         let pages = slices
             .iter()
             .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
@@ -222,19 +255,19 @@ impl GpuExecutor {
             decode: slices
                 .iter()
                 .all(|slice| slice.tokens.len() == 1 && slice.wanted_rows() == 1),
-            greedy,
+            output,
         }
     }
 
-    /// Room for so many rows of logits, on the host too unless the device chooses.
-    fn reserve(&mut self, wanted: usize, greedy: bool) -> Result<()> {
-        let needed = (wanted * self.schedule.vocab_size * 4) as u64;
+    /// Room for the wanted rows of logits, on the host too if that is what is wanted.
+    fn reserve(&mut self, bucket: Bucket) -> Result<()> {
+        let needed = (bucket.wanted * self.schedule.vocab_size * 4) as u64;
         if needed > self.memory.logits.len() {
             self.memory.logits = self.weights.device.alloc(needed)?;
             // The programs write to the old ones.
             self.programs.clear();
         }
-        if !greedy && needed > self.results.len() {
+        if bucket.output == Output::Logits && needed > self.results.len() {
             self.results = self.weights.device.alloc_pinned(needed)?;
         }
         Ok(())
@@ -287,6 +320,10 @@ impl GpuExecutor {
         Ok((rows, slices.iter().map(Slice::wanted_rows).sum()))
     }
 }
+
+/// The largest vocabulary that the kernel which samples takes (`TILE * TILES` of
+/// `hip/ops/rows/sample.hip`).
+const MAX_SAMPLED: usize = 8192 * 128;
 
 /// Batch sizes that share a program: 1, 2, 4, … 64, 128, 192, …
 fn bucket_rows(rows: usize) -> usize {

@@ -3,7 +3,7 @@
 //! the program runs.
 
 use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
-use crate::step::Slice;
+use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice};
 use crate::{Error, Result};
 
 /// A row of the batch, or of the wanted logits, that is not used.
@@ -24,9 +24,21 @@ pub struct Bucket {
     pub singles: usize,
     /// Whether each sequence has one token and wants its logits: decoding.
     pub decode: bool,
-    /// Whether the token with the largest logit is wanted, not the logits.
-    pub greedy: bool,
+    pub output: Output,
 }
+
+/// What a step gives for each wanted row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Output {
+    Logits,
+    /// The token of the largest one.
+    Largest,
+    /// The token of the row's choice.
+    Sampled,
+}
+
+/// Numbers of a choice: `CHOICE_WORDS` of `hip/ops/rows/sample.hip`.
+const CHOICE_WORDS: usize = 12 + MAX_RECENT + 2 * MAX_BIASES;
 
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
@@ -44,6 +56,8 @@ pub struct Places {
     /// `[tiles][first row, rows]`.
     pub tiles: usize,
     pub wanted: usize,
+    /// `[wanted][CHOICE_WORDS]`, if tokens are sampled.
+    pub choices: usize,
     /// `[slots][pages]`.
     pub pages: usize,
     pub end: usize,
@@ -53,6 +67,11 @@ impl Bucket {
     pub fn places(self) -> Places {
         let rows = self.rows;
         let wanted = 3 * rows + self.singles + 2 * self.tiles();
+        let choices = wanted + self.wanted;
+        let pages = match self.output {
+            Output::Sampled => choices + self.wanted * CHOICE_WORDS,
+            _ => choices,
+        };
         Places {
             tokens: 0,
             positions: rows,
@@ -60,8 +79,9 @@ impl Bucket {
             singles: 3 * rows,
             tiles: 3 * rows + self.singles,
             wanted,
-            pages: wanted + self.wanted,
-            end: wanted + self.wanted + rows * self.pages,
+            choices,
+            pages,
+            end: pages + rows * self.pages,
         }
     }
 
@@ -88,6 +108,7 @@ impl Bucket {
     pub fn send(
         self,
         slices: &[Slice<'_>],
+        choices: &[Choice<'_>],
         host: &mut PinnedBuffer,
         device: &DeviceBuffer,
         stream: &Stream,
@@ -148,7 +169,47 @@ impl Bucket {
         for wanted in wanted..bucket.wanted {
             put(places.wanted + wanted, UNUSED);
         }
+        if self.output == Output::Sampled {
+            for row in 0..self.wanted {
+                let choice = choices.get(row).unwrap_or(&Choice::GREEDY);
+                let first = places.choices + row * CHOICE_WORDS;
+                put_choice(choice, |at, value| put(first + at, value));
+            }
+        }
         let used = places.pages + slices.len() * bucket.pages;
         stream.copy_from_pinned(device, 0, host, 0, (used * 4) as u64)
     }
+}
+
+/// `struct Choice` of `hip/ops/rows/sample.hip` and its lists.
+fn put_choice(choice: &Choice<'_>, mut put: impl FnMut(usize, u32)) {
+    let top_p = match choice.top_p {
+        p if p > 0.0 && p < 1.0 => ((f64::from(p) * 2f64.powi(32)) as u32).max(1),
+        _ => 0,
+    };
+    let numbers = [
+        choice.temperature.to_bits(),
+        choice.top_k,
+        top_p,
+        choice.min_p.ln().to_bits(),
+        (choice.random >> 32) as u32,
+        choice.random as u32,
+        choice.repetition.to_bits(),
+        choice.presence.to_bits(),
+        choice.frequency.to_bits(),
+        choice.recents() as u32,
+        choice.biases.len() as u32,
+        0,
+    ];
+    let own = choice.own_is_recent.then_some(CHOSEN);
+    let recent = choice.recent.into_iter().flatten().copied().chain(own);
+    let recent = (numbers.len()..).zip(recent);
+    let biases = (numbers.len() + MAX_RECENT..).step_by(2);
+    let biases = biases.zip(choice.biases);
+    let biases = biases.flat_map(|(at, &(token, bias))| [(at, token), (at + 1, bias.to_bits())]);
+    let numbers = (0..).zip(numbers);
+    numbers
+        .chain(recent)
+        .chain(biases)
+        .for_each(|(at, value)| put(at, value));
 }

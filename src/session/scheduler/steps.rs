@@ -99,7 +99,7 @@ impl Scheduler {
     /// in `logits`.
     fn start(&mut self) -> Result<bool> {
         let now = Instant::now();
-        let (mut slices, mut rows, mut greedy) = (Vec::new(), 0, true);
+        let (mut slices, mut choices, mut rows) = (Vec::new(), Vec::new(), 0);
         for part in &self.parts {
             if let Some(index) = place(&self.running, part.id) {
                 self.running[index].begin(now);
@@ -111,7 +111,9 @@ impl Scheduler {
             };
             let sequence = &self.running[index];
             rows += part.rows();
-            greedy &= part.rows() == 0 || sequence.is_greedy();
+            if part.rows() > 0 {
+                choices.extend(sequence.choice(false));
+            }
             slices.push(Slice {
                 tokens: &sequence.tokens[sequence.computed..sequence.computed + part.tokens],
                 start: sequence.computed,
@@ -119,7 +121,8 @@ impl Scheduler {
                 wanted: part.wanted,
             });
         }
-        if greedy && self.forward.queue(&slices)? {
+        // Some may need more than a device gives.
+        if choices.len() == rows && self.forward.queue(&slices, &choices)? {
             return Ok(true);
         }
         let want = rows * self.forward.vocab_size();
@@ -180,10 +183,11 @@ impl Scheduler {
         if self.ahead.is_empty() {
             return Ok(());
         }
-        let mut slices = Vec::new();
+        let (mut slices, mut choices) = (Vec::new(), Vec::new());
         for (part, token) in self.ahead.iter().zip(self.unseen.chunks(1)) {
             if let Some(index) = place(&self.running, part.id) {
                 let sequence = &self.running[index];
+                choices.extend(sequence.choice(true));
                 slices.push(Slice {
                     tokens: token,
                     start: sequence.tokens.len(),
@@ -192,7 +196,7 @@ impl Scheduler {
                 });
             }
         }
-        if !self.forward.queue(&slices)? {
+        if !self.forward.queue(&slices, &choices)? {
             self.ahead.clear();
         }
         Ok(())
@@ -220,7 +224,7 @@ impl Scheduler {
         for part in &self.parts {
             let rows = match on_device {
                 // A part that wants none does not look at it.
-                true => Row::Greedy(match part.rows() {
+                true => Row::Token(match part.rows() {
                     0 => NO_TOKEN,
                     _ => tokens.next().copied().unwrap_or(NO_TOKEN),
                 }),
