@@ -1,6 +1,6 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
-use super::attention::{PARTS_BYTES, SPLIT, head_groups, part_bytes, tile_dim};
+use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, tile_dim};
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{Memory, Recorder};
@@ -66,8 +66,7 @@ impl GpuExecutor {
             output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
-        let parts = (most.pages * PAGE_TOKENS).div_ceil(SPLIT);
-        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
+        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, part_count(most.pages)));
         let counters = buffer(most.rows * head_groups(&shape) * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
