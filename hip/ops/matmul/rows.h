@@ -79,20 +79,25 @@ template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 col
     return s;
 }
 
-// Of a row of x a thread takes CHUNKS times 8 columns at once: all reads first.
-constexpr u32 CHUNKS = PLATFORM_NVIDIA ? 4 : 2, SPAN = TEAMS * TEAM * 8 * CHUNKS;
-struct Columns {
-    f32 v[CHUNKS][8];
+// A thread takes pieces of 8 columns of x, AT_ONCE of them at once, all reads first: neighbouring pieces of one
+// row, or the same piece of all rows.
+template <int R> constexpr u32 AT_ONCE = R > 1 ? R : PLATFORM_NVIDIA ? 4 : 2;
+template <int R> constexpr u32 SPAN = TEAMS * TEAM * 8 * (R > 1 ? 1 : AT_ONCE<R>);
+template <int R> struct Norm {
+    f32 v[R > 1 ? 1 : AT_ONCE<R>][8];
 };
 
-// The thread's columns from `base` on; zeros past the last.
-DEVICE void read_columns(Columns &to, const f32 *from, u32 base, u32 cols) {
-    UNROLL for (u32 i = 0; i < CHUNKS; i++) {
+// Zeros if it is not `there`.
+DEVICE void read_piece(f32 *to, const f32 *from, bool there) {
+    f32x4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
+    if (there) a = *(const f32x4 *)from, b = *(const f32x4 *)(from + 4);
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
+}
+// Of the norm's weights those of the thread's columns from `base` on.
+template <int R> DEVICE void read_norm(Norm<R> &norm, const Rows &p, u32 base) {
+    UNROLL for (u32 i = 0; i < sizeof(norm.v) / sizeof(norm.v[0]); i++) {
         const u32 c = base + (i * TEAMS * TEAM + thread_x()) * 8;
-        f32x4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
-        if (c < cols) a = *(const f32x4 *)(from + c), b = *(const f32x4 *)(from + c + 4);
-        to.v[i][0] = a.x, to.v[i][1] = a.y, to.v[i][2] = a.z, to.v[i][3] = a.w;
-        to.v[i][4] = b.x, to.v[i][5] = b.y, to.v[i][6] = b.z, to.v[i][7] = b.w;
+        if (p.norm) read_piece(norm.v[i], p.norm + c, c < p.cols);
     }
 }
 
@@ -102,65 +107,69 @@ template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
     return byte_select(byte_select(d, b, PAIR), byte_select(c, a, PAIR), 0x05040100u);
 }
 
-// Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: the first
-// columns of p.norm, if there is one.
-template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Columns &norm) {
+// Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: of the
+// first SPAN columns.
+template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm) {
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
-    for (u32 r = 0; r < rows; r++) {
-        f32 squares = 0.0f;
-        for (u32 base = 0; base < s.padded; base += SPAN) {
-            Columns x;
-            read_columns(x, p.x + (u64)r * p.cols, base, p.cols);
-            if (p.norm && s.padded > SPAN) read_columns(norm, p.norm, base, p.cols);
-            UNROLL for (u32 i = 0; i < CHUNKS; i++) {
-                const u32 c = base + (i * TEAMS * TEAM + thread) * 8;
-                // Whole waves go on: neighbouring lanes make a group together.
-                if (c - lane_id() * 8 >= s.padded) break;
-                f32 *v = x.v[i];
-                if (p.norm) {
-                    UNROLL for (u32 j = 0; j < 8; j++) squares = mul_add(v[j], v[j], squares), v[j] *= norm.v[i][j];
-                }
-                // As integers, in which infinities and NaN are the largest.
-                u32 most = 0;
-                UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);
-                most = maximum(most, shuffle_xor<1>(most));
-                if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));
-                if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));
-                const f32 largest = bits_f32(most);
-                const bool zero = largest < 1e-30f;
-                const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);
-                // What is not finite makes the whole group so.
-                const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);
-                // 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo.
-                u32 whole[8], above[8];
-                UNROLL for (u32 j = 0; j < 8; j++) {
-                    whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
-                    above[j] = whole[j] + 128;
-                }
-                const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
-                const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);
-                const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);
-                const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);
-                const u32 ones = 0x01010101u;
-                i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));
-                sum += shuffle_xor<1>(sum);
-                if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
-                if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
-                if (c >= s.padded) continue;
-                u8 *to = s.x + r * 2 * s.x_stride + c / 64 * 64 + c / 8 % 4 * 16 + c / 32 % 2 * 8;
-                store8(to, u32x2{hi0, hi1});
-                store8(to + s.x_stride, u32x2{lo0, lo1});
-                if (c % Q::GROUP == 0)
-                    s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
-            }
+    f32 squares[R] = {};
+    for (u32 base = 0; base < s.padded; base += SPAN<R>) {
+        f32 x[AT_ONCE<R>][8];
+        UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
+            const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
+            read_piece(x[i], p.x + (u64)r * p.cols + c, c < p.cols && r < rows);
         }
-        squares = wave_sum<TEAM>(squares);
-        if (lane == 0) s.squares[r * TEAMS + team] = squares;
+        if (base > 0) read_norm<R>(norm, p, base);
+        UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
+            const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
+            // Whole waves go on: neighbouring lanes make a group together.
+            if (c - lane_id() * 8 >= s.padded || r >= rows) break;
+            f32 *v = x[i];
+            if (p.norm) {
+                UNROLL for (u32 j = 0; j < 8; j++)
+                    squares[r] = mul_add(v[j], v[j], squares[r]), v[j] *= norm.v[R > 1 ? 0 : i][j];
+            }
+            // As integers, in which infinities and NaN are the largest.
+            u32 most = 0;
+            UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);
+            most = maximum(most, shuffle_xor<1>(most));
+            if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));
+            if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));
+            const f32 largest = bits_f32(most);
+            const bool zero = largest < 1e-30f;
+            const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);
+            // What is not finite makes the whole group so.
+            const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);
+            // 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo.
+            u32 whole[8], above[8];
+            UNROLL for (u32 j = 0; j < 8; j++) {
+                whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
+                above[j] = whole[j] + 128;
+            }
+            const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
+            const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);
+            const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);
+            const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);
+            const u32 ones = 0x01010101u;
+            i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));
+            sum += shuffle_xor<1>(sum);
+            if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
+            if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
+            if (c >= s.padded) continue;
+            u8 *to = s.x + r * 2 * s.x_stride + c / 64 * 64 + c / 8 % 4 * 16 + c / 32 % 2 * 8;
+            store8(to, u32x2{hi0, hi1});
+            store8(to + s.x_stride, u32x2{lo0, lo1});
+            if (c % Q::GROUP == 0)
+                s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
+        }
+    }
+    UNROLL for (u32 r = 0; r < R; r++) {
+        const f32 sum = wave_sum<TEAM>(squares[r]);
+        if (lane == 0) s.squares[r * TEAMS + team] = sum;
     }
     barrier();
     for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
-        const f32 squares = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
-        if (lane == 0 && r < rows) s.factor[r] = p.norm ? fast_rsqrt(squares / (f32)p.cols + p.eps) : 1.0f;
+        const f32 sum = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
+        if (lane == 0 && r < rows) s.factor[r] = p.norm ? fast_rsqrt(sum / (f32)p.cols + p.eps) : 1.0f;
     }
 }
 
@@ -373,8 +382,8 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     issue(0);
     grid_dependency_launch();
     const Shared<Q, R> s = shared_memory<Q, R>(after, p.cols, R == 1 ? 1 : p.rows);
-    Columns norm = {};
-    if (p.norm) read_columns(norm, p.norm, 0, p.cols);
+    Norm<R> norm = {};
+    read_norm<R>(norm, p, 0);
     grid_dependency_wait();
     prepare_x<Q, R>(p, s, norm);
     UNROLL for (u32 i = 1; i < STAGES; i++) issue(i);
@@ -400,11 +409,11 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
                     };
                     add_block<Q, R>(of_block, scale_of, (share.from + done) * Q::UNIT + block, g, t, p.rows, s, sums);
                 };
-                // As many at a time as registers are there for.
-                constexpr u32 AT_ONCE = R > 1 ? 1 : Q::GROUP == 16 ? 2 : 4;
+                // As many blocks at a time as registers are there for.
+                constexpr u32 BLOCKS = R > 1 ? 1 : Q::GROUP == 16 ? 2 : 4;
                 u32 block = 0;
-                for (; block + AT_ONCE <= n * Q::UNIT; block += AT_ONCE) {
-                    UNROLL for (u32 j = 0; j < AT_ONCE; j++) add(block + j);
+                for (; block + BLOCKS <= n * Q::UNIT; block += BLOCKS) {
+                    UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
                 }
                 for (; block < n * Q::UNIT; block++) add(block);
                 wave_barrier();
@@ -426,8 +435,8 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
     const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
     const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols, R == 1 ? 1 : p.rows);
-    Columns norm = {};
-    if (p.norm) read_columns(norm, p.norm, 0, p.cols);
+    Norm<R> norm = {};
+    read_norm<R>(norm, p, 0);
     prepare_x<Q, R>(p, s, norm);
     u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
