@@ -160,7 +160,9 @@ impl World {
         };
         let q = vector(rows * shape.heads * shape.dim, 2.0);
         let k = vector(rows * shape.kv_heads * shape.dim, 2.0);
+        // Far from 0, so that a minimum that is not the columns' own shows.
         let v = vector(rows * shape.kv_heads * shape.dim, 1.0);
+        let v = v.iter().map(|v| v + 1.5).collect();
         let norms = [0, 1].map(|_| vector(shape.dim, 0.5).iter().map(|x| x + 1.0).collect());
         let angle = |i: usize| (i / shape.pairs) as f64 / 1.3f64.powi((i % shape.pairs) as i32);
         let longest = shape.lengths.into_iter().max().unwrap();
@@ -546,7 +548,7 @@ fn every_case(targets: &[&str], test: impl Fn(&Placed<'_>)) {
     });
 }
 
-/// Checks rows of a result; `tolerance` is of values between -1 and 1.
+/// Checks rows of a result; `tolerance` is of values between 0.5 and 2.5.
 #[track_caller]
 fn check_rows(placed: &Placed<'_>, cache: &[u8], got: &[f32], rows: &[u32], tolerance: f64) {
     let world = placed.world;
@@ -582,7 +584,7 @@ fn single_queries_over_every_cache() {
                 world.check_written(&bytes, row, head, 1);
             }
         }
-        check_rows(placed, &bytes, &decoded, &rows, 2e-5);
+        check_rows(placed, &bytes, &decoded, &rows, 5e-5);
         // The cache is the same if all came as a prompt, and so is the result.
         let whole = placed.cache();
         placed.write(&whole, |_| true);
@@ -597,7 +599,7 @@ fn single_queries_over_every_cache() {
             .to_vec();
         some.dedup();
         let prompt = placed.paged(&whole, &some, false);
-        check_rows(placed, &bytes, &prompt, &some, 2e-5);
+        check_rows(placed, &bytes, &prompt, &some, 5e-5);
         let width = world.shape.heads * world.shape.dim;
         for row in last {
             let of = |x: &[f32]| x[row * width..][..width].to_vec();
@@ -619,6 +621,6 @@ fn tiles_of_queries_over_every_cache() {
         let out = placed.flash(&cache);
         let rows: Vec<u32> = (0..placed.world.rows as u32).step_by(7).collect();
         // Queries and weights are rounded to f16.
-        check_rows(placed, &placed.bytes(&cache), &out, &rows, 4e-3);
+        check_rows(placed, &placed.bytes(&cache), &out, &rows, 8e-3);
     });
 }
