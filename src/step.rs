@@ -2,6 +2,10 @@
 //!
 //! A leaf: `program` writes it, every device executes it.
 
+mod choice;
+
+pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN};
+
 /// Tokens of one KV cache page.
 pub const PAGE_TOKENS: usize = 32;
 
@@ -215,6 +219,10 @@ pub enum Wanted {
     /// Every token (evaluation).
     All,
 }
+
+/// As a token of a slice, `CHOSEN + i` stands for the `i`th token that the step queued before
+/// chooses. Vocabularies are smaller.
+pub const CHOSEN: u32 = 1 << 31;
 
 /// A run of consecutive tokens of one sequence.
 #[derive(Debug, Clone)]

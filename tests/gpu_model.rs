@@ -6,7 +6,9 @@ mod gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{
+    CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,7 +77,9 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
         wanted: Wanted::All,
     };
     let mut chosen = Vec::new();
-    assert!(forward.forward_greedy(&[slice], &mut chosen).unwrap());
+    let choices = vec![Choice::GREEDY; tokens.len()];
+    assert!(forward.queue(&[slice], &choices).unwrap());
+    forward.collect(&mut chosen).unwrap();
     chosen
 }
 
@@ -248,25 +252,44 @@ fn demo_model() -> PathBuf {
     path
 }
 
-/// Greedy tokens after a prompt, which is computed in one chunk.
+/// Greedy tokens after a prompt, which is computed in one chunk. Where the device chooses them, each
+/// step is queued before the token of the one before is known.
 fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
     let pages: Vec<u32> = (0..forward.page_count() as u32).collect();
+    let slice = |start| Slice {
+        tokens: &[],
+        start,
+        pages: &pages,
+        wanted: Wanted::Last,
+    };
     let (mut tokens, mut row, mut chosen) = (prompt.to_vec(), Vec::new(), Vec::new());
+    let first = Slice {
+        tokens: prompt,
+        ..slice(0)
+    };
+    if forward.queue(&[first], &[Choice::GREEDY]).unwrap() {
+        for i in 1..=count {
+            if i < count {
+                let next = Slice {
+                    tokens: &[CHOSEN],
+                    ..slice(tokens.len())
+                };
+                assert!(forward.queue(&[next], &[Choice::GREEDY]).unwrap());
+            }
+            forward.collect(&mut chosen).unwrap();
+            tokens.extend(&chosen);
+        }
+        return tokens.split_off(prompt.len());
+    }
     let mut computed = 0;
     while tokens.len() < prompt.len() + count {
         let slice = Slice {
             tokens: &tokens[computed..],
-            start: computed,
-            pages: &pages,
-            wanted: Wanted::Last,
+            ..slice(computed)
         };
-        let on_device = forward.forward_greedy(std::slice::from_ref(&slice), &mut chosen);
-        if !on_device.unwrap() {
-            forward.forward(&[slice], &mut row).unwrap();
-            chosen = vec![largest(&row)];
-        }
+        forward.forward(&[slice], &mut row).unwrap();
         computed = tokens.len();
-        tokens.push(chosen[0]);
+        tokens.push(largest(&row));
     }
     tokens.split_off(prompt.len())
 }

@@ -24,8 +24,8 @@
 //   dot4(u32 a, u32 b, i32 c)           c + sum of four products of signed bytes
 //   load16 load8 load4, store16 store8  plain; load16_stream, load8_stream, load4_stream: read once
 //                                       (weights); load16_constant...: not written by this kernel
-//   atomic_add, atomic_max, atomic_exchange, atomic_compare_exchange (u32, device scope, relaxed),
-//   atomic_add_acq_rel, load_acquire, store_release
+//   atomic_add, atomic_max, atomic_exchange, atomic_compare_exchange (u32, device scope, relaxed;
+//   atomic_add also u64), atomic_add_acq_rel, load_acquire, store_release
 //   copy16_async(shared, global), copy_commit(), copy_wait<N>()   asynchronous copy to shared memory
 //   grid_dependency_wait(), grid_dependency_launch()   programmatic dependent launch; nothing on AMD
 //   and_or(a, mask, b) = (a & mask) | b, byte_select, bits(x, offset, width)

@@ -299,6 +299,9 @@ DEVICE void store16_stream(void *to, u32x4 value) {
 DEVICE u32 atomic_add(u32 *to, u32 value) {
     return __hip_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
+DEVICE u64 atomic_add(u64 *to, u64 value) {
+    return __hip_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
 DEVICE u32 atomic_max(u32 *to, u32 value) {
     return __hip_atomic_fetch_max(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }

@@ -287,6 +287,11 @@ DEVICE u32 atomic_add(u32 *to, u32 value) {
     asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(to), "r"(value) : "memory");
     return old;
 }
+DEVICE u64 atomic_add(u64 *to, u64 value) {
+    u64 old;
+    asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(to), "l"(value) : "memory");
+    return old;
+}
 DEVICE u32 atomic_max(u32 *to, u32 value) {
     u32 old;
     asm volatile("atom.relaxed.gpu.max.u32 %0, [%1], %2;" : "=r"(old) : "l"(to), "r"(value) : "memory");

@@ -254,6 +254,13 @@ impl Device {
         Ok(Event::new(self.clone(), handle))
     }
 
+    /// A new event for marks that many steps are waited for at: it measures no time, which costs less.
+    pub(super) fn mark(self: &Arc<Self>) -> Result<Event> {
+        self.enter()?;
+        let handle = self.api.event_create(false)?;
+        Ok(Event::new(self.clone(), handle))
+    }
+
     /// A built-in kernel by name.
     ///
     /// # Errors
@@ -345,11 +352,20 @@ impl Device {
         Error::DeviceLost(reason.clone())
     }
 
-    /// Sleeps until the queued step of a model is done. A device that does not end it hangs, and
+    /// Sleeps until all queued steps of a model are done. A device that does not end them hangs, and
     /// counts as lost: the next one would wait as long.
     pub(super) fn wait_step(&self, stream: &Stream) -> Result<()> {
+        self.in_time(|patience| stream.wait(patience))
+    }
+
+    /// The same for the steps up to a mark of the stream.
+    pub(super) fn wait_step_until(&self, stream: &Stream, mark: &Event) -> Result<()> {
+        self.in_time(|patience| stream.wait_until(mark, patience))
+    }
+
+    fn in_time(&self, wait: impl FnOnce(Option<Duration>) -> Result<()>) -> Result<()> {
         let patience = Duration::from_millis(self.step_patience.load(Ordering::Relaxed));
-        stream.wait(Some(patience)).map_err(|error| match error {
+        wait(Some(patience)).map_err(|error| match error {
             Error::Timeout(_) => self.lose(&error),
             error => error,
         })

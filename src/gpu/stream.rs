@@ -273,6 +273,19 @@ impl Stream {
     pub fn wait(&self, timeout: Option<Duration>) -> Result<()> {
         self.device.enter()?;
         let code = self.core.wait(&self.device, timeout)?;
+        self.ended(code)
+    }
+
+    /// [`Self::wait`] for the work up to the last record of `event`, which was on this stream. Its
+    /// first fault may be one of the work after that, if it came already.
+    pub(super) fn wait_until(&self, event: &Event, timeout: Option<Duration>) -> Result<()> {
+        self.device.enter()?;
+        let code = self.device.wait_event(event.handle(), timeout);
+        self.ended(code.ok_or_else(|| timed_out(timeout))?)
+    }
+
+    /// What work that ended with a code comes to.
+    fn ended(&self, code: Code) -> Result<()> {
         // A fault seen earlier is the cause of what is seen now.
         let latched = self.core.fault.lock().take();
         let now = self.device.check(code, || "GPU work failed".into());

@@ -1,9 +1,9 @@
 //! What the session needs of a model: run slices of sequences over a paged KV cache.
 
-use super::Slice;
-use crate::Result;
+use super::{Choice, Slice};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
+use crate::{Error, Result};
 
 /// A model's forward pass with its KV pages.
 ///
@@ -18,17 +18,26 @@ pub trait Forward: Send {
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
     /// `logits` (resized). On error the pages written are undefined, the state is usable.
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()>;
-    /// The same, but leaves in `tokens` (resized) for each wanted row only the first token with the
-    /// largest logit, or [`NO_TOKEN`] where a logit is not finite. `false`, and nothing was run: this
-    /// device leaves the choice to the caller.
-    fn forward_greedy(&mut self, slices: &[Slice], tokens: &mut Vec<u32>) -> Result<bool> {
-        let _ = (slices, tokens);
+    /// Starts the same on a device that chooses tokens itself: one for each wanted row, as its choice
+    /// says, or [`NO_TOKEN`](super::NO_TOKEN) where a logit is not finite and
+    /// [`ALL_BANNED`](super::ALL_BANNED) where biases leave none. `false`, and nothing was started:
+    /// this device leaves such choices to the caller.
+    ///
+    /// Queued steps run one after the other; [`Forward::collect`] gives their tokens in the same order.
+    /// While one step is not collected, one more can be queued, and its slices can contain tokens of
+    /// that step that nobody has seen yet, as [`CHOSEN`](super::CHOSEN)` + i`. Nothing else is called
+    /// before all are collected. An error is that of the new step only.
+    fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
+        let _ = (slices, choices);
         Ok(false)
     }
+    /// Waits for the oldest step that was queued; leaves its tokens in `tokens` (resized). An error is
+    /// that of this step, which is over then too.
+    fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
+        tokens.clear();
+        Err(Error::Internal("no step was queued".into()))
+    }
 }
-
-/// No token: not all logits of a row were finite.
-pub const NO_TOKEN: u32 = u32::MAX;
 
 impl Forward for CpuExecutor {
     fn vocab_size(&self) -> usize {
@@ -49,9 +58,12 @@ impl Forward for CpuExecutor {
 }
 
 impl Forward for GpuExecutor {
-    fn forward_greedy(&mut self, slices: &[Slice], tokens: &mut Vec<u32>) -> Result<bool> {
-        self.run_greedy(slices, tokens)?;
-        Ok(true)
+    fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
+        GpuExecutor::queue(self, slices, choices)
+    }
+
+    fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
+        GpuExecutor::collect(self, tokens)
     }
 
     fn vocab_size(&self) -> usize {

@@ -12,8 +12,8 @@ use std::time::Instant;
 /// What a run gave for a token.
 pub(super) enum Row<'a> {
     Logits(&'a mut [f32]),
-    /// The greedy token, as the device chose it.
-    Greedy(u32),
+    /// The token, as the device chose it.
+    Token(u32),
 }
 
 /// How a generation goes on and when it ends. One thread at a time.
@@ -94,6 +94,11 @@ impl Generating {
         self.started.get_or_insert(now);
     }
 
+    /// Whether so many tokens are the end.
+    pub fn ends_at(&self, tokens: usize) -> bool {
+        tokens >= self.length_end.min(self.context_end)
+    }
+
     /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all.
     /// Returns why it is over, if it is.
     pub fn advance(
@@ -118,7 +123,7 @@ impl Generating {
         let position = (tokens.len() - self.prompt_tokens) as u64;
         let sampled = match row {
             Row::Logits(logits) => self.sampler.sample(logits, position, scratch),
-            Row::Greedy(token) => self.sampler.chosen(token),
+            Row::Token(token) => self.sampler.chosen(token),
         };
         let sampled = match sampled {
             Ok(sampled) => sampled,

@@ -9,29 +9,21 @@
 //! some more. When the pages run out, a sequence whose caller does not read, else the youngest, is
 //! sent back to wait: its tokens are computed again later, and its caller sees nothing of it.
 
+mod steps;
+
 use super::FinishReason;
-use super::generating::Row;
 use super::pages::PagePool;
 use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
 use super::shared::{Shared, set};
+use crate::Error;
 use crate::log::{self, Level};
-use crate::model::{Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
-use crate::{Error, Result};
+use crate::model::{Forward, PAGE_TOKENS};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
-
-/// A sequence's part of a step.
-struct Part {
-    /// In `running`.
-    index: usize,
-    /// Tokens to run.
-    tokens: usize,
-    wanted: Wanted,
-}
+use steps::Part;
 
 /// All requests and the model. One thread at a time.
 pub(super) struct Scheduler {
@@ -44,14 +36,19 @@ pub(super) struct Scheduler {
     waiting: VecDeque<Sequence>,
     running: Vec<Sequence>,
     turn: u64,
+    /// There may be more to plan than one more token of each.
+    replan: bool,
     // Buffers that every step uses again.
     arrivals: Vec<Sequence>,
+    /// The step that runs.
     parts: Vec<Part>,
+    /// The step that is queued after it, if any, and its tokens.
+    ahead: Vec<Part>,
+    unseen: Vec<u32>,
     prompts: Vec<(u64, usize)>,
-    ended: Vec<(usize, End)>,
+    ended: Vec<(u64, End)>,
     logits: Vec<f32>,
-    /// Greedy tokens of the last run, if that is what it gave.
-    tokens: Option<Vec<u32>>,
+    tokens: Vec<u32>,
     scratch: Scratch,
 }
 
@@ -74,12 +71,15 @@ impl Scheduler {
             waiting: VecDeque::new(),
             running: Vec::new(),
             turn: 0,
+            replan: false,
             arrivals: Vec::new(),
             parts: Vec::new(),
+            ahead: Vec::new(),
+            unseen: Vec::new(),
             prompts: Vec::new(),
             ended: Vec::new(),
             logits: Vec::new(),
-            tokens: None,
+            tokens: Vec::new(),
             scratch: Scratch::default(),
         }
     }
@@ -110,6 +110,7 @@ impl Scheduler {
         loop {
             let live = !self.running.is_empty() || !self.waiting.is_empty();
             let (poked, closed) = self.shared.receive(idle, live, &mut self.arrivals);
+            self.replan |= poked || !self.arrivals.is_empty();
             // New ones have the largest numbers.
             self.waiting.extend(self.arrivals.drain(..));
             if poked {
@@ -132,45 +133,6 @@ impl Scheduler {
             self.pool.count() - self.pool.available(),
         );
         set(&counts.pages_cached, self.pool.cached());
-    }
-
-    /// One call of the model, if there is anything to run.
-    fn step(&mut self) -> bool {
-        let mut i = 0;
-        while let Some(sequence) = self.running.get_mut(i) {
-            if sequence.is_cancelled() {
-                self.finish(i, (FinishReason::Cancelled, None));
-            } else {
-                sequence.check_room();
-                i += 1;
-            }
-        }
-        self.admit();
-        self.grow();
-        self.plan();
-        if self.parts.is_empty() {
-            return false;
-        }
-        match self.call() {
-            Ok(()) => self.absorb(),
-            Err(error) => {
-                log::write(Level::Error, || {
-                    format!("a step of the model failed: {error}")
-                });
-                for part in &self.parts {
-                    let end = (FinishReason::Error, Some(error.clone()));
-                    self.ended.push((part.index, end));
-                }
-            }
-        }
-        // Last first, so that the indices stay right.
-        self.ended.sort_unstable_by_key(|e| std::cmp::Reverse(e.0));
-        let mut ended = std::mem::take(&mut self.ended);
-        for (index, end) in ended.drain(..) {
-            self.finish(index, end);
-        }
-        self.ended = ended;
-        true
     }
 
     fn drop_cancelled_waiting(&mut self) {
@@ -260,8 +222,20 @@ impl Scheduler {
         }
     }
 
-    /// Fills `parts`.
+    /// Fills `parts`. No step is queued.
     fn plan(&mut self) {
+        self.replan = false;
+        let mut i = 0;
+        while let Some(sequence) = self.running.get_mut(i) {
+            if sequence.is_cancelled() {
+                self.finish(i, (FinishReason::Cancelled, None));
+            } else {
+                sequence.check_room();
+                i += 1;
+            }
+        }
+        self.admit();
+        self.grow();
         self.parts.clear();
         self.prompts.clear();
         for (index, sequence) in self.running.iter().enumerate() {
@@ -270,7 +244,7 @@ impl Scheduler {
             }
             if sequence.pending() == 1 {
                 self.parts.push(Part {
-                    index,
+                    id: sequence.id,
                     tokens: 1,
                     wanted: sequence.wanted(1),
                 });
@@ -293,101 +267,10 @@ impl Scheduler {
             self.turn += 1;
             sequence.turn = self.turn;
             self.parts.push(Part {
-                index,
+                id: sequence.id,
                 tokens,
                 wanted: sequence.wanted(tokens),
             });
-        }
-    }
-
-    /// Runs `parts`; leaves the rows in `logits`, or their greedy tokens in `tokens`.
-    fn call(&mut self) -> Result<()> {
-        let now = Instant::now();
-        for part in &self.parts {
-            self.running[part.index].begin(now);
-        }
-        let slices: Vec<Slice> = self
-            .parts
-            .iter()
-            .map(|part| {
-                let sequence = &self.running[part.index];
-                Slice {
-                    tokens: &sequence.tokens[sequence.computed..sequence.computed + part.tokens],
-                    start: sequence.computed,
-                    pages: &sequence.pages,
-                    wanted: part.wanted,
-                }
-            })
-            .collect();
-        let rows: usize = self.parts.iter().map(Part::rows).sum();
-        let mut tokens = self.tokens.take().unwrap_or_default();
-        let mut wanting = self.parts.iter().filter(|part| part.rows() > 0);
-        if wanting.all(|part| self.running[part.index].is_greedy())
-            && self.forward.forward_greedy(&slices, &mut tokens)?
-        {
-            if tokens.len() != rows {
-                return Err(Error::Internal(format!(
-                    "the model gave {} tokens instead of {rows}",
-                    tokens.len()
-                )));
-            }
-            self.tokens = Some(tokens);
-            return Ok(());
-        }
-        let want = rows * self.forward.vocab_size();
-        let usual = self.max_requests * self.forward.vocab_size();
-        if want <= usual && self.logits.capacity() > 2 * usual {
-            // An evaluation left a large buffer.
-            self.logits = Vec::new();
-        }
-        self.forward.forward(&slices, &mut self.logits)?;
-        if self.logits.len() != want {
-            return Err(Error::Internal(format!(
-                "the model gave {} logits instead of {want}",
-                self.logits.len()
-            )));
-        }
-        Ok(())
-    }
-
-    /// Hands the rows out; fills `ended`.
-    fn absorb(&mut self) {
-        let vocab = self.forward.vocab_size();
-        let now = Instant::now();
-        let mut rest = self.logits.as_mut_slice();
-        let mut tokens = self.tokens.iter().flatten();
-        for part in &self.parts {
-            let rows = match &self.tokens {
-                // A part that wants none does not look at it.
-                Some(_) => Row::Greedy(match part.rows() {
-                    0 => NO_TOKEN,
-                    _ => tokens.next().copied().unwrap_or(NO_TOKEN),
-                }),
-                None => {
-                    let (rows, after) = rest.split_at_mut(part.rows() * vocab);
-                    rest = after;
-                    Row::Logits(rows)
-                }
-            };
-            let sequence = &mut self.running[part.index];
-            let end = if sequence.is_cancelled() {
-                Some((FinishReason::Cancelled, None))
-            } else {
-                sequence.advance(part.tokens, rows, &mut self.pool, &mut self.scratch, now)
-            };
-            if let Some(end) = end {
-                self.ended.push((part.index, end));
-            }
-        }
-    }
-}
-
-impl Part {
-    fn rows(&self) -> usize {
-        match self.wanted {
-            Wanted::Nothing => 0,
-            Wanted::Last => 1,
-            Wanted::All => self.tokens,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::channel::Channel;
 use super::generating::{Generating, Row};
 use super::pages::{Known, PagePool, ROOT};
 use super::sampling::Scratch;
-use crate::model::{PAGE_TOKENS, Wanted};
+use crate::model::{Choice, PAGE_TOKENS, Wanted};
 use crate::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -171,10 +171,22 @@ impl Sequence {
         }
     }
 
-    /// Whether a greedy token is all it wants of a run.
-    pub fn is_greedy(&self) -> bool {
+    /// How a device has to choose its next token, if it can. `own`: the one after that, whose
+    /// predecessor is not known here yet.
+    pub fn choice(&self, own: bool) -> Option<Choice<'_>> {
         match &self.work {
-            Work::Generate(work) => work.sampler.is_greedy(),
+            Work::Generate(work) => {
+                let next = self.tokens.len() - work.prompt_tokens + usize::from(own);
+                work.sampler.choice(next as u64, own)
+            }
+            Work::Logits(_) => None,
+        }
+    }
+
+    /// Whether the next token is its last one, whatever that is.
+    pub fn ends_next(&self) -> bool {
+        match &self.work {
+            Work::Generate(work) => work.ends_at(self.tokens.len() + 1),
             Work::Logits(_) => false,
         }
     }

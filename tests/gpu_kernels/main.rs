@@ -8,6 +8,7 @@ mod gpu;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;
+mod sample;
 mod words;
 
 use mlxrocm::gpu::{Args, Device, DeviceBuffer, Kernel, Stream};

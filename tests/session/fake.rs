@@ -2,13 +2,14 @@
 //! what the pages hold, so a page that is mixed up, lost or overwritten changes the tokens. What the
 //! session must give is computed here without pages and without a session.
 
-use mlxrocm::model::{Forward, PAGE_TOKENS, Slice, Wanted};
+use mlxrocm::model::{ALL_BANNED, CHOSEN, Choice, Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
-    Detokenizer, Event, FinishReason, Generation, Next, Request, Session, SessionOptions,
+    Detokenizer, Event, FinishReason, Generation, Next, Request, Sampling, Session, SessionOptions,
     TextStream, Usage,
 };
 use mlxrocm::{Error, Result};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -42,6 +43,11 @@ pub struct Control {
     pub panic_at: AtomicUsize,
     /// The call whose first row is NaN.
     pub nan_at: AtomicUsize,
+    /// The queueing that returns an error.
+    pub refuse_at: AtomicUsize,
+    /// Steps queued, and how many of them while another one was not collected.
+    pub queued: AtomicUsize,
+    pub ahead: AtomicUsize,
     /// Every call sleeps so many microseconds.
     pub delay_us: AtomicU64,
     pub calls: AtomicUsize,
@@ -75,6 +81,85 @@ pub struct Fake {
     /// (position, token) that each place of each page holds.
     pages: Vec<[Option<(usize, u32)>; PAGE_TOKENS]>,
     max_tokens: usize,
+    /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
+    pipelined: bool,
+    queue: VecDeque<Queued>,
+    /// The queued step follows one that failed: it may read what that one left.
+    after_failure: bool,
+    /// Tokens that the step collected last chose.
+    chosen: Vec<u32>,
+}
+
+/// A queued step.
+struct Queued {
+    slices: Vec<OwnedSlice>,
+    choices: Vec<OwnedChoice>,
+}
+
+/// A row's choice: what a sampler needs, but for the row's own token.
+struct OwnedChoice {
+    sampling: Sampling,
+    recent: Vec<u32>,
+    own: bool,
+    random: u64,
+}
+
+impl OwnedChoice {
+    fn new(choice: &Choice) -> Self {
+        OwnedChoice {
+            sampling: Sampling {
+                temperature: choice.temperature,
+                top_k: choice.top_k,
+                top_p: choice.top_p,
+                min_p: choice.min_p,
+                repetition_penalty: choice.repetition,
+                presence_penalty: choice.presence,
+                frequency_penalty: choice.frequency,
+                penalty_window: u32::MAX,
+                logit_bias: choice.biases.to_vec(),
+                seed: 0,
+                logprobs: 0,
+            },
+            recent: choice.recent.concat(),
+            own: choice.own_is_recent,
+            random: choice.random,
+        }
+    }
+
+    fn token(&self, own: u32, row: &[f32]) -> u32 {
+        let mut recent = self.recent.clone();
+        recent.extend(self.own.then_some(own));
+        if recent.contains(&NO_TOKEN) {
+            // Of no use to anybody.
+            return 0;
+        }
+        let sampler = Sampler::new(self.sampling.clone(), VOCAB, &recent).unwrap();
+        let mut scratch = Scratch::default();
+        match sampler.sample_by(&mut row.to_vec(), self.random, &mut scratch) {
+            Ok(sampled) => sampled.token,
+            Err(Error::DeviceFailed(_)) => NO_TOKEN,
+            Err(_) => ALL_BANNED,
+        }
+    }
+}
+
+/// A slice of a queued step.
+struct OwnedSlice {
+    tokens: Vec<u32>,
+    start: usize,
+    pages: Vec<u32>,
+    wanted: Wanted,
+}
+
+impl OwnedSlice {
+    fn slice(&self) -> Slice<'_> {
+        Slice {
+            tokens: &self.tokens,
+            start: self.start,
+            pages: &self.pages,
+            wanted: self.wanted,
+        }
+    }
 }
 
 impl Drop for Fake {
@@ -122,7 +207,74 @@ impl Forward for Fake {
     fn page_count(&self) -> usize {
         self.pages.len()
     }
+    fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
+        if !self.pipelined {
+            return Ok(false);
+        }
+        self.check(slices);
+        assert!(self.queue.len() < 2, "three steps at once");
+        let unseen = self.queue.back().map_or(0, |step| step.choices.len());
+        for token in slices.iter().flat_map(|s| s.tokens) {
+            let known = token
+                .checked_sub(CHOSEN)
+                .is_none_or(|i| (i as usize) < unseen);
+            assert!(known, "a token of no step");
+        }
+        let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
+        assert_eq!(choices.len(), wanted);
+        let call = self.control.queued.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.control.refuse_at.load(Ordering::SeqCst) == call {
+            return Err(Error::DeviceFailed("injected error".into()));
+        }
+        let ahead = usize::from(!self.queue.is_empty());
+        self.control.ahead.fetch_add(ahead, Ordering::SeqCst);
+        let own = |slice: &Slice| OwnedSlice {
+            tokens: slice.tokens.to_vec(),
+            start: slice.start,
+            pages: slice.pages.to_vec(),
+            wanted: slice.wanted,
+        };
+        self.queue.push_back(Queued {
+            slices: slices.iter().map(own).collect(),
+            choices: choices.iter().map(OwnedChoice::new).collect(),
+        });
+        Ok(true)
+    }
+    fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
+        let mut step = self.queue.pop_front().expect("no step is queued");
+        for token in step.slices.iter_mut().flat_map(|slice| &mut slice.tokens) {
+            if let Some(place) = token.checked_sub(CHOSEN) {
+                *token = self.chosen[place as usize];
+            }
+        }
+        let slices: Vec<Slice> = step.slices.iter().map(OwnedSlice::slice).collect();
+        let mut logits = Vec::new();
+        let result = self.run(&slices, &mut logits);
+        self.chosen.clear();
+        self.after_failure = result.is_err() && !self.queue.is_empty();
+        match result {
+            Ok(()) => {
+                let wanting = slices.iter().filter(|s| s.wanted_rows() > 0);
+                let rows = wanting.zip(&step.choices).zip(logits.chunks(VOCAB));
+                let choose = |((slice, choice), row): ((&Slice, &OwnedChoice), &[f32])| {
+                    choice.token(slice.tokens[slice.tokens.len() - 1], row)
+                };
+                self.chosen.extend(rows.map(choose));
+            }
+            // Undefined after an error.
+            Err(_) => self.chosen.resize(step.choices.len(), 7),
+        }
+        tokens.clone_from(&self.chosen);
+        result
+    }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        self.run(slices, logits)
+    }
+}
+
+impl Fake {
+    fn run(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         logits.clear();
         self.check(slices);
         let control = self.control.clone();
@@ -164,7 +316,11 @@ impl Forward for Fake {
                 let page = slice.pages[position / PAGE_TOKENS] as usize;
                 let (stored, token) =
                     self.pages[page][position % PAGE_TOKENS].expect("an empty place is read");
-                assert_eq!(stored, position, "page {page} holds another position");
+                let undefined = self.after_failure && stored == usize::MAX;
+                assert!(
+                    stored == position || undefined,
+                    "page {page} holds position {stored}, not {position}"
+                );
                 state = hash(state, u64::from(token));
                 let last = position + 1 == slice.start + slice.tokens.len();
                 let wanted = match slice.wanted {
@@ -217,6 +373,7 @@ pub struct Setup {
     pub context: usize,
     pub max_requests: usize,
     pub prefill_chunk: usize,
+    pub pipelined: bool,
 }
 
 impl Default for Setup {
@@ -227,6 +384,7 @@ impl Default for Setup {
             context: 512,
             max_requests: 8,
             prefill_chunk: 64,
+            pipelined: false,
         }
     }
 }
@@ -237,6 +395,10 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         control: control.clone(),
         pages: vec![[None; PAGE_TOKENS]; setup.pages],
         max_tokens: setup.max_tokens,
+        pipelined: setup.pipelined,
+        queue: VecDeque::new(),
+        after_failure: false,
+        chosen: Vec::new(),
     };
     let options = SessionOptions {
         context: setup.context,

@@ -3,6 +3,7 @@
 mod ends;
 mod failures;
 mod fake;
+mod pipeline;
 mod scheduling;
 mod stress;
 mod tokens;

@@ -2,7 +2,7 @@
 
 use crate::fake::*;
 use crate::tokens::sampled;
-use mlxrocm::session::{FinishReason, Next, Request, Session};
+use mlxrocm::session::{FinishReason, Next, Request, Sampling, Session};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -16,7 +16,10 @@ fn request(random: &mut Random) -> Request {
     prompt.extend(random.prompt(n));
     Request {
         prompt,
-        sampling: sampled(random.below(10) as u64),
+        sampling: match random.below(3) {
+            0 => sampled(random.below(10) as u64),
+            _ => Sampling::default(),
+        },
         max_tokens: random.below(150),
         ignore_eos: random.below(2) == 0,
         ..Default::default()
@@ -82,13 +85,14 @@ fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
 
 #[test]
 fn four_threads_hammer() {
-    for pages in [10, 40] {
+    for (pages, pipelined) in [(10, false), (40, false), (10, true), (40, true)] {
         let (session, control) = session(Setup {
             pages,
             max_tokens: 40,
             context: CONTEXT,
             max_requests: 5,
             prefill_chunk: 32,
+            pipelined,
         });
         let completed = AtomicUsize::new(0);
         let end = Instant::now() + Duration::from_millis(2500);
@@ -104,6 +108,7 @@ fn four_threads_hammer() {
             }
         });
         assert!(completed.load(Ordering::SeqCst) > 20);
+        assert_eq!(control.ahead.load(Ordering::SeqCst) > 100, pipelined);
         assert_no_page_held(&session);
         drop(session);
         assert!(control.dropped.load(Ordering::SeqCst));
@@ -120,6 +125,7 @@ fn sessions_come_and_go() {
         let (session, control) = session(Setup {
             pages: 12,
             context: CONTEXT,
+            pipelined: random.below(2) == 0,
             ..Default::default()
         });
         if random.below(3) == 0 {

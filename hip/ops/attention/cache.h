@@ -132,27 +132,45 @@ template <int KV> DEVICE u16 store_group(f32 x, u8 *tokens, u32 dim, u32 token, 
     }
 }
 
-// One head by a team of 32 lanes: RMSNorm (if `norm`), then rotation of the first 2·pairs columns by
-// the position's (cos, sin), from `x` to `head` (shared memory), times `scale`. All teams of a wave
-// call it together.
-DEVICE void prepare_head(const f32 *x, const f32 *norm, f32 eps, const f32x2 *rope, u32 pairs, u32 interleaved,
-                         u32 dim, f32 scale, u32 lane, f32 *head) {
-    f32 factor = scale;
-    if (norm) {
-        f32 squares = 0.0f;
-        for (u32 i = lane; i < dim; i += 32) squares = mul_add(x[i], x[i], squares);
-        factor = scale * fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps);
-    }
-    for (u32 i = lane; i < dim; i += 32) {
-        f32 v = x[i] * (norm ? norm[i] : 1.0f);
-        if (i < 2 * pairs) {
-            const u32 pair = interleaved ? i / 2 : i % pairs;
-            const bool second = interleaved ? i % 2 : i >= pairs;
-            const u32 partner = interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
-            const f32 other = x[partner] * (norm ? norm[partner] : 1.0f);
-            const f32x2 turn = rope[pair];
-            v = second ? other * turn.y + v * turn.x : v * turn.x - other * turn.y;
+// What a lane multiplies and turns its columns of a head with: columns lane, lane + 32, …, N of them. Known
+// before the head is.
+template <int N> struct Turn {
+    f32 norm[N], partner_norm[N], cosine[N], sine[N];
+    u32 partner[N];
+};
+
+// `rope`: (cos, sin) of the position's pairs, which turn the first 2·pairs columns.
+template <int N>
+DEVICE Turn<N> load_turn(const f32 *norm, const f32x2 *rope, u32 pairs, u32 interleaved, u32 dim, u32 lane) {
+    Turn<N> turn;
+    UNROLL for (u32 n = 0; n < N; n++) {
+        const u32 i = n * 32 + lane;
+        const bool turned = i < 2 * pairs, second = interleaved ? i % 2 : i >= pairs;
+        turn.partner[n] = !turned ? i : interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
+        turn.norm[n] = turn.partner_norm[n] = turn.cosine[n] = 1.0f, turn.sine[n] = 0.0f;
+        if (norm && i < dim) turn.norm[n] = norm[i], turn.partner_norm[n] = norm[turn.partner[n]];
+        if (turned) {
+            const f32x2 angle = rope[interleaved ? i / 2 : i % pairs];
+            turn.cosine[n] = angle.x, turn.sine[n] = second ? angle.y : -angle.y;
         }
-        head[i] = v * factor;
+    }
+    return turn;
+}
+
+// One head by a team of 32 lanes: RMSNorm (if `has_norm`), then the turn, from `x` to `head` (shared
+// memory, 32·N columns, those past `dim` zeros), times `scale`. All teams of a wave call it together.
+template <int N>
+DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
+                         f32 *head) {
+    f32 v[N], other[N], squares = 0.0f;
+    UNROLL for (u32 n = 0; n < N; n++) {
+        const bool inside = n * 32 + lane < dim;
+        v[n] = inside ? x[n * 32 + lane] : 0.0f, other[n] = inside ? x[turn.partner[n]] : 0.0f;
+    }
+    UNROLL for (u32 n = 0; n < N; n++) squares = mul_add(v[n], v[n], squares);
+    const f32 norm = fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps), factor = has_norm ? scale * norm : scale;
+    UNROLL for (u32 n = 0; n < N; n++) {
+        const f32 turned = v[n] * turn.norm[n] * turn.cosine[n] + other[n] * turn.partner_norm[n] * turn.sine[n];
+        head[n * 32 + lane] = turned * factor;
     }
 }

@@ -60,10 +60,11 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p) {
     for (u32 base = 0; base < QUERIES; base += THREADS / 32) {
         const u32 i = base + team, row = i < count ? i : count - 1;
         const f32 *q = p.q + ((u64)(first + row) * p.heads + head) * p.dim;
-        prepare_head(q, p.q_norm, p.eps, p.rope + (u64)(position + row) * p.pairs, p.pairs, p.interleaved, p.dim,
-                     p.scale * 1.44269504f, in_team, heads[team]);
+        const f32x2 *rope = p.rope + (u64)(position + row) * p.pairs;
+        const Turn<DIM / 32> turn = load_turn<DIM / 32>(p.q_norm, rope, p.pairs, p.interleaved, p.dim, in_team);
+        prepare_head<DIM / 32>(q, p.q_norm, p.eps, turn, p.dim, p.scale * 1.44269504f, in_team, heads[team]);
         wave_barrier();
-        for (u32 d = in_team; d < DIM; d += 32) queries[i * WIDE + d] = d < p.dim ? to_f16(heads[team][d]).bits : 0;
+        for (u32 d = in_team; d < DIM; d += 32) queries[i * WIDE + d] = to_f16(heads[team][d]).bits;
         wave_barrier();
     }
 

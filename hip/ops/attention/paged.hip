@@ -4,7 +4,8 @@
 //
 // q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
 // their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples of
-// SPLIT positions; a block takes one part for up to HEADS query heads of one key head. The block that
+// SPLIT positions, or of as many times 2 as it takes for at most PARTS parts; a block takes one part for up
+// to HEADS query heads of one key head. The block that
 // ends last adds the parts, in order, so that results do not depend on timing, on the batch or on how
 // a prompt was cut. `counters`: [queries · head groups] zeros, left zero.
 //
@@ -13,10 +14,11 @@
 //
 // Launch: 256 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
 // query's length end at once. LANES · 8 ≥ dim lanes share a key.
-// `parts_out`: [queries · head groups][parts][HEADS][2 + dim].
+// `parts`: [queries · head groups][parts]([HEADS][dim] sums, [HEADS][maximum, sum of weights]).
 #include "ops/attention/cache.h"
 
 #define SPLIT 128
+#define PARTS 64
 #define HEADS 4
 #define TEAMS 8
 #define THREADS (TEAMS * 32)
@@ -37,10 +39,10 @@ struct Paged {
 };
 
 template <int LANES, int KV> DEVICE void attend(const Paged &p) {
-    constexpr u32 KEYS = 32 / LANES, AT_ONCE = 4; // keys of a team at a time, and how many times ahead
-    SHARED f32 heads_of[TEAMS][LANES * 8]; // queries, then the new key
+    constexpr u32 KEYS = 32 / LANES, AT_ONCE = 2; // keys of a team at a time, and how many times ahead
+    SHARED __attribute__((aligned(16))) f32 heads_of[TEAMS][LANES * 8]; // queries, then the new key
     SHARED __attribute__((aligned(16))) u16 fresh[2][LANES * 8];
-    SHARED f32 totals[HEADS][2];
+    SHARED f32 shares[PARTS][HEADS];
     SHARED f32 state[TEAMS * KEYS][HEADS][2];
     SHARED f32 sums[TEAMS * KEYS][HEADS][LANES * 8];
     SHARED u32 last;
@@ -63,10 +65,12 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    const u32 first_part = begin_all / SPLIT, last_part = position / SPLIT;
+    u32 split = SPLIT;
+    while (position / split >= PARTS) split *= 2;
+    const u32 first_part = begin_all / split, last_part = position / split;
     if (part < first_part || part > last_part) return;
-    const u32 begin = part * SPLIT > begin_all ? part * SPLIT : begin_all;
-    const u32 end = (part + 1) * SPLIT < position + 1 ? (part + 1) * SPLIT : position + 1;
+    const u32 begin = part * split > begin_all ? part * split : begin_all;
+    const u32 end = (part + 1) * split < position + 1 ? (part + 1) * split : position + 1;
     const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim};
 
     const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
@@ -85,18 +89,22 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         }
     };
     load(begin);
-    if (writes) grid_dependency_wait();
-
     // Scores are kept in base 2. Team `heads` prepares the new key; teams past it the last query again:
     // lanes stay together.
     const u32 head0 = kv_head * a_key_head + first;
     const bool is_key = has_fresh && team == heads;
     const u32 mine = team < heads ? team : heads - 1;
     const u64 fresh_at = ((u64)token * p.kv_heads + kv_head) * p.dim;
+    const f32 *norm = is_key ? p.k_norm : p.q_norm;
+    const Turn<LANES / 4> turn =
+        load_turn<LANES / 4>(norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
+    if (writes) grid_dependency_wait();
+
+    auto fresh_value = [&](u32 d) { return d < p.dim ? p.v[fresh_at + d] : 0.0f; };
+    const f32 early = has_fresh && team % 2 ? fresh_value(team / 2 * 32 + lane) : 0.0f;
     const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
-    prepare_head(is_key ? p.k + fresh_at : q, is_key ? p.k_norm : p.q_norm, is_key ? p.k_eps : p.eps,
-                 p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim,
-                 is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
+    prepare_head<LANES / 4>(is_key ? p.k + fresh_at : q, norm, is_key ? p.k_eps : p.eps, turn, p.dim,
+                            is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
     barrier();
     if (has_fresh) {
         // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the key
@@ -104,20 +112,17 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         u8 *to = cache_keys<KV>(c, pages[position / PAGE_TOKENS], kv_head);
         for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
             const u32 which = i % 2, d = i / 2 * 32 + lane;
-            const f32 number = d >= p.dim ? 0.0f : which == 0 ? heads_of[heads][d] : p.v[fresh_at + d];
+            const f32 number = which == 0 ? heads_of[heads][d] : i == team ? early : fresh_value(d);
             fresh[which][d] = store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
                                               position % PAGE_TOKENS, i / 2, lane);
         }
         barrier();
     }
 
-    f32 scaled[HEADS][8], sum[HEADS][8], top[HEADS], total[HEADS];
+    f32 sum[HEADS][8], top[HEADS], total[HEADS];
     UNROLL for (u32 h = 0; h < HEADS; h++) {
         top[h] = -1e30f, total[h] = 0.0f;
-        UNROLL for (u32 i = 0; i < 8; i++) {
-            sum[h][i] = 0.0f;
-            scaled[h][i] = h < heads && column + i < p.dim ? heads_of[h][column + i] : 0.0f;
-        }
+        UNROLL for (u32 i = 0; i < 8; i++) sum[h][i] = 0.0f;
     }
     for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
         if (base != begin) load(base);
@@ -134,13 +139,13 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         UNROLL for (u32 h = 0; h < HEADS; h++) {
             if (h >= heads) break;
             f32 score[AT_ONCE], most = top[h];
+            const f32x4 a = *(const f32x4 *)(heads_of[h] + column), b = *(const f32x4 *)(heads_of[h] + column + 4);
             UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-                const f32 *x = scaled[h];
-                f32 s = low(f16x2{keys[u].x}) * x[0];
-                s = mul_add(high(f16x2{keys[u].x}), x[1], s);
-                s = mul_add(low(f16x2{keys[u].y}), x[2], s), s = mul_add(high(f16x2{keys[u].y}), x[3], s);
-                s = mul_add(low(f16x2{keys[u].z}), x[4], s), s = mul_add(high(f16x2{keys[u].z}), x[5], s);
-                s = mul_add(low(f16x2{keys[u].w}), x[6], s), s = mul_add(high(f16x2{keys[u].w}), x[7], s);
+                f32 s = low(f16x2{keys[u].x}) * a.x;
+                s = mul_add(high(f16x2{keys[u].x}), a.y, s);
+                s = mul_add(low(f16x2{keys[u].y}), a.z, s), s = mul_add(high(f16x2{keys[u].y}), a.w, s);
+                s = mul_add(low(f16x2{keys[u].z}), b.x, s), s = mul_add(high(f16x2{keys[u].z}), b.y, s);
+                s = mul_add(low(f16x2{keys[u].w}), b.z, s), s = mul_add(high(f16x2{keys[u].w}), b.w, s);
                 s = wave_sum<LANES>(inside ? s : 0.0f);
                 const u32 j = base + (u * TEAMS + team) * KEYS + group;
                 score[u] = j < end ? s : -1e30f;
@@ -183,8 +188,8 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         if (count == 1) {
             out[i] = y / all;
         } else {
-            to[h * (2 + p.dim) + 2 + d] = y;
-            if (d == 0) to[h * (2 + p.dim)] = most, to[h * (2 + p.dim) + 1] = all;
+            to[i] = y;
+            if (d == 0) to[HEADS * p.dim + 2 * h] = most, to[HEADS * p.dim + 2 * h + 1] = all;
         }
     }
     if (count == 1) return;
@@ -194,31 +199,32 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     barrier();
     if (!last) return;
     fence_device();
+    // Team h: what each part's sums of head h are multiplied with.
     const f32 *from = p.parts + ((u64)index * grid_blocks_z() + first_part) * stride;
-    if (thread < heads) {
-        f32 most = -1e30f, all = 0.0f;
-        for (u32 i = 0; i < count; i++) most = maximum(most, from[i * stride + thread * (2 + p.dim)]);
-        for (u32 i = 0; i < count; i++) {
-            const f32 *part_of = from + i * stride + thread * (2 + p.dim);
-            all = mul_add(fast_exp2(part_of[0] - most), part_of[1], all);
-        }
-        totals[thread][0] = most, totals[thread][1] = all;
+    f32 tops[PARTS / 32], weights[PARTS / 32], most = -1e30f, all = 0.0f;
+    UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
+        const f32 *state_of = from + (i * 32 + lane) * stride + HEADS * p.dim + 2 * mine;
+        const bool there = i * 32 + lane < count;
+        tops[i] = there ? state_of[0] : -1e30f, weights[i] = there ? state_of[1] : 0.0f;
+        most = maximum(most, tops[i]);
+    }
+    most = wave_max<32>(most);
+    UNROLL for (u32 i = 0; i < PARTS / 32; i++) tops[i] = fast_exp2(tops[i] - most), all = mul_add(tops[i], weights[i], all);
+    all = wave_sum<32>(all);
+    UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
+        if (team < heads && i * 32 + lane < count) shares[i * 32 + lane][team] = tops[i] / all;
     }
     barrier();
     for (u32 i = thread; i < heads * p.dim; i += THREADS) {
-        const u32 h = i / p.dim, d = i % p.dim;
         f32 y = 0.0f;
-        for (u32 k = 0; k < count; k++) {
-            const f32 *part_of = from + k * stride + h * (2 + p.dim);
-            y = mul_add(fast_exp2(part_of[0] - totals[h][0]), part_of[2 + d], y);
-        }
-        out[i] = y / totals[h][1];
+        _Pragma("unroll 8") for (u32 k = 0; k < count; k++) y = mul_add(shares[k][i / p.dim], from[k * stride + i], y);
+        out[i] = y;
     }
     if (thread == 0) p.counters[index] = 0;
 }
 
 #define PAGED_KERNEL(NAME, LANES, KV)                                                                             \
-    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,     \
+    KERNEL_WAVES(THREADS, PLATFORM_NVIDIA ? 4 : 2) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,     \
                               const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,      \
                               const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts, u32 *counters,       \
                               u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,       \

@@ -26,8 +26,8 @@ template <int KV> DEVICE void write(const Write &p) {
     const u64 at = (u64)token * p.kv_heads * p.dim + kv_head * p.dim;
     // Both halves prepare the key, each for itself: lanes of a wide wave stay together.
     f32 *head = heads[thread_x() / 32];
-    prepare_head(p.k + at, p.k_norm, p.eps, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, 1.0f,
-                 lane, head);
+    const Turn<8> turn = load_turn<8>(p.k_norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
+    prepare_head<8>(p.k + at, p.k_norm, p.eps, turn, p.dim, 1.0f, lane, head);
     barrier();
     const bool is_key = thread_x() < 32;
     u8 *to = cache_keys<KV>(c, page, kv_head) + (is_key ? 0 : tokens_bytes<KV>(p.dim));

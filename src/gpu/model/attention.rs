@@ -5,8 +5,10 @@ use crate::gpu::Args;
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
-/// Positions of one part of an attention (`SPLIT` of `hip/ops/attention/paged.hip`).
-pub const SPLIT: usize = 128;
+/// The fewest positions of one part of an attention, and the most parts (`SPLIT` and `PARTS` of
+/// `hip/ops/attention/paged.hip`).
+const SPLIT: usize = 128;
+const PARTS: usize = 64;
 /// Query heads of one block of an attention (`HEADS` there).
 const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
@@ -24,6 +26,11 @@ fn suffix(kv: KvType) -> &'static str {
 /// Groups of query heads that one block takes.
 pub fn head_groups(shape: &Attention) -> usize {
     shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
+}
+
+/// The most parts of an attention over so many pages.
+pub fn part_count(pages: usize) -> usize {
+    (pages * PAGE_TOKENS).div_ceil(SPLIT).min(PARTS)
 }
 
 /// Bytes that a query row leaves for the last block.
@@ -146,7 +153,7 @@ impl Recorder<'_> {
         };
         let kernel = format!("mlxrocm_attention_paged_{columns}{}", suffix(self.kv));
         let memory = self.memory;
-        let parts = (self.bucket.pages * PAGE_TOKENS).div_ceil(SPLIT);
+        let parts = part_count(self.bucket.pages);
         let groups = head_groups(&shape) as u32;
         let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
         let mut done = 0;

@@ -1,12 +1,16 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
-use super::attention::{PARTS_BYTES, SPLIT, head_groups, part_bytes, tile_dim};
-use super::inputs::{Bucket, Inputs};
+use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, tile_dim};
+use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{Memory, Recorder};
+use super::turns::Turns;
 use super::weights::GpuWeights;
-use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Program, ProgramMode, Stream};
-use crate::step::{Epilogue, KvType, PAGE_TOKENS, Rope, Schedule, Slice, Step};
+use crate::gpu::{Device, DeviceBuffer, ModeReason, PinnedBuffer, Program, ProgramMode, Stream};
+use crate::step::{
+    CHOSEN, Choice, Epilogue, KvType, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
+    Step,
+};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +24,8 @@ pub struct GpuExecutor {
     schedule: Schedule,
     stream: Stream,
     memory: Memory,
-    inputs: Inputs,
+    inputs: DeviceBuffer,
+    turns: Turns,
     /// Logits on the host.
     results: PinnedBuffer,
     programs: HashMap<Bucket, Program>,
@@ -58,11 +63,10 @@ impl GpuExecutor {
             tiled: true,
             singles: bucket_rows(max_rows),
             decode: false,
-            greedy: true,
+            output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
-        let parts = (most.pages * PAGE_TOKENS).div_ceil(SPLIT);
-        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
+        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, part_count(most.pages)));
         let counters = buffer(most.rows * head_groups(&shape) * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
@@ -79,7 +83,8 @@ impl GpuExecutor {
             scales: buffer(most.rows * 4)?,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
-        let inputs = Inputs::new(&device, most)?;
+        let inputs = buffer(most.bytes() as usize)?;
+        let turns = Turns::new(&device, most)?;
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;
         device.wait_step(&stream)?;
         Ok(GpuExecutor {
@@ -88,6 +93,7 @@ impl GpuExecutor {
             stream,
             memory,
             inputs,
+            turns,
             results,
             programs: HashMap::new(),
             max_rows,
@@ -111,37 +117,101 @@ impl GpuExecutor {
         self.pages
     }
 
-    /// Runs the slices; leaves the wanted logits, row after row, in `logits` (resized).
+    /// Runs the slices; leaves the wanted logits, row after row, in `logits` (resized). No step is queued.
     pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
-        let wanted = self.step(slices, false)?;
-        let (numbers, _) = self.results.as_slice().as_chunks::<4>();
-        let numbers = numbers.iter().take(wanted * self.schedule.vocab_size);
         logits.clear();
+        if self.turns.last().is_some() {
+            return Err(Error::Internal("queued steps were not collected".into()));
+        }
+        let (rows, wanted) = self.check(slices)?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let count = wanted * self.schedule.vocab_size;
+        let bucket = self.bucket(slices, rows, wanted, Output::Logits);
+        let started = self.start(bucket, slices, &[]);
+        let queued = started.and_then(|()| match (count * 4) as u64 {
+            0 => Ok(()),
+            bytes => {
+                let (from, to) = (&self.memory.logits, &self.results);
+                self.stream.copy_to_pinned(from, 0, to, 0, bytes)
+            }
+        });
+        // Waited for in any case: what was queued uses the inputs.
+        let waited = self.weights.device.wait_step(&self.stream);
+        queued.and(waited)?;
+        let (numbers, _) = self.results.as_slice().as_chunks::<4>();
+        let numbers = numbers.iter().take(count);
         logits.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
         Ok(())
     }
 
-    /// Runs the slices; leaves the first token of the largest logit of each wanted row in `tokens`
-    /// (resized), or `u32::MAX` where not all logits are finite.
-    pub fn run_greedy(&mut self, slices: &[Slice<'_>], tokens: &mut Vec<u32>) -> Result<()> {
-        let wanted = self.step(slices, true)?;
-        let (numbers, _) = self.results.as_slice().as_chunks::<4>();
-        tokens.clear();
-        let numbers = numbers.iter().take(wanted);
-        tokens.extend(numbers.map(|bytes| u32::from_le_bytes(*bytes)));
-        Ok(())
+    /// Queues a step that chooses a token for each wanted row, [`crate::step::NO_TOKEN`] where not all
+    /// logits are finite. Its slices can contain tokens of a step that is queued before. `false` if
+    /// there is a choice that does not fit its kernel.
+    pub fn queue(&mut self, slices: &[Slice<'_>], choices: &[Choice<'_>]) -> Result<bool> {
+        if self.turns.is_full() {
+            return Err(Error::Internal("two steps are queued already".into()));
+        }
+        let (rows, wanted) = self.check(slices)?;
+        if choices.len() != wanted {
+            let message = format!("{} choices for {wanted} rows", choices.len());
+            return Err(Error::InvalidArgument(message));
+        }
+        let output = match choices.iter().all(Choice::is_greedy) {
+            true => Output::Largest,
+            false => Output::Sampled,
+        };
+        if output == Output::Sampled && !self.samples(choices)? {
+            return Ok(false);
+        }
+        let started = match rows {
+            0 => Ok(()),
+            _ => {
+                let bucket = self.bucket(slices, rows, wanted, output);
+                self.start(bucket, slices, choices)
+            }
+        };
+        let from = &self.memory.tokens;
+        let queued = started.and_then(|()| self.turns.push(from, wanted, &self.stream));
+        if queued.is_err() {
+            // A part of it may be queued, and uses the inputs. The step before is not to blame.
+            self.turns.settle(&self.stream);
+            let _ = self.weights.device.wait_step(&self.stream);
+        }
+        queued.map(|()| true)
     }
 
-    /// Runs the slices; leaves the wanted rows' logits, or greedy tokens, in `results`. Gives how many
-    /// rows are wanted.
-    fn step(&mut self, slices: &[Slice<'_>], greedy: bool) -> Result<usize> {
-        let rows = self.check(slices)?;
-        let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
-        if rows == 0 {
-            return Ok(0);
+    /// Whether the kernel that samples takes these choices.
+    fn samples(&self, choices: &[Choice<'_>]) -> Result<bool> {
+        let vocab = self.schedule.vocab_size;
+        for choice in choices {
+            let tokens = choice.recent.into_iter().flatten();
+            let mut tokens = tokens.chain(choice.biases.iter().map(|(token, _)| token));
+            if let Some(token) = tokens.find(|token| **token as usize >= vocab) {
+                let message = format!("a choice by token {token}, which is not in the vocabulary");
+                return Err(Error::InvalidArgument(message));
+            }
         }
-        let bucket = self.bucket(slices, rows, wanted, greedy);
-        self.reserve(bucket.wanted)?;
+        let fits = |choice: &Choice<'_>| {
+            choice.recents() <= MAX_RECENT && choice.biases.len() <= MAX_BIASES
+        };
+        Ok(vocab <= MAX_SAMPLED && choices.iter().all(fits))
+    }
+
+    /// Waits for the oldest queued step; leaves the tokens that it chose in `tokens` (resized).
+    pub fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
+        self.turns.pop(&self.stream, tokens)
+    }
+
+    /// Queues a bucket's program for the slices.
+    fn start(
+        &mut self,
+        bucket: Bucket,
+        slices: &[Slice<'_>],
+        choices: &[Choice<'_>],
+    ) -> Result<()> {
+        self.reserve(bucket)?;
         if !self.programs.contains_key(&bucket) {
             let program = self.record(bucket)?;
             self.programs.insert(bucket, program);
@@ -149,28 +219,20 @@ impl GpuExecutor {
         let Some(program) = self.programs.get(&bucket) else {
             return Err(Error::Internal("a recorded program is missing".into()));
         };
-        self.inputs.send(bucket, slices, &self.stream)?;
-        let (stream, memory, results) = (&self.stream, &self.memory, &mut self.results);
-        let (from, a_row) = match greedy {
-            true => (&memory.tokens, 1),
-            false => (&memory.logits, self.schedule.vocab_size),
-        };
-        let queued = match bucket.rows <= GRAPH_ROWS {
-            true => program.run(stream),
-            false => program.run_as(stream, ProgramMode::Direct),
-        };
-        let queued = queued.and_then(|()| match (wanted * a_row * 4) as u64 {
-            0 => Ok(()),
-            bytes => stream.copy_to_pinned(from, 0, results, 0, bytes),
-        });
-        // Waited for in any case: what was queued uses the inputs.
-        let waited = self.weights.device.wait_step(stream);
-        queued.and(waited)?;
-        Ok(wanted)
+        if program.mode().1 == ModeReason::NotJudged {
+            // Judging graphs waits for the stream, and would take what the step before came to.
+            self.turns.settle(&self.stream);
+        }
+        let host = &mut self.turns.spare().inputs;
+        bucket.send(slices, choices, host, &self.inputs, &self.stream)?;
+        match bucket.rows <= GRAPH_ROWS {
+            true => program.run(&self.stream),
+            false => program.run_as(&self.stream, ProgramMode::Direct),
+        }
     }
 
     /// The sizes of a batch's program.
-    fn bucket(&self, slices: &[Slice<'_>], rows: usize, wanted: usize, greedy: bool) -> Bucket {
+    fn bucket(&self, slices: &[Slice<'_>], rows: usize, wanted: usize, output: Output) -> Bucket {
         let pages = slices
             .iter()
             .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
@@ -195,19 +257,19 @@ impl GpuExecutor {
             decode: slices
                 .iter()
                 .all(|slice| slice.tokens.len() == 1 && slice.wanted_rows() == 1),
-            greedy,
+            output,
         }
     }
 
-    /// Room for so many rows of logits.
-    fn reserve(&mut self, wanted: usize) -> Result<()> {
-        let needed = (wanted * self.schedule.vocab_size * 4) as u64;
+    /// Room for the wanted rows of logits, on the host too if that is what is wanted.
+    fn reserve(&mut self, bucket: Bucket) -> Result<()> {
+        let needed = (bucket.wanted * self.schedule.vocab_size * 4) as u64;
         if needed > self.memory.logits.len() {
             self.memory.logits = self.weights.device.alloc(needed)?;
             // The programs write to the old ones.
             self.programs.clear();
         }
-        if needed > self.results.len() {
+        if bucket.output == Output::Logits && needed > self.results.len() {
             self.results = self.weights.device.alloc_pinned(needed)?;
         }
         Ok(())
@@ -221,16 +283,21 @@ impl GpuExecutor {
                 schedule: &self.schedule,
                 memory: &self.memory,
                 kv: self.kv,
-                inputs: &self.inputs.device,
+                inputs: &self.inputs,
                 bucket,
             }
             .record()
         })
     }
 
-    /// Rows of the batch.
-    fn check(&self, slices: &[Slice<'_>]) -> Result<usize> {
+    /// Rows of the batch, and how many of them are wanted.
+    fn check(&self, slices: &[Slice<'_>]) -> Result<(usize, usize)> {
         let rows = slices.iter().map(|s| s.tokens.len()).sum();
+        let chosen = self.turns.last().unwrap_or(0);
+        let is_known = |token: u32| match token.checked_sub(CHOSEN) {
+            Some(place) => (place as usize) < chosen,
+            None => (token as usize) < self.schedule.vocab_size,
+        };
         if rows > self.max_rows {
             return Err(Error::InvalidArgument(format!(
                 "a batch of {rows} tokens, at most {} fit",
@@ -246,20 +313,20 @@ impl GpuExecutor {
                     "a slice without valid pages for its positions".into(),
                 ));
             }
-            if let Some(token) = slice
-                .tokens
-                .iter()
-                .find(|&&t| t as usize >= self.schedule.vocab_size)
-            {
+            if let Some(token) = slice.tokens.iter().find(|token| !is_known(**token)) {
                 return Err(Error::InvalidArgument(format!(
                     "token {token} is not in the vocabulary of {}",
                     self.schedule.vocab_size
                 )));
             }
         }
-        Ok(rows)
+        Ok((rows, slices.iter().map(Slice::wanted_rows).sum()))
     }
 }
+
+/// The largest vocabulary that the kernel which samples takes (`TILE * TILES` of
+/// `hip/ops/rows/sample.hip`).
+const MAX_SAMPLED: usize = 8192 * 128;
 
 /// Batch sizes that share a program: 1, 2, 4, … 64, 128, 192, …
 fn bucket_rows(rows: usize) -> usize {

@@ -1,10 +1,10 @@
 //! What a step of the model reads besides weights and cache: tokens, positions, page tables. One
-//! block of pinned memory, copied to the device in one piece before the program runs.
+//! block, which the host writes to pinned memory and which is copied to the device in one piece before
+//! the program runs.
 
-use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Stream};
-use crate::step::Slice;
+use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
+use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice};
 use crate::{Error, Result};
-use std::sync::Arc;
 
 /// A row of the batch, or of the wanted logits, that is not used.
 pub const UNUSED: u32 = u32::MAX;
@@ -24,9 +24,21 @@ pub struct Bucket {
     pub singles: usize,
     /// Whether each sequence has one token and wants its logits: decoding.
     pub decode: bool,
-    /// Whether the token with the largest logit is wanted, not the logits.
-    pub greedy: bool,
+    pub output: Output,
 }
+
+/// What a step gives for each wanted row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Output {
+    Logits,
+    /// The token of the largest one.
+    Largest,
+    /// The token of the row's choice.
+    Sampled,
+}
+
+/// Numbers of a choice: `CHOICE_WORDS` of `hip/ops/rows/sample.hip`.
+const CHOICE_WORDS: usize = 12 + MAX_RECENT + 2 * MAX_BIASES;
 
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
@@ -44,6 +56,8 @@ pub struct Places {
     /// `[tiles][first row, rows]`.
     pub tiles: usize,
     pub wanted: usize,
+    /// `[wanted][CHOICE_WORDS]`, if tokens are sampled.
+    pub choices: usize,
     /// `[slots][pages]`.
     pub pages: usize,
     pub end: usize,
@@ -53,6 +67,11 @@ impl Bucket {
     pub fn places(self) -> Places {
         let rows = self.rows;
         let wanted = 3 * rows + self.singles + 2 * self.tiles();
+        let choices = wanted + self.wanted;
+        let pages = match self.output {
+            Output::Sampled => choices + self.wanted * CHOICE_WORDS,
+            _ => choices,
+        };
         Places {
             tokens: 0,
             positions: rows,
@@ -60,8 +79,9 @@ impl Bucket {
             singles: 3 * rows,
             tiles: 3 * rows + self.singles,
             wanted,
-            pages: wanted + self.wanted,
-            end: wanted + self.wanted + rows * self.pages,
+            choices,
+            pages,
+            end: pages + rows * self.pages,
         }
     }
 
@@ -78,29 +98,23 @@ impl Bucket {
     pub fn is_tiled(tiled: bool, slice: &Slice<'_>) -> bool {
         tiled && slice.tokens.len() >= TILE_QUERIES
     }
-}
 
-/// The block, on the host and on the device.
-pub struct Inputs {
-    host: PinnedBuffer,
-    pub device: DeviceBuffer,
-}
-
-impl Inputs {
-    /// Room for every bucket up to `most`.
-    pub fn new(device: &Arc<Device>, most: Bucket) -> Result<Inputs> {
-        let bytes = (most.places().end * 4) as u64;
-        Ok(Inputs {
-            host: device.alloc_pinned(bytes)?,
-            device: device.alloc(bytes)?,
-        })
+    /// Bytes of the block.
+    pub fn bytes(self) -> u64 {
+        (self.places().end * 4) as u64
     }
 
-    /// Writes a batch and queues its copy. The last batch's copy has ended.
-    pub fn send(&mut self, bucket: Bucket, slices: &[Slice<'_>], stream: &Stream) -> Result<()> {
-        let places = bucket.places();
-        let block = self.host.as_mut_slice();
-        let (numbers, _) = block.as_chunks_mut::<4>();
+    /// Writes a batch to `host` and queues its copy to `device`. The last copy from `host` has ended.
+    pub fn send(
+        self,
+        slices: &[Slice<'_>],
+        choices: &[Choice<'_>],
+        host: &mut PinnedBuffer,
+        device: &DeviceBuffer,
+        stream: &Stream,
+    ) -> Result<()> {
+        let (bucket, places) = (self, self.places());
+        let (numbers, _) = host.as_mut_slice().as_chunks_mut::<4>();
         let numbers = numbers
             .get_mut(..places.end)
             .ok_or_else(|| Error::Internal("a batch larger than its bucket".into()))?;
@@ -155,7 +169,47 @@ impl Inputs {
         for wanted in wanted..bucket.wanted {
             put(places.wanted + wanted, UNUSED);
         }
+        if self.output == Output::Sampled {
+            for row in 0..self.wanted {
+                let choice = choices.get(row).unwrap_or(&Choice::GREEDY);
+                let first = places.choices + row * CHOICE_WORDS;
+                put_choice(choice, |at, value| put(first + at, value));
+            }
+        }
         let used = places.pages + slices.len() * bucket.pages;
-        stream.copy_from_pinned(&self.device, 0, &self.host, 0, (used * 4) as u64)
+        stream.copy_from_pinned(device, 0, host, 0, (used * 4) as u64)
     }
+}
+
+/// `struct Choice` of `hip/ops/rows/sample.hip` and its lists.
+fn put_choice(choice: &Choice<'_>, mut put: impl FnMut(usize, u32)) {
+    let top_p = match choice.top_p {
+        p if p > 0.0 && p < 1.0 => ((f64::from(p) * 2f64.powi(32)) as u32).max(1),
+        _ => 0,
+    };
+    let numbers = [
+        choice.temperature.to_bits(),
+        choice.top_k,
+        top_p,
+        choice.min_p.ln().to_bits(),
+        (choice.random >> 32) as u32,
+        choice.random as u32,
+        choice.repetition.to_bits(),
+        choice.presence.to_bits(),
+        choice.frequency.to_bits(),
+        choice.recents() as u32,
+        choice.biases.len() as u32,
+        0,
+    ];
+    let own = choice.own_is_recent.then_some(CHOSEN);
+    let recent = choice.recent.into_iter().flatten().copied().chain(own);
+    let recent = (numbers.len()..).zip(recent);
+    let biases = (numbers.len() + MAX_RECENT..).step_by(2);
+    let biases = biases.zip(choice.biases);
+    let biases = biases.flat_map(|(at, &(token, bias))| [(at, token), (at + 1, bias.to_bits())]);
+    let numbers = (0..).zip(numbers);
+    numbers
+        .chain(recent)
+        .chain(biases)
+        .for_each(|(at, value)| put(at, value));
 }

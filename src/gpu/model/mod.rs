@@ -6,6 +6,7 @@ mod inputs;
 mod matmul;
 mod pack;
 mod record;
+mod turns;
 mod weights;
 
 pub use executor::GpuExecutor;

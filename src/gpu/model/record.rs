@@ -1,6 +1,6 @@
 //! Records a model's schedule as a program for one bucket of sizes.
 
-use super::inputs::{Bucket, Places};
+use super::inputs::{Bucket, Output, Places};
 use super::matmul::{
     BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, scalar_name,
     scales_number,
@@ -18,7 +18,7 @@ pub struct Memory {
     pub max_rows: usize,
     /// `[wanted][vocab]` f32.
     pub logits: DeviceBuffer,
-    /// `[wanted]`: greedy tokens.
+    /// `[wanted]`: the tokens that the last step chose.
     pub tokens: DeviceBuffer,
     /// The KV cache.
     pub cache: DeviceBuffer,
@@ -99,9 +99,10 @@ impl Recorder<'_> {
                 Step::Attend(attend) => self.attend(*attend)?,
             }
         }
-        match self.bucket.greedy {
-            true => self.argmax(),
-            false => Ok(()),
+        match self.bucket.output {
+            Output::Logits => Ok(()),
+            Output::Largest => self.argmax(),
+            Output::Sampled => self.sample(),
         }
     }
 
@@ -117,6 +118,25 @@ impl Recorder<'_> {
         let writes = [tokens.range(0, (rows * 4) as u64)];
         let grid = [rows as u32, 1, 1];
         self.launch("mlxrocm_argmax_f32", grid, 1024, 0, args, &reads, &writes)
+    }
+
+    /// The tokens of the rows' choices.
+    fn sample(&mut self) -> Result<()> {
+        let (rows, vocab, places) = (self.bucket.wanted, self.schedule.vocab_size, self.places());
+        let (logits, tokens) = (&self.memory.logits, &self.memory.tokens);
+        let args = Args::new()
+            .buffer(logits, 0)
+            .buffer(self.inputs, (places.choices * 4) as u64)
+            .buffer(self.inputs, (places.tokens * 4) as u64)
+            .buffer(self.inputs, (places.wanted * 4) as u64)
+            .buffer(tokens, 0)
+            .u32(self.bucket.rows as u32)
+            .u32(vocab as u32);
+        let logits = logits.range(0, (rows * vocab * 4) as u64);
+        let reads = [logits.clone(), self.inputs.whole()];
+        let writes = [logits, tokens.range(0, (rows * 4) as u64)];
+        let grid = [rows as u32, 1, 1];
+        self.launch("mlxrocm_sample_f32", grid, 1024, 0, args, &reads, &writes)
     }
 
     pub(super) fn places(&self) -> Places {
@@ -172,10 +192,13 @@ impl Recorder<'_> {
     fn embed(&mut self, table: &DeviceBuffer, form: MatrixForm, out: BufferId) -> Result<()> {
         let (rows, cols) = (self.bucket.rows, self.width(out));
         let tokens = self.places().tokens;
+        let chosen = &self.memory.tokens;
         let args = Args::new()
             .buffer(table, 0)
             .buffer(self.inputs, (tokens * 4) as u64)
-            .buffer(&self.memory.arena, self.at(out, 0));
+            .buffer(chosen, 0)
+            .buffer(&self.memory.arena, self.at(out, 0))
+            .u32((chosen.len() / 4) as u32);
         let vocab = self.schedule.vocab_size as u32;
         let (kernel, args) = match form {
             MatrixForm::Quant(form) => (
@@ -191,8 +214,9 @@ impl Recorder<'_> {
                 args.u32(vocab).u32(cols as u32),
             ),
         };
-        let reads = [self.input(tokens, rows)];
-        let writes = [self.range(out, 0, rows)];
+        let reads = [self.input(tokens, rows), chosen.whole()];
+        // Puts in the tokens that were chosen.
+        let writes = [self.range(out, 0, rows), self.input(tokens, rows)];
         self.launch(&kernel, [rows as u32, 1, 1], 256, 0, args, &reads, &writes)
     }
 

@@ -25,14 +25,23 @@ pub fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     [c0, c1, c2, c3]
 }
 
-/// A number in `[0, 1)` with 53 random bits, for token `position` of the generation with `seed`.
-pub fn uniform(seed: u64, position: u64) -> f64 {
+/// 53 random bits, the high ones of 64, for token `position` of the generation with `seed`.
+pub fn random_bits(seed: u64, position: u64) -> u64 {
     let words = philox4x32(
         [position as u32, (position >> 32) as u32, 0, 0],
         [seed as u32, (seed >> 32) as u32],
     );
-    let bits = (u64::from(words[0]) << 32 | u64::from(words[1])) >> 11;
-    bits as f64 * (1.0 / (1u64 << 53) as f64)
+    (u64::from(words[0]) << 32 | u64::from(words[1])) >> 11 << 11
+}
+
+/// The same as a number in `[0, 1)`.
+pub fn uniform(seed: u64, position: u64) -> f64 {
+    share(random_bits(seed, position))
+}
+
+/// Random bits as a number in `[0, 1)`.
+pub fn share(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A request's sampler: parameters, the tokens that penalties look at, and the steps of the chain.
 
 use super::exp::{exp_nonpositive, sum_exp, weights};
-use super::philox::uniform;
+use super::philox::{random_bits, share};
 use super::select::{Candidate, at_least, best_first, block_maxima, first_of, top_k};
-use crate::model::NO_TOKEN;
+use crate::model::{ALL_BANNED, Choice, NO_TOKEN};
 use crate::session::{Sampling, TokenLogprob};
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
@@ -99,16 +99,49 @@ impl Sampler {
         }
     }
 
-    /// Whether it chooses the token with the largest logit, as the model gave it, and wants nothing else.
-    pub fn is_greedy(&self) -> bool {
-        let greedy = self.params.temperature == 0.0 || self.params.top_k == 1;
-        greedy && !self.penalties && self.params.logit_bias.is_empty() && self.params.logprobs == 0
+    /// How a device has to choose token number `position` (from 0) of the generation, if it can: it gives
+    /// no log-probabilities. `own`: the token before is not known here yet.
+    pub fn choice(&self, position: u64, own: bool) -> Option<Choice<'_>> {
+        let params = &self.params;
+        if params.logprobs > 0 {
+            return None;
+        }
+        let (mut one, mut two) = self.recent.as_slices();
+        if own && self.recent.len() == self.window {
+            // That one pushes the oldest out.
+            match one.split_first() {
+                Some((_, rest)) => one = rest,
+                None => two = two.get(1..).unwrap_or_default(),
+            }
+        }
+        Some(Choice {
+            temperature: params.temperature,
+            top_k: params.top_k,
+            top_p: params.top_p,
+            min_p: params.min_p,
+            random: random_bits(params.seed, position),
+            repetition: self.repetition(),
+            presence: params.presence_penalty,
+            frequency: params.frequency_penalty,
+            recent: [one, two],
+            own_is_recent: own && self.penalties,
+            biases: &params.logit_bias,
+        })
     }
 
-    /// Takes the greedy token that a device chose, [`NO_TOKEN`] for none.
+    fn repetition(&self) -> f32 {
+        match self.params.repetition_penalty {
+            0.0 => 1.0,
+            r => r,
+        }
+    }
+
+    /// Takes the token that a device chose, [`NO_TOKEN`] and [`ALL_BANNED`] for none.
     pub fn chosen(&self, token: u32) -> Result<Sampled> {
-        if token == NO_TOKEN {
-            return Err(not_finite_of("a token is not finite"));
+        match token {
+            NO_TOKEN => return Err(not_finite_of("a token is not finite")),
+            ALL_BANNED => return Err(all_banned()),
+            _ => {}
         }
         if token as usize >= self.vocab {
             return Err(Error::Internal(format!("the device chose token {token}")));
@@ -129,6 +162,17 @@ impl Sampler {
         position: u64,
         scratch: &mut Scratch,
     ) -> Result<Sampled> {
+        self.sample_by(logits, random_bits(self.params.seed, position), scratch)
+    }
+
+    /// The same with a random number of 2^64.
+    #[doc(hidden)] // for tests
+    pub fn sample_by(
+        &self,
+        logits: &mut [f32],
+        random: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Sampled> {
         if logits.len() != self.vocab {
             return Err(Error::Internal(format!(
                 "a row of {} logits for a vocabulary of {}",
@@ -139,14 +183,12 @@ impl Sampler {
         self.edit(logits, scratch)?;
         let max = block_maxima(logits, &mut scratch.maxima).map_err(|at| not_finite(logits, at))?;
         if max <= BANNED {
-            return Err(Error::InvalidArgument(
-                "logit_bias bans every token; leave at least one".into(),
-            ));
+            return Err(all_banned());
         }
         let token = if self.params.temperature == 0.0 || self.params.top_k == 1 {
             first_of(logits, &scratch.maxima, max) as u32
         } else {
-            self.draw(logits, max, uniform(self.params.seed, position), scratch)
+            self.draw(logits, max, share(random), scratch)
         };
         let (logprob, top) = match self.params.logprobs {
             0 => (None, Vec::new()),
@@ -183,10 +225,7 @@ impl Sampler {
             change(id, &|l| l + bias)?;
         }
         if self.penalties {
-            let repetition = match self.params.repetition_penalty {
-                0.0 => 1.0,
-                r => r,
-            };
+            let repetition = self.repetition();
             let (presence, frequency) =
                 (self.params.presence_penalty, self.params.frequency_penalty);
             for (&id, &count) in &self.counts {
@@ -204,7 +243,7 @@ impl Sampler {
     }
 
     /// Steps 4 to 8. Top-k, top-p and min-p each keep the best of what was there before, so they
-    /// only shorten one list; its order does not matter to the draw.
+    /// only shorten one list. The draw goes through it in the order of the vocabulary, as devices do.
     fn draw(&self, logits: &[f32], max: f32, u: f64, scratch: &mut Scratch) -> u32 {
         let Sampling {
             temperature,
@@ -247,6 +286,7 @@ impl Sampler {
             let threshold = max + min_p.ln();
             candidates.retain(|c| c.0 >= threshold);
         }
+        candidates.sort_unstable_by_key(|c| c.1);
         floats.clear();
         floats.extend(
             candidates
@@ -313,8 +353,7 @@ fn reach(candidates: &[Candidate], max: f32, goal: f64) -> Option<usize> {
     None
 }
 
-/// The fewest largest logits that have the mass `goal` together, in no particular order, when they
-/// are many.
+/// The fewest largest logits that have the mass `goal` together, in order of id, when they are many.
 ///
 /// The masses of the buckets tell in which bucket the edge lies: all before it are in, and only the
 /// edge itself is sorted.
@@ -346,19 +385,18 @@ fn large_nucleus(
         }
         before += m;
     }
-    out.clear();
+    let all = || (0..).zip(logits).map(|(id, &l)| (l, id));
     edge.clear();
-    for (id, &l) in (0..).zip(logits) {
-        let at = bucket(l);
-        if at < last {
-            out.push((l, id));
-        } else if at == last {
-            edge.push((l, id));
-        }
-    }
+    edge.extend(all().filter(|c| bucket(c.0) == last));
     edge.sort_unstable_by(best_first);
     let n = reach(edge, max, goal - before).unwrap_or(edge.len());
-    out.extend(edge.iter().take(n));
+    let worst = edge.get(n.saturating_sub(1)).copied();
+    let is_in = |c: &Candidate| match bucket(c.0) {
+        at if at == last => worst.is_some_and(|worst| best_first(c, &worst).is_le()),
+        at => at < last,
+    };
+    out.clear();
+    out.extend(all().filter(is_in));
 }
 
 /// The index that `u` in `[0, 1)` falls on when every index is as wide as its weight.
@@ -392,6 +430,10 @@ fn pick(weights: &[f32], u: f64) -> usize {
     }
     // Rounding used up the last weight: the last index that can be drawn at all.
     weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
+}
+
+fn all_banned() -> Error {
+    Error::InvalidArgument("logit_bias bans every token; leave at least one".into())
 }
 
 fn not_finite(logits: &[f32], at: usize) -> Error {

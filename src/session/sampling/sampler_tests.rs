@@ -1,5 +1,6 @@
 //! Each step of the chain against a slow form written from the formulas, and the limits.
 
+use super::super::philox::uniform;
 use super::*;
 use std::time::Instant;
 

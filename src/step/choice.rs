@@ -1,0 +1,67 @@
+//! How the token after a row is chosen, for devices that do it themselves.
+
+/// The most recent tokens that a device takes penalties for.
+pub const MAX_RECENT: usize = 64;
+/// The most biases that a device adds.
+pub const MAX_BIASES: usize = 64;
+
+/// No token: not all logits of a row were finite.
+pub const NO_TOKEN: u32 = u32::MAX;
+/// No token: biases ban every one.
+pub const ALL_BANNED: u32 = u32::MAX - 1;
+
+/// How the token after a row is chosen: the steps of the session's sampler for one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice<'a> {
+    /// 0: the largest logit.
+    pub temperature: f32,
+    /// 0: off.
+    pub top_k: u32,
+    /// 1 (or 0): off.
+    pub top_p: f32,
+    /// 0: off.
+    pub min_p: f32,
+    /// The random number, of 2^64; its last eleven bits are 0.
+    pub random: u64,
+    /// 1: off.
+    pub repetition: f32,
+    /// 0: off.
+    pub presence: f32,
+    /// 0: off.
+    pub frequency: f32,
+    /// Tokens that penalties look at, in two parts…
+    pub recent: [&'a [u32]; 2],
+    /// …and whether the row's own token is one more.
+    pub own_is_recent: bool,
+    /// Added to logits.
+    pub biases: &'a [(u32, f32)],
+}
+
+impl Choice<'_> {
+    /// The first token of the largest logit.
+    pub const GREEDY: Choice<'static> = Choice {
+        temperature: 0.0,
+        top_k: 0,
+        top_p: 0.0,
+        min_p: 0.0,
+        random: 0,
+        repetition: 1.0,
+        presence: 0.0,
+        frequency: 0.0,
+        recent: [&[]; 2],
+        own_is_recent: false,
+        biases: &[],
+    };
+
+    /// Whether the logits as they are tell the token.
+    pub fn is_greedy(&self) -> bool {
+        let edits = self.recents() + self.biases.len();
+        (self.temperature == 0.0 || self.top_k == 1) && edits == 0
+    }
+
+    /// How many tokens penalties look at.
+    pub fn recents(&self) -> usize {
+        let own = usize::from(self.own_is_recent);
+        self.recent.iter().map(|part| part.len()).sum::<usize>() + own
+    }
+}
