@@ -6,10 +6,11 @@ mod world;
 use crate::prng::Prng;
 use crate::{Bench, on_targets};
 use mlxrocm::gpu::{Args, DeviceBuffer};
-use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, World};
+use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
 
-/// Positions of one part (`SPLIT` of paged.hip), and heads of a block.
+/// The fewest positions of one part, the most parts (`SPLIT`, `PARTS` of paged.hip), and heads of a block.
 const SPLIT: usize = 128;
+const PARTS: usize = 64;
 const HEADS: usize = 4;
 
 /// The world on a device.
@@ -139,7 +140,7 @@ impl<'a> Placed<'a> {
             shape, max_pages, ..
         } = *self.world;
         let columns = shape.dim.next_power_of_two();
-        let parts = (max_pages * PAGE).div_ceil(SPLIT);
+        let parts = (max_pages * PAGE).div_ceil(SPLIT).min(PARTS);
         let groups = shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS);
         let blocks = rows.len() * groups;
         let out = self.out();
@@ -203,10 +204,14 @@ impl<'a> Placed<'a> {
     }
 }
 
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_nanos() as u64
+}
+
 /// Every shape with every kind of cache, on targets of each wave size and matrix unit.
 fn every_case(targets: &[&str], test: impl Fn(&Placed<'_>)) {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let seed = now.unwrap().as_nanos() as u64;
+    let seed = fresh_seed();
     println!("seed {seed}");
     on_targets(targets, |bench| {
         let mut random = Prng::new(seed);
@@ -281,6 +286,29 @@ fn single_queries_over_every_cache() {
                 world.shape
             );
         }
+    });
+}
+
+/// From 64 parts on, parts are longer.
+#[test]
+fn long_sequences_have_longer_parts() {
+    on_targets(&["gfx1100"], |bench| {
+        let shape = Shape {
+            heads: 2,
+            lengths: [SPLIT * PARTS + 33, 1],
+            ..SHAPES[0]
+        };
+        let seed = fresh_seed();
+        println!("seed {seed}");
+        let world = World::new(shape, Kind::Q8, &mut Prng::new(seed));
+        let placed = Placed::new(bench, &world);
+        let cache = placed.cache();
+        placed.write(&cache, |_| true);
+        let last = shape.lengths[0] as u32 - 1;
+        // 64 parts, and one position more.
+        let rows = [(SPLIT * PARTS) as u32 - 1, (SPLIT * PARTS) as u32, last];
+        let out = placed.paged(&cache, &rows, false);
+        check_rows(&placed, &placed.bytes(&cache), &out, &rows, 5e-5);
     });
 }
 
