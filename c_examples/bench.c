@@ -1,14 +1,15 @@
 /* Measures how fast a model is read and how fast it answers.
  *
- *     bench [--long] MODEL [device]                  a GGUF file or a model folder
- *     bench [--long] --shape NAME FOLDER [device]    random 4-bit weights of a real model's shape, which
+ *     bench [--long] [--kv TYPE] MODEL [device]      a GGUF file or a model folder
+ *     bench [--long] [--kv TYPE] --shape NAME FOLDER [device]
+ *                                                    random 4-bit weights of a real model's shape, which
  *                                                    the program writes into FOLDER first
  *
  * `device`: 0 (default) the first GPU, else the CPU; n: the device that mlxrocm_device_open knows as
  * n - 1. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, and how many gigabytes of weights a
  * second the latter are. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
- * requests of 128 tokens at once. */
+ * requests of 128 tokens at once. --kv: f16 (default), q8 or q4, how the KV cache keeps numbers. */
 #include <mlxrocm.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -233,6 +234,12 @@ int main(int argc, char **argv) {
     mlxrocm_session *session = NULL;
     int is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
     argv += is_long, argc -= is_long;
+    uint64_t kv_type = MLXROCM_KV_F16;
+    if (argc > 2 && strcmp(argv[1], "--kv") == 0) {
+        static const char *const types[] = {"f16", "q8", "q4"};
+        while (kv_type < 3 && strcmp(types[kv_type], argv[2]) != 0) kv_type++;
+        argv += 2, argc -= 2;
+    }
     if (argc > 3 && strcmp(argv[1], "--shape") == 0) {
         const shape *found = NULL;
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -241,14 +248,15 @@ int main(int argc, char **argv) {
         if (write_model(found, argv[3]) != 0) return 1;
         argv += 2, argc -= 2;
     }
-    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long] [--shape NAME] MODEL [device]\n"), 2;
+    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long] [--kv TYPE] [--shape NAME] MODEL [device]\n"), 2;
     mlxrocm_model_options options = {.struct_size = sizeof options};
     if (argc == 3) options.device = strtoull(argv[2], NULL, 10);
     if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
                                                .context = is_long ? 8448 : 1024,
                                                .max_requests = MOST_REQUESTS,
-                                               .kv_tokens = is_long ? 16384 : 8192};
+                                               .kv_tokens = is_long ? 16384 : 8192,
+                                               .kv_type = kv_type};
     if (mlxrocm_session_new(model, &session_options, &session, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_info info = {.struct_size = sizeof info};
     if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
