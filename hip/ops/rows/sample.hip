@@ -79,6 +79,12 @@ DEVICE u64 shuffle64(u64 v, u32 lane) {
     return (u64)shuffle((u32)(v >> 32), lane) << 32 | shuffle((u32)v, lane);
 }
 
+template <int MASK = WAVE / 2> DEVICE u64 wave_sum64(u64 v) {
+    v += (u64)shuffle_xor<MASK>((u32)(v >> 32)) << 32 | shuffle_xor<MASK>((u32)v);
+    if constexpr (MASK > 1) v = wave_sum64<MASK / 2>(v);
+    return v;
+}
+
 // The sum over the threads up to and with this one. The barriers are inside.
 DEVICE u64 scan(u64 value, Shared &shared) {
     const u32 lane = lane_id();
@@ -123,7 +129,8 @@ template <typename F> DEVICE u64 sum_tiles(const f32 *row, u32 cols, Shared &sha
         }
         UNROLL for (u32 i = 0; i < EACH; i++)
             if (base + i * THREADS + thread_x() < cols) sum += value(base + i * THREADS + thread_x(), l[i]);
-        if (sum != 0) atomic_add(&shared.tiles[base / TILE], sum);
+        sum = wave_sum64(sum);
+        if (lane_id() == 0) atomic_add(&shared.tiles[base / TILE], sum);
     }
     barrier();
     u64 total = 0;
