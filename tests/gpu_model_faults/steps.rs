@@ -147,7 +147,7 @@ fn the_device_samples_as_the_host_does() {
     for (request, expected) in requests.iter().zip(&on_device) {
         assert_eq!(
             tokens(&session, std::slice::from_ref(request)),
-            [expected.clone()]
+            std::slice::from_ref(expected)
         );
     }
     drop((session, model));
