@@ -225,6 +225,23 @@
 #define MLXROCM_RENDER_GENERATION_PROMPT 1
 
 /**
+ * mlxrocm_session_options.kv_type: 16-bit floating point numbers.
+ */
+#define MLXROCM_KV_F16 0
+
+/**
+ * mlxrocm_session_options.kv_type: integers of 8 bits with a scale for each 32 of them: 53 % of the
+ * memory; hardly any difference in what is generated.
+ */
+#define MLXROCM_KV_Q8 1
+
+/**
+ * mlxrocm_session_options.kv_type: integers of 4 bits with a scale and a minimum for each 32 of
+ * them: 31 % of the memory; what is generated differs.
+ */
+#define MLXROCM_KV_Q4 2
+
+/**
  * Request flag: go on past the model's own stop tokens.
  */
 #define MLXROCM_REQUEST_IGNORE_EOS 1
@@ -819,7 +836,7 @@ typedef struct mlxrocm_model_info {
    */
   uint64_t hidden_size;
   /**
-   * Bytes of KV cache that one token takes.
+   * Bytes of KV cache that one token takes in a session with MLXROCM_KV_F16.
    */
   uint64_t kv_bytes_per_token;
   /**
@@ -889,6 +906,10 @@ typedef struct mlxrocm_session_options {
    * 0: a context for each of `max_requests`, in at most 1 GiB.
    */
   uint64_t kv_tokens;
+  /**
+   * How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
+   */
+  uint64_t kv_type;
 } mlxrocm_session_options;
 
 /**
@@ -924,6 +945,10 @@ typedef struct mlxrocm_session_info {
    * given up when room is needed.
    */
   uint64_t kv_cached;
+  /**
+   * Bytes of memory that the KV cache takes.
+   */
+  uint64_t kv_bytes;
 } mlxrocm_session_info;
 
 /**

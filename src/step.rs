@@ -72,6 +72,33 @@ pub enum Epilogue {
     SwiGlu,
 }
 
+/// How the KV cache keeps numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum KvType {
+    /// f16.
+    #[default]
+    F16,
+    /// Per token, head and [`KV_GROUP`] columns: codes of 8 bits with a sign and an f16 scale.
+    Q8,
+    /// The same with codes of 4 bits, an f16 scale and an f16 minimum.
+    Q4,
+}
+
+/// Columns of a head that share a scale in a quantized KV cache.
+pub const KV_GROUP: usize = 32;
+
+impl KvType {
+    /// Bytes that the key of a token, or its value, takes in a head of `dim` columns.
+    pub fn head_bytes(self, dim: usize) -> usize {
+        let groups = dim.div_ceil(KV_GROUP);
+        match self {
+            KvType::F16 => dim.next_multiple_of(8) * 2,
+            KvType::Q8 => groups * (KV_GROUP + 2),
+            KvType::Q4 => groups * (KV_GROUP / 2 + 4),
+        }
+    }
+}
+
 /// Shape and kind of an attention.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attention {
@@ -85,6 +112,18 @@ pub struct Attention {
     pub scale: f32,
     /// Only the last `window` tokens are seen.
     pub window: Option<usize>,
+}
+
+impl Attention {
+    /// Bytes that the keys, or the values, of one head take in a page of the KV cache.
+    pub fn tokens_bytes(&self, kv: KvType) -> usize {
+        PAGE_TOKENS * kv.head_bytes(self.head_dim)
+    }
+
+    /// Bytes of one layer in a page of the KV cache.
+    pub fn layer_bytes(&self, kv: KvType) -> usize {
+        self.kv_heads * 2 * self.tokens_bytes(kv)
+    }
 }
 
 /// Rotary position embedding of the first `2·inv_freq.len()` dimensions of a head.

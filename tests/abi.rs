@@ -164,9 +164,9 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         }
         tokenizer::mlxrocm_tokenizer_info { struct_size vocab_size bos eos }
         chat_template::mlxrocm_message { role content }
-        session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens }
+        session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens kv_type }
         session::mlxrocm_session_info {
-            struct_size context running waiting kv_tokens kv_used kv_cached
+            struct_size context running waiting kv_tokens kv_used kv_cached kv_bytes
         }
         request::mlxrocm_request {
             struct_size flags tokens token_count text messages message_count stop stop_count

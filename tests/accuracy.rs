@@ -7,7 +7,7 @@
 mod accuracy_support;
 
 use accuracy_support::*;
-use mlxrocm::model::Model;
+use mlxrocm::model::{KvType, Model};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn check_text(model: &Arc<Model>, references: &str, tokens: usize) {
 }
 
 /// Four requests at once give the tokens that each gives alone.
-fn check_batch(model: &Arc<Model>, references: &str) {
+fn check_batch(model: &Arc<Model>, references: &str, kv: KvType) {
     const TOKENS: usize = 48;
     let references = prompt_references(references);
     // Different lengths: some are in prefill while others decode.
@@ -103,7 +103,7 @@ fn check_batch(model: &Arc<Model>, references: &str) {
         .iter()
         .map(|prompt| {
             // A session each: nothing can come from a cache.
-            let session = session(model, 1024, 1);
+            let session = session_over(model, 1024, 1, kv);
             collect(
                 &session
                     .submit(greedy_request(prompt, TOKENS))
@@ -111,7 +111,7 @@ fn check_batch(model: &Arc<Model>, references: &str) {
             )
         })
         .collect();
-    let session = session(model, 1024, 4);
+    let session = session_over(model, 1024, 4, kv);
     let together: Vec<_> = prompts
         .iter()
         .map(|prompt| {
@@ -148,7 +148,45 @@ fn demo_text() {
 
 #[test]
 fn demo_batch_of_four_equals_alone() {
-    check_batch(&load(&demo_gguf()), "demo");
+    check_batch(&load(&demo_gguf()), "demo", KvType::F16);
+}
+
+/// Mean KL divergence of the text's logits over each quantized cache from those over f16, in nats.
+#[test]
+fn demo_quantized_caches() {
+    const TOKENS: usize = 512;
+    let model = load(&demo_gguf());
+    let vocab = model.info().vocab_size;
+    let ids = &text_ids()[..TOKENS];
+    let reference = text_reference("demo");
+    let logits = |kv| {
+        let session = session_over(&model, TOKENS, 1, kv);
+        session.logits(ids).expect("logits of the text")
+    };
+    let plain = logits(KvType::F16);
+    for (kv, limit) in [(KvType::Q8, 1e-3), (KvType::Q4, 0.1)] {
+        let (mut sum, mut from_f32) = (0.0, 0.0);
+        let rows = plain.chunks_exact(vocab).zip(reference.iter());
+        for ((p, reference), q) in rows.zip(logits(kv).chunks_exact(vocab)) {
+            let (p_lse, q_lse) = (log_sum_exp(p), log_sum_exp(q));
+            for (p, q) in p.iter().zip(q) {
+                let (log_p, log_q) = (f64::from(*p) - p_lse, f64::from(*q) - q_lse);
+                sum += log_p.exp() * (log_p - log_q);
+            }
+            from_f32 += kl_divergence(reference, q, q_lse);
+        }
+        let (mean, from_f32) = (sum / TOKENS as f64, from_f32 / TOKENS as f64);
+        println!("{kv:?}: mean KL {mean:.3e} from f16, {from_f32:.3e} from the f32 reference");
+        // A cache that is no different would give 0.
+        assert!(mean > 1e-9 && mean < limit, "{kv:?}: {mean}");
+    }
+}
+
+#[test]
+fn demo_batch_of_four_equals_alone_over_quantized_caches() {
+    let model = load(&demo_gguf());
+    check_batch(&model, "demo", KvType::Q8);
+    check_batch(&model, "demo", KvType::Q4);
 }
 
 #[test]
@@ -156,7 +194,7 @@ fn folder_g64_4bit() {
     let model = load(&folder("g64-4bit"));
     check_prompts(&model, "g64-4bit");
     check_text(&model, "g64-4bit", usize::MAX);
-    check_batch(&model, "g64-4bit");
+    check_batch(&model, "g64-4bit", KvType::F16);
 }
 
 #[test]
@@ -171,7 +209,7 @@ fn folder_mixed() {
     let model = load(&folder("mixed"));
     check_prompts(&model, "mixed");
     check_text(&model, "mixed", usize::MAX);
-    check_batch(&model, "mixed");
+    check_batch(&model, "mixed", KvType::F16);
 }
 
 /// This folder holds the numbers of the GGUF, so the GGUF's references are its own.

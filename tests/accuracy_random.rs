@@ -8,7 +8,8 @@ mod accuracy_support;
 mod random_model;
 
 use accuracy_support::*;
-use mlxrocm::model::{LoadOptions, Model};
+use mlxrocm::model::{KvType, LoadOptions, Model};
+use mlxrocm::session::Session;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ struct References {
     tokens: Vec<u32>,
     positions: Vec<usize>,
     prompt: Vec<u32>,
+    /// Models with references over quantized KV caches, in the order of `random_kv.bin`.
+    caches: Vec<String>,
     models: BTreeMap<String, ModelReference>,
 }
 
@@ -89,26 +92,7 @@ fn check(
         ));
     }
     let session = session(&model, 256, 1);
-    let logits = session
-        .logits(&references.tokens)
-        .map_err(|e| e.to_string())?;
-    let mut prefill = 0.0f32;
-    for (&position, theirs) in references
-        .positions
-        .iter()
-        .zip(expected.chunks_exact(vocab))
-    {
-        let ours = &logits[position * vocab..][..vocab];
-        for (x, y) in ours.iter().zip(theirs) {
-            // NaN must not pass.
-            let difference = (x - y).abs();
-            prefill = if difference.is_nan() {
-                f32::INFINITY
-            } else {
-                prefill.max(difference)
-            };
-        }
-    }
+    let prefill = farthest_logit(&session, vocab, references, expected)?;
     let (_, decode) = compare_greedy(
         &session,
         "",
@@ -127,14 +111,81 @@ fn check(
     }
 }
 
+/// The largest difference of a logit from the reference.
+fn farthest_logit(
+    session: &Session,
+    vocab: usize,
+    references: &References,
+    expected: &[f32],
+) -> Result<f32, String> {
+    let logits = session
+        .logits(&references.tokens)
+        .map_err(|e| e.to_string())?;
+    let mut farthest = 0.0f32;
+    for (&position, theirs) in references
+        .positions
+        .iter()
+        .zip(expected.chunks_exact(vocab))
+    {
+        let ours = &logits[position * vocab..][..vocab];
+        for (x, y) in ours.iter().zip(theirs) {
+            // NaN must not pass.
+            let difference = (x - y).abs();
+            farthest = if difference.is_nan() {
+                f32::INFINITY
+            } else {
+                farthest.max(difference)
+            };
+        }
+    }
+    Ok(farthest)
+}
+
+/// Little-endian f32 of a file.
+fn floats(name: &str) -> Vec<f32> {
+    let bytes = std::fs::read(golden(name)).expect(name);
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    assert!(rest.is_empty(), "{name}");
+    numbers.iter().map(|b| f32::from_le_bytes(*b)).collect()
+}
+
+/// Quantized KV caches against float64 attention over keys and values that numpy quantized.
+#[test]
+fn random_models_over_quantized_caches() {
+    let references = references();
+    let expected = floats("random_kv.bin");
+    let specs = random_model::all();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut rest = expected.as_slice();
+    for name in &references.caches {
+        let spec = specs.iter().find(|spec| &spec.name == name).expect(name);
+        let model = load(&spec.write(folder.path()));
+        let vocab = model.info().vocab_size;
+        // A number that falls to another code than the reference's is off by a step: with 4 bits, a
+        // fifteenth of the range.
+        for (kv, limit) in [
+            (KvType::Q8, LOGIT_TOLERANCE),
+            (KvType::Q4, 3.0 * LOGIT_TOLERANCE),
+        ] {
+            let (own, others) = rest.split_at(references.positions.len() * vocab);
+            rest = others;
+            let session = session_over(&model, 256, 1, kv);
+            let farthest = farthest_logit(&session, vocab, &references, own).unwrap();
+            println!("{name} over {kv:?}: logits within {farthest:.5}");
+            assert!(farthest <= limit, "{name} {kv:?}: {farthest}");
+            // Another kind of cache is farther off: the option is not ignored.
+            let other = session_over(&model, 256, 1, KvType::F16);
+            let plain = farthest_logit(&other, vocab, &references, own).unwrap();
+            assert!(plain > 3.0 * farthest, "{name} {kv:?}: {plain} {farthest}");
+        }
+    }
+    assert!(rest.is_empty(), "random_kv.bin is too long");
+}
+
 #[test]
 fn every_random_model() {
     let references = references();
-    let bytes = std::fs::read(golden("random.bin")).expect("random.bin");
-    let expected: Vec<f32> = bytes
-        .chunks_exact(4)
-        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
-        .collect();
+    let expected = floats("random.bin");
     let specs = random_model::all();
     let mut names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
     names.sort_unstable();

@@ -6,7 +6,9 @@ mod gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{
+    CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,6 +92,13 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(difference).fold(0.0, f32::max)
 }
 
+/// Root of the mean square of the differences.
+fn distance(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+    (squares.sum::<f32>() / a.len() as f32).sqrt()
+}
+
 /// What the software GPU found wrong, in words.
 fn violations(gpu: &gpu::Gpu) -> String {
     match gpu::is_real() {
@@ -111,7 +120,7 @@ fn random_models_of_every_format() {
         .map(|spec| {
             let path = spec.write(folder.path());
             let model = load(&path, DeviceChoice::Cpu);
-            let mut forward = model.new_forward(2, 48).unwrap();
+            let mut forward = model.new_forward(2, 48, KvType::F16).unwrap();
             let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap();
             (spec, path, logits)
         })
@@ -127,7 +136,7 @@ fn random_models_of_every_format() {
         let gpu = device(target);
         for (spec, path, expected) in expected.iter().skip(place).step_by(targets.len()) {
             let model = load(path, DeviceChoice::Gpu(0));
-            let mut forward = model.new_forward(2, 48).unwrap();
+            let mut forward = model.new_forward(2, 48, KvType::F16).unwrap();
             let logits = logits(&mut *forward, &tokens, &[37, 5]).unwrap_or_else(|e| {
                 panic!("{} on {target}: {e}: {}", spec.name, violations(&gpu));
             });
@@ -138,11 +147,92 @@ fn random_models_of_every_format() {
                 spec.name
             );
             // What the device itself chooses of these logits.
-            let chosen = greedy_rows(&mut *model.new_forward(2, 48).unwrap(), &tokens[..37]);
+            let chosen = greedy_rows(
+                &mut *model.new_forward(2, 48, KvType::F16).unwrap(),
+                &tokens[..37],
+            );
             let rows = logits.chunks(forward.vocab_size()).take(37);
             let best: Vec<u32> = rows.map(largest).collect();
             assert_eq!(chosen, best, "{} on {target}", spec.name);
             check_report(&gpu, &format!("{} on {target}", spec.name));
+        }
+    }
+}
+
+/// Logits of one more token of each of four sequences, after prompts of these lengths, twice: together or
+/// each alone.
+fn next_logits(model: &Model, kv: KvType, together: bool) -> Vec<f32> {
+    const PROMPTS: [usize; 4] = [5, 17, 33, 20];
+    let token = |sequence: usize, i: usize| (i * 77 + sequence * 31 + 13) as u32 % 316;
+    let pages = |sequence: usize| [2 * sequence as u32 + 1, 2 * sequence as u32];
+    let mut forward = model.new_forward(8, 40, kv).unwrap();
+    let mut run = |of: &[(usize, usize, usize)], wanted| {
+        let tokens = |&(sequence, from, to): &(usize, usize, usize)| {
+            (from..to).map(|i| token(sequence, i)).collect::<Vec<_>>()
+        };
+        let (tokens, pages): (Vec<_>, Vec<_>) = of.iter().map(|s| (tokens(s), pages(s.0))).unzip();
+        let slices: Vec<Slice> = (0..of.len())
+            .map(|i| Slice {
+                tokens: &tokens[i],
+                start: of[i].1,
+                pages: &pages[i],
+                wanted,
+            })
+            .collect();
+        let mut logits = Vec::new();
+        forward.forward(&slices, &mut logits).unwrap();
+        logits
+    };
+    let mut all = Vec::new();
+    for (sequence, length) in PROMPTS.into_iter().enumerate() {
+        run(&[(sequence, 0, length)], Wanted::Nothing);
+    }
+    for step in 0..2 {
+        let at = |s: usize| (s, PROMPTS[s] + step, PROMPTS[s] + step + 1);
+        match together {
+            true => all.extend(run(&[0, 1, 2, 3].map(at), Wanted::Last)),
+            false => (0..4).for_each(|s| all.extend(run(&[at(s)], Wanted::Last))),
+        }
+    }
+    all
+}
+
+#[test]
+fn quantized_caches_give_what_the_cpu_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens: Vec<u32> = (0..43u32).map(|i| (i * 77 + 13) % 316).collect();
+    let names = [
+        "llama-q4_1.gguf",
+        "qwen3-mlx-wide-heads",
+        "mistral-mlx-window",
+    ];
+    let specs = random_model::all();
+    let paths = names.map(|name| {
+        let spec = specs.iter().find(|spec| spec.name == name).expect(name);
+        spec.write(folder.path())
+    });
+    let run = |model: &Model, kv| {
+        let mut forward = model.new_forward(2, 48, kv).unwrap();
+        logits(&mut *forward, &tokens, &[37, 5]).unwrap()
+    };
+    let targets = ["gfx942", "gfx1030", "gfx1100", "gfx1201"];
+    for (place, target) in targets.into_iter().enumerate() {
+        let gpu = device(target);
+        let path = &paths[place % 3];
+        let cpu = load(path, DeviceChoice::Cpu);
+        let model = load(path, DeviceChoice::Gpu(0));
+        let plain = run(&cpu, KvType::F16);
+        for kv in [KvType::Q8, KvType::Q4] {
+            let what = format!("{} with {kv:?} on {target}", names[place % 3]);
+            let expected = run(&cpu, kv);
+            // The GPU's keys and values differ by the rounding of f16, and some of them fall to another
+            // code: that is a part of what quantizing them changes at all.
+            let off = distance(&run(&model, kv), &expected);
+            let effect = distance(&expected, &plain);
+            assert!(off < 0.6 * effect, "{what}: {off}, quantizing: {effect}");
+            let together = next_logits(&model, kv, true);
+            assert!(together == next_logits(&model, kv, false), "{what}");
+            check_report(&gpu, &what);
         }
     }
 }
@@ -212,14 +302,38 @@ fn demo_model_says_what_the_cpu_says() {
         .tokenizer()
         .encode("The capital of France is", true, false)
         .unwrap();
-    let expected = greedy(&mut *cpu.new_forward(2, 32).unwrap(), &prompt, 16);
+    let expected = greedy(
+        &mut *cpu.new_forward(2, 32, KvType::F16).unwrap(),
+        &prompt,
+        16,
+    );
     for target in ["gfx1151", "gfx1201", "gfx942"] {
         let gpu = device(target);
         let model = load(&path, DeviceChoice::Gpu(0));
-        let tokens = greedy(&mut *model.new_forward(2, 32).unwrap(), &prompt, 16);
+        let tokens = greedy(
+            &mut *model.new_forward(2, 32, KvType::F16).unwrap(),
+            &prompt,
+            16,
+        );
         assert_eq!(tokens, expected, "{target}");
         check_report(&gpu, target);
     }
+}
+
+#[test]
+fn demo_model_over_a_quantized_cache_says_what_the_cpu_says() {
+    let path = demo_model();
+    let cpu = load(&path, DeviceChoice::Cpu);
+    let text = "Question: What is the capital of France, and which river runs through it? Answer:";
+    let prompt = cpu.tokenizer().encode(text, true, false).unwrap();
+    let tokens = |model: &Model| {
+        let mut forward = model.new_forward(2, 32, KvType::Q8).unwrap();
+        greedy(&mut *forward, &prompt, 12)
+    };
+    let gpu = device("gfx1201");
+    let model = load(&path, DeviceChoice::Gpu(0));
+    assert_eq!(tokens(&model), tokens(&cpu));
+    check_report(&gpu, "gfx1201");
 }
 
 #[test]
@@ -230,7 +344,7 @@ fn a_long_prompt_gives_what_the_cpu_gives() {
     let mut prompt = cpu.tokenizer().encode(&text, true, false).unwrap();
     prompt.truncate(150);
     let last = |model: &Model| {
-        let (mut forward, mut row) = (model.new_forward(5, 160).unwrap(), Vec::new());
+        let (mut forward, mut row) = (model.new_forward(5, 160, KvType::F16).unwrap(), Vec::new());
         let slice = Slice {
             tokens: &prompt,
             start: 0,

@@ -14,6 +14,13 @@
         : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"(b0), "r"(b1))
 DEVICE void matrix_product(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("f16", c, a, b0, b1); }
 DEVICE void matrix_product_bf16(f32 *c, const u32 *a, u32 b0, u32 b1) { MATRIX_PRODUCT("bf16", c, a, b0, b1); }
+// c + a·b: m16n8k32, signed bytes, 32-bit sums. As above with four columns a register: a = rows g, g+8
+// of columns 4t … 4t+3, then 16 further.
+DEVICE void matrix_product_i8(i32 *c, const u32 *a, u32 b0, u32 b1) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 
 DEVICE void copy_barrier_init(u32 barrier, u32 arrivals = 1) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");

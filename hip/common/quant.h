@@ -126,9 +126,6 @@ template <typename Q> DEVICE GroupScale decode_scale(const ScaleWords &w) {
     }
     return s;
 }
-template <typename Q, typename P> DEVICE GroupScale group_scale(P scales, u32 group, u32 g) {
-    return decode_scale<Q>(scale_words<Q>(scales, group, g));
-}
 
 // A pair of a lane, counted through the unit, out of the vectors of a plane of BITS bits.
 template <int BITS> DEVICE u32 plane_pair(const u32x4 *vectors, int pair) {
@@ -150,4 +147,37 @@ template <typename Q> DEVICE f16x2 pair_f16(const u32x4 *first, const u32x4 *sec
     u32 q = plane_pair<Q::FIRST>(first, pair);
     if constexpr (Q::SECOND > 0) q |= plane_pair<Q::SECOND>(second, pair) << Q::FIRST;
     return sub(f16x2{q | magic.bits}, magic);
+}
+
+// A lane's codes of one block: the words of each plane.
+template <typename Q> struct BlockCodes {
+    u32 first[Q::FIRST], second[Q::SECOND + 1];
+};
+
+// What a step of the block has of row g + 8h, out of a plane of BITS bits: its four columns as bytes, in the
+// order 0, 2, 1, 3.
+template <int BITS> DEVICE u32 plane_quad(const u32 *words, int step, int h) {
+    const int pair = step * 4 + h;
+    const u32 bits = words[pair * BITS / 16] >> pair * BITS % 16;
+    if constexpr (BITS == 4) return bits & 0x0f0f0f0fu;
+    // The pairs of columns 0, 1 and 2, 3 lie 2 · BITS apart.
+    if constexpr (BITS == 2) return ((bits & 0x00330033u) | (bits & 0x00330033u) << 4) & 0x03030303u;
+    if constexpr (BITS == 1) return ((bits & 0x00050005u) | (bits & 0x00050005u) << 6) & 0x01010101u;
+    if constexpr (BITS == 8) return byte_select(words[step * 2 + 1], words[step * 2], h ? 0x07030501u : 0x06020400u);
+}
+
+// The codes of a quad, signed: codes of 8 bits less 128.
+template <typename Q> DEVICE u32 quad(const BlockCodes<Q> &codes, int step, int h) {
+    u32 q = plane_quad<Q::FIRST>(codes.first, step, h);
+    if constexpr (Q::SECOND > 0) q |= plane_quad<Q::SECOND>(codes.second, step, h) << Q::FIRST;
+    return Q::BITS == 8 ? q ^ 0x80808080u : q;
+}
+
+// Scale and bias of what `quad` gives.
+template <typename Q> DEVICE GroupScale quad_scale(const ScaleWords &words) {
+    GroupScale s = decode_scale<Q>(words);
+    if constexpr (Q::BITS == 8) {
+        UNROLL for (u32 h = 0; h < 2; h++) s.bias[h] = mul_add(128.0f, s.scale[h], s.bias[h]);
+    }
+    return s;
 }

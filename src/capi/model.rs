@@ -79,7 +79,7 @@ pub struct mlxrocm_model_info {
     pub vocab_size: u64,
     /// Width of the residual stream.
     pub hidden_size: u64,
-    /// Bytes of KV cache that one token takes.
+    /// Bytes of KV cache that one token takes in a session with MLXROCM_KV_F16.
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,

@@ -11,7 +11,7 @@ use super::status::mlxrocm_status;
 use super::strings::{Buffer, Output, array};
 use super::symbols::since_0_1;
 use crate::Error;
-use crate::model::{Model, PAGE_TOKENS};
+use crate::model::{KvType, Model, PAGE_TOKENS};
 use crate::session::{Session, SessionOptions};
 use std::sync::Arc;
 
@@ -20,6 +20,15 @@ use std::sync::Arc;
 pub struct mlxrocm_session {
     _private: [u8; 0],
 }
+
+/// mlxrocm_session_options.kv_type: 16-bit floating point numbers.
+pub const MLXROCM_KV_F16: u64 = 0;
+/// mlxrocm_session_options.kv_type: integers of 8 bits with a scale for each 32 of them: 53 % of the
+/// memory; hardly any difference in what is generated.
+pub const MLXROCM_KV_Q8: u64 = 1;
+/// mlxrocm_session_options.kv_type: integers of 4 bits with a scale and a minimum for each 32 of
+/// them: 31 % of the memory; what is generated differs.
+pub const MLXROCM_KV_Q4: u64 = 2;
 
 /// Limits of a session. Zero is each field's default.
 #[repr(C)]
@@ -36,12 +45,26 @@ pub struct mlxrocm_session_options {
     /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
     /// 0: a context for each of `max_requests`, in at most 1 GiB.
     pub kv_tokens: u64,
+    /// How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
+    pub kv_type: u64,
 }
 
 // SAFETY: repr(C), size first, numbers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_session_options {
     const NAME: &'static str = "mlxrocm_session_options";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, kv_type);
+}
+
+fn kv_type(number: u64) -> Result<KvType, Error> {
+    match number {
+        MLXROCM_KV_F16 => Ok(KvType::F16),
+        MLXROCM_KV_Q8 => Ok(KvType::Q8),
+        MLXROCM_KV_Q4 => Ok(KvType::Q4),
+        other => Err(Error::InvalidArgument(format!(
+            "kv_type is {other}; it is one of MLXROCM_KV_F16 (0), MLXROCM_KV_Q8 (1), \
+             MLXROCM_KV_Q4 (2)"
+        ))),
+    }
 }
 
 /// What a session is and does right now.
@@ -63,17 +86,20 @@ pub struct mlxrocm_session_info {
     /// Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are
     /// given up when room is needed.
     pub kv_cached: u64,
+    /// Bytes of memory that the KV cache takes.
+    pub kv_bytes: u64,
 }
 
 // SAFETY: repr(C), size first, numbers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_session_info {
     const NAME: &'static str = "mlxrocm_session_info";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, kv_bytes);
 }
 
 struct SessionObject {
     session: Arc<Session>,
     model: Arc<Model>,
+    kv_bytes_per_token: u64,
 }
 
 impl Object for SessionObject {
@@ -101,6 +127,7 @@ pub unsafe extern "C" fn mlxrocm_session_new(
         let options = unsafe { options::read(options) }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(session, "session") }?;
+        let kv_type = kv_type(options.kv_type)?;
         let session = Session::new(
             object.model.clone(),
             SessionOptions {
@@ -109,11 +136,13 @@ pub unsafe extern "C" fn mlxrocm_session_new(
                 prefill_chunk: options.prefill_chunk as usize,
                 // More than an address can count is refused like any other size that is too large.
                 kv_tokens: usize::try_from(options.kv_tokens).unwrap_or(usize::MAX),
+                kv_type,
             },
         )?;
         output.write(handle::publish(SessionObject {
             session: Arc::new(session),
             model: object.model.clone(),
+            kv_bytes_per_token: object.model.kv_bytes_per_token(kv_type),
         }));
         Ok(())
     })
@@ -145,6 +174,7 @@ pub unsafe extern "C" fn mlxrocm_session_get_info(
             kv_tokens: tokens(status.pages),
             kv_used: tokens(status.pages_used),
             kv_cached: tokens(status.pages_cached),
+            kv_bytes: tokens(status.pages).saturating_mul(object.kv_bytes_per_token),
         });
         Ok(())
     })

@@ -6,9 +6,9 @@
 
 use super::arena::ArenaView;
 use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels};
-use super::kv::KvCache;
+use super::kv::{KvCache, KvPlace};
 use super::threads::ThreadPool;
-use crate::step::{Attention, BufferId, Norm, PAGE_TOKENS, Rope, Slice};
+use crate::step::{Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
 use parking_lot::Mutex;
 
 /// Query tokens of a unit.
@@ -259,18 +259,34 @@ impl Attend<'_> {
             let position = slice.start + token;
             scratch.head.clear();
             self.prepare(self.k, self.k_norm, (row, row), head, &mut scratch.head);
-            let [key, value] = &mut scratch.half;
-            key.resize(dim, 0);
-            value.resize(dim, 0);
+            let place = KvPlace {
+                page: slice.pages[position / PAGE_TOKENS],
+                layer: self.layer,
+                head,
+                token: position % PAGE_TOKENS,
+            };
             // SAFETY: `v` is only read in this step; the kernels suit this CPU; this unit alone
             // writes this token of this head, and no query reads it before.
             unsafe {
                 let v = &self.arena.row(self.v, row)[head * dim..][..dim];
-                (self.kernels.narrow)(&scratch.head, key);
-                (self.kernels.narrow)(v, value);
-                let page = slice.pages[position / PAGE_TOKENS];
-                self.cache
-                    .write(page, self.layer, head, position % PAGE_TOKENS, key, value);
+                match self.cache.kv() {
+                    KvType::F16 => {
+                        let [key, value] = &mut scratch.half;
+                        key.resize(dim, 0);
+                        value.resize(dim, 0);
+                        (self.kernels.narrow)(&scratch.head, key);
+                        (self.kernels.narrow)(v, value);
+                        self.cache.write(place, key, value);
+                    }
+                    kv => {
+                        for (which, x) in [&scratch.head, v].into_iter().enumerate() {
+                            for (group, x) in x.chunks(KV_GROUP).enumerate() {
+                                let codes = (self.kernels.kv_group)(kv, x);
+                                self.cache.write_group(place, which, group, &codes);
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -322,8 +338,8 @@ impl Attend<'_> {
             // kernels suit this CPU.
             unsafe {
                 let (k, v) = self.cache.page(slice.pages[page], self.layer, head);
-                (self.kernels.widen)(k, keys);
-                (self.kernels.widen)(v, values);
+                (self.kernels.kv_keys)(self.cache.kv(), k, keys);
+                (self.kernels.kv_values)(self.cache.kv(), v, values);
             }
             seen.clear();
             for token in unit.from..unit.to {

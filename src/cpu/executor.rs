@@ -8,7 +8,7 @@ use super::matmul::{Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{self, Rows, Schedule, Slice, Step};
+use crate::step::{self, KvType, Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -136,17 +136,18 @@ pub struct CpuExecutor {
 }
 
 impl CpuExecutor {
-    /// State for batches of up to `max_rows` tokens over `pages` KV pages.
+    /// State for batches of up to `max_rows` tokens over `pages` KV pages of a kind.
     pub fn new(
         weights: Arc<CpuWeights>,
         schedule: Schedule,
         max_rows: usize,
         pages: usize,
+        kv: KvType,
         threads: usize,
     ) -> Result<CpuExecutor> {
         let pool = ThreadPool::new(threads);
         let workers = pool.threads();
-        let cache = KvCache::new(pages, schedule.layers, &schedule.attention)?;
+        let cache = KvCache::new(pages, schedule.layers, &schedule.attention, kv)?;
         Ok(CpuExecutor {
             kernels: kernels(),
             weights,

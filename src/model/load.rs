@@ -8,7 +8,7 @@ use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::log::{self, Level};
 use crate::program::compile;
-use crate::step::Schedule;
+use crate::step::{KvType, Schedule};
 use crate::text::{ChatTemplate, Tokenizer};
 use crate::{Error, Result};
 use std::path::Path;
@@ -45,7 +45,7 @@ pub struct ModelInfo {
     pub hidden_size: usize,
     /// What most of the weights are stored as, e.g. `Q4_1` or `affine 4-bit g64`.
     pub quantization: String,
-    /// KV cache bytes of one token.
+    /// KV cache bytes of one token in f16.
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,
@@ -122,7 +122,8 @@ impl Model {
             layers: config.layers,
             hidden_size: config.hidden_size,
             quantization: source.quantization(),
-            kv_bytes_per_token: (config.layers * config.kv_heads * config.head_dim * 4) as u64,
+            kv_bytes_per_token: (schedule.layers * schedule.attention.layer_bytes(KvType::F16)
+                / PAGE_TOKENS) as u64,
             load_seconds: begin.elapsed().as_secs_f64(),
         };
         log::write(Level::Info, || {
@@ -172,9 +173,20 @@ impl Model {
         &self.config.stop_tokens
     }
 
+    /// Bytes of KV cache of a kind that one token takes.
+    pub fn kv_bytes_per_token(&self, kv: KvType) -> u64 {
+        let shape = &self.schedule.attention;
+        (self.schedule.layers * shape.layer_bytes(kv) / PAGE_TOKENS) as u64
+    }
+
     /// New forward state with `page_count` KV pages of [`PAGE_TOKENS`] tokens and at most
     /// `max_tokens` tokens a call. Memory is reserved here or an error is returned.
-    pub fn new_forward(&self, page_count: usize, max_tokens: usize) -> Result<Box<dyn Forward>> {
+    pub fn new_forward(
+        &self,
+        page_count: usize,
+        max_tokens: usize,
+        kv: KvType,
+    ) -> Result<Box<dyn Forward>> {
         let schedule = self.schedule.clone();
         let executor: Box<dyn Forward> = match &self.weights {
             Weights::Cpu(weights) => Box::new(CpuExecutor::new(
@@ -182,6 +194,7 @@ impl Model {
                 schedule,
                 max_tokens,
                 page_count,
+                kv,
                 self.threads,
             )?),
             Weights::Gpu(weights) => Box::new(GpuExecutor::new(
@@ -189,6 +202,7 @@ impl Model {
                 schedule,
                 max_tokens,
                 page_count,
+                kv,
             )?),
         };
         log::write(Level::Debug, || {

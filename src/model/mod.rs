@@ -8,7 +8,7 @@ mod load;
 mod rope;
 pub mod weights;
 
-pub use crate::step::{ALL_BANNED, CHOSEN, Choice, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
+pub use crate::step::{ALL_BANNED, CHOSEN, Choice, KvType, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 pub use config::Config;
 pub use device::DeviceChoice;
 pub use forward::Forward;

@@ -9,7 +9,7 @@ use super::sequence::{LogitsTicket, LogitsWork, Sender, Sequence, Work};
 use super::shared::{Open, Shared, Worker};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
-use crate::model::{Forward, Model, PAGE_TOKENS};
+use crate::model::{Forward, KvType, Model, PAGE_TOKENS};
 use crate::text::StopMatcher;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub struct SessionOptions {
     /// it is full, requests wait for each other. 0: a context for each of `max_requests`, in at
     /// most 1 GiB.
     pub kv_tokens: usize,
+    /// How the KV cache keeps numbers.
+    pub kv_type: KvType,
 }
 
 /// What a session is doing.
@@ -73,14 +75,16 @@ impl Session {
     /// [`Error::InvalidArgument`] names an option that is out of range.
     pub fn new(model: Arc<Model>, options: SessionOptions) -> Result<Session> {
         let limits = Limits::new(&options, model.info().context_length)?;
-        let pages = limits.pages(options.kv_tokens, model.info().kv_bytes_per_token);
+        let kv_bytes = model.kv_bytes_per_token(options.kv_type);
+        let pages = limits.pages(options.kv_tokens, kv_bytes);
         if u32::try_from(pages).is_err() {
             return Err(Error::InvalidArgument(format!(
                 "kv_tokens is {}: more than 2^32 pages of {PAGE_TOKENS} tokens",
                 options.kv_tokens
             )));
         }
-        let forward = model.new_forward(pages, limits.chunk + limits.requests)?;
+        let rows = limits.chunk + limits.requests;
+        let forward = model.new_forward(pages, rows, options.kv_type)?;
         let text = Arc::new(ModelText(model.tokenizer().clone()));
         Session::start(forward, text, limits, model.stop_tokens().to_vec())
     }
@@ -295,7 +299,7 @@ mod tests {
             context: 100,
             max_requests: 2,
             prefill_chunk: 7000,
-            kv_tokens: 0,
+            ..SessionOptions::default()
         };
         let asked = limits(asked, 131_072).unwrap();
         assert_eq!((asked.context, asked.requests, asked.chunk), (100, 2, 100));

@@ -5,7 +5,7 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
-use mlxrocm::model::{LoadOptions, Model};
+use mlxrocm::model::{KvType, LoadOptions, Model};
 use mlxrocm::session::{Event, FinishReason, Generation, Next, Request, Session, SessionOptions};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -72,9 +72,20 @@ pub fn load(path: &Path) -> Arc<Model> {
 
 /// A session for `max_requests` requests of at most `context` tokens.
 pub fn session(model: &Arc<Model>, context: usize, max_requests: usize) -> Session {
+    session_over(model, context, max_requests, KvType::F16)
+}
+
+/// The same over a kind of KV cache.
+pub fn session_over(
+    model: &Arc<Model>,
+    context: usize,
+    max_requests: usize,
+    kv_type: KvType,
+) -> Session {
     let options = SessionOptions {
         context,
         max_requests,
+        kv_type,
         ..SessionOptions::default()
     };
     Session::new(model.clone(), options).expect("a session")

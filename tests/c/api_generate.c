@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 
 #define MAX_TOKENS 256
 
@@ -274,6 +275,44 @@ static void polling_and_batches(const mlxrocm_session *session) {
     mlxrocm_generation_free(generation);
 }
 
+/* Quantized KV caches take less memory, are named in errors, and give the same on every run. */
+static void kv_types(const mlxrocm_model *model) {
+    static const uint64_t types[] = {MLXROCM_KV_F16, MLXROCM_KV_Q8, MLXROCM_KV_Q4};
+    mlxrocm_session_options options = {0};
+    options.struct_size = sizeof options;
+    options.context = 64;
+    uint64_t bytes[3];
+    for (size_t i = 0; i < 3; i++) {
+        result first, second;
+        options.kv_type = types[i];
+        for (int again = 0; again < 2; again++) {
+            mlxrocm_session *session = NULL;
+            OK(mlxrocm_session_new(model, &options, &session, &error));
+            mlxrocm_session_info info = {0};
+            info.struct_size = sizeof info;
+            OK(mlxrocm_session_get_info(session, &info, &error));
+            CHECK(info.kv_tokens == 8 * 64);
+            bytes[i] = info.kv_bytes;
+            collect(submit_text(session, "The", 12), again ? &second : &first);
+            mlxrocm_session_free(session);
+        }
+        CHECK(first.count == 12 && memcmp(first.tokens, second.tokens, sizeof first.tokens) == 0);
+    }
+    /* 32 numbers in 64, 34 and 20 bytes. */
+    CHECK(bytes[0] > 0 && bytes[1] * 32 == bytes[0] * 17 && bytes[2] * 16 == bytes[0] * 5);
+    mlxrocm_session *session = NULL;
+    mlxrocm_error *error = NULL;
+    options.kv_type = 3;
+    CHECK(mlxrocm_session_new(model, &options, &session, &error) == MLXROCM_ERROR_INVALID_ARGUMENT);
+    const char *message = mlxrocm_error_message(error);
+    CHECK(strstr(message, "kv_type is 3") && strstr(message, "MLXROCM_KV_Q8 (1)"));
+    mlxrocm_error_free(error);
+    /* A program that was compiled before the field was there. */
+    options.struct_size = offsetof(mlxrocm_session_options, kv_type);
+    OK(mlxrocm_session_new(model, &options, &session, &error));
+    mlxrocm_session_free(session);
+}
+
 static void chat(const mlxrocm_session *session) {
     static result r;
     const mlxrocm_message messages[] = {{"system", "Be brief."}, {"user", "Hi"}};
@@ -290,6 +329,7 @@ int main(int argc, char **argv) {
     mlxrocm_model_info info = {0};
     info.struct_size = sizeof info;
     OK(mlxrocm_model_get_info(model, &info, &error));
+    kv_types(model);
     mlxrocm_session *session = session_of(model);
     mlxrocm_model_free(model); /* the session keeps what it needs */
     limits_and_seeds(session);

@@ -120,6 +120,7 @@ int main(void) {
     FIELD(mlxrocm_session_options, max_requests);
     FIELD(mlxrocm_session_options, prefill_chunk);
     FIELD(mlxrocm_session_options, kv_tokens);
+    FIELD(mlxrocm_session_options, kv_type);
     TYPE(mlxrocm_session_info);
     FIELD(mlxrocm_session_info, struct_size);
     FIELD(mlxrocm_session_info, context);
@@ -128,6 +129,7 @@ int main(void) {
     FIELD(mlxrocm_session_info, kv_tokens);
     FIELD(mlxrocm_session_info, kv_used);
     FIELD(mlxrocm_session_info, kv_cached);
+    FIELD(mlxrocm_session_info, kv_bytes);
     TYPE(mlxrocm_request);
     FIELD(mlxrocm_request, struct_size);
     FIELD(mlxrocm_request, flags);

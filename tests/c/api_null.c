@@ -182,6 +182,9 @@ static void sessions(const mlxrocm_model *model) {
     NULL_ARGUMENT(mlxrocm_session_new(model, NULL, NULL, &error));
     options.struct_size = 1;
     INVALID(mlxrocm_session_new(model, &options, &session, &error));
+    options.struct_size = sizeof options;
+    options.kv_type = 3;
+    INVALID(mlxrocm_session_new(model, &options, &session, &error));
     CHECK(session == UNTOUCHED);
     session = session_of(model);
 

@@ -102,6 +102,7 @@ static void make(uint64_t *state, int kind) {
         options.context = (uint32_t)below(state, 200);
         options.max_requests = (uint32_t)below(state, 5);
         options.prefill_chunk = (uint32_t)below(state, 40);
+        options.kv_type = below(state, 4);
         mlxrocm_session *session = NULL;
         status = mlxrocm_session_new(take(state, MODELS), &options, &session, &error);
         made = session;

@@ -96,6 +96,8 @@ int main(int argc, char **argv) {
     options.context = 128;
     mlxrocm::Session session(model, options);
     CHECK(session.info().context == 128 && session.info().kv_tokens >= 128);
+    options.kv_type = MLXROCM_KV_Q8;
+    CHECK(mlxrocm::Session(model, options).info().kv_bytes < session.info().kv_bytes);
     const std::vector<float> logits = session.logits(tokens);
     CHECK(logits.size() == tokens.size() * model.info().vocab_size);
 

@@ -1,6 +1,7 @@
 //! The words of `hip/common` and the engine's own kernels, executed: on the software GPU for its nine
 //! targets, or with `MLXROCM_TEST_GPU=real` on this machine's GPU.
 
+mod attention;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
@@ -27,7 +28,13 @@ struct Bench {
 /// Runs `test` on each target.
 #[track_caller]
 fn on_every_target(test: impl Fn(&Bench)) {
-    let targets: &[&str] = if gpu::is_real() { &["real"] } else { &TARGETS };
+    on_targets(&TARGETS, test);
+}
+
+/// Runs `test` on each of these targets.
+#[track_caller]
+fn on_targets(targets: &[&str], test: impl Fn(&Bench)) {
+    let targets = if gpu::is_real() { &["real"] } else { targets };
     for target in targets {
         let gpu = match *target {
             "real" => gpu::gpu(),

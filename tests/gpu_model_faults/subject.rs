@@ -2,7 +2,7 @@
 
 use crate::{gpu, small};
 use mlxrocm::gpu::Device;
-use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
+use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model};
 use mlxrocm::session::{
     Event, FinishReason, Generation, Next, Request, Session, SessionOptions, SessionStatus,
 };
@@ -59,6 +59,7 @@ pub fn session(model: &Arc<Model>) -> Result<Session> {
         max_requests: 3,
         prefill_chunk: 8,
         kv_tokens: 0,
+        kv_type: KvType::F16,
     };
     Session::new(model.clone(), options)
 }

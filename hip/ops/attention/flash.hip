@@ -19,7 +19,7 @@
 struct Flash {
     const f32 *q;
     f32 *out;
-    u16 *cache;
+    u8 *cache;
     const u32 *positions, *slots, *pages, *tiles;
     const f32 *q_norm;
     const f32x2 *rope;
@@ -29,7 +29,7 @@ struct Flash {
 };
 
 // DIM: columns of a head, padded.
-template <int DIM> DEVICE void attend(const Flash &p) {
+template <int DIM, int KV> DEVICE void attend(const Flash &p) {
     // Numbers from row to row in shared memory: rows that are read together lie in different banks.
     constexpr u32 WIDE = DIM + (PLATFORM_NVIDIA ? 16 : 8), NARROW = PLATFORM_NVIDIA ? 48 : 40;
     // What a thread loads of a page: 16-byte pieces of keys, and of values those of two tokens at once,
@@ -51,7 +51,7 @@ template <int DIM> DEVICE void attend(const Flash &p) {
             p.out[((u64)(first + i / p.dim) * p.heads + head) * p.dim + i % p.dim] = 0.0f;
         return;
     }
-    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim, (p.dim + 7) / 8 * 8};
+    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim};
     const u32 kv_head = head / (p.heads / p.kv_heads);
     const u32 *pages = p.pages + (u64)p.slots[first] * p.max_pages;
 
@@ -69,20 +69,21 @@ template <int DIM> DEVICE void attend(const Flash &p) {
 
     const u32 last = position + count - 1;
     const u32 begin = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    u32x4 key[KEYS], value[2 * PAIRS];
+    Piece<KV> key[KEYS], value[2 * PAIRS];
     auto load = [&](u32 page) {
-        const u16 *k = cache_key(c, pages[page], kv_head, 0), *v = k + PAGE_TOKENS * c.padded;
+        const u8 *k = cache_keys<KV>(c, pages[page], kv_head), *v = k + tokens_bytes<KV>(p.dim);
+        const u32 columns = padded<KV>(p.dim);
         const u32 tokens = last - page * PAGE_TOKENS; // past this one nothing was written yet
         UNROLL for (u32 i = 0; i < KEYS; i++) {
             const u32 at = thread + i * THREADS, token = at / (DIM / 8), column = at % (DIM / 8) * 8;
-            key[i] = u32x4{0, 0, 0, 0};
-            if (column < c.padded && token <= tokens) key[i] = load16(k + token * c.padded + column);
+            key[i] = Piece<KV>{};
+            if (column < columns && token <= tokens) key[i] = load_piece<KV>(k, p.dim, token, column);
         }
         UNROLL for (u32 i = 0; i < PAIRS; i++) {
             const u32 at = thread + i * THREADS, token = at % 16 * 2, column = at / 16 * 8;
-            value[2 * i] = value[2 * i + 1] = u32x4{0, 0, 0, 0};
-            if (column < c.padded && token <= tokens) value[2 * i] = load16(v + token * c.padded + column);
-            if (column < c.padded && token < tokens) value[2 * i + 1] = load16(v + (token + 1) * c.padded + column);
+            value[2 * i] = value[2 * i + 1] = Piece<KV>{};
+            if (column < columns && token <= tokens) value[2 * i] = load_piece<KV>(v, p.dim, token, column);
+            if (column < columns && token < tokens) value[2 * i + 1] = load_piece<KV>(v, p.dim, token + 1, column);
         }
     };
     TileC sums[DIM / 16];
@@ -95,13 +96,14 @@ template <int DIM> DEVICE void attend(const Flash &p) {
         barrier();
         UNROLL for (u32 i = 0; i < KEYS; i++) {
             const u32 at = thread + i * THREADS;
-            store16(keys + at / (DIM / 8) * WIDE + at % (DIM / 8) * 8, key[i]);
+            store16(keys + at / (DIM / 8) * WIDE + at % (DIM / 8) * 8, decode<KV>(key[i]));
         }
         UNROLL for (u32 i = 0; i < PAIRS; i++) {
             const u32 at = thread + i * THREADS, token = at % 16 * 2, column = at / 16 * 8;
             if (column >= DIM) break;
+            const u32x4 even = decode<KV>(value[2 * i]), odd = decode<KV>(value[2 * i + 1]);
             UNROLL for (u32 j = 0; j < 4; j++) {
-                const u32 a = word(value[2 * i], j), b = word(value[2 * i + 1], j);
+                const u32 a = word(even, j), b = word(odd, j);
                 *(u32 *)(values + (column + 2 * j) * NARROW + token) = (a & 0xffff) | b << 16;
                 *(u32 *)(values + (column + 2 * j + 1) * NARROW + token) = a >> 16 | (b & 0xffff0000u);
             }
@@ -154,15 +156,19 @@ template <int DIM> DEVICE void attend(const Flash &p) {
 }
 
 #if HAS_MATRIX_UNIT
-#define FLASH_KERNEL(NAME, DIM)                                                                                \
-    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,      \
+#define FLASH_KERNEL(NAME, DIM, KV)                                                                              \
+    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,       \
                               const u32 *pages, const u32 *tiles, const f32 *q_norm, const f32x2 *rope,        \
                               u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,        \
                               u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps, f32 scale) {           \
         const Flash p = {q, out, cache, positions, slots, pages, tiles, q_norm, rope, page_stride, layer_start, \
                          max_pages, heads, kv_heads, dim, pairs, interleaved, window, eps, scale};             \
-        attend<DIM>(p);                                                                                        \
+        attend<DIM, KV>(p);                                                                                    \
     }
-FLASH_KERNEL(mlxrocm_attention_flash_64, 64)
-FLASH_KERNEL(mlxrocm_attention_flash_128, 128)
+FLASH_KERNEL(mlxrocm_attention_flash_64, 64, KV_F16)
+FLASH_KERNEL(mlxrocm_attention_flash_128, 128, KV_F16)
+FLASH_KERNEL(mlxrocm_attention_flash_64_q8, 64, KV_Q8)
+FLASH_KERNEL(mlxrocm_attention_flash_128_q8, 128, KV_Q8)
+FLASH_KERNEL(mlxrocm_attention_flash_64_q4, 64, KV_Q4)
+FLASH_KERNEL(mlxrocm_attention_flash_128_q4, 128, KV_Q4)
 #endif

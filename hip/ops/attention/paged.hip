@@ -24,7 +24,7 @@
 struct Paged {
     const f32 *q;
     f32 *out;
-    u16 *cache;
+    u8 *cache;
     const u32 *positions, *slots, *pages, *tokens;
     const f32 *q_norm;
     const f32x2 *rope;
@@ -36,7 +36,7 @@ struct Paged {
     f32 eps, scale, k_eps;
 };
 
-template <int LANES> DEVICE void attend(const Paged &p) {
+template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     constexpr u32 KEYS = 32 / LANES, AT_ONCE = 4; // keys of a team at a time, and how many times ahead
     SHARED f32 heads_of[TEAMS][LANES * 8]; // queries, then the new key
     SHARED __attribute__((aligned(16))) u16 fresh[2][LANES * 8];
@@ -67,21 +67,21 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     if (part < first_part || part > last_part) return;
     const u32 begin = part * SPLIT > begin_all ? part * SPLIT : begin_all;
     const u32 end = (part + 1) * SPLIT < position + 1 ? (part + 1) * SPLIT : position + 1;
-    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim, (p.dim + 7) / 8 * 8};
+    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim};
 
     const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
-    const bool inside = column < c.padded;
+    const bool inside = column < padded<KV>(p.dim);
     const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
     const bool has_fresh = writes && part == last_part;
-    u32x4 key[AT_ONCE], value[AT_ONCE];
+    Piece<KV> key[AT_ONCE], value[AT_ONCE];
     // Keys and values of the cache; those of the new token come from `fresh`.
     auto load = [&](u32 base) {
         UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
             const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
             if (has_fresh && at == position) continue;
-            const u16 *k = cache_key(c, pages[at / PAGE_TOKENS], kv_head, at % PAGE_TOKENS) + (inside ? column : 0);
-            key[u] = load16(k);
-            value[u] = load16(k + PAGE_TOKENS * c.padded);
+            const u8 *k = cache_keys<KV>(c, pages[at / PAGE_TOKENS], kv_head);
+            key[u] = load_piece<KV>(k, p.dim, at % PAGE_TOKENS, inside ? column : 0);
+            value[u] = load_piece<KV>(k + tokens_bytes<KV>(p.dim), p.dim, at % PAGE_TOKENS, inside ? column : 0);
         }
     };
     load(begin);
@@ -99,14 +99,14 @@ template <int LANES> DEVICE void attend(const Paged &p) {
                  is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
     barrier();
     if (has_fresh) {
-        const u32 page = pages[position / PAGE_TOKENS];
-        u16 *to = cache_key(c, page, kv_head, position % PAGE_TOKENS);
-        for (u32 i = thread; i < 2 * c.padded; i += THREADS) {
-            const u32 which = i / c.padded, d = i % c.padded;
+        // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the key
+        // head one writes it.
+        u8 *to = cache_keys<KV>(c, pages[position / PAGE_TOKENS], kv_head);
+        for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
+            const u32 which = i % 2, d = i / 2 * 32 + lane;
             const f32 number = d >= p.dim ? 0.0f : which == 0 ? heads_of[heads][d] : p.v[fresh_at + d];
-            fresh[which][d] = to_f16(number).bits;
-            // One of the blocks that share the key head.
-            if (first == 0) to[which * PAGE_TOKENS * c.padded + d] = fresh[which][d];
+            fresh[which][d] = store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
+                                              position % PAGE_TOKENS, i / 2, lane);
         }
         barrier();
     }
@@ -121,22 +121,26 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     }
     for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
         if (base != begin) load(base);
+        u32x4 keys[AT_ONCE], values[AT_ONCE];
         UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
             const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
-            if (!has_fresh || at != position) continue;
-            key[u] = load16(fresh[0] + (inside ? column : 0));
-            value[u] = load16(fresh[1] + (inside ? column : 0));
+            if (has_fresh && at == position) {
+                keys[u] = load16(fresh[0] + (inside ? column : 0));
+                values[u] = load16(fresh[1] + (inside ? column : 0));
+            } else {
+                keys[u] = decode<KV>(key[u]), values[u] = decode<KV>(value[u]);
+            }
         }
         UNROLL for (u32 h = 0; h < HEADS; h++) {
             if (h >= heads) break;
             f32 score[AT_ONCE], most = top[h];
             UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
                 const f32 *x = scaled[h];
-                f32 s = low(f16x2{key[u].x}) * x[0];
-                s = mul_add(high(f16x2{key[u].x}), x[1], s);
-                s = mul_add(low(f16x2{key[u].y}), x[2], s), s = mul_add(high(f16x2{key[u].y}), x[3], s);
-                s = mul_add(low(f16x2{key[u].z}), x[4], s), s = mul_add(high(f16x2{key[u].z}), x[5], s);
-                s = mul_add(low(f16x2{key[u].w}), x[6], s), s = mul_add(high(f16x2{key[u].w}), x[7], s);
+                f32 s = low(f16x2{keys[u].x}) * x[0];
+                s = mul_add(high(f16x2{keys[u].x}), x[1], s);
+                s = mul_add(low(f16x2{keys[u].y}), x[2], s), s = mul_add(high(f16x2{keys[u].y}), x[3], s);
+                s = mul_add(low(f16x2{keys[u].z}), x[4], s), s = mul_add(high(f16x2{keys[u].z}), x[5], s);
+                s = mul_add(low(f16x2{keys[u].w}), x[6], s), s = mul_add(high(f16x2{keys[u].w}), x[7], s);
                 s = wave_sum<LANES>(inside ? s : 0.0f);
                 const u32 j = base + (u * TEAMS + team) * KEYS + group;
                 score[u] = j < end ? s : -1e30f;
@@ -150,10 +154,10 @@ template <int LANES> DEVICE void attend(const Paged &p) {
                 const f32 w = j < end ? fast_exp2(score[u] - most) : 0.0f;
                 total[h] += w;
                 f32 *y = sum[h];
-                y[0] = mul_add(w, low(f16x2{value[u].x}), y[0]), y[1] = mul_add(w, high(f16x2{value[u].x}), y[1]);
-                y[2] = mul_add(w, low(f16x2{value[u].y}), y[2]), y[3] = mul_add(w, high(f16x2{value[u].y}), y[3]);
-                y[4] = mul_add(w, low(f16x2{value[u].z}), y[4]), y[5] = mul_add(w, high(f16x2{value[u].z}), y[5]);
-                y[6] = mul_add(w, low(f16x2{value[u].w}), y[6]), y[7] = mul_add(w, high(f16x2{value[u].w}), y[7]);
+                y[0] = mul_add(w, low(f16x2{values[u].x}), y[0]), y[1] = mul_add(w, high(f16x2{values[u].x}), y[1]);
+                y[2] = mul_add(w, low(f16x2{values[u].y}), y[2]), y[3] = mul_add(w, high(f16x2{values[u].y}), y[3]);
+                y[4] = mul_add(w, low(f16x2{values[u].z}), y[4]), y[5] = mul_add(w, high(f16x2{values[u].z}), y[5]);
+                y[6] = mul_add(w, low(f16x2{values[u].w}), y[6]), y[7] = mul_add(w, high(f16x2{values[u].w}), y[7]);
             }
         }
     }
@@ -213,8 +217,8 @@ template <int LANES> DEVICE void attend(const Paged &p) {
     if (thread == 0) p.counters[index] = 0;
 }
 
-#define PAGED_KERNEL(NAME, LANES)                                                                             \
-    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u16 *cache, const u32 *positions, const u32 *slots,     \
+#define PAGED_KERNEL(NAME, LANES, KV)                                                                             \
+    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,     \
                               const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,      \
                               const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts, u32 *counters,       \
                               u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,       \
@@ -223,9 +227,17 @@ template <int LANES> DEVICE void attend(const Paged &p) {
         const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, k, v, k_norm, parts,   \
                          counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs,          \
                          interleaved, window, by_token, eps, scale, k_eps};                                   \
-        attend<LANES>(p);                                                                                     \
+        attend<LANES, KV>(p);                                                                                     \
     }
-PAGED_KERNEL(mlxrocm_attention_paged_32, 4)
-PAGED_KERNEL(mlxrocm_attention_paged_64, 8)
-PAGED_KERNEL(mlxrocm_attention_paged_128, 16)
-PAGED_KERNEL(mlxrocm_attention_paged_256, 32)
+PAGED_KERNEL(mlxrocm_attention_paged_32, 4, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_64, 8, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_128, 16, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_256, 32, KV_F16)
+PAGED_KERNEL(mlxrocm_attention_paged_32_q8, 4, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_64_q8, 8, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_128_q8, 16, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_256_q8, 32, KV_Q8)
+PAGED_KERNEL(mlxrocm_attention_paged_32_q4, 4, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_64_q4, 8, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_128_q4, 16, KV_Q4)
+PAGED_KERNEL(mlxrocm_attention_paged_256_q4, 32, KV_Q4)

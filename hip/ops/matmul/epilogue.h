@@ -3,7 +3,7 @@
 // silu(y) · y of the tile after it (gate and up projections, interleaved tile by tile).
 #pragma once
 
-#include "common/platform.h"
+#include "common/math.h"
 
 enum Epilogue { STORE, ADD, SILU };
 
@@ -21,21 +21,29 @@ DEVICE f32 add_bias(const Outputs &o, u32 tile, u32 row, f32 sum) {
     return o.bias ? sum + o.bias[tile * 16 + row] : sum;
 }
 
-// Stores a number of row `r` of x; STORE and ADD.
-DEVICE void store_number(const Outputs &o, u32 r, u32 tile, u32 row, f32 v) {
+// Where a number of row `r` of x goes, null if nowhere, and what is added to it (null: nothing); STORE, ADD.
+DEVICE f32 *number_place(const Outputs &o, u32 r, u32 tile, u32 row, const f32 *&residual) {
     const bool in0 = tile < o.end0, in1 = tile < o.end1;
     const u32 begin = in0 ? 0 : in1 ? o.end0 : o.end1;
     const u32 width = in0 ? o.width0 : in1 ? o.width1 : o.width2;
     f32 *out = in0 ? o.out0 : in1 ? o.out1 : o.out2;
     const u32 column = (tile - begin) * 16 + row;
-    if (column >= width) return;
     const u64 at = (u64)r * width + column;
-    if (o.epilogue == ADD) v += o.residual[at];
-    out[at] = v;
+    residual = o.epilogue == ADD ? o.residual + at : nullptr;
+    return column < width ? out + at : nullptr;
+}
+DEVICE void store_number(const Outputs &o, u32 r, u32 tile, u32 row, f32 v) {
+    const f32 *residual;
+    f32 *to = number_place(o, r, tile, row, residual);
+    if (to) *to = residual ? v + *residual : v;
 }
 
 // The same for SILU; `pair`: the tile of gates and the one of ups after it.
-DEVICE void store_silu(const Outputs &o, u32 r, u32 pair, u32 row, f32 gate, f32 up) {
+DEVICE f32 *silu_place(const Outputs &o, u32 r, u32 pair, u32 row) {
     const u32 column = pair * 16 + row;
-    if (column < o.width0) o.out0[(u64)r * o.width0 + column] = gate / (1.0f + fast_exp2(-1.44269504f * gate)) * up;
+    return column < o.width0 ? o.out0 + (u64)r * o.width0 + column : nullptr;
+}
+DEVICE void store_silu(const Outputs &o, u32 r, u32 pair, u32 row, f32 gate, f32 up) {
+    f32 *to = silu_place(o, r, pair, row);
+    if (to) *to = silu(gate) * up;
 }

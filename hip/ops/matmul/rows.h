@@ -4,25 +4,30 @@
 //
 // then an epilogue (epilogue.h).
 //
-// x and y are f32; W as in quant.h. x is rounded to f16 (after the norm, or scaled by a power of two
-// so that its largest element lies in [4096, 8192)); sums are f32, group by group:
-// scale · Σ q·x + bias · Σ x. Every row's sums are made in an order of its own: results do not depend
-// on how many rows there are.
+// x and y are f32; W as in quant.h. Of every GROUP columns, x (times norm) becomes 16-bit integers,
+// i = 256 · hi + lo with signed bytes hi and lo, times a scale of the group: finer than f16, and products
+// with codes are dot products of bytes, exact. Sums of groups are f32: scale · Σ q·x + bias · Σ x. Every
+// row's sums are made in an order of its own: results do not depend on how many rows there are. The
+// norm's factor, rsqrt(…), is multiplied with the results: no product waits for it.
 //
 // Launch: TEAMS · 32 threads, any number of blocks: block b takes the tiles [b, b+1) · tiles / blocks
 // (in pairs for silu), its teams a part each of the columns. Dynamic shared memory: `rows_shared_bytes`
 // of src/gpu/model/matmul.rs has the same sum.
 //
-// AMD: codes go from memory to registers, one unit ahead; two multiply-adds an instruction (dot2).
-// NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before the
-// kernel before this one has ended; products by the matrix unit, whose 8 columns are the rows of x.
+// AMD: codes and scales go from memory to registers, one unit ahead; four multiply-adds an instruction
+// (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
+// the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
+// the lo of a row of x.
 // Tried there: one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
 // codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
-// multiprocessor (64: slower, and the overlap it allows gained nothing).
+// multiprocessor (64: slower, and the overlap it allows gained nothing), x in f16 (1.3 times slower), more
+// stages (slower), several products in one launch with barriers over the grid (as fast as launches).
 #pragma once
 
 #include "common/matrix_nvidia.h"
+#include "common/math.h"
 #include "common/quant.h"
+#include "common/reduce.h"
 #include "ops/matmul/epilogue.h"
 
 #if PLATFORM_NVIDIA
@@ -47,365 +52,438 @@ struct Rows {
     u32 rows, cols, tiles;
 };
 
-// Sums of x over what a lane multiplies with one scale: 8 columns on AMD, a group on NVIDIA.
-template <typename Q> DEVICE constexpr u32 sum_cols() { return PLATFORM_NVIDIA ? Q::GROUP : 8; }
+// Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
+template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
 
 // Shared memory after the ring. `R`: most rows.
 template <typename Q, int R> struct Shared {
     static constexpr int BATCH = R == 1 ? 4 : 2; // tiles between two barriers
-    f32 *partial;                                // [2][BATCH][16][R][TEAMS]
-    f32 *result;                                 // [BATCH][16][R]
-    f32 *scratch;                                // [TEAMS]
-    f32 *scale;                                  // [R] what results are multiplied with
-    f32 *sums;                                   // [rows][padded / sum_cols]
-    f16x2 *x;                                    // [rows][x_stride / 2]
-    u32 padded, sum_stride, x_stride;            // columns; x_stride keeps 8 rows in different banks
+    static constexpr int STRIDE = TEAMS + 4;     // keeps 8 numbers in different banks
+    f32 *partial;                                // [2][BATCH][16][R][STRIDE], by teams
+    f32 *squares;                                // [R][TEAMS] sums of x², by teams
+    f32 *factor;                                 // [R] what results are multiplied with
+    u8 *x;                                       // [rows][hi, lo][x_stride]: [block][t][columns of lane t]
+    f32x2 *groups;                               // [rows][padded / GROUP][scale of x, sum of x / sharers]
+    u32 padded, x_stride;                        // columns; x_stride keeps hi and lo in different banks
 };
 
 template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols, u32 rows) {
     Shared<Q, R> s;
     s.padded = (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
-    s.sum_stride = s.padded / sum_cols<Q>();
-    s.x_stride = s.padded + 32;
+    s.x_stride = (s.padded + 127) / 128 * 128 + 64;
     s.partial = (f32 *)base;
-    s.result = s.partial + 2 * s.BATCH * TILE_ROWS * R * TEAMS;
-    s.scratch = s.result + s.BATCH * TILE_ROWS * R;
-    s.scale = s.scratch + TEAMS;
-    s.x = (f16x2 *)(s.scale + 8);
-    s.sums = (f32 *)(s.x + rows * s.x_stride / 2);
+    s.squares = s.partial + 2 * s.BATCH * TILE_ROWS * R * s.STRIDE;
+    s.factor = s.squares + R * TEAMS;
+    s.x = (u8 *)(s.factor + 8);
+    s.groups = (f32x2 *)(s.x + rows * 2 * s.x_stride);
     return s;
 }
 
-// Reads, norms and rounds the rows of x; fills s.x, s.sums, s.scale.
-template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s) {
-    constexpr u32 THREADS = TEAMS * TEAM, CHUNKS = 4;
-    const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM;
-    for (u32 r = 0; r < (R == 1 ? 1 : p.rows); r++) {
-        const f32 *x = p.x + (u64)r * p.cols;
-        // Rows of up to THREADS · 8 · CHUNKS columns are kept in registers between the passes.
-        f32 kept[CHUNKS][8];
-        f32 q = 0.0f;
-        for (u32 base = 0; base < s.padded; base += THREADS * 8 * CHUNKS) {
+// Of a row of x a thread takes CHUNKS times 8 columns at once: all reads first.
+constexpr u32 CHUNKS = PLATFORM_NVIDIA ? 4 : 2, SPAN = TEAMS * TEAM * 8 * CHUNKS;
+struct Columns {
+    f32 v[CHUNKS][8];
+};
+
+// The thread's columns from `base` on; zeros past the last.
+DEVICE void read_columns(Columns &to, const f32 *from, u32 base, u32 cols) {
+    UNROLL for (u32 i = 0; i < CHUNKS; i++) {
+        const u32 c = base + (i * TEAMS * TEAM + thread_x()) * 8;
+        f32x4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
+        if (c < cols) a = *(const f32x4 *)(from + c), b = *(const f32x4 *)(from + c + 4);
+        to.v[i][0] = a.x, to.v[i][1] = a.y, to.v[i][2] = a.z, to.v[i][3] = a.w;
+        to.v[i][4] = b.x, to.v[i][5] = b.y, to.v[i][6] = b.z, to.v[i][7] = b.w;
+    }
+}
+
+// Byte `BYTE` of four numbers, in the order of a quad's columns (quant.h).
+template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
+    constexpr u32 PAIR = BYTE | (BYTE + 4) << 8;
+    return byte_select(byte_select(d, b, PAIR), byte_select(c, a, PAIR), 0x05040100u);
+}
+
+// Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: the first
+// columns of p.norm, if there is one.
+template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Columns &norm) {
+    const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
+    for (u32 r = 0; r < rows; r++) {
+        f32 squares = 0.0f;
+        for (u32 base = 0; base < s.padded; base += SPAN) {
+            Columns x;
+            read_columns(x, p.x + (u64)r * p.cols, base, p.cols);
+            if (p.norm && s.padded > SPAN) read_columns(norm, p.norm, base, p.cols);
             UNROLL for (u32 i = 0; i < CHUNKS; i++) {
-                const u32 c = base + (i * THREADS + thread) * 8;
-                if (c < p.cols) {
-                    const f32x4 a = *(const f32x4 *)(x + c), b = *(const f32x4 *)(x + c + 4);
-                    kept[i][0] = a.x, kept[i][1] = a.y, kept[i][2] = a.z, kept[i][3] = a.w;
-                    kept[i][4] = b.x, kept[i][5] = b.y, kept[i][6] = b.z, kept[i][7] = b.w;
-                } else {
-                    UNROLL for (u32 j = 0; j < 8; j++) kept[i][j] = 0.0f;
-                }
+                const u32 c = base + (i * TEAMS * TEAM + thread) * 8;
+                // Whole waves go on: neighbouring lanes make a group together.
+                if (c - lane_id() * 8 >= s.padded) break;
+                f32 *v = x.v[i];
                 if (p.norm) {
-                    UNROLL for (u32 j = 0; j < 8; j++) q = mul_add(kept[i][j], kept[i][j], q);
-                } else {
-                    UNROLL for (u32 j = 0; j < 8; j++) q = maximum(q, absolute(kept[i][j]));
+                    UNROLL for (u32 j = 0; j < 8; j++) squares = mul_add(v[j], v[j], squares), v[j] *= norm.v[i][j];
                 }
-            }
-        }
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            // The lanes of a team, then the teams.
-            if (half == 1) q = s.scratch[lane % TEAMS];
-            const bool sum = p.norm != nullptr;
-            f32 other;
-            if (half == 0) {
-                other = shuffle_xor<16>(q), q = sum ? q + other : maximum(q, other);
-            }
-            if (half == 0 || TEAMS == 16) {
-                other = shuffle_xor<8>(q), q = sum ? q + other : maximum(q, other);
-            }
-            other = shuffle_xor<4>(q), q = sum ? q + other : maximum(q, other);
-            other = shuffle_xor<2>(q), q = sum ? q + other : maximum(q, other);
-            other = shuffle_xor<1>(q), q = sum ? q + other : maximum(q, other);
-            if (half == 0) {
-                if (lane == 0) s.scratch[team] = q;
-                barrier();
-            }
-        }
-        f32 factor, back = 1.0f;
-        if (p.norm) {
-            factor = fast_rsqrt(q / (f32)p.cols + p.eps);
-        } else {
-            // A power of two; rows of zeros and of NaN stay what they are.
-            i32 exponent = (i32)(f32_bits(q) >> 23 & 255) - 127 - 12;
-            exponent = exponent < -100 ? 0 : exponent;
-            factor = bits_f32((u32)(127 - exponent) << 23), back = bits_f32((u32)(127 + exponent) << 23);
-        }
-        if (thread == 0) s.scale[r] = back;
-        for (u32 base = 0; base < s.padded; base += THREADS * 8 * CHUNKS) {
-            UNROLL for (u32 i = 0; i < CHUNKS; i++) {
-                const u32 c = base + (i * THREADS + thread) * 8;
-                // Whole waves go on: four lanes make a sum together.
-                if (c - lane_id() * 8 >= s.padded) continue;
-                f32 v[8], sum = 0.0f;
-                const bool inside = c < p.cols;
-                UNROLL for (u32 j = 0; j < 8; j++) v[j] = kept[i][j];
-                if (s.padded > THREADS * 8 * CHUNKS) {
-                    UNROLL for (u32 j = 0; j < 8; j++) v[j] = inside ? x[c + j] : 0.0f;
+                // As integers, in which infinities and NaN are the largest.
+                u32 most = 0;
+                UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);
+                most = maximum(most, shuffle_xor<1>(most));
+                if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));
+                if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));
+                const f32 largest = bits_f32(most);
+                const bool zero = largest < 1e-30f;
+                const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);
+                // What is not finite makes the whole group so.
+                const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);
+                // 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo.
+                u32 whole[8], above[8];
+                UNROLL for (u32 j = 0; j < 8; j++) {
+                    whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
+                    above[j] = whole[j] + 128;
                 }
-                u32 words[4];
-                UNROLL for (u32 j = 0; j < 4; j++) {
-                    f32 even = v[2 * j] * factor, odd = v[2 * j + 1] * factor;
-                    if (p.norm && inside) even *= p.norm[c + 2 * j], odd *= p.norm[c + 2 * j + 1];
-                    const f16x2 pair = pack_f16x2(even, odd);
-                    words[j] = pair.bits;
-                    sum += low(pair) + high(pair);
-                }
-                if (c < s.padded) store16(s.x + (r * s.x_stride + c) / 2, u32x4{words[0], words[1], words[2], words[3]});
-                constexpr u32 COLS = sum_cols<Q>();
-                if constexpr (COLS >= 16) sum += shuffle_xor<1>(sum);
-                if constexpr (COLS >= 32) sum += shuffle_xor<2>(sum);
-                if constexpr (COLS >= 64) sum += shuffle_xor<4>(sum);
-                if (c < s.padded && c % COLS == 0) s.sums[r * s.sum_stride + c / COLS] = sum;
+                const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
+                const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);
+                const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);
+                const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);
+                const u32 ones = 0x01010101u;
+                i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));
+                sum += shuffle_xor<1>(sum);
+                if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
+                if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
+                if (c >= s.padded) continue;
+                u8 *to = s.x + r * 2 * s.x_stride + c / 64 * 64 + c / 8 % 4 * 16 + c / 32 % 2 * 8;
+                store8(to, u32x2{hi0, hi1});
+                store8(to + s.x_stride, u32x2{lo0, lo1});
+                if (c % Q::GROUP == 0)
+                    s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
             }
         }
-        barrier();
+        squares = wave_sum<TEAM>(squares);
+        if (lane == 0) s.squares[r * TEAMS + team] = squares;
+    }
+    barrier();
+    for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
+        const f32 squares = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
+        if (lane == 0 && r < rows) s.factor[r] = p.norm ? fast_rsqrt(squares / (f32)p.cols + p.eps) : 1.0f;
     }
 }
 
-// Sums of a lane: its two rows of the tile times the rows of x it gathers.
-#if PLATFORM_NVIDIA
+// Sums of a lane: its two rows of the tile times rows of x, on AMD all (over the lane's columns), on
+// NVIDIA rows t and t + 4.
 template <int R> struct Sums {
-    static constexpr int N = R == 1 ? 1 : 2; // columns 2t and 2t + 1 of the product
+    static constexpr int N = PLATFORM_NVIDIA ? (R + 3) / 4 : R;
     f32 v[2][N];
 };
-#else
-template <int R> struct Sums {
-    static constexpr int N = R;
-    f32 v[2][N];
-};
-#endif
 
-// Adds one unit, whose codes are `first` and `second`, to the sums. `block`: its first block.
-template <typename Q, int R>
-DEVICE void add_unit(const u32x4 *first, const u32x4 *second, const u8 *scales, u32 block, u32 g, u32 t, u32 rows,
-                     const Shared<Q, R> &s, Sums<R> &sums) {
-    UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
+// Adds a group's products to a sum.
+DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
+    sum = mul_add(scale, (f32)(hi * 256 + lo) * x.x, sum);
+    sum = mul_add(bias, x.y, sum);
+}
+
+// Adds one block, the `block`th of the columns, to the sums. `scale_of(group)`: the scales of one of its
+// groups (on AMD of those that the lane is in).
+template <typename Q, int R, typename F>
+DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
+                      const Shared<Q, R> &s, Sums<R> &sums) {
+    constexpr u32 N = Sums<R>::N, GROUPS = 64 / Q::GROUP;
+    const f32x2 *groups = s.groups + block * GROUPS;
+    const u8 *x = s.x + block * 64 + t * 16;
 #if PLATFORM_NVIDIA
-        // Groups of 16 need two sums a step: its columns are of two groups.
-        f32 c[4], d[4];
-        auto clear = [&] { UNROLL for (u32 i = 0; i < 4; i++) c[i] = 0.0f, d[i] = 0.0f; };
-        auto scaled = [&](const f32 *dots, u32 group) {
-            const GroupScale w = group_scale<Q>(scales, group, g);
-            UNROLL for (u32 n = 0; n < Sums<R>::N; n++) {
-                const u32 row = R == 1 ? 0 : 2 * t + n < rows ? 2 * t + n : 0;
-                const f32 x_sum = s.sums[row * s.sum_stride + block * (64 / Q::GROUP) + group];
-                UNROLL for (u32 h = 0; h < 2; h++)
-                    sums.v[h][n] += mul_add(w.scale[h], dots[h * 2 + n], w.bias[h] * x_sum);
-            }
-        };
-        clear();
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            // Rows of x that do not exist: any row, its products are not used.
-            const u32 row = R == 1 ? 0 : g < rows ? g : 0;
-            const u32x4 x = load16(s.x + (row * s.x_stride + (block + b) * 64 + half * 32 + t * 8) / 2);
-            UNROLL for (u32 step = 0; step < 2; step++) {
-                u32 a[4];
-                UNROLL for (u32 i = 0; i < 4; i++)
-                    a[i] = pair_f16<Q>(first, second, b * 16 + half * 8 + step * 4 + i).bits;
-                const u32 b0 = step ? x.z : x.x, b1 = step ? x.w : x.y;
-                if constexpr (Q::GROUP == 16) {
-                    // Columns of the other group times 0.
-                    matrix_product(c, a, t < 2 ? b0 : 0, t < 2 ? b1 : 0);
-                    matrix_product(d, a, t < 2 ? 0 : b0, t < 2 ? 0 : b1);
-                } else {
-                    matrix_product(c, a, b0, b1);
-                }
-            }
+    // Rows of x that do not exist: any row, its products are not used.
+    auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
+    u32x4 columns[N];
+    UNROLL for (u32 n = 0; n < N; n++) columns[n] = load16(x + (row_of(n * 4 + g / 2) * 2 + g % 2) * s.x_stride);
+    i32 c[N][4] = {}, d[N][4] = {};
+    auto add = [&](i32 (*of)[4], u32 group) {
+        const GroupScale w = scale_of(group);
+        UNROLL for (u32 n = 0; n < N; n++) {
+            const f32x2 of_x = groups[row_of(n * 4 + t) * (s.padded / Q::GROUP) + group];
+            UNROLL for (u32 h = 0; h < 2; h++)
+                add_group(sums.v[h][n], of[n][2 * h], of[n][2 * h + 1], w.scale[h], w.bias[h], of_x);
+            UNROLL for (u32 i = 0; i < 4; i++) of[n][i] = 0;
+        }
+    };
+    UNROLL for (u32 half = 0; half < 2; half++) {
+        u32 a[4];
+        UNROLL for (u32 i = 0; i < 4; i++) a[i] = quad<Q>(codes, half * 2 + i / 2, i % 2);
+        UNROLL for (u32 n = 0; n < N; n++) {
+            const u32 b0 = half ? columns[n].z : columns[n].x, b1 = half ? columns[n].w : columns[n].y;
             if constexpr (Q::GROUP == 16) {
-                scaled(c, (b * 2 + half) * 2);
-                scaled(d, (b * 2 + half) * 2 + 1);
-                clear();
-            } else if constexpr (Q::GROUP == 32) {
-                scaled(c, b * 2 + half);
-                clear();
+                // Columns of the other group times 0.
+                matrix_product_i8(c[n], a, t < 2 ? b0 : 0, t < 2 ? b1 : 0);
+                matrix_product_i8(d[n], a, t < 2 ? 0 : b0, t < 2 ? 0 : b1);
+            } else {
+                matrix_product_i8(c[n], a, b0, b1);
             }
         }
-        if constexpr (Q::GROUP == 64) scaled(c, b);
+        if constexpr (Q::GROUP == 16) add(c, half * 2), add(d, half * 2 + 1);
+        if constexpr (Q::GROUP == 32) add(c, half);
+    }
+    if constexpr (Q::GROUP == 64) add(c, 0);
 #else
+    u32 a[4][2];
+    UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(codes, i / 2, i % 2);
+    GroupScale w[2];
+    UNROLL for (u32 half = 0; half < (Q::GROUP == 64 ? 1 : 2); half++) w[half] = scale_of(half);
+    UNROLL for (u32 n = 0; n < R; n++) {
+        if (R > 1 && n >= rows) break;
+        const u32x4 high = load16(x + n * 2 * s.x_stride), low = load16(x + (n * 2 + 1) * s.x_stride);
+        i32 hi[2] = {}, lo[2] = {};
         UNROLL for (u32 half = 0; half < 2; half++) {
-            const u32 columns = (block + b) * 64 + half * 32 + t * 8;
-            const u32 group = Q::GROUP == 64   ? b
-                              : Q::GROUP == 32 ? b * 2 + half
-                                               : (b * 2 + half) * 2 + t / 2;
-            const GroupScale w = group_scale<Q>(scales, group, g);
-            f16x2 pairs[8];
-            UNROLL for (u32 i = 0; i < 8; i++) pairs[i] = pair_f16<Q>(first, second, b * 16 + half * 8 + i);
-            UNROLL for (u32 n = 0; n < R; n++) {
-                if (R > 1 && n >= rows) break;
-                const u32x4 x = load16(s.x + (n * s.x_stride + columns) / 2);
-                const f32 x_sum = s.sums[n * s.sum_stride + columns / 8];
-                UNROLL for (u32 h = 0; h < 2; h++) {
-                    f32 dot = dot2(pairs[h], f16x2{x.x}, 0.0f);
-                    dot = dot2(pairs[h + 2], f16x2{x.y}, dot);
-                    dot = dot2(pairs[h + 4], f16x2{x.z}, dot);
-                    dot = dot2(pairs[h + 6], f16x2{x.w}, dot);
-                    sums.v[h][n] += mul_add(w.scale[h], dot, w.bias[h] * x_sum);
+            UNROLL for (u32 h = 0; h < 2; h++) {
+                UNROLL for (u32 step = half * 2; step < half * 2 + 2; step++) {
+                    hi[h] = dot4(a[step][h], word(high, step), hi[h]);
+                    lo[h] = dot4(a[step][h], word(low, step), lo[h]);
                 }
             }
+            if (Q::GROUP == 64 && half == 0) continue;
+            const u32 slot = Q::GROUP == 64 ? 0 : half, group = Q::GROUP == 16 ? half * 2 + t / 2 : slot;
+            const f32x2 of_x = groups[n * (s.padded / Q::GROUP) + group];
+            UNROLL for (u32 h = 0; h < 2; h++) {
+                add_group(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x);
+                hi[h] = lo[h] = 0;
+            }
         }
-#endif
     }
+#endif
 }
 
-// Puts a team's sums of a tile where `finish` finds them: partial[row][r][team].
-template <typename Q, int R> DEVICE void store_partial(f32 *partial, Sums<R> &sums, u32 team, u32 g, u32 t) {
+#if PLATFORM_NVIDIA
+// Reads a plane of a block of a unit from shared memory; `from`: the lane's first vector of the plane.
+template <int BITS> DEVICE void read_plane(u32 *words, const u8 *from, u32 b) {
+    const u8 *at = from + b * BITS / 4 * 512 + b * BITS * 4 % 16;
+    if constexpr (BITS >= 4) {
+        UNROLL for (u32 v = 0; v < BITS / 4; v++) {
+            const u32x4 vector = load16(at + v * 512);
+            UNROLL for (u32 i = 0; i < 4; i++) words[v * 4 + i] = word(vector, i);
+        }
+    }
+    if constexpr (BITS == 2) {
+        const u32x2 pair = load8(at);
+        words[0] = pair.x, words[1] = pair.y;
+    }
+    if constexpr (BITS == 1) words[0] = load4(at);
+}
+#endif
+
+// Puts a team's sums of a tile where `finish` finds them.
+template <typename Q, int R> DEVICE void store_partial(const Shared<Q, R> &s, u32 buffer, u32 k, Sums<R> &sums, u32 team, u32 g, u32 t) {
+    f32 *partial = s.partial + (buffer * s.BATCH + k) * TILE_ROWS * R * s.STRIDE + team;
 #if PLATFORM_NVIDIA
     if (R == 1 && t != 0) return;
     UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 n = 0; n < Sums<R>::N; n++)
-        partial[((g + 8 * h) * R + (R == 1 ? 0 : 2 * t + n)) * TEAMS + team] = sums.v[h][n];
+        partial[((g + 8 * h) * R + (R == 1 ? 0 : n * 4 + t)) * s.STRIDE] = sums.v[h][n];
 #else
     UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 n = 0; n < R; n++) {
         f32 v = sums.v[h][n];
         v += shuffle_xor<1>(v);
         v += shuffle_xor<2>(v);
-        if (t == 0) partial[((g + 8 * h) * R + n) * TEAMS + team] = v;
+        if (t == 0) partial[((g + 8 * h) * R + n) * s.STRIDE] = v;
     }
 #endif
 }
 
-// Adds the teams' sums of `count` tiles from tile `first` on and stores the results.
-template <typename Q, int R>
-DEVICE void finish(const Rows &p, const Shared<Q, R> &s, const f32 *partial, u32 first, u32 count) {
-    const u32 numbers = count * TILE_ROWS * R;
-    for (u32 i = thread_x(); i < numbers * TEAMS; i += TEAMS * TEAM) {
-        f32 v = partial[i];
-        if (TEAMS == 16) v += shuffle_xor<8>(v);
-        v += shuffle_xor<4>(v);
-        v += shuffle_xor<2>(v);
-        v += shuffle_xor<1>(v);
-        if (i % TEAMS != 0) continue;
-        const u32 number = i / TEAMS, r = R == 1 ? 0 : number % R, row = number / R;
-        if (R > 1 && r >= p.rows) continue;
-        v *= s.scale[r];
-        const u32 tile = first + row / TILE_ROWS;
-        v = add_bias(p.to, tile, row % TILE_ROWS, v);
-        if (p.to.epilogue == SILU) s.result[number] = v;
-        else store_number(p.to, r, tile, row % TILE_ROWS, v);
+// One number of a batch of tiles, a thread's own: where it goes (null: nowhere) and what is added to it, read
+// before the products so that nobody waits for it.
+struct Result {
+    f32 *to;
+    f32 add, add_up;
+    u32 number, r;
+};
+template <int R> DEVICE Result begin_result(const Rows &p, u32 first, u32 count) {
+    const bool silu = p.to.epilogue == SILU;
+    Result result = {};
+    const u32 i = thread_x(), r = R == 1 ? 0 : i % R, row = i / R, tile = row / TILE_ROWS, in_tile = row % TILE_ROWS;
+    if (tile >= (silu ? count / 2 : count) || r >= p.rows) return result;
+    result.r = r, result.number = ((silu ? tile * 2 : tile) * TILE_ROWS + in_tile) * R + r;
+    const u32 in = first + (silu ? tile * 2 : tile);
+    result.add = add_bias(p.to, in, in_tile, 0.0f);
+    if (silu) {
+        result.add_up = add_bias(p.to, in + 1, in_tile, 0.0f);
+        result.to = silu_place(p.to, r, in / 2, in_tile);
+    } else {
+        const f32 *residual;
+        result.to = number_place(p.to, r, in, in_tile, residual);
+        if (result.to && residual) result.add += *residual;
     }
-    if (p.to.epilogue == SILU) {
-        barrier();
-        for (u32 i = thread_x(); i < numbers / 2; i += TEAMS * TEAM) {
-            const u32 r = R == 1 ? 0 : i % R, row = i / R, pair = row / TILE_ROWS, in_tile = row % TILE_ROWS;
-            if (R > 1 && r >= p.rows) continue;
-            const f32 gate = s.result[(pair * 2 * TILE_ROWS + in_tile) * R + r];
-            const f32 up = s.result[((pair * 2 + 1) * TILE_ROWS + in_tile) * R + r];
-            store_silu(p.to, r, first / 2 + pair, in_tile, gate, up);
+    return result;
+}
+
+// Adds the teams' sums and stores the number.
+template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R> &s, u32 buffer, const Result &result) {
+    if (!result.to) return;
+    const f32 *partial = s.partial + (buffer * s.BATCH * TILE_ROWS * R + result.number) * s.STRIDE;
+    auto sum = [&](const f32 *of) {
+        f32x4 v = *(const f32x4 *)of;
+        UNROLL for (u32 i = 4; i < TEAMS; i += 4) {
+            const f32x4 more = *(const f32x4 *)(of + i);
+            v.x += more.x, v.y += more.y, v.z += more.z, v.w += more.w;
         }
-        barrier();
+        return (v.x + v.y) + (v.z + v.w);
+    };
+    const f32 factor = s.factor[result.r], v = mul_add(sum(partial), factor, result.add);
+    if (p.to.epilogue == SILU) {
+        const f32 up = mul_add(sum(partial + TILE_ROWS * R * s.STRIDE), factor, result.add_up);
+        *result.to = silu(v) * up;
+    } else {
+        *result.to = v;
     }
 }
 
-template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) {
-    const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
-    const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
-    const u32 units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
-    const u32 from = units * team / TEAMS, count = units * (team + 1) / TEAMS - from;
+// What a team of a block does of a product: tiles begin … end, units from … from + count of each.
+struct Share {
+    u32 units, from, count, begin, end;
+};
+template <typename Q> DEVICE Share share_of(const Rows &p, u32 team) {
+    Share s;
+    s.units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    s.from = s.units * team / TEAMS, s.count = s.units * (team + 1) / TEAMS - s.from;
     const u32 pairs = p.to.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
-    const u32 begin = (u32)((u64)works * block_x() / grid_blocks_x()) * pairs;
-    const u32 end = (u32)((u64)works * (block_x() + 1) / grid_blocks_x()) * pairs;
-    const u8 *weights = p.weights + ((u64)begin * units + from) * Q::UNIT_BYTES;
-    const u64 tile_bytes = (u64)units * Q::UNIT_BYTES;
-    constexpr u32 BATCH = Shared<Q, R>::BATCH;
+    s.begin = works * block_x() / grid_blocks_x() * pairs, s.end = works * (block_x() + 1) / grid_blocks_x() * pairs;
+    return s;
+}
 
 #if PLATFORM_NVIDIA
+template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) {
+    const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
+    constexpr u32 BATCH = Shared<Q, R>::BATCH;
     constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
     constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128;
-    const Shared<Q, R> s = shared_memory<Q, R>(memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8, p.cols, R == 1 ? 1 : p.rows);
-    u8 *ring = memory + team * STAGES * STAGE;
+    u8 *ring = memory + team * STAGES * STAGE, *after = memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8;
     const u32 barriers = shared_address(memory + TEAMS * STAGES * STAGE) + team * STAGES * 8;
-    const u32 chunks = (count + CHUNK - 1) / CHUNK, total = (end - begin) * chunks;
     if (lane == 0) {
         UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(barriers + 8 * i);
         copy_barrier_fence();
     }
     wave_barrier();
-    u32 issued = 0, issue_chunk = 0;
+    const Share share = share_of<Q>(p, team);
+    const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
+    // What is copied next: units from `unit` on of `left` tiles.
+    const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
+    u32 unit = 0, left = share.count > 0 ? share.end - share.begin : 0;
     auto issue = [&](u32 stage) {
-        const u32 n = count - issue_chunk * CHUNK < CHUNK ? count - issue_chunk * CHUNK : CHUNK;
+        if (left == 0) return;
+        const u32 n = share.count - unit < CHUNK ? share.count - unit : CHUNK;
         if (lane == 0) {
             copy_barrier_expect(barriers + 8 * stage, n * Q::UNIT_BYTES);
-            copy_bulk(shared_address(ring + stage * STAGE), weights + issue_chunk * CHUNK * Q::UNIT_BYTES,
-                      n * Q::UNIT_BYTES, barriers + 8 * stage);
+            copy_bulk(shared_address(ring + stage * STAGE), weights + unit * Q::UNIT_BYTES, n * Q::UNIT_BYTES,
+                      barriers + 8 * stage);
         }
-        issued++;
-        if (++issue_chunk == chunks) issue_chunk = 0, weights += tile_bytes;
+        unit += n;
+        if (unit == share.count) unit = 0, weights += tile_bytes, left--;
     };
-    UNROLL for (u32 i = 0; i < STAGES; i++) {
-        if (issued < total) issue(i);
-    }
+    // One stage only: more would make x, which everybody waits for, queue behind the weights.
+    issue(0);
     grid_dependency_launch();
+    const Shared<Q, R> s = shared_memory<Q, R>(after, p.cols, R == 1 ? 1 : p.rows);
+    Columns norm = {};
+    if (p.norm) read_columns(norm, p.norm, 0, p.cols);
     grid_dependency_wait();
-    prepare_x<Q, R>(p, s);
+    prepare_x<Q, R>(p, s, norm);
+    UNROLL for (u32 i = 1; i < STAGES; i++) issue(i);
     u32 stage = 0, parity = 0, buffer = 0;
-    for (u32 tile = begin; tile < end; tile += BATCH, buffer ^= 1) {
-        const u32 now = end - tile < BATCH ? end - tile : BATCH;
-        f32 *partial = s.partial + buffer * BATCH * TILE_ROWS * R * TEAMS;
-        for (u32 i = 0; i < now; i++) {
+    for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
+        const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
+        const Result result = begin_result<R>(p, tile, now);
+        for (u32 k = 0; k < now; k++) {
             Sums<R> sums = {};
-            for (u32 chunk = 0; chunk < chunks; chunk++) {
-                const u32 unit = chunk * CHUNK, n = count - unit < CHUNK ? count - unit : CHUNK;
+            for (u32 done = 0; done < share.count; done += CHUNK) {
+                const u32 n = share.count - done < CHUNK ? share.count - done : CHUNK;
                 copy_barrier_wait(barriers + 8 * stage, parity);
                 const u8 *codes = ring + stage * STAGE;
-                auto body = [&](u32 k) {
-                    u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
-                    const u8 *at = codes + k * Q::UNIT_BYTES;
-                    UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16(at + v * 512 + lane * 16);
-                    UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
-                        second[v] = load16(at + (Q::FIRST_VECTORS + v) * 512 + lane * 16);
-                    add_unit<Q, R>(first, second, at + Q::CODE_BYTES, (from + unit + k) * Q::UNIT, g, t, p.rows, s, sums);
+                auto add = [&](u32 block) {
+                    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
+                    const u32 b = block % Q::UNIT;
+                    BlockCodes<Q> of_block;
+                    read_plane<Q::FIRST>(of_block.first, of_lane, b);
+                    if constexpr (Q::SECOND > 0)
+                        read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
+                    auto scale_of = [&](u32 group) {
+                        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
+                    };
+                    add_block<Q, R>(of_block, scale_of, (share.from + done) * Q::UNIT + block, g, t, p.rows, s, sums);
                 };
-                if (n == CHUNK) {
-                    UNROLL for (u32 k = 0; k < CHUNK; k++) body(k);
-                } else {
-                    for (u32 k = 0; k < n; k++) body(k);
+                // As many at a time as registers are there for.
+                constexpr u32 AT_ONCE = R > 1 ? 1 : Q::GROUP == 16 ? 2 : 4;
+                u32 block = 0;
+                for (; block + AT_ONCE <= n * Q::UNIT; block += AT_ONCE) {
+                    UNROLL for (u32 j = 0; j < AT_ONCE; j++) add(block + j);
                 }
+                for (; block < n * Q::UNIT; block++) add(block);
                 wave_barrier();
-                if (issued < total) issue(stage);
+                issue(stage);
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
-            store_partial<Q, R>(partial + i * TILE_ROWS * R * TEAMS, sums, team, g, t);
+            store_partial<Q, R>(s, buffer, k, sums, team, g, t);
         }
         barrier();
-        finish<Q, R>(p, s, partial, tile, now);
+        finish<Q, R>(p, s, buffer, result);
     }
+}
 #else
+template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) {
+    const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
+    const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
+    constexpr u32 BATCH = Shared<Q, R>::BATCH;
+    const Share share = share_of<Q>(p, team);
+    const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
+    const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
     const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols, R == 1 ? 1 : p.rows);
-    prepare_x<Q, R>(p, s);
+    Columns norm = {};
+    if (p.norm) read_columns(norm, p.norm, 0, p.cols);
+    prepare_x<Q, R>(p, s, norm);
     u32 buffer = 0;
-    for (u32 tile = begin; tile < end; tile += BATCH, buffer ^= 1) {
-        const u32 now = end - tile < BATCH ? end - tile : BATCH;
-        f32 *partial = s.partial + buffer * BATCH * TILE_ROWS * R * TEAMS;
+    for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
+        const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
+        const Result result = begin_result<R>(p, tile, now);
         for (u32 i = 0; i < now; i++, weights += tile_bytes) {
             Sums<R> sums = {};
-            u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
-            auto load = [&](u32 unit) {
-                const u8 *at = weights + (u64)unit * Q::UNIT_BYTES + lane * 16;
-                UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16_stream(at + v * 512);
-                UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
-                    second[v] = load16_stream(at + (Q::FIRST_VECTORS + v) * 512);
+            // Of the scales those of the lane's groups; what would be too many registers is read late.
+            constexpr u32 SLOTS = Q::UNIT * (Q::GROUP == 64 ? 1 : 2);
+            constexpr bool AHEAD = Q::SCALES != PAIR_F32 || Q::UNIT < 4;
+            auto words_of = [&](u32 unit, u32 slot) {
+                const u8 *at = weights + (u64)unit * Q::UNIT_BYTES + Q::CODE_BYTES;
+                return scale_words<Q>(at, Q::GROUP == 16 ? slot * 2 + t / 2 : slot, g);
             };
-            if (count > 0) load(0);
-            for (u32 unit = 0; unit < count; unit++) {
-                u32x4 a[Q::FIRST_VECTORS], b[Q::SECOND_VECTORS + 1];
-                UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) a[v] = first[v];
-                UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++) b[v] = second[v];
-                if (unit + 1 < count) load(unit + 1);
-                add_unit<Q, R>(a, b, weights + (u64)unit * Q::UNIT_BYTES + Q::CODE_BYTES, (from + unit) * Q::UNIT,
-                               g, t, p.rows, s, sums);
+            u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
+            ScaleWords scales[SLOTS];
+            auto load = [&](u32 unit) {
+                const u8 *codes = weights + (u64)unit * Q::UNIT_BYTES + lane * 16;
+                UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16_stream(codes + v * 512);
+                UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
+                    second[v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
+                if constexpr (AHEAD) {
+                    UNROLL for (u32 i = 0; i < SLOTS; i++) scales[i] = words_of(unit, i);
+                }
+            };
+            if (share.count > 0) load(0);
+            for (u32 unit = 0; unit < share.count; unit++) {
+                BlockCodes<Q> codes[Q::UNIT];
+                UNROLL for (u32 i = 0; i < Q::UNIT * Q::FIRST; i++)
+                    codes[i / Q::FIRST].first[i % Q::FIRST] = word(first[i / 4], i % 4);
+                UNROLL for (u32 i = 0; i < Q::UNIT * Q::SECOND; i++)
+                    codes[i / Q::SECOND].second[i % Q::SECOND] = word(second[i / 4], i % 4);
+                ScaleWords of[SLOTS];
+                UNROLL for (u32 i = 0; i < SLOTS; i++) of[i] = scales[i];
+                if (unit + 1 < share.count) load(unit + 1);
+                UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
+                    auto scale_of = [&](u32 slot) {
+                        const u32 i = b * (SLOTS / Q::UNIT) + slot;
+                        return quad_scale<Q>(AHEAD ? of[i] : words_of(unit, i));
+                    };
+                    add_block<Q, R>(codes[b], scale_of, (share.from + unit) * Q::UNIT + b, g, t, p.rows, s, sums);
+                }
             }
-            store_partial<Q, R>(partial + i * TILE_ROWS * R * TEAMS, sums, team, g, t);
+            store_partial<Q, R>(s, buffer, i, sums, team, g, t);
         }
         barrier();
-        finish<Q, R>(p, s, partial, tile, now);
+        finish<Q, R>(p, s, buffer, result);
     }
-#endif
 }
+#endif
 
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                            \
-    KERNEL(TEAMS * TEAM) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias,        \
-                                   const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1, \
-                                   u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols,          \
-                                   u32 tiles, u32 epilogue) {                                                \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                 \
+        const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual, f32 *out0,   \
+        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2, f32 eps, u32 rows,     \
+        u32 cols, u32 tiles, u32 epilogue) {                                                                 \
         DYNAMIC_SHARED(memory);                                                                              \
         const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
                         width2, epilogue}, eps, rows, cols, tiles};                                          \

@@ -10,6 +10,7 @@ mod avx2;
 mod avx512;
 mod body;
 mod columns;
+mod kv;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,9 @@ mod tests;
 use super::activations::{Group, RowTarget};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType};
+use crate::step::KvType;
 pub use columns::{COLUMNS, Column};
+pub use kv::KvGroup;
 use std::sync::OnceLock;
 
 /// The instruction sets the kernels use.
@@ -115,10 +118,14 @@ pub struct Kernels {
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
     /// `gate = silu(gate) · up`.
     pub swiglu: unsafe fn(gate: &mut [f32], up: &[f32]),
-    /// f16 to f32.
-    pub widen: unsafe fn(src: &[u16], dst: &mut [f32]),
     /// f32 to f16.
     pub narrow: unsafe fn(src: &[f32], dst: &mut [u16]),
+    /// Up to 32 columns of one token for a quantized KV cache.
+    pub kv_group: unsafe fn(KvType, x: &[f32]) -> KvGroup,
+    /// Keys of a page of the KV cache to `[head_dim][PAGE_TOKENS]`.
+    pub kv_keys: unsafe fn(KvType, page: &[u16], out: &mut [f32]),
+    /// Values of a page of the KV cache to `[PAGE_TOKENS][head_dim]`.
+    pub kv_values: unsafe fn(KvType, page: &[u16], out: &mut [f32]),
     /// One page of flash attention for up to 6 query rows (see `body::attend_page`).
     pub attend_page: unsafe fn(&mut AttendPage<'_>),
     /// The same for 16 query rows, rows in lanes.

@@ -4,6 +4,7 @@ use super::{
     AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words,
     body,
     columns::{self, Column},
+    kv,
 };
 use crate::cpu::activations::{BlockMeta, Group, RowTarget};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
@@ -19,8 +20,10 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
-    widen,
     narrow,
+    kv_group: kv::quantize,
+    kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),
+    kv_values: |kind, page, out| kv::values(widen, kind, page, out),
     attend_page,
     attend_columns,
 };

@@ -441,7 +441,7 @@ fn norms_and_activations() {
             // SAFETY: as above.
             unsafe {
                 (kernels.narrow)(&wide, &mut half);
-                (kernels.widen)(&half, &mut back);
+                (kernels.kv_keys)(KvType::F16, &half, &mut back);
             }
             for i in 0..len {
                 assert_eq!(back[i], half::f16::from_f32(wide[i]).to_f32());

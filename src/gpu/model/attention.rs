@@ -2,7 +2,7 @@
 
 use super::record::Recorder;
 use crate::gpu::Args;
-use crate::step::{Attend, Attention, PAGE_TOKENS, Rows};
+use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
 /// Positions of one part of an attention (`SPLIT` of `hip/ops/attention/paged.hip`).
@@ -12,13 +12,13 @@ const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
 
-/// Numbers of one page of the cache, all layers.
-pub fn page_numbers(layers: usize, shape: &Attention) -> usize {
-    layers * layer_numbers(shape)
-}
-
-fn layer_numbers(shape: &Attention) -> usize {
-    shape.kv_heads * 2 * PAGE_TOKENS * shape.head_dim.next_multiple_of(8)
+/// How the names of kernels for a kind of cache end.
+fn suffix(kv: KvType) -> &'static str {
+    match kv {
+        KvType::F16 => "",
+        KvType::Q8 => "_q8",
+        KvType::Q4 => "_q4",
+    }
 }
 
 /// Groups of query heads that one block takes.
@@ -80,8 +80,8 @@ impl Recorder<'_> {
         let args = self
             .norm_of(args, k_norm)
             .buffer(&memory.rope, 0)
-            .u64(page_numbers(self.schedule.layers, &shape) as u64)
-            .u64((layer * layer_numbers(&shape)) as u64)
+            .u64((self.schedule.layers * shape.layer_bytes(self.kv)) as u64)
+            .u64((layer * shape.layer_bytes(self.kv)) as u64)
             .u32(self.bucket.pages as u32)
             .u32(shape.kv_heads as u32)
             .u32(shape.head_dim as u32)
@@ -96,8 +96,8 @@ impl Recorder<'_> {
         ];
         let grid = [tokens as u32, shape.kv_heads as u32, 1];
         let writes = [memory.cache.whole()];
-        let kernel = "mlxrocm_attention_write";
-        self.launch(kernel, grid, 64, 0, args, &reads, &writes)
+        let kernel = format!("mlxrocm_attention_write{}", suffix(self.kv));
+        self.launch(&kernel, grid, 64, 0, args, &reads, &writes)
     }
 
     /// Attention of tiles of queries.
@@ -121,7 +121,7 @@ impl Recorder<'_> {
         let writes = [self.range(attend.out, 0, tokens)];
         let grid = [self.bucket.tiles() as u32, attend.shape.heads as u32, 1];
         let threads = 4 * self.weights.device.facts().wave_size;
-        let kernel = format!("mlxrocm_attention_flash_{dim}");
+        let kernel = format!("mlxrocm_attention_flash_{dim}{}", suffix(self.kv));
         self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
     }
 
@@ -134,16 +134,17 @@ impl Recorder<'_> {
         by_token: bool,
     ) -> Result<()> {
         let Attend { q, out, shape, .. } = attend;
-        let kernel = match shape.head_dim {
-            0..=32 => "mlxrocm_attention_paged_32",
-            33..=64 => "mlxrocm_attention_paged_64",
-            65..=128 => "mlxrocm_attention_paged_128",
-            129..=256 => "mlxrocm_attention_paged_256",
+        let columns = match shape.head_dim {
+            0..=32 => 32,
+            33..=64 => 64,
+            65..=128 => 128,
+            129..=256 => 256,
             more => {
                 let message = format!("heads of {more} columns: GPUs take at most 256");
                 return Err(Error::Unsupported(message));
             }
         };
+        let kernel = format!("mlxrocm_attention_paged_{columns}{}", suffix(self.kv));
         let memory = self.memory;
         let parts = (self.bucket.pages * PAGE_TOKENS).div_ceil(SPLIT);
         let groups = head_groups(&shape) as u32;
@@ -189,7 +190,7 @@ impl Recorder<'_> {
                 .f32(shape.scale)
                 .f32(attend.k_norm.map_or(0.0, |n| n.eps));
             let grid = [now as u32, groups, parts as u32];
-            self.launch(kernel, grid, 256, 0, args, &reads, &writes)?;
+            self.launch(&kernel, grid, 256, 0, args, &reads, &writes)?;
             done += now;
         }
         Ok(())
@@ -213,8 +214,8 @@ impl Recorder<'_> {
     /// Those that say where the cache is and what the heads are.
     fn attend_shape(&self, args: Args, attend: Attend) -> Args {
         let (shape, rope) = (attend.shape, &self.schedule.rope);
-        args.u64(page_numbers(self.schedule.layers, &shape) as u64)
-            .u64((attend.layer * layer_numbers(&shape)) as u64)
+        args.u64((self.schedule.layers * shape.layer_bytes(self.kv)) as u64)
+            .u64((attend.layer * shape.layer_bytes(self.kv)) as u64)
             .u32(self.bucket.pages as u32)
             .u32(shape.heads as u32)
             .u32(shape.kv_heads as u32)

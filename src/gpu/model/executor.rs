@@ -1,6 +1,6 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
-use super::attention::{PARTS_BYTES, SPLIT, head_groups, page_numbers, part_bytes, tile_dim};
+use super::attention::{PARTS_BYTES, SPLIT, head_groups, part_bytes, tile_dim};
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
 use super::record::{Memory, Recorder};
@@ -8,7 +8,8 @@ use super::turns::Turns;
 use super::weights::GpuWeights;
 use crate::gpu::{Device, DeviceBuffer, ModeReason, PinnedBuffer, Program, ProgramMode, Stream};
 use crate::step::{
-    CHOSEN, Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, Step,
+    CHOSEN, Choice, Epilogue, KvType, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
+    Step,
 };
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -30,10 +31,11 @@ pub struct GpuExecutor {
     programs: HashMap<Bucket, Program>,
     max_rows: usize,
     pages: usize,
+    kv: KvType,
 }
 
 impl GpuExecutor {
-    /// A forward state for up to `max_rows` tokens a call and `pages` KV pages.
+    /// A forward state for up to `max_rows` tokens a call and `pages` KV pages of this kind.
     ///
     /// # Errors
     /// `OutOfMemory` if it does not fit beside the weights.
@@ -42,14 +44,14 @@ impl GpuExecutor {
         schedule: Schedule,
         max_rows: usize,
         pages: usize,
+        kv: KvType,
     ) -> Result<GpuExecutor> {
         let device = weights.device.clone();
         let stream = device.stream()?;
         let max_rows = max_rows.max(1);
         let shape = schedule.attention;
-        let cache_bytes = page_numbers(schedule.layers, &shape)
+        let cache_bytes = (schedule.layers * shape.layer_bytes(kv))
             .checked_mul(pages)
-            .and_then(|numbers| numbers.checked_mul(2))
             .ok_or_else(|| {
                 Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
             })?;
@@ -97,6 +99,7 @@ impl GpuExecutor {
             programs: HashMap::new(),
             max_rows,
             pages,
+            kv,
         })
     }
 
@@ -280,6 +283,7 @@ impl GpuExecutor {
                 weights: &self.weights,
                 schedule: &self.schedule,
                 memory: &self.memory,
+                kv: self.kv,
                 inputs: &self.inputs,
                 bucket,
             }

@@ -148,14 +148,11 @@ impl MatrixForm {
             }
         };
         let (kernel_rows, batch) = if rows == 1 { (1, 4) } else { (many_rows, 2) };
-        let sum_cols = match facts.platform {
-            Platform::Hip => 8,
-            Platform::Cuda => form.group,
-        };
         let padded = form.units(cols) * form.unit_blocks() * BLOCK;
-        let partial = 2 * batch * TILE_ROWS * kernel_rows * teams * 4;
-        let fixed = partial + batch * TILE_ROWS * kernel_rows * 4 + teams * 4 + 32;
-        ring + fixed + rows * ((padded + 32) * 2 + padded / sum_cols * 4)
+        let partial = 2 * batch * TILE_ROWS * kernel_rows * (teams + 4) * 4;
+        let fixed = partial + kernel_rows * teams * 4 + 32;
+        let a_row = 2 * (padded.next_multiple_of(128) + 64) + padded / form.group * 8;
+        ring + fixed + rows * a_row
     }
 
     /// The most rows one launch takes; 0 if the device has too little shared memory for one.

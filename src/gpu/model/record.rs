@@ -8,7 +8,7 @@ use super::matmul::{
 use super::pack::TILE_ROWS;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
-use crate::step::{BufferId, Epilogue, Norm, Product, Rows, Schedule, Step};
+use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step};
 use crate::{Error, Result};
 
 /// The device memory of a forward state.
@@ -40,6 +40,7 @@ pub struct Recorder<'a> {
     pub weights: &'a GpuWeights,
     pub schedule: &'a Schedule,
     pub memory: &'a Memory,
+    pub kv: KvType,
     pub inputs: &'a DeviceBuffer,
     pub bucket: Bucket,
 }

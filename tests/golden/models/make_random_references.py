@@ -7,7 +7,8 @@ usage: make_random_references.py DIRECTORY
 
 Writes random.json (for all models: the tokens, the positions whose logits are kept, a prompt; for each model its
 CRC-32, vocabulary, and 24 greedy tokens after the prompt with margins and log-probabilities) and random.bin
-(float32 little-endian: for each model in the order of random.json, for each position, the logits).
+(float32 little-endian: for each model in the order of random.json, for each position, the logits). The same of
+CACHES for some models over each quantized KV cache: random_kv.bin.
 """
 
 import json
@@ -23,6 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOKENS = [(37 * i + 11 * (i // 7) + 5) % 316 for i in range(96)]
 POSITIONS = [1, 40, 95]
 PROMPT, GREEDY = TOKENS[:9], 24
+# Models whose logits over quantized KV caches are kept too.
+CACHES = ["llama-q4_1.gguf", "qwen2-q6_k.gguf", "mistral-mlx-window", "qwen3-mlx-wide-heads"]
 
 
 def checksum(path):
@@ -44,12 +47,17 @@ def log_softmax(row):
 
 def main():
     folder = sys.argv[1]
-    models, logits = {}, []
+    models, logits, caches = {}, [], []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         m = plain_model.read(path)
         rows = plain_model.forward(m, TOKENS)
         logits.append(rows[POSITIONS].astype("<f4"))
+        if name in CACHES:
+            for kv in ("q8", "q4"):
+                other = plain_model.forward(m, TOKENS, kv)
+                caches.append(other[POSITIONS].astype("<f4"))
+                print(f"{name}, {kv}: logits differ by up to {np.abs(other - rows).max():.4f}")
         ids, greedy, margins, logprobs = list(PROMPT), [], [], []
         for _ in range(GREEDY):
             row = plain_model.forward(m, ids)[-1]
@@ -67,10 +75,11 @@ def main():
             "logprobs": logprobs,
         }
         print(f"{name}: logits of standard deviation {rows.std():.2f}, smallest margin {min(margins):.3f}")
-    with open(os.path.join(HERE, "random.bin"), "wb") as out:
-        for part in logits:
-            out.write(part.tobytes())
-    text = json.dumps({"tokens": TOKENS, "positions": POSITIONS, "prompt": PROMPT})
+    for file, parts in (("random.bin", logits), ("random_kv.bin", caches)):
+        with open(os.path.join(HERE, file), "wb") as out:
+            for part in parts:
+                out.write(part.tobytes())
+    text = json.dumps({"tokens": TOKENS, "positions": POSITIONS, "prompt": PROMPT, "caches": sorted(CACHES)})
     lines = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(m)}" for name, m in models.items())
     with open(os.path.join(HERE, "random.json"), "w") as out:
         out.write(f'{text[:-1]},\n "models": {{\n  {lines}\n }}\n}}\n')

@@ -81,8 +81,29 @@ def norm(x, weight, eps):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * weight
 
 
-def forward(m, ids):
-    """Logits of every position, `[tokens, vocabulary]`."""
+def cached(x, kind):
+    """What a KV cache gives back for `x` `[tokens, heads, head_dim]`: groups of 32 columns of a head have a scale
+    (and a minimum) in float16, and codes for the rounded scale."""
+    if kind == "f16":
+        return x
+    tokens, heads, dims = x.shape
+    out = np.empty_like(x)
+    for first in range(0, dims, 32):
+        part = x[..., first : first + 32]
+        if kind == "q8":
+            least, codes = 0.0, (-127, 127)
+            scale = np.abs(part).max(-1, keepdims=True) / 127
+        else:
+            least, codes = part.min(-1, keepdims=True).astype(np.float16).astype(np.float64), (0, 15)
+            scale = (part.max(-1, keepdims=True) - least) / 15
+        scale = scale.astype(np.float16).astype(np.float64)
+        out[..., first : first + 32] = np.clip(np.rint((part - least) / scale), *codes) * scale + least
+    return out
+
+
+def forward(m, ids, cache="f16"):
+    """Logits of every position, `[tokens, vocabulary]`. Keys and values as a cache of this kind gives them back
+    ("f16": unchanged)."""
     w, n = m.weights, len(ids)
     positions = np.arange(n)
     visible = positions[None, :] <= positions[:, None]
@@ -104,6 +125,7 @@ def forward(m, ids):
             q = norm(q, w[p + "self_attn.q_norm.weight"], m.eps)
             k = norm(k, w[p + "self_attn.k_norm.weight"], m.eps)
         q, k = rotate(q, m, positions), rotate(k, m, positions)
+        k, v = cached(k, cache), cached(v, cache)
         mixed = np.empty_like(q)
         for head in range(m.heads):
             kv = head // (m.heads // m.kv_heads)

@@ -10,7 +10,8 @@ mod scales;
 pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
 pub use scales::expand_scales;
 
-use super::{Kernels, SimdLevel, body, portable};
+use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};
+use crate::step::KvType;
 use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
@@ -21,8 +22,10 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile: dense::dense_tile,
     rms_norm,
     swiglu,
-    widen,
     narrow,
+    kv_group,
+    kv_keys,
+    kv_values,
     attend_page: attention::attend_page,
     attend_columns: attention::attend_columns,
 };
@@ -63,4 +66,19 @@ fn narrow(src: &[f32], dst: &mut [u16]) {
         }
     }
     portable::narrow(rest, to_rest);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn kv_group(kind: KvType, x: &[f32]) -> KvGroup {
+    kv::quantize(kind, x)
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn kv_keys(kind: KvType, page: &[u16], out: &mut [f32]) {
+    kv::keys(|from, to| widen(from, to), kind, page, out);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn kv_values(kind: KvType, page: &[u16], out: &mut [f32]) {
+    kv::values(|from, to| widen(from, to), kind, page, out);
 }
