@@ -3,7 +3,7 @@
 use crate::gpu;
 use crate::subject::*;
 use mlxrocm::gpu::GraphPolicy;
-use mlxrocm::model::{CHOSEN, Choice, Slice, Wanted};
+use mlxrocm::model::{CHOSEN, Choice, KvType, Slice, Wanted};
 use mlxrocm::session::{FinishReason, Request, Sampling, Session};
 
 /// Driver calls that wait for the device, or ask whether it is done.
@@ -25,7 +25,7 @@ fn steps_follow_each_other() {
     let device = gpu.device();
     device.set_graph_policy(GraphPolicy::On);
     let model = load_on_gpu().unwrap();
-    let mut forward = model.new_forward(4, 8).unwrap();
+    let mut forward = model.new_forward(4, 8, KvType::F16).unwrap();
     let slice = |tokens, start| Slice {
         tokens,
         start,
@@ -56,7 +56,7 @@ fn steps_follow_each_other() {
     let history = [&prompt[..], &tokens].concat();
     let mut one_by_one: Vec<u32> = vec![];
     for end in prompt.len()..prompt.len() + STEPS {
-        let mut forward = model.new_forward(4, 40).unwrap();
+        let mut forward = model.new_forward(4, 40, KvType::F16).unwrap();
         assert!(
             forward
                 .queue(&[slice(&history[..end], 0)], &greedy)
