@@ -4,7 +4,7 @@
 
 mod choice;
 
-pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN};
+pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
 
 /// Tokens of one KV cache page.
 pub const PAGE_TOKENS: usize = 32;

@@ -18,7 +18,7 @@
 //   shuffle_xor<M>(v) shuffle(v, lane) shuffle_down(v, n) broadcast(v, lane)   u32, i32, f32, f16x2
 //   ballot(bool) -> wave_mask, uniform(u32) (value known equal in all lanes), popcount, leading_zeros
 //   fast_exp2 fast_log2 fast_rcp fast_rsqrt fast_sqrt     about 1 ulp, denormals may be flushed
-//   mul_add (fused), minimum, maximum (f32, u32, i32), round_down, round_even, absolute
+//   mul_add (fused), product (rounded: never fused), minimum, maximum (f32, u32, i32), round_down, round_even, absolute
 //   to_f32(f16 | bf16), to_f16, to_bf16 (round to nearest even), and pairs: low, high, pack_f16x2,
 //   pack_bf16x2, f16x2 arithmetic add, sub, mul, mul_add; dot2(f16x2 | bf16x2, same, f32)
 //   dot4(u32 a, u32 b, i32 c)           c + sum of four products of signed bytes

@@ -296,6 +296,13 @@ DEVICE void store16_stream(void *to, u32x4 value) {
     __builtin_nontemporal_store(__builtin_bit_cast(amd_u32x4, value), (amd_u32x4 *)to);
 }
 
+// The asm keeps the compiler from fusing it with an addition.
+DEVICE f32 product(f32 a, f32 b) {
+    f32 p = a * b;
+    asm("" : "+v"(p));
+    return p;
+}
+
 DEVICE u32 atomic_add(u32 *to, u32 value) {
     return __hip_atomic_fetch_add(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }

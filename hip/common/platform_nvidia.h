@@ -282,6 +282,12 @@ DEVICE void store16_stream(void *to, u32x4 value) {
                  : "memory");
 }
 
+DEVICE f32 product(f32 a, f32 b) {
+    f32 p;
+    asm("mul.rn.f32 %0, %1, %2;" : "=f"(p) : "f"(a), "f"(b));
+    return p;
+}
+
 DEVICE u32 atomic_add(u32 *to, u32 value) {
     u32 old;
     asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(to), "r"(value) : "memory");

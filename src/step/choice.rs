@@ -65,3 +65,9 @@ impl Choice<'_> {
         self.recent.iter().map(|part| part.len()).sum::<usize>() + own
     }
 }
+
+/// A `top_p` of 2^32, if it leaves anything out.
+pub fn top_p_bits(top_p: f32) -> Option<u32> {
+    let used = top_p > 0.0 && top_p < 1.0;
+    used.then(|| ((f64::from(top_p) * 2f64.powi(32)) as u32).max(1))
+}

@@ -297,3 +297,66 @@ fn argmax_finds_the_first_of_the_largest() {
         assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
     });
 }
+
+/// Rows of a table by token, by what the step before chose, and of no token at all.
+#[test]
+fn embed_takes_given_and_chosen_tokens() {
+    const CHOSEN: u32 = 1 << 31;
+    on_every_target(|bench| {
+        let (vocabulary, columns) = (20, 300);
+        let mut random = Prng::new(12);
+        let table: Vec<f32> = (0..vocabulary * columns)
+            .map(|_| f16::from_f32((random.u64() % 2001) as f32 / 500.0 - 2.0).to_f32())
+            .collect();
+        let halves =
+            |bits: &dyn Fn(f32) -> u16| pairs(&table.iter().map(|x| bits(*x)).collect::<Vec<_>>());
+        let round = |x: &f32| bf16::from_f32(*x).to_f32();
+        let rounded: Vec<f32> = table.iter().map(round).collect();
+        let tokens = [
+            3,
+            CHOSEN + 1,
+            u32::MAX,
+            CHOSEN,
+            19,
+            CHOSEN + 2,
+            20,
+            CHOSEN + 3,
+        ];
+        let choices = [7, 0, u32::MAX];
+        let resolved = [3, 0, u32::MAX, 7, 19, u32::MAX, 20, CHOSEN + 3];
+        for (name, data, expected) in [
+            ("mlxrocm_embed_f32", bits(&table), &table),
+            (
+                "mlxrocm_embed_f16",
+                halves(&|x| f16::from_f32(x).to_bits()),
+                &table,
+            ),
+            (
+                "mlxrocm_embed_bf16",
+                halves(&|x| bf16::from_f32(x).to_bits()),
+                &rounded,
+            ),
+        ] {
+            let [data, given, chosen] = [&data[..], &tokens, &choices].map(|v| bench.buffer(v));
+            let out = bench.buffer(&vec![1; tokens.len() * columns]);
+            let args = Args::new()
+                .buffer(&data, 0)
+                .buffer(&given, 0)
+                .buffer(&chosen, 0)
+                .buffer(&out, 0)
+                .u32(choices.len() as u32)
+                .u32(vocabulary as u32)
+                .u32(columns as u32);
+            let kernel = bench.device.kernel(name).unwrap();
+            bench.launch(&kernel, [tokens.len() as u32, 1, 1], 256, 0, &args);
+            assert_eq!(bench.values(&given), resolved);
+            for (row, token) in bench.values(&out).chunks(columns).zip(resolved) {
+                let first = token as usize * columns;
+                match token < vocabulary as u32 {
+                    true => assert_eq!(row, bits(&expected[first..first + columns]), "{name}"),
+                    false => assert!(row.iter().all(|bits| *bits == 0), "{name}"),
+                }
+            }
+        }
+    });
+}

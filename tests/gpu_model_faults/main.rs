@@ -11,4 +11,5 @@ mod loss;
 mod refusal;
 mod room;
 mod small;
+mod steps;
 mod subject;

@@ -1,6 +1,6 @@
 // token[r] = a draw from the softmax of what top-k, top-p and min-p leave of logits[r], or the first of
-// the largest. Bias and penalties are put into the logits before. Steps and their order are those of the
-// host's sampler; so is the result, but for rounding at the edges.
+// the largest. Bias and penalties are put into the logits before. Steps, their order and every rounding are
+// those of the host's sampler (src/session/sampling), so the same logits give the same token there.
 //
 // Launch: 1024 threads, a block a row. `choices`: CHOICE_WORDS numbers a row (struct Choice, then the
 // lists). A list's token of CHOSEN is the one that the row itself ran: tokens[wanted[r]].
@@ -61,12 +61,12 @@ DEVICE f32 logit_of(u32 key) { return bits_f32(key ^ (key >> 31 ? 0x80000000u : 
 // e^x of x <= 0 in units of 2^-40, 0 from e^-29 on: the exponential of src/session/sampling/exp.rs.
 DEVICE u64 weight(f32 x) {
     const f32 clamped = x > -40.0f ? x : -40.0f;
-    const f32 n = round_even(clamped * 1.44269504f);
-    const f32 r = clamped - n * 0.693359375f - n * -2.12194440e-4f;
+    const f32 n = round_even(product(clamped, 1.44269504f));
+    const f32 r = clamped - product(n, 0.693359375f) - product(n, -2.12194440e-4f);
     f32 e = 1.0f / 5040.0f;
-    e = e * r + 1.0f / 720.0f, e = e * r + 1.0f / 120.0f, e = e * r + 1.0f / 24.0f, e = e * r + 1.0f / 6.0f;
-    e = e * r + 0.5f, e = e * r + 1.0f, e = e * r + 1.0f;
-    return ((u64)(u32)(e * 1073741824.0f) << 10) >> (u32)(i32)-n;
+    e = product(e, r) + 1.0f / 720.0f, e = product(e, r) + 1.0f / 120.0f, e = product(e, r) + 1.0f / 24.0f;
+    e = product(e, r) + 1.0f / 6.0f, e = product(e, r) + 0.5f, e = product(e, r) + 1.0f, e = product(e, r) + 1.0f;
+    return ((u64)(u32)product(e, 1073741824.0f) << 10) >> (u32)(i32)-n;
 }
 
 DEVICE u64 high_product(u64 a, u64 b) {
@@ -77,6 +77,12 @@ DEVICE u64 high_product(u64 a, u64 b) {
 
 DEVICE u64 shuffle64(u64 v, u32 lane) {
     return (u64)shuffle((u32)(v >> 32), lane) << 32 | shuffle((u32)v, lane);
+}
+
+template <int MASK = WAVE / 2> DEVICE u64 wave_sum64(u64 v) {
+    v += (u64)shuffle_xor<MASK>((u32)(v >> 32)) << 32 | shuffle_xor<MASK>((u32)v);
+    if constexpr (MASK > 1) v = wave_sum64<MASK / 2>(v);
+    return v;
 }
 
 // The sum over the threads up to and with this one. The barriers are inside.
@@ -123,7 +129,8 @@ template <typename F> DEVICE u64 sum_tiles(const f32 *row, u32 cols, Shared &sha
         }
         UNROLL for (u32 i = 0; i < EACH; i++)
             if (base + i * THREADS + thread_x() < cols) sum += value(base + i * THREADS + thread_x(), l[i]);
-        if (sum != 0) atomic_add(&shared.tiles[base / TILE], sum);
+        sum = wave_sum64(sum);
+        if (lane_id() == 0) atomic_add(&shared.tiles[base / TILE], sum);
     }
     barrier();
     u64 total = 0;
@@ -239,8 +246,8 @@ DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own) {
         // What a step before could not choose is no token.
         if (first && token != NO_TOKEN && token != ALL_BANNED && is_finite(row[token])) {
             f32 l = row[token];
-            l = l > 0.0f ? l / choice.repetition : l * choice.repetition;
-            row[token] = clamp(l - ((f32)count * choice.frequency + choice.presence));
+            l = l > 0.0f ? l / choice.repetition : product(l, choice.repetition);
+            row[token] = clamp(l - (product((f32)count, choice.frequency) + choice.presence));
         }
     }
     barrier();

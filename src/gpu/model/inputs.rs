@@ -3,7 +3,7 @@
 //! the program runs.
 
 use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
-use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice};
+use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice, top_p_bits};
 use crate::{Error, Result};
 
 /// A row of the batch, or of the wanted logits, that is not used.
@@ -183,14 +183,10 @@ impl Bucket {
 
 /// `struct Choice` of `hip/ops/rows/sample.hip` and its lists.
 fn put_choice(choice: &Choice<'_>, mut put: impl FnMut(usize, u32)) {
-    let top_p = match choice.top_p {
-        p if p > 0.0 && p < 1.0 => ((f64::from(p) * 2f64.powi(32)) as u32).max(1),
-        _ => 0,
-    };
     let numbers = [
         choice.temperature.to_bits(),
         choice.top_k,
-        top_p,
+        top_p_bits(choice.top_p).unwrap_or(0),
         choice.min_p.ln().to_bits(),
         (choice.random >> 32) as u32,
         choice.random as u32,

@@ -38,6 +38,13 @@ pub(super) fn exp_nonpositive(x: f32) -> f32 {
     if x >= SMALLEST { e * power } else { 0.0 }
 }
 
+/// A weight of at most 1 in units of 2^-40. Sums of these do not depend on their order, so that devices
+/// can come to the same ones.
+#[inline(always)]
+pub(super) fn units(weight: f32) -> u64 {
+    (weight * (1u64 << 40) as f32) as u64
+}
+
 /// Σ e^((l − max) / temperature), for `max` the largest of `logits`.
 pub(super) fn sum_exp(logits: &[f32], max: f32, temperature: f32) -> f64 {
     let mut total = 0.0f64;

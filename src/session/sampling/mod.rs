@@ -16,6 +16,11 @@
 //! The random number of step 8 is a function of the seed and of the token's position in the
 //! generation only ([`philox`]): neither the batch nor the time matters.
 //!
+//! A device that chooses tokens itself is told how by a [`Choice`](crate::model::Choice), and gives the
+//! same token for the same logits: every rounding is the same, sums are of integers, and the draw goes
+//! through what is left in the order of the vocabulary, there and here. Log-probabilities, more than 64 biases and penalties of more than 64 tokens
+//! are left to the host, which samples all rows of such a step.
+//!
 //! Log-probabilities are `ln softmax` of the model's own logits, before step 1.
 
 mod exp;

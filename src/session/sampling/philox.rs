@@ -35,13 +35,9 @@ pub fn random_bits(seed: u64, position: u64) -> u64 {
 }
 
 /// The same as a number in `[0, 1)`.
+#[cfg(test)]
 pub fn uniform(seed: u64, position: u64) -> f64 {
-    share(random_bits(seed, position))
-}
-
-/// Random bits as a number in `[0, 1)`.
-pub fn share(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    (random_bits(seed, position) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A request's sampler: parameters, the tokens that penalties look at, and the steps of the chain.
 
-use super::exp::{exp_nonpositive, sum_exp, weights};
-use super::philox::{random_bits, share};
+use super::exp::{exp_nonpositive, sum_exp, units, weights};
+use super::philox::random_bits;
 use super::select::{Candidate, at_least, best_first, block_maxima, first_of, top_k};
 use crate::model::{ALL_BANNED, Choice, NO_TOKEN};
 use crate::session::{Sampling, TokenLogprob};
+use crate::step::top_p_bits;
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 
@@ -37,7 +38,7 @@ pub struct Scratch {
     floats: Vec<f32>,
     candidates: Vec<Candidate>,
     undo: Vec<(u32, f32)>,
-    masses: Vec<f64>,
+    sums: Vec<u64>,
     edge: Vec<Candidate>,
 }
 
@@ -188,7 +189,7 @@ impl Sampler {
         let token = if self.params.temperature == 0.0 || self.params.top_k == 1 {
             first_of(logits, &scratch.maxima, max) as u32
         } else {
-            self.draw(logits, max, share(random), scratch)
+            self.draw(logits, max, random, scratch)
         };
         let (logprob, top) = match self.params.logprobs {
             0 => (None, Vec::new()),
@@ -244,43 +245,45 @@ impl Sampler {
 
     /// Steps 4 to 8. Top-k, top-p and min-p each keep the best of what was there before, so they
     /// only shorten one list. The draw goes through it in the order of the vocabulary, as devices do.
-    fn draw(&self, logits: &[f32], max: f32, u: f64, scratch: &mut Scratch) -> u32 {
+    fn draw(&self, logits: &[f32], max: f32, random: u64, scratch: &mut Scratch) -> u32 {
         let Sampling {
-            temperature,
-            top_p,
-            min_p,
-            ..
+            temperature, min_p, ..
         } = self.params;
         let k = self.params.top_k as usize;
-        let nucleus = top_p > 0.0 && top_p < 1.0;
+        // The share of a mass that the nucleus has.
+        let top_p = top_p_bits(self.params.top_p);
+        let goal = |top_p: u32, total: u64| {
+            (((u128::from(total) * u128::from(top_p)) >> 32) as u64).max(1)
+        };
         let Scratch {
             maxima,
             floats,
             candidates,
-            masses,
+            sums,
             edge,
             ..
         } = scratch;
         if k > 0 && k < logits.len() {
             top_k(logits, maxima, k, candidates, floats);
-            if nucleus {
-                let total = candidates.iter().map(|c| mass(c, max)).sum::<f64>();
-                if let Some(n) = reach(candidates, max, f64::from(top_p) * total) {
+            if let Some(top_p) = top_p {
+                let total = candidates.iter().map(|c| mass(c, max)).sum();
+                if let Some(n) = reach(candidates, max, goal(top_p, total)) {
                     candidates.truncate(n);
                 }
             }
-        } else if nucleus {
-            let goal = f64::from(top_p) * sum_exp(logits, max, 1.0);
+        } else if let Some(top_p) = top_p {
+            weights(logits, max, 1.0, floats);
+            let goal = goal(top_p, floats.iter().map(|&w| units(w)).sum());
             top_k(logits, maxima, SMALL_NUCLEUS, candidates, floats);
             match reach(candidates, max, goal) {
                 Some(n) => candidates.truncate(n),
-                None => large_nucleus(logits, max, goal, candidates, floats, masses, edge),
+                None => large_nucleus(logits, max, goal, candidates, floats, sums, edge),
             }
         } else if min_p > 0.0 {
             at_least(logits, maxima, max + min_p.ln(), candidates);
         } else {
             weights(logits, max, temperature, floats);
-            return pick(floats, u) as u32;
+            return pick(floats, random, sums) as u32;
         }
         if min_p > 0.0 {
             let threshold = max + min_p.ln();
@@ -294,7 +297,7 @@ impl Sampler {
                 .map(|c| exp_nonpositive((c.0 - max) / temperature)),
         );
         // Rounding may leave nothing of a min-p of almost 1: then the best.
-        let chosen = candidates.get(pick(floats, u)).map(|c| c.1);
+        let chosen = candidates.get(pick(floats, random, sums)).map(|c| c.1);
         chosen.unwrap_or_else(|| first_of(logits, maxima, max) as u32)
     }
 
@@ -337,13 +340,13 @@ impl Sampler {
     }
 }
 
-fn mass(candidate: &Candidate, max: f32) -> f64 {
-    f64::from(exp_nonpositive(candidate.0 - max))
+fn mass(candidate: &Candidate, max: f32) -> u64 {
+    units(exp_nonpositive(candidate.0 - max))
 }
 
 /// How many candidates from the front have the mass `goal` together.
-fn reach(candidates: &[Candidate], max: f32, goal: f64) -> Option<usize> {
-    let mut sum = 0.0;
+fn reach(candidates: &[Candidate], max: f32, goal: u64) -> Option<usize> {
+    let mut sum = 0;
     for (i, candidate) in candidates.iter().enumerate() {
         sum += mass(candidate, max);
         if sum >= goal {
@@ -360,23 +363,23 @@ fn reach(candidates: &[Candidate], max: f32, goal: f64) -> Option<usize> {
 fn large_nucleus(
     logits: &[f32],
     max: f32,
-    goal: f64,
+    goal: u64,
     out: &mut Vec<Candidate>,
     floats: &mut Vec<f32>,
-    masses: &mut Vec<f64>,
+    masses: &mut Vec<u64>,
     edge: &mut Vec<Candidate>,
 ) {
     // A cast of a float to an integer saturates.
     let bucket = |l: f32| (((max - l) * STEPS) as usize).min(BUCKETS - 1);
     masses.clear();
-    masses.resize(BUCKETS, 0.0);
+    masses.resize(BUCKETS, 0);
     weights(logits, max, 1.0, floats);
     for (&l, &mass) in logits.iter().zip(floats.iter()) {
         if let Some(sum) = masses.get_mut(bucket(l)) {
-            *sum += f64::from(mass);
+            *sum += units(mass);
         }
     }
-    let mut before = 0.0;
+    let mut before = 0;
     let mut last = BUCKETS - 1;
     for (i, &m) in masses.iter().enumerate() {
         if before + m >= goal {
@@ -399,37 +402,29 @@ fn large_nucleus(
     out.extend(all().filter(is_in));
 }
 
-/// The index that `u` in `[0, 1)` falls on when every index is as wide as its weight.
-fn pick(weights: &[f32], u: f64) -> usize {
+/// The index that `random`, of 2^64, falls on when every index is as wide as its weight. `sums` is used.
+fn pick(weights: &[f32], random: u64, sums: &mut Vec<u64>) -> usize {
     const BLOCK: usize = 256;
-    // Several sums side by side, so that the additions do not wait for each other.
-    let sum = |block: &[f32]| {
-        let mut lanes = [0.0f64; 8];
-        for group in block.chunks(lanes.len()) {
-            for (sum, &w) in lanes.iter_mut().zip(group) {
-                *sum += f64::from(w);
-            }
-        }
-        lanes.iter().sum::<f64>()
-    };
-    let total: f64 = weights.chunks(BLOCK).map(sum).sum();
-    let mut left = u * total;
-    for (index, block) in weights.chunks(BLOCK).enumerate() {
-        let width = sum(block);
-        if left >= width {
-            left -= width;
+    let sum = |block: &[f32]| block.iter().map(|&w| units(w)).sum::<u64>();
+    sums.clear();
+    sums.extend(weights.chunks(BLOCK).map(sum));
+    let total: u64 = sums.iter().sum();
+    let mut left = ((u128::from(random) * u128::from(total)) >> 64) as u64;
+    for ((index, block), width) in weights.chunks(BLOCK).enumerate().zip(sums) {
+        if left >= *width {
+            left -= *width;
             continue;
         }
         for (i, &w) in block.iter().enumerate() {
-            left -= f64::from(w);
-            if left < 0.0 {
+            let width = units(w);
+            if left < width {
                 return index * BLOCK + i;
             }
+            left -= width;
         }
-        left = 0.0;
     }
-    // Rounding used up the last weight: the last index that can be drawn at all.
-    weights.iter().rposition(|&w| w > 0.0).unwrap_or(0)
+    // Nothing has a weight.
+    0
 }
 
 fn all_banned() -> Error {
