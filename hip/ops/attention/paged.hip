@@ -125,7 +125,6 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         UNROLL for (u32 i = 0; i < 8; i++) sum[h][i] = 0.0f;
     }
     for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
-        if (base != begin) load(base);
         u32x4 keys[AT_ONCE], values[AT_ONCE];
         UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
             const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
@@ -136,6 +135,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
                 keys[u] = decode<KV>(key[u]), values[u] = decode<KV>(value[u]);
             }
         }
+        if (base + TEAMS * KEYS * AT_ONCE < end) load(base + TEAMS * KEYS * AT_ONCE);
         UNROLL for (u32 h = 0; h < HEADS; h++) {
             if (h >= heads) break;
             f32 score[AT_ONCE], most = top[h];

@@ -410,7 +410,7 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
                     add_block<Q, R>(of_block, scale_of, (share.from + done) * Q::UNIT + block, g, t, p.rows, s, sums);
                 };
                 // As many blocks at a time as registers are there for.
-                constexpr u32 BLOCKS = R > 1 ? 1 : Q::GROUP == 16 ? 2 : 4;
+                constexpr u32 BLOCKS = R > 1 ? (Q::GROUP == 64 ? 2 : 1) : Q::GROUP == 16 ? 2 : 4;
                 u32 block = 0;
                 for (; block + BLOCKS <= n * Q::UNIT; block += BLOCKS) {
                     UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
