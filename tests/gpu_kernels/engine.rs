@@ -289,12 +289,15 @@ fn argmax_finds_the_first_of_the_largest() {
         data[2 * columns + 5_000] = f32::NAN;
         data[3 * columns + 1] = f32::NEG_INFINITY;
         let (from, to) = (bench.buffer(&bits(&data)), bench.buffer(&[0; 4]));
-        let args = Args::new().buffer(&from, 0).buffer(&to, 0);
+        let (parts, counters) = (bench.buffer(&[7; 4 * 32 * 3]), bench.buffer(&[0; 4]));
         let kernel = bench.device.kernel("mlxrocm_argmax_f32").unwrap();
+        let args = Args::new().buffer(&from, 0).buffer(&to, 0);
+        let args = args.buffer(&parts, 0).buffer(&counters, 0);
         let args = args.u32(columns as u32);
-        bench.launch(&kernel, [4, 1, 1], 1024, 0, &args);
+        bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
         let none = u32::MAX;
         assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
+        assert_eq!(bench.values(&counters), [0; 4]);
     });
 }
 

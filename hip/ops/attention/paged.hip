@@ -54,7 +54,8 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     const u32 a_key_head = p.heads / p.kv_heads, groups = (a_key_head + HEADS - 1) / HEADS;
     const u32 kv_head = block_y() / groups, first = block_y() % groups * HEADS;
     const u32 heads = a_key_head - first < HEADS ? a_key_head - first : HEADS;
-    const u32 token = p.tokens[query], row = p.by_token ? token : query;
+    // Then the list names every row.
+    const u32 token = writes ? query : p.tokens[query], row = p.by_token ? token : query;
     if (row == UNUSED) return;
     const u32 position = token == UNUSED ? UNUSED : p.positions[token];
     if (position == UNUSED) {

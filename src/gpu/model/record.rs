@@ -45,6 +45,9 @@ pub struct Recorder<'a> {
     pub bucket: Bucket,
 }
 
+/// Blocks that share a row of logits (`BLOCKS` of `hip/ops/rows/argmax.hip`).
+const ARGMAX_BLOCKS: u32 = 32;
+
 impl Recorder<'_> {
     /// Records all steps.
     pub fn record(&mut self) -> Result<()> {
@@ -109,14 +112,20 @@ impl Recorder<'_> {
     /// The tokens with the largest logits.
     fn argmax(&mut self) -> Result<()> {
         let (rows, vocab) = (self.bucket.wanted, self.schedule.vocab_size);
-        let (logits, tokens) = (&self.memory.logits, &self.memory.tokens);
+        let memory = self.memory;
         let args = Args::new()
-            .buffer(logits, 0)
-            .buffer(tokens, 0)
+            .buffer(&memory.logits, 0)
+            .buffer(&memory.tokens, 0)
+            .buffer(&memory.parts, 0)
+            .buffer(&memory.counters, 0)
             .u32(vocab as u32);
-        let reads = [logits.range(0, (rows * vocab * 4) as u64)];
-        let writes = [tokens.range(0, (rows * 4) as u64)];
-        let grid = [rows as u32, 1, 1];
+        let reads = [memory.logits.range(0, (rows * vocab * 4) as u64)];
+        let writes = [
+            memory.tokens.range(0, (rows * 4) as u64),
+            memory.parts.whole(),
+            memory.counters.whole(),
+        ];
+        let grid = [rows as u32, ARGMAX_BLOCKS, 1];
         self.launch("mlxrocm_argmax_f32", grid, 1024, 0, args, &reads, &writes)
     }
 
