@@ -8,6 +8,7 @@ mod panels;
 mod scales;
 
 pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
+pub use panels::{Part, settle};
 pub use scales::expand_scales;
 
 use super::{Kernels, SimdLevel, body, portable};
