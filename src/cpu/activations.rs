@@ -43,7 +43,7 @@ impl BlockMeta {
     pub fn new(scale: f32, low: i32, high: i32) -> BlockMeta {
         BlockMeta {
             scale,
-            sum: (low + high) as f32,
+            sum: low as f32 + high as f32,
             sum_low: low as f32,
             sum_high: high as f32,
         }

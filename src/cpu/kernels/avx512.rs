@@ -226,8 +226,9 @@ fn several<const BITS: usize>(
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
+        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
         macro_rules! part {
-            ($from:expr, $entry:expr, $begins:expr) => {
+            ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
                 Part {
                     ints,
                     words,
@@ -235,19 +236,17 @@ fn several<const BITS: usize>(
                     meta,
                     entry: &scales[$entry],
                     begins: $begins,
+                    ends: $ends,
                     sums,
+                    out,
                 }
             };
         }
-        let begins = b % SPAN == 0;
         if tile.halves() {
-            panels::<8>(part!(0, 0, begins));
-            panels::<8>(part!(8, 1, false));
+            panels::<8>(part!(0, 0, begins, false));
+            panels::<8>(part!(8, 1, false, ends));
         } else {
-            panels::<16>(part!(0, 0, begins));
-        }
-        if ends_span(b, x.blocks) {
-            avx2::settle(meta, sums, out);
+            panels::<16>(part!(0, 0, begins, ends));
         }
     }
 }
@@ -263,7 +262,9 @@ fn panels<const PAIRS: usize>(part: Part<'_>) {
         meta,
         entry,
         begins,
+        ends,
         sums,
+        out,
     } = part;
     let rows = meta.len();
     assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && sums.len() >= rows);
@@ -302,6 +303,9 @@ fn panels<const PAIRS: usize>(part: Part<'_>) {
             }
         }
         row += n;
+    }
+    if ends {
+        avx2::settle(meta, sums, out);
     }
 }
 

@@ -4,7 +4,7 @@
 //! Several token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all of them. One
 //! token row: codes are unpacked in registers.
 
-use super::panels::{Part, panels, settle};
+use super::panels::{Part, panels};
 use super::scales::{expand_scales, load16, scaled};
 use crate::cpu::activations::{Group, SPAN, ends_span};
 use crate::cpu::kernels::{ScaleEntry, Tile, TileParts, TileScratch};
@@ -256,8 +256,9 @@ fn several<const BITS: usize>(
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
+        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
         macro_rules! part {
-            ($from:expr, $entry:expr, $begins:expr) => {
+            ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
                 Part {
                     ints,
                     words,
@@ -265,19 +266,17 @@ fn several<const BITS: usize>(
                     meta,
                     entry: &scales[$entry],
                     begins: $begins,
+                    ends: $ends,
                     sums,
+                    out,
                 }
             };
         }
-        let begins = b % SPAN == 0;
         if tile.halves() {
-            panels::<8>(part!(0, 0, begins));
-            panels::<8>(part!(8, 1, false));
+            panels::<8>(part!(0, 0, begins, false));
+            panels::<8>(part!(8, 1, false, ends));
         } else {
-            panels::<16>(part!(0, 0, begins));
-        }
-        if ends_span(b, x.blocks) {
-            settle(meta, sums, out);
+            panels::<16>(part!(0, 0, begins, ends));
         }
     }
 }

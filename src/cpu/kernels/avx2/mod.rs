@@ -3,6 +3,8 @@
 mod activations;
 mod attention;
 mod dense;
+#[macro_use]
+mod four_rows;
 mod matmul;
 mod panels;
 mod scales;
