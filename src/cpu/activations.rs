@@ -1,7 +1,9 @@
-//! Activations as the quantized product takes them: 16-bit integers with one scale per 32 columns.
+//! Activations as the quantized product takes them: 16-bit integers with one scale per 256 columns.
 //!
 //! 16 bits keep the product at f32-level accuracy (8 bits do not: they change tokens), at twice the
-//! rate of f32 multiplies. Token rows are taken in *groups* of up to [`GROUP_ROWS`], which stay in L2
+//! rate of f32 multiplies. A scale covers a *span* of blocks, so that the products apply it once a
+//! span instead of once a block; not a whole row, in which one large element would cost all others
+//! their bits. Token rows are taken in *groups* of up to [`GROUP_ROWS`], which stay in L2
 //! while the tiles of a chunk use them, and a group in *panels* of the SIMD level's width:
 //! `ints[group][block][panel][pair][row of panel][2]`, `meta[group][block][row of group]`, so that
 //! the inner loops read memory in order.
@@ -13,17 +15,26 @@ use std::marker::PhantomData;
 /// Token rows of a group; a multiple of every level's panel.
 pub const GROUP_ROWS: usize = 96;
 
+/// Blocks of a row that share a scale.
+pub const SPAN: usize = 8;
+
+/// Whether block `b` of a row of `blocks` is the last of its span.
+#[inline(always)]
+pub fn ends_span(b: usize, blocks: usize) -> bool {
+    b % SPAN == SPAN - 1 || b + 1 == blocks
+}
+
 /// Facts about one block of 32 columns of one token row.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct BlockMeta {
-    /// x = scale · int.
+    /// x = scale · int; the same in all blocks of a span.
     pub scale: f32,
-    /// scale · sum of the 32 ints.
+    /// Sum of the 32 ints.
     pub sum: f32,
-    /// scale · sum of the first 16 ints.
+    /// Sum of the first 16 ints.
     pub sum_low: f32,
-    /// scale · sum of the last 16 ints.
+    /// Sum of the last 16 ints.
     pub sum_high: f32,
 }
 
@@ -32,9 +43,9 @@ impl BlockMeta {
     pub fn new(scale: f32, low: i32, high: i32) -> BlockMeta {
         BlockMeta {
             scale,
-            sum: scale * (low as f32 + high as f32),
-            sum_low: scale * low as f32,
-            sum_high: scale * high as f32,
+            sum: low as f32 + high as f32,
+            sum_low: low as f32,
+            sum_high: high as f32,
         }
     }
 }

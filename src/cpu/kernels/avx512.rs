@@ -1,9 +1,9 @@
 //! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
 //! everything else is the AVX2 form.
 
-use super::avx2::{self, EXPANDED, STORED_F16, ZERO_F16};
-use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words};
-use crate::cpu::activations::{BlockMeta, Group};
+use super::avx2::{self, EXPANDED, Part, STORED_F16, ZERO_F16};
+use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
+use crate::cpu::activations::{BlockMeta, Group, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{ScalarType, ScaleForm};
 use std::arch::x86_64::*;
@@ -77,7 +77,8 @@ fn matmul_tile(
         _ => EXPANDED,
     };
     let one_row = x.rows == 1;
-    let (scales, words) = scratch.parts(tile, x.blocks);
+    let parts = scratch.parts(tile, x);
+    let scales = &mut *parts.scales;
     if !one_row || direct == EXPANDED {
         avx2::expand_scales(tile.form, tile.section, scales);
     }
@@ -103,22 +104,21 @@ fn matmul_tile(
                 _ => one::<8, false, EXPANDED>(tile, scales, x, out),
             }
         }
-        (2, ..) => several::<2>(tile, scales, x, words, out),
-        (3, ..) => several::<3>(tile, scales, x, words, out),
-        (4, ..) => several::<4>(tile, scales, x, words, out),
-        (5, ..) => several::<5>(tile, scales, x, words, out),
-        (6, ..) => several::<6>(tile, scales, x, words, out),
-        _ => several::<8>(tile, scales, x, words, out),
+        (2, ..) => several::<2>(tile, parts, x, out),
+        (3, ..) => several::<3>(tile, parts, x, out),
+        (4, ..) => several::<4>(tile, parts, x, out),
+        (5, ..) => several::<5>(tile, parts, x, out),
+        (6, ..) => several::<6>(tile, parts, x, out),
+        _ => several::<8>(tile, parts, x, out),
     }
 }
 
-/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
+/// `acc + bias·x_sum + float(ints)·scale`: in units of the activations' scale.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32, x: f32) -> __m512 {
+fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32) -> __m512 {
     let acc = _mm512_fmadd_ps(bias, _mm512_set1_ps(sum), acc);
-    let value = _mm512_mul_ps(_mm512_cvtepi32_ps(ints), _mm512_set1_ps(x));
-    _mm512_fmadd_ps(value, scale, acc)
+    _mm512_fmadd_ps(_mm512_cvtepi32_ps(ints), scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
@@ -139,7 +139,8 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         ScaleForm::Zero(_, zero) => -f32::from(zero),
         _ => 0.0,
     };
-    let mut acc = _mm512_setzero_ps();
+    let mut total = _mm512_setzero_ps();
+    let mut acc = total;
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point anywhere.
         unsafe {
@@ -185,23 +186,31 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
                     }
                 };
                 let ints = _mm512_add_epi32(ints[0], ints[1]);
-                acc = flush(acc, ints, scale, bias, sum, meta.scale);
+                acc = flush(acc, ints, scale, bias, sum);
+            }
+            if ends_span(b, blocks) {
+                total = _mm512_fmadd_ps(acc, _mm512_set1_ps(meta.scale), total);
+                acc = _mm512_setzero_ps();
             }
         }
     }
     // SAFETY: `out` has one row of 16.
-    unsafe { _mm512_storeu_ps(out[0].as_mut_ptr(), acc) };
+    unsafe { _mm512_storeu_ps(out[0].as_mut_ptr(), total) };
 }
 
 /// Several token rows: each block is unpacked once and used by all of them.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
-    scales: &[ScaleEntry],
+    parts: TileParts<'_>,
     x: &Group<'_>,
-    words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
+    let TileParts {
+        scales,
+        words,
+        sums,
+    } = parts;
     out.fill([0.0; TILE_ROWS]);
     let parts = if tile.halves() { 2 } else { 1 };
     assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
@@ -217,30 +226,54 @@ fn several<const BITS: usize>(
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
+        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
+        macro_rules! part {
+            ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
+                Part {
+                    ints,
+                    words,
+                    from: $from,
+                    meta,
+                    entry: &scales[$entry],
+                    begins: $begins,
+                    ends: $ends,
+                    sums,
+                    out,
+                }
+            };
+        }
         if tile.halves() {
-            let (low, high) = (&scales[0], &scales[1]);
-            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
-            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+            panels::<8>(part!(0, 0, begins, false));
+            panels::<8>(part!(8, 1, false, ends));
         } else {
-            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
+            panels::<16>(part!(0, 0, begins, ends));
         }
     }
 }
 
-/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of twelve.
+/// All token rows × `PAIRS` pairs of a block, in panels of twelve.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
-fn panels<const PAIRS: usize>(
-    ints: &[i16],
-    words: &Words,
-    from: usize,
-    meta: &[BlockMeta],
-    sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: &mut [[f32; TILE_ROWS]],
-) {
+fn panels<const PAIRS: usize>(part: Part<'_>) {
+    let Part {
+        ints,
+        words,
+        from,
+        meta,
+        entry,
+        begins,
+        ends,
+        sums,
+        out,
+    } = part;
     let rows = meta.len();
-    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && sums.len() >= rows);
+    // The sum of a whole block, of its first or of its last half.
+    let sum = |meta: &BlockMeta| match (PAIRS, from) {
+        (16, _) => meta.sum,
+        (_, 0) => meta.sum_low,
+        _ => meta.sum_high,
+    };
     let mut row = 0;
     while row < rows {
         let n = (rows - row).min(12);
@@ -248,39 +281,53 @@ fn panels<const PAIRS: usize>(
         unsafe {
             let words = words.0.as_ptr().add(from * 32);
             let x = ints.as_ptr().add(row * BLOCK + from * 2 * n).cast::<i32>();
-            let (meta, out) = (&meta[row..row + n], out.as_mut_ptr().add(row));
+            let rows = PanelRows {
+                meta: &meta[row..row + n],
+                entry,
+                begins,
+                sums: &mut sums[row..row + n],
+            };
             match n {
-                1 => rows_part::<1, PAIRS>(x, words, meta, &sum, entry, out),
-                2 => rows_part::<2, PAIRS>(x, words, meta, &sum, entry, out),
-                3 => rows_part::<3, PAIRS>(x, words, meta, &sum, entry, out),
-                4 => rows_part::<4, PAIRS>(x, words, meta, &sum, entry, out),
-                5 => rows_part::<5, PAIRS>(x, words, meta, &sum, entry, out),
-                6 => rows_part::<6, PAIRS>(x, words, meta, &sum, entry, out),
-                7 => rows_part::<7, PAIRS>(x, words, meta, &sum, entry, out),
-                8 => rows_part::<8, PAIRS>(x, words, meta, &sum, entry, out),
-                9 => rows_part::<9, PAIRS>(x, words, meta, &sum, entry, out),
-                10 => rows_part::<10, PAIRS>(x, words, meta, &sum, entry, out),
-                11 => rows_part::<11, PAIRS>(x, words, meta, &sum, entry, out),
-                _ => rows_part::<12, PAIRS>(x, words, meta, &sum, entry, out),
+                1 => rows_part::<1, PAIRS>(x, words, &sum, rows),
+                2 => rows_part::<2, PAIRS>(x, words, &sum, rows),
+                3 => rows_part::<3, PAIRS>(x, words, &sum, rows),
+                4 => rows_part::<4, PAIRS>(x, words, &sum, rows),
+                5 => rows_part::<5, PAIRS>(x, words, &sum, rows),
+                6 => rows_part::<6, PAIRS>(x, words, &sum, rows),
+                7 => rows_part::<7, PAIRS>(x, words, &sum, rows),
+                8 => rows_part::<8, PAIRS>(x, words, &sum, rows),
+                9 => rows_part::<9, PAIRS>(x, words, &sum, rows),
+                10 => rows_part::<10, PAIRS>(x, words, &sum, rows),
+                11 => rows_part::<11, PAIRS>(x, words, &sum, rows),
+                _ => rows_part::<12, PAIRS>(x, words, &sum, rows),
             }
         }
         row += n;
     }
+    if ends {
+        avx2::settle(meta, sums, out);
+    }
+}
+
+/// What a panel's integer sums go to.
+struct PanelRows<'a> {
+    meta: &'a [BlockMeta],
+    entry: &'a ScaleEntry,
+    begins: bool,
+    sums: &'a mut [[f32; TILE_ROWS]],
 }
 
 /// `R` token rows × `PAIRS` pairs: the inner loop of prefill.
 ///
 /// # Safety
-/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 64-byte aligned; `meta` and `out` `R` rows.
+/// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 64-byte aligned; `rows` are `R`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 #[inline]
 unsafe fn rows_part<const R: usize, const PAIRS: usize>(
     x: *const i32,
     words: *const i16,
-    meta: &[BlockMeta],
     sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: *mut [f32; TILE_ROWS],
+    rows: PanelRows<'_>,
 ) {
     let mut ints = [_mm512_setzero_si512(); R];
     // SAFETY: by contract.
@@ -292,12 +339,16 @@ unsafe fn rows_part<const R: usize, const PAIRS: usize>(
                 *ints = _mm512_dpwssd_epi32(*ints, pairs, x);
             }
         }
-        let [scale, bias] = [0, 1].map(|i: usize| _mm512_loadu_ps(entry[i].as_ptr()));
+        let scale = _mm512_loadu_ps(rows.entry[0].as_ptr());
+        let bias = _mm512_loadu_ps(rows.entry[1].as_ptr());
         for (r, ints) in ints.iter().enumerate() {
-            let meta = meta.get_unchecked(r);
-            let to = out.add(r).cast::<f32>();
-            let acc = _mm512_loadu_ps(to);
-            _mm512_storeu_ps(to, flush(acc, *ints, scale, bias, sum(meta), meta.scale));
+            let meta = rows.meta.get_unchecked(r);
+            let at = rows.sums.get_unchecked_mut(r).as_mut_ptr();
+            let mut acc = _mm512_setzero_ps();
+            if !rows.begins {
+                acc = _mm512_loadu_ps(at);
+            }
+            _mm512_storeu_ps(at, flush(acc, *ints, scale, bias, sum(meta)));
         }
     }
 }

@@ -70,16 +70,32 @@ impl Tile<'_> {
 pub struct TileScratch {
     scales: Vec<ScaleEntry>,
     words: Words,
+    sums: Vec<[f32; TILE_ROWS]>,
+}
+
+/// The parts of a `TileScratch`.
+struct TileParts<'a> {
+    scales: &'a mut [ScaleEntry],
+    words: &'a mut Words,
+    /// Sums of a span's products, for each row of the group, in units of its activations' scale.
+    sums: &'a mut [[f32; TILE_ROWS]],
 }
 
 impl TileScratch {
-    /// Room for the scale entries of a tile of `blocks`, and the words.
-    fn parts(&mut self, tile: &Tile<'_>, blocks: usize) -> (&mut [ScaleEntry], &mut Words) {
-        let entries = blocks * if tile.halves() { 2 } else { 1 };
+    /// Room for a tile's product with a group.
+    fn parts(&mut self, tile: &Tile<'_>, x: &Group<'_>) -> TileParts<'_> {
+        let entries = x.blocks * if tile.halves() { 2 } else { 1 };
         if self.scales.len() < entries {
             self.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
         }
-        (&mut self.scales[..entries], &mut self.words)
+        if self.sums.len() < x.rows {
+            self.sums.resize(x.rows, [0.0; TILE_ROWS]);
+        }
+        TileParts {
+            scales: &mut self.scales[..entries],
+            words: &mut self.words,
+            sums: &mut self.sums[..x.rows],
+        }
     }
 }
 

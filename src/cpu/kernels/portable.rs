@@ -1,12 +1,12 @@
 //! The plain form of every kernel: the oracle of the SIMD levels, and what other CPUs run.
 
 use super::{
-    AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileScratch, Words,
-    body,
+    AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileParts,
+    TileScratch, Words, body,
     columns::{self, Column},
     kv,
 };
-use crate::cpu::activations::{BlockMeta, Group, RowTarget};
+use crate::cpu::activations::{BlockMeta, Group, RowTarget, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use crate::step::PAGE_TOKENS;
@@ -28,22 +28,25 @@ pub static KERNELS: Kernels = Kernels {
     attend_columns,
 };
 
-/// `scale = max|x| / 32767` per block, ints rounded to nearest even. A block with a NaN or an
+/// `scale = max|x| / 32767` per span, ints rounded to nearest even. A span with a NaN or an
 /// infinity gets a NaN scale, so that it shows in every output.
 fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
-    for (b, block) in x.chunks(BLOCK).enumerate() {
-        let max = block.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-        let poison: f32 = block.iter().map(|v| v * 0.0).sum();
+    for (s, span) in x.chunks(SPAN * BLOCK).enumerate() {
+        let max = span.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+        let poison: f32 = span.iter().map(|v| v * 0.0).sum();
         let inverse = if max > 0.0 { 32767.0 / max } else { 0.0 };
-        let mut pairs = [0u32; BLOCK / 2];
-        let mut halves = [0i32; 2];
-        for (k, &v) in block.iter().enumerate() {
-            let int = (v * inverse).round_ties_even() as i16;
-            pairs[k / 2] |= u32::from(int as u16) << (k % 2 * 16);
-            halves[k / 16] += i32::from(int);
-        }
         let scale = max / 32767.0 + poison;
-        out.put(b, &pairs, BlockMeta::new(scale, halves[0], halves[1]));
+        for (b, block) in span.chunks(BLOCK).enumerate() {
+            let mut pairs = [0u32; BLOCK / 2];
+            let mut halves = [0i32; 2];
+            for (k, &v) in block.iter().enumerate() {
+                let int = (v * inverse).round_ties_even() as i16;
+                pairs[k / 2] |= u32::from(int as u16) << (k % 2 * 16);
+                halves[k / 16] += i32::from(int);
+            }
+            let meta = BlockMeta::new(scale, halves[0], halves[1]);
+            out.put(s * SPAN + b, &pairs, meta);
+        }
     }
 }
 
@@ -131,7 +134,11 @@ fn matmul_tile(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let (scales, words) = scratch.parts(tile, x.blocks);
+    let TileParts {
+        scales,
+        words,
+        sums,
+    } = scratch.parts(tile, x);
     expand_scales(tile.form, tile.section, scales);
     let bits = tile.form.bits;
     out.fill([0.0; TILE_ROWS]);
@@ -142,7 +149,10 @@ fn matmul_tile(
     };
     for (b, block) in tile.codes.chunks_exact(block_bytes(bits)).enumerate() {
         unpack(bits, block, words);
-        for (row, out) in out.iter_mut().enumerate() {
+        if b % SPAN == 0 {
+            sums.fill([0.0; TILE_ROWS]);
+        }
+        for (row, (out, sums)) in out.iter_mut().zip(&mut *sums).enumerate() {
             let panel = row / KERNELS.panel;
             let panel_rows = KERNELS.panel.min(x.rows - panel * KERNELS.panel);
             let first = (b * x.rows + panel * KERNELS.panel) * BLOCK + row % KERNELS.panel * 2;
@@ -162,7 +172,12 @@ fn matmul_tile(
                         acc +=
                             i32::from(w[0]) * i32::from(x[0]) + i32::from(w[1]) * i32::from(x[1]);
                     }
-                    out[lane] += bias[lane] * sum + acc as f32 * meta.scale * scale[lane];
+                    sums[lane] += bias[lane] * sum + acc as f32 * scale[lane];
+                }
+            }
+            if ends_span(b, x.blocks) {
+                for (out, sum) in out.iter_mut().zip(sums) {
+                    *out += *sum * meta.scale;
                 }
             }
         }

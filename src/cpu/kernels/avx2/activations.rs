@@ -1,39 +1,60 @@
 //! Activations to 16-bit integers.
 
-use crate::cpu::activations::{BlockMeta, RowTarget};
+use crate::cpu::activations::{BlockMeta, RowTarget, SPAN};
 use crate::cpu::packed::BLOCK;
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
-    let (chunks, rest) = x.as_chunks::<BLOCK>();
+    let (blocks, rest) = x.as_chunks::<BLOCK>();
     assert!(rest.is_empty(), "activation rows are whole blocks");
-    for (b, block) in chunks.iter().enumerate() {
-        // SAFETY: `block` holds 32 floats.
-        unsafe {
-            let v: [__m256; 4] =
-                std::array::from_fn(|i| _mm256_loadu_ps(block.as_ptr().add(8 * i)));
-            let sign = _mm256_set1_ps(-0.0);
-            let abs = v.map(|v| _mm256_andnot_ps(sign, v));
-            let max = _mm256_max_ps(_mm256_max_ps(abs[0], abs[1]), _mm256_max_ps(abs[2], abs[3]));
-            let max = horizontal_max(max);
-            let zero = _mm256_setzero_ps();
-            let poison = v.iter().fold(zero, |a, &v| _mm256_fmadd_ps(v, zero, a));
-            let poison = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(poison, poison));
-            let inverse = _mm256_set1_ps(if max > 0.0 { 32767.0 / max } else { 0.0 });
-            let q = v.map(|v| _mm256_cvtps_epi32(_mm256_mul_ps(v, inverse)));
+    for (s, span) in blocks.chunks(SPAN).enumerate() {
+        let (sign, zero) = (_mm256_set1_ps(-0.0), _mm256_setzero_ps());
+        let (mut max, mut poison) = ([zero; 4], [zero; 4]);
+        for block in span {
+            let v = load(block);
+            for i in 0..4 {
+                max[i] = _mm256_max_ps(_mm256_andnot_ps(sign, v[i]), max[i]);
+                poison[i] = _mm256_fmadd_ps(v[i], zero, poison[i]);
+            }
+        }
+        let max = _mm256_max_ps(_mm256_max_ps(max[0], max[1]), _mm256_max_ps(max[2], max[3]));
+        let max = horizontal_max(max);
+        let poison = _mm256_add_ps(
+            _mm256_add_ps(poison[0], poison[1]),
+            _mm256_add_ps(poison[2], poison[3]),
+        );
+        let poison = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(poison, poison));
+        let inverse = _mm256_set1_ps(if max > 0.0 { 32767.0 / max } else { 0.0 });
+        let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
+        for (b, block) in span.iter().enumerate() {
+            let mut q = [_mm256_setzero_si256(); 4];
+            for (q, v) in q.iter_mut().zip(load(block)) {
+                *q = _mm256_cvtps_epi32(_mm256_mul_ps(v, inverse));
+            }
             let low = horizontal_sum(_mm256_add_epi32(q[0], q[1]));
             let high = horizontal_sum(_mm256_add_epi32(q[2], q[3]));
             let mut pairs = [0u32; BLOCK / 2];
             for h in 0..2 {
                 let packed = _mm256_packs_epi32(q[2 * h], q[2 * h + 1]);
                 let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-                _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), ordered);
+                // SAFETY: room for 8 pairs of 16.
+                unsafe { _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), ordered) };
             }
-            let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
-            out.put(b, &pairs, BlockMeta::new(scale, low, high));
+            out.put(s * SPAN + b, &pairs, BlockMeta::new(scale, low, high));
         }
     }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn load(block: &[f32; BLOCK]) -> [__m256; 4] {
+    let mut v = [_mm256_setzero_ps(); 4];
+    for (i, v) in v.iter_mut().enumerate() {
+        // SAFETY: 32 floats.
+        *v = unsafe { _mm256_loadu_ps(block.as_ptr().add(8 * i)) };
+    }
+    v
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -59,10 +59,13 @@ impl body::PageProducts for Lanes8 {
     ) {
         // SAFETY: by contract; reached only through `attend_page` above, which has the features.
         unsafe {
-            let mut acc: [[__m256; 2]; R] = std::array::from_fn(|r| {
-                let keep = _mm256_set1_ps(keep[r]);
-                [0, 8].map(|i| _mm256_mul_ps(_mm256_loadu_ps(out.add(r * dim + d + i)), keep))
-            });
+            // Loops instead of `from_fn` and `map`, which the compiler does not always inline here.
+            let mut acc = [[_mm256_setzero_ps(); 2]; R];
+            for (r, acc) in acc.iter_mut().enumerate() {
+                let (from, keep) = (out.add(r * dim + d), _mm256_set1_ps(keep[r]));
+                acc[0] = _mm256_mul_ps(_mm256_loadu_ps(from), keep);
+                acc[1] = _mm256_mul_ps(_mm256_loadu_ps(from.add(8)), keep);
+            }
             let mut v = v.add(d);
             for t in 0..last {
                 let (low, high) = (_mm256_loadu_ps(v), _mm256_loadu_ps(v.add(8)));
@@ -123,11 +126,16 @@ impl columns::ColumnProducts for Lanes8 {
     ) {
         // SAFETY: by contract; reached only through `attend_columns` above, which has the features.
         unsafe {
-            let keep = [0, 8].map(|i| _mm256_loadu_ps(keep.as_ptr().add(i)));
+            let (keep_low, keep_high) = (
+                _mm256_loadu_ps(keep.as_ptr()),
+                _mm256_loadu_ps(keep.as_ptr().add(8)),
+            );
             let out = out.add(d).cast::<f32>();
-            let mut acc: [[__m256; 2]; D] = std::array::from_fn(|i| {
-                [0, 1].map(|h| _mm256_mul_ps(_mm256_loadu_ps(out.add(i * 16 + 8 * h)), keep[h]))
-            });
+            let mut acc = [[_mm256_setzero_ps(); 2]; D];
+            for (i, acc) in acc.iter_mut().enumerate() {
+                acc[0] = _mm256_mul_ps(_mm256_loadu_ps(out.add(i * 16)), keep_low);
+                acc[1] = _mm256_mul_ps(_mm256_loadu_ps(out.add(i * 16 + 8)), keep_high);
+            }
             let mut v = v.add(d);
             for p in p.get_unchecked(..last) {
                 let (low, high) = (

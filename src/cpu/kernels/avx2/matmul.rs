@@ -4,10 +4,10 @@
 //! Several token rows: a block is unpacked to pairs once (1 KiB, L1) and used by all of them. One
 //! token row: codes are unpacked in registers.
 
-use super::panels::panels;
+use super::panels::{Part, panels};
 use super::scales::{expand_scales, load16, scaled};
-use crate::cpu::activations::Group;
-use crate::cpu::kernels::{ScaleEntry, Tile, TileScratch, Words};
+use crate::cpu::activations::{Group, SPAN, ends_span};
+use crate::cpu::kernels::{ScaleEntry, Tile, TileParts, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{ScalarType, ScaleForm};
 use std::arch::x86_64::*;
@@ -78,7 +78,8 @@ pub fn matmul_tile(
         _ => EXPANDED,
     };
     let one_row = x.rows == 1;
-    let (scales, words) = scratch.parts(tile, x.blocks);
+    let parts = scratch.parts(tile, x);
+    let scales = &mut *parts.scales;
     if !one_row || direct == EXPANDED {
         expand_scales(tile.form, tile.section, scales);
     }
@@ -104,22 +105,21 @@ pub fn matmul_tile(
                 _ => one::<8, false, EXPANDED>(tile, scales, x, out),
             }
         }
-        (2, ..) => several::<2>(tile, scales, x, words, out),
-        (3, ..) => several::<3>(tile, scales, x, words, out),
-        (4, ..) => several::<4>(tile, scales, x, words, out),
-        (5, ..) => several::<5>(tile, scales, x, words, out),
-        (6, ..) => several::<6>(tile, scales, x, words, out),
-        _ => several::<8>(tile, scales, x, words, out),
+        (2, ..) => several::<2>(tile, parts, x, out),
+        (3, ..) => several::<3>(tile, parts, x, out),
+        (4, ..) => several::<4>(tile, parts, x, out),
+        (5, ..) => several::<5>(tile, parts, x, out),
+        (6, ..) => several::<6>(tile, parts, x, out),
+        _ => several::<8>(tile, parts, x, out),
     }
 }
 
-/// `acc + bias·x_sum + (float(ints)·x_scale)·scale`; `x_sum` is scaled already.
+/// `acc + bias·x_sum + float(ints)·scale`: in units of the activations' scale.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-pub fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32, x: f32) -> __m256 {
+pub fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32) -> __m256 {
     let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
-    let value = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_set1_ps(x));
-    _mm256_fmadd_ps(value, scale, acc)
+    _mm256_fmadd_ps(_mm256_cvtepi32_ps(ints), scale, acc)
 }
 
 /// One token row (decode): codes unpacked in registers.
@@ -140,7 +140,8 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         ScaleForm::Zero(_, zero) => -f32::from(zero),
         _ => 0.0,
     };
-    let mut acc = [_mm256_setzero_ps(); 2];
+    let mut total = [_mm256_setzero_ps(); 2];
+    let mut acc = total;
     for b in 0..blocks {
         // SAFETY: all offsets stay inside the lengths asserted above.
         unsafe {
@@ -197,15 +198,22 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
                     }
                 };
                 for h in 0..2 {
-                    acc[h] = flush(acc[h], ints[h], scale[h], bias[h], sum, meta.scale);
+                    acc[h] = flush(acc[h], ints[h], scale[h], bias[h], sum);
+                }
+            }
+            if ends_span(b, blocks) {
+                let scale = _mm256_set1_ps(meta.scale);
+                for h in 0..2 {
+                    total[h] = _mm256_fmadd_ps(acc[h], scale, total[h]);
+                    acc[h] = _mm256_setzero_ps();
                 }
             }
         }
     }
     // SAFETY: `out` has one row of 16.
     unsafe {
-        _mm256_storeu_ps(out[0].as_mut_ptr(), acc[0]);
-        _mm256_storeu_ps(out[0].as_mut_ptr().add(8), acc[1]);
+        _mm256_storeu_ps(out[0].as_mut_ptr(), total[0]);
+        _mm256_storeu_ps(out[0].as_mut_ptr().add(8), total[1]);
     }
 }
 
@@ -223,11 +231,15 @@ const PREFETCH: usize = 2048;
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
-    scales: &[ScaleEntry],
+    parts: TileParts<'_>,
     x: &Group<'_>,
-    words: &mut Words,
     out: &mut [[f32; TILE_ROWS]],
 ) {
+    let TileParts {
+        scales,
+        words,
+        sums,
+    } = parts;
     out.fill([0.0; TILE_ROWS]);
     let parts = if tile.halves() { 2 } else { 1 };
     assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
@@ -244,12 +256,27 @@ fn several<const BITS: usize>(
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
+        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
+        macro_rules! part {
+            ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
+                Part {
+                    ints,
+                    words,
+                    from: $from,
+                    meta,
+                    entry: &scales[$entry],
+                    begins: $begins,
+                    ends: $ends,
+                    sums,
+                    out,
+                }
+            };
+        }
         if tile.halves() {
-            let (low, high) = (&scales[0], &scales[1]);
-            panels::<8>(ints, words, 0, meta, |m| m.sum_low, low, out);
-            panels::<8>(ints, words, 8, meta, |m| m.sum_high, high, out);
+            panels::<8>(part!(0, 0, begins, false));
+            panels::<8>(part!(8, 1, false, ends));
         } else {
-            panels::<16>(ints, words, 0, meta, |m| m.sum, &scales[0], out);
+            panels::<16>(part!(0, 0, begins, ends));
         }
     }
 }

@@ -3,11 +3,14 @@
 mod activations;
 mod attention;
 mod dense;
+#[macro_use]
+mod four_rows;
 mod matmul;
 mod panels;
 mod scales;
 
 pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
+pub use panels::{Part, settle};
 pub use scales::expand_scales;
 
 use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};

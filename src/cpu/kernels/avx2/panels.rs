@@ -1,202 +1,78 @@
 //! The inner products of several token rows: a block's words, unpacked before, times panels of rows.
 
+use super::four_rows::FlushTo;
 use super::matmul::flush;
 use crate::cpu::activations::BlockMeta;
 use crate::cpu::kernels::{ScaleEntry, Words};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use std::arch::x86_64::*;
+use std::mem::offset_of;
 
-/// One token row of pair `$j`: broadcast, two multiplies. `$at` is the row's place in the pair.
-macro_rules! asm_mul {
-    ($j:literal, $at:literal, $low:literal, $high:literal) => {
-        concat!(
-            "vpbroadcastd {",
-            $high,
-            "}, dword ptr [{x} + 16 * ",
-            $j,
-            " + ",
-            $at,
-            "]\n",
-            "vpmaddwd {",
-            $low,
-            "}, {",
-            $high,
-            "}, {w0}\n",
-            "vpmaddwd {",
-            $high,
-            "}, {",
-            $high,
-            "}, {w1}\n",
-        )
-    };
+/// The pairs of a block's part and where their products go.
+pub struct Part<'a> {
+    /// The block's pairs of all token rows.
+    pub ints: &'a [i16],
+    pub words: &'a Words,
+    /// The first pair.
+    pub from: usize,
+    /// The block's facts of all token rows.
+    pub meta: &'a [BlockMeta],
+    pub entry: &'a ScaleEntry,
+    /// Whether it is the first of a span and begins its sums.
+    pub begins: bool,
+    /// Whether it is the last of a span, whose sums then go to `out`.
+    pub ends: bool,
+    pub sums: &'a mut [[f32; TILE_ROWS]],
+    pub out: &'a mut [[f32; TILE_ROWS]],
 }
 
-/// Adds two products to the sums of a row.
-macro_rules! asm_add {
-    ($row:literal, $low:literal, $high:literal) => {
-        concat!(
-            "vpaddd {a",
-            $row,
-            "}, {a",
-            $row,
-            "}, {",
-            $low,
-            "}\n", //
-            "vpaddd {b",
-            $row,
-            "}, {b",
-            $row,
-            "}, {",
-            $high,
-            "}\n",
-        )
-    };
-}
-
-/// The weights of pair `$j`.
-macro_rules! asm_words {
-    ($j:literal) => {
-        concat!(
-            "vmovdqa {w0}, ymmword ptr [{w} + 64 * ",
-            $j,
-            "]\n",
-            "vmovdqa {w1}, ymmword ptr [{w} + 64 * ",
-            $j,
-            " + 32]\n",
-        )
-    };
-}
-
-/// Pair `$j` of four token rows. Each product waits in one of three pairs of temporaries and is
-/// added two rows later, so this adds the last two rows of the pair before.
-macro_rules! asm_pair {
-    ($j:literal, $t0:literal $t1:literal, $u0:literal $u1:literal, $v0:literal $v1:literal) => {
-        concat!(
-            asm_words!($j),
-            asm_mul!($j, "0", $t0, $t1),
-            asm_add!("2", $u0, $u1),
-            asm_mul!($j, "4", $u0, $u1),
-            asm_add!("3", $v0, $v1),
-            asm_mul!($j, "8", $v0, $v1),
-            asm_add!("0", $t0, $t1),
-            asm_mul!($j, "12", $t0, $t1),
-            asm_add!("1", $u0, $u1),
-        )
-    };
-}
-
-/// Pairs of four token rows: the inner loop of prefill. In assembly because the compiler either
-/// leaves it rolled or spills the sums, and in place because a function would pass them through
-/// memory. Reads 4 token rows' pairs at `x` and 32 words a pair at `w`, 32-byte aligned; all 16
-/// registers are in use.
-///
-/// What bounds it on Zen 3 are the four vector pipes, not loads: multiplies run on two of them only,
-/// and additions that become ready in their midst take slots of these two instead of the others'.
-/// 24 operations would take 6 cycles; they take 7.3 if each product is added at once, 7.0 so. Six
-/// rows need fewer loads, but leave no registers to wait in.
-macro_rules! four_rows {
-    ($x:expr, $w:expr, $a0:ident $a1:ident $a2:ident $a3:ident, $b0:ident $b1:ident $b2:ident $b3:ident,
-     $($pairs:expr),+) => {
-        std::arch::asm!(
-            // The first pair has nothing to be added to.
-            asm_words!("0"),
-            asm_mul!("0", "0", "a0", "b0"),
-            asm_mul!("0", "4", "a1", "b1"),
-            asm_mul!("0", "8", "a2", "b2"),
-            asm_mul!("0", "12", "a3", "b3"),
-            asm_words!("1"),
-            asm_mul!("1", "0", "p0", "p1"),
-            asm_mul!("1", "4", "q0", "q1"),
-            asm_mul!("1", "8", "r0", "r1"),
-            asm_add!("0", "p0", "p1"),
-            asm_mul!("1", "12", "p0", "p1"),
-            asm_add!("1", "q0", "q1"),
-            $($pairs),+,
-            w = in(reg) $w,
-            x = in(reg) $x,
-            a0 = out(ymm_reg) $a0, b0 = out(ymm_reg) $b0,
-            a1 = out(ymm_reg) $a1, b1 = out(ymm_reg) $b1,
-            a2 = out(ymm_reg) $a2, b2 = out(ymm_reg) $b2,
-            a3 = out(ymm_reg) $a3, b3 = out(ymm_reg) $b3,
-            w0 = out(ymm_reg) _, w1 = out(ymm_reg) _,
-            p0 = out(ymm_reg) _, p1 = out(ymm_reg) _,
-            q0 = out(ymm_reg) _, q1 = out(ymm_reg) _,
-            r0 = out(ymm_reg) _, r1 = out(ymm_reg) _,
-            options(nostack, readonly, preserves_flags),
-        )
-    };
-}
-
-type V4 = (__m256i, __m256i, __m256i, __m256i);
-
-/// All token rows × `PAIRS` pairs of a block from pair `from`, in panels of four.
+/// All token rows × `PAIRS` pairs of a block, in panels of four.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-pub fn panels<const PAIRS: usize>(
-    ints: &[i16],
-    words: &Words,
-    from: usize,
-    meta: &[BlockMeta],
-    sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: &mut [[f32; TILE_ROWS]],
-) {
+pub fn panels<const PAIRS: usize>(part: Part<'_>) {
+    let Part {
+        ints,
+        words,
+        from,
+        meta,
+        entry,
+        begins,
+        ends,
+        sums,
+        out,
+    } = part;
     let rows = meta.len();
-    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16 && out.len() >= rows);
+    assert!(ints.len() >= rows * BLOCK && from + PAIRS <= 16);
+    assert!(sums.len() >= rows && out.len() >= rows);
+    // The sum of a whole block, of its first or of its last half.
+    let sum = match (PAIRS, from) {
+        (16, _) => offset_of!(BlockMeta, sum),
+        (_, 0) => offset_of!(BlockMeta, sum_low),
+        _ => offset_of!(BlockMeta, sum_high),
+    };
     let mut row = 0;
     // SAFETY: offsets stay inside the lengths asserted above; `words` is 64-byte aligned.
     unsafe {
         let words = words.0.as_ptr().add(from * 32);
         while row + 4 <= rows {
             let x = ints.as_ptr().add(row * BLOCK + from * 8).cast::<i32>();
-            let (a0, a1, a2, a3): V4;
-            let (b0, b1, b2, b3): V4;
-            if PAIRS == 16 {
-                four_rows!(
-                    x, words, a0 a1 a2 a3, b0 b1 b2 b3,
-                    asm_pair!("2", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("3", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("4", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_pair!("5", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("6", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("7", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_pair!("8", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("9", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("10", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_pair!("11", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("12", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("13", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_pair!("14", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("15", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_add!("2", "q0", "q1"),
-                    asm_add!("3", "r0", "r1")
-                );
-            } else {
-                four_rows!(
-                    x, words, a0 a1 a2 a3, b0 b1 b2 b3,
-                    asm_pair!("2", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("3", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("4", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_pair!("5", "q0" "q1", "r0" "r1", "p0" "p1"),
-                    asm_pair!("6", "r0" "r1", "p0" "p1", "q0" "q1"),
-                    asm_pair!("7", "p0" "p1", "q0" "q1", "r0" "r1"),
-                    asm_add!("2", "r0", "r1"),
-                    asm_add!("3", "p0", "p1")
-                );
-            }
-            let (meta, out) = (meta.as_ptr().add(row), out.as_mut_ptr().add(row));
-            let pairs = [(a0, b0), (a1, b1), (a2, b2), (a3, b3)];
-            for (r, (a, b)) in pairs.into_iter().enumerate() {
-                let meta = &*meta.add(r);
-                let sum = sum(meta);
-                let to = out.add(r).cast::<f32>();
-                for (h, ints) in [(0, a), (1, b)] {
-                    let [scale, bias] =
-                        [0, 1].map(|i: usize| _mm256_loadu_ps(entry[i].as_ptr().add(8 * h)));
-                    let to = to.add(8 * h);
-                    let acc = _mm256_loadu_ps(to);
-                    _mm256_storeu_ps(to, flush(acc, ints, scale, bias, sum, meta.scale));
+            let scale = meta.as_ptr().add(row);
+            let to = FlushTo {
+                sum: scale.byte_add(sum),
+                scale,
+                entry: entry.as_ptr(),
+                sums: sums.as_mut_ptr().add(row),
+                out: out.as_mut_ptr().add(row),
+            };
+            if begins {
+                panel_of!(begin, PAIRS, x, words, to);
+                if ends {
+                    settle(&meta[row..row + 4], &sums[row..], &mut out[row..]);
                 }
+            } else if ends {
+                panel_of!(end, PAIRS, x, words, to);
+            } else {
+                panel_of!(middle, PAIRS, x, words, to);
             }
             row += 4;
         }
@@ -205,39 +81,52 @@ pub fn panels<const PAIRS: usize>(
                 .add(row * BLOCK + from * 2 * rest)
                 .cast::<i32>()
         };
-        let (meta, out) = (&meta[row..], out.as_mut_ptr().add(row));
+        let mut flush_row = |r: usize, ints: &[__m256i; 2]| {
+            let row = row + r;
+            let sum = *meta.as_ptr().add(row).byte_add(sum).cast::<f32>();
+            for h in 0..2 {
+                let at = sums[row].as_mut_ptr().add(8 * h);
+                let [scale, bias] = [entry[0].as_ptr().add(8 * h), entry[1].as_ptr().add(8 * h)];
+                let mut acc = _mm256_setzero_ps();
+                if !begins {
+                    acc = _mm256_loadu_ps(at);
+                }
+                let (scale, bias) = (_mm256_loadu_ps(scale), _mm256_loadu_ps(bias));
+                _mm256_storeu_ps(at, flush(acc, ints[h], scale, bias, sum));
+            }
+        };
         match rows - row {
-            1 => flush_rows(&few_rows::<1, PAIRS>(x(1), words), meta, &sum, entry, out),
-            2 => flush_rows(&few_rows::<2, PAIRS>(x(2), words), meta, &sum, entry, out),
-            3 => flush_rows(&few_rows::<3, PAIRS>(x(3), words), meta, &sum, entry, out),
+            1 => {
+                let ints = few_rows::<1, PAIRS>(x(1), words);
+                flush_row(0, &ints[0]);
+            }
+            2 => {
+                let ints = few_rows::<2, PAIRS>(x(2), words);
+                (0..2).for_each(|r| flush_row(r, &ints[r]));
+            }
+            3 => {
+                let ints = few_rows::<3, PAIRS>(x(3), words);
+                (0..3).for_each(|r| flush_row(r, &ints[r]));
+            }
             _ => {}
         }
     }
+    if ends {
+        settle(&meta[row..], &sums[row..], &mut out[row..]);
+    }
 }
 
-/// `out[r] += bias·sum + (float(ints)·x_scale)·scale` for `R` rows.
-///
-/// # Safety
-/// `meta` and `out` have `R` rows.
+/// `out += sums · scale`: the end of a span.
 #[target_feature(enable = "avx2,fma,f16c")]
-#[inline]
-unsafe fn flush_rows<const R: usize>(
-    sums: &[[__m256i; 2]; R],
-    meta: &[BlockMeta],
-    sum: impl Fn(&BlockMeta) -> f32,
-    entry: &ScaleEntry,
-    out: *mut [f32; TILE_ROWS],
-) {
-    // SAFETY: by contract.
-    unsafe {
+pub fn settle(meta: &[BlockMeta], sums: &[[f32; TILE_ROWS]], out: &mut [[f32; TILE_ROWS]]) {
+    for ((meta, sums), out) in meta.iter().zip(sums).zip(out) {
+        let scale = _mm256_set1_ps(meta.scale);
         for h in 0..2 {
-            let scale = _mm256_loadu_ps(entry[0].as_ptr().add(8 * h));
-            let bias = _mm256_loadu_ps(entry[1].as_ptr().add(8 * h));
-            for (r, ints) in sums.iter().enumerate() {
-                let meta = meta.get_unchecked(r);
-                let to = out.add(r).cast::<f32>().add(8 * h);
-                let acc = _mm256_loadu_ps(to);
-                _mm256_storeu_ps(to, flush(acc, ints[h], scale, bias, sum(meta), meta.scale));
+            // SAFETY: rows of 16.
+            unsafe {
+                let sum = _mm256_loadu_ps(sums.as_ptr().add(8 * h));
+                let to = out.as_mut_ptr().add(8 * h);
+                _mm256_storeu_ps(to, _mm256_fmadd_ps(sum, scale, _mm256_loadu_ps(to)));
             }
         }
     }

@@ -21,9 +21,9 @@ pub const MAX_GRID: [i32; 3] = [i32::MAX, 65_535, 65_535];
 /// HIP counts work-group processors (two compute units) on RDNA.
 fn multiprocessors(device: &Device) -> i32 {
     if device.facts.wave_size == 64 {
-        device.facts.compute_units
+        device.compute_units
     } else {
-        device.facts.compute_units / 2
+        device.compute_units / 2
     }
 }
 

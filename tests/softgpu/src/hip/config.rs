@@ -26,6 +26,8 @@ pub struct Config {
     pub integrated: Vec<bool>,
     /// Memory in MiB by ordinal.
     pub vram_mib: Vec<u64>,
+    /// Compute units of every device; 0: what the chip has.
+    pub compute_units: i32,
     /// Seed of the random choices.
     pub seed: u64,
     /// Quiet time before the scheduler starts by itself, in microseconds.
@@ -56,6 +58,7 @@ impl Default for Config {
             devices: vec!["gfx1100".to_owned()],
             integrated: Vec::new(),
             vram_mib: vec![2048],
+            compute_units: 0,
             seed: 1,
             delay_us: 200,
             hang_limit_ms: 5000,
@@ -107,6 +110,7 @@ impl Config {
                     return Err("vram_mib has no value".to_owned());
                 }
             }
+            "compute_units" => self.compute_units = number(key, value)?,
             "seed" => self.seed = number(key, value)?,
             "delay_us" => self.delay_us = number(key, value)?,
             "hang_limit_ms" => self.hang_limit_ms = number(key, value)?,

@@ -16,6 +16,8 @@ use crate::memory::Memory;
 pub struct Device {
     /// What the chip is.
     pub facts: &'static ChipFacts,
+    /// Compute units, as the chip's data sheet counts them.
+    pub compute_units: i32,
     /// Host and device share one memory.
     pub integrated: bool,
     /// Bytes of device memory.
@@ -40,6 +42,10 @@ impl Device {
         let facts = chip_facts(name).ok_or_else(|| format!("device '{name}' is not modelled"))?;
         Ok(Device {
             facts,
+            compute_units: match config.compute_units {
+                0 => facts.compute_units,
+                units => units,
+            },
             integrated: config.is_integrated(ordinal).unwrap_or(facts.integrated),
             total: config.memory_bytes(ordinal),
             memory: Arc::new(Memory::new()),

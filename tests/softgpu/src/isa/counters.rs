@@ -68,6 +68,9 @@ pub struct Report {
     pub lines_128: u64,
     /// Global load instructions by width: 8, 16, 32, 64, 96 and 128 bits.
     pub load_widths: [u64; 6],
+    /// By the same widths: bytes that active lanes asked for, and 64-byte lines of each wave access.
+    pub load_bytes: [u64; 6],
+    pub load_lines: [u64; 6],
     /// Extra LDS cycles lost to bank conflicts (32 banks of 4 bytes; same dword is no conflict).
     pub lds_conflicts: u64,
 }
@@ -99,8 +102,14 @@ impl Report {
         self.last_store = self.last_store.max(other.last_store);
         self.lines_64 += other.lines_64;
         self.lines_128 += other.lines_128;
-        for (a, b) in self.load_widths.iter_mut().zip(other.load_widths) {
-            *a += b;
+        for (all, others) in [
+            (&mut self.load_widths, other.load_widths),
+            (&mut self.load_bytes, other.load_bytes),
+            (&mut self.load_lines, other.load_lines),
+        ] {
+            for (a, b) in all.iter_mut().zip(others) {
+                *a += b;
+            }
         }
         self.lds_conflicts += other.lds_conflicts;
     }
@@ -127,8 +136,8 @@ impl Report {
         );
         let _ = write!(
             out,
-            "\"load_widths\":{:?},\"lds_conflicts\":{}}}",
-            self.load_widths, self.lds_conflicts
+            "\"load_widths\":{:?},\"load_bytes\":{:?},\"load_lines\":{:?},\"lds_conflicts\":{}}}",
+            self.load_widths, self.load_bytes, self.load_lines, self.lds_conflicts
         );
         out
     }

@@ -306,6 +306,8 @@ fn partial(group: &Group) -> Report {
         lines_64: t.lines_64,
         lines_128: t.lines_128,
         load_widths: t.load_widths,
+        load_bytes: t.load_bytes,
+        load_lines: t.load_lines,
         lds_conflicts: t.lds_conflicts,
         ..Report::default()
     }

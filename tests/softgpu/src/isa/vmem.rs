@@ -326,6 +326,24 @@ fn has_aperture(w: &Wave, mask: u64) -> bool {
     })
 }
 
+/// Checks and counts a load of global memory.
+fn check_load(
+    w: &mut Wave,
+    g: &mut Group,
+    mask: u64,
+    bytes: u32,
+    access: Access,
+) -> Result<(), Box<Fail>> {
+    let lines = g.traffic.lines_64;
+    g.check_wave(w, mask, u64::from(bytes), access)?;
+    let (width, requested) = (width_index(bytes), u64::from(mask.count_ones() * bytes));
+    g.traffic.bytes_loaded += requested;
+    g.traffic.load_widths[width] += 1;
+    g.traffic.load_bytes[width] += requested;
+    g.traffic.load_lines[width] += g.traffic.lines_64 - lines;
+    Ok(())
+}
+
 fn load(
     w: &mut Wave,
     g: &mut Group,
@@ -343,9 +361,7 @@ fn load(
                 }
                 return Ok(Flow::Next);
             }
-            g.check_wave(w, mask, u64::from(shape.bytes), access)?;
-            g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
-            g.traffic.load_widths[width_index(shape.bytes)] += 1;
+            check_load(w, g, mask, shape.bytes, access)?;
             let n = shape.dwords();
             if mask == w.all() && shape.bytes >= 4 {
                 for h in 0..w.halves {
@@ -523,9 +539,7 @@ fn load_lds(t: &Text, rest: &str) -> Result<Option<Run>, String> {
         let Places::Global(mask) = places(w, &address, shape.bytes)? else {
             return Ok(Flow::Next);
         };
-        g.check_wave(w, mask, u64::from(shape.bytes), Access::Read)?;
-        g.traffic.bytes_loaded += u64::from(mask.count_ones()) * u64::from(shape.bytes);
-        g.traffic.load_widths[width_index(shape.bytes)] += 1;
+        check_load(w, g, mask, shape.bytes, Access::Read)?;
         let base = i64::from(w.s[super::operand::M0 as usize] & 0xffff) + offset;
         let each = shape.bytes.max(4);
         for lane in lanes_of(mask) {

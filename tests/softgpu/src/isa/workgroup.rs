@@ -52,6 +52,8 @@ pub struct Traffic {
     pub lines_128: u64,
     pub lds_conflicts: u64,
     pub load_widths: [u64; 6],
+    pub load_bytes: [u64; 6],
+    pub load_lines: [u64; 6],
 }
 
 /// The state that the waves of a workgroup share (reused for the next workgroup of a thread).
