@@ -898,7 +898,7 @@ typedef struct mlxrocm_session_options {
    */
   uint32_t max_requests;
   /**
-   * Prompt tokens that are run at once; 0: 512.
+   * Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
    */
   uint32_t prefill_chunk;
   /**

@@ -40,7 +40,7 @@ pub struct mlxrocm_session_options {
     pub context: u32,
     /// Requests that run at once, more wait for their turn; 0: 8.
     pub max_requests: u32,
-    /// Prompt tokens that are run at once; 0: 512.
+    /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
     pub prefill_chunk: u32,
     /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
     /// 0: a context for each of `max_requests`, in at most 1 GiB.

@@ -173,6 +173,14 @@ impl Model {
         &self.config.stop_tokens
     }
 
+    /// Prompt tokens that a step of the model takes by default: enough for its products to be fast.
+    pub fn prefill_chunk(&self) -> usize {
+        match &self.weights {
+            Weights::Cpu(_) => 512,
+            Weights::Gpu(_) => 1024,
+        }
+    }
+
     /// Bytes of KV cache of a kind that one token takes.
     pub fn kv_bytes_per_token(&self, kv: KvType) -> u64 {
         let shape = &self.schedule.attention;

@@ -29,7 +29,7 @@ pub struct SessionOptions {
     pub context: usize,
     /// Requests that run at once; more wait. 0: 8.
     pub max_requests: usize,
-    /// Prompt tokens that are run at once. 0: 512.
+    /// Prompt tokens that are run at once. 0: 512, on GPUs 1,024.
     pub prefill_chunk: usize,
     /// Tokens of KV cache that all requests share (rounded up to pages, at least `context`). When
     /// it is full, requests wait for each other. 0: a context for each of `max_requests`, in at
@@ -74,6 +74,13 @@ impl Session {
     /// Allocates the KV cache and starts the scheduler thread.
     /// [`Error::InvalidArgument`] names an option that is out of range.
     pub fn new(model: Arc<Model>, options: SessionOptions) -> Result<Session> {
+        let options = SessionOptions {
+            prefill_chunk: match options.prefill_chunk {
+                0 => model.prefill_chunk(),
+                asked => asked,
+            },
+            ..options
+        };
         let limits = Limits::new(&options, model.info().context_length)?;
         let kv_bytes = model.kv_bytes_per_token(options.kv_type);
         let pages = limits.pages(options.kv_tokens, kv_bytes);
