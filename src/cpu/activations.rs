@@ -12,8 +12,9 @@ use super::packed::BLOCK;
 use super::shared::SharedVec;
 use std::marker::PhantomData;
 
-/// Token rows of a group; a multiple of every level's panel.
-pub const GROUP_ROWS: usize = 96;
+/// Token rows of a group; a multiple of every level's panel. More rows share the work of unpacking a
+/// tile; a block of them, with its sums, must stay in L1.
+pub const GROUP_ROWS: usize = 132;
 
 /// Blocks of a row that share a scale.
 pub const SPAN: usize = 8;

@@ -84,7 +84,7 @@ pub fn panels<const PAIRS: usize>(part: Part<'_>) {
         let mut flush_row = |r: usize, ints: &[__m256i; 2]| {
             let row = row + r;
             let sum = *meta.as_ptr().add(row).byte_add(sum).cast::<f32>();
-            for h in 0..2 {
+            for (h, &ints) in ints.iter().enumerate() {
                 let at = sums[row].as_mut_ptr().add(8 * h);
                 let [scale, bias] = [entry[0].as_ptr().add(8 * h), entry[1].as_ptr().add(8 * h)];
                 let mut acc = _mm256_setzero_ps();
@@ -92,7 +92,7 @@ pub fn panels<const PAIRS: usize>(part: Part<'_>) {
                     acc = _mm256_loadu_ps(at);
                 }
                 let (scale, bias) = (_mm256_loadu_ps(scale), _mm256_loadu_ps(bias));
-                _mm256_storeu_ps(at, flush(acc, ints[h], scale, bias, sum));
+                _mm256_storeu_ps(at, flush(acc, ints, scale, bias, sum));
             }
         };
         match rows - row {
