@@ -3,6 +3,8 @@
 #
 #     sh tests/gpu_real.sh build FOLDER            builds the test programs into FOLDER
 #     sh tests/gpu_real.sh run FOLDER [RESULTS]    runs them; the costs go to the file RESULTS
+#     sh tests/gpu_real.sh soak FOLDER [SECONDS]   random requests to a model of random weights, with the
+#                                                  shape of Qwen3-0.6B, for so long (300)
 #
 # The tests' own kernels are compiled at run time (hiprtc, or NVRTC of the CUDA toolkit). Where
 # compute-sanitizer is found, memcheck and racecheck run too.
@@ -18,6 +20,19 @@ build)
             sed -n 's/^ *Executable .* (\(.*\))$/\1/p')
         strip -s -o "$folder/$program" "$file"
     done
+    ${CARGO:-cargo} build --locked --release --lib
+    cp "${CARGO_TARGET_DIR:-target}/release/libmlxrocm.so" "$folder/libmlxrocm.so.0"
+    for program in tests/c/soak c_examples/bench; do
+        ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -O2 -Iinclude "$program.c" \
+            -o "$folder/$(basename "$program")" -Wl,-rpath,'$ORIGIN' "$folder/libmlxrocm.so.0" -lpthread
+    done
+    ;;
+soak)
+    model=$(mktemp -d)
+    trap 'rm -rf "$model"' EXIT
+    # 2 is the first GPU: no GPU is an error.
+    "$folder/bench" --shape qwen3-0.6b "$model/shape" 2
+    "$folder/soak" "$model/shape" "${3:-300}" 2
     ;;
 run)
     export MLXROCM_TEST_GPU=real
@@ -40,7 +55,7 @@ run)
     echo "all passed"
     ;;
 *)
-    sed -n '2,9p' "$0" >&2
+    sed -n '2,10p' "$0" >&2
     exit 2
     ;;
 esac

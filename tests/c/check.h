@@ -113,4 +113,14 @@ static inline uint32_t drain(const mlxrocm_generation *generation, size_t *token
     return reason;
 }
 
+static inline uint64_t next_random(uint64_t *state) {
+    /* splitmix64 */
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline size_t below(uint64_t *state, size_t limit) { return (size_t)(next_random(state) % limit); }
+
 #endif

@@ -17,16 +17,6 @@ static unsigned long steps;
 static void *slots[SLOTS * 8];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t next_random(uint64_t *state) {
-    /* splitmix64 */
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static size_t below(uint64_t *state, size_t limit) { return (size_t)(next_random(state) % limit); }
-
 enum { DEVICES, STREAMS, EVENTS, BUFFERS, PINNED, KERNELS, MODULES, PROGRAMS, KINDS };
 
 static void *take(uint64_t *state, int kind) {
