@@ -4,11 +4,16 @@
 //! A kernel gets its place here by a [`case::Case`] in the table of its family ([`engine::CASES`]),
 //! and the table by its line in [`run::TABLES`].
 
+mod brief;
 mod case;
 mod engine;
 mod measure;
+mod products;
 mod random;
+mod rows;
 mod run;
 mod trial;
 
+pub(super) use brief::Health;
+pub use brief::brief;
 pub use run::{SelftestOptions, run};
