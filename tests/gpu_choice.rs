@@ -138,8 +138,8 @@ fn without_a_sound_gpu_the_cpu_is_used() {
     assert!(chosen(&lines).contains("the CPU"), "{lines:?}");
     let warnings = warnings(&lines);
     assert_eq!(warnings.len(), 2, "{lines:?}");
-    for ordinal in 0..2 {
-        assert!(warnings[ordinal].contains(&pci(ordinal)), "{lines:?}");
+    for (ordinal, warning) in warnings.iter().enumerate() {
+        assert!(warning.contains(&pci(ordinal)), "{lines:?}");
     }
     gpu.no_leaks();
 }
