@@ -158,7 +158,7 @@ fn errors_of_the_driver_are_not_remembered() {
             warning.contains("self-test failed: mlxrocm_fill_u32: "),
             "{warning}"
         );
-        assert_eq!(kept(&gpu), [PathBuf::new(); 0]);
+        assert!(kept(&gpu).is_empty());
         gpu.fault("none");
         let lines = load(DeviceChoice::Auto);
         assert!(chosen(&lines).contains(&pci(0)), "{lines:?}");
@@ -216,6 +216,6 @@ fn a_gpu_that_is_named_is_not_tested() {
     let lines = load(DeviceChoice::Gpu(0));
     assert_eq!(warnings(&lines), [""; 0]);
     assert_eq!(gpu.calls(LAUNCHES), before);
-    assert_eq!(kept(&gpu), [PathBuf::new(); 0]);
+    assert!(kept(&gpu).is_empty());
     gpu.no_leaks();
 }
