@@ -785,8 +785,9 @@ typedef struct mlxrocm_model_options {
    */
   mlxrocm_user_data_free user_data_free;
   /**
-   * Which device runs the model: 0 means the first GPU that takes it, else the CPU; n means the
-   * device that mlxrocm_device_open knows as n - 1 (1: the CPU), and an error if it cannot.
+   * Which device runs the model: 0 means the best GPU that passes a short self-test and takes it,
+   * else the CPU, and the log says which; n means the device that mlxrocm_device_open knows as
+   * n - 1 (1: the CPU), and an error if it cannot.
    */
   uint64_t device;
 } mlxrocm_model_options;

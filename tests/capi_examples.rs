@@ -227,6 +227,8 @@ fn selftest_of_a_device() {
         "seed: 5",
         "ok    mlxrocm_vector_add_f32",
         "ok    mlxrocm_matmul_tile_f16",
+        "ok    mlxrocm_argmax_f32",
+        "ok    mlxrocm_matmul_rows_q4_f16_g64_r1",
         "ok    graph replay",
         "host to device: ",
         "100 kernels, ",

@@ -44,8 +44,9 @@ pub struct mlxrocm_model_options {
     /// Nullable; called exactly once with `user_data` before mlxrocm_model_load returns, unless
     /// this struct cannot be read (NULL, a wrong struct_size).
     pub user_data_free: mlxrocm_user_data_free,
-    /// Which device runs the model: 0 means the first GPU that takes it, else the CPU; n means the
-    /// device that mlxrocm_device_open knows as n - 1 (1: the CPU), and an error if it cannot.
+    /// Which device runs the model: 0 means the best GPU that passes a short self-test and takes it,
+    /// else the CPU, and the log says which; n means the device that mlxrocm_device_open knows as
+    /// n - 1 (1: the CPU), and an error if it cannot.
     pub device: u64,
 }
 

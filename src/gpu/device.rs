@@ -9,6 +9,7 @@ use super::kernels::Registry;
 use super::module::{BuiltIns, Kernel};
 use super::probation::Graphs;
 use super::program::Program;
+use super::selftest::Health;
 use super::stream::{Stream, StreamCore};
 use super::upload::Uploader;
 use super::uses::{Mark, Marks};
@@ -49,6 +50,8 @@ pub struct Device {
     registry: Registry,
     pub(super) built_ins: BuiltIns,
     pub(super) graphs: Graphs,
+    /// What the short self-test found.
+    pub(super) health: Mutex<Option<Health>>,
 }
 
 /// How long the end of a device waits for queued work before it leaves the driver's objects behind.
@@ -141,6 +144,7 @@ impl Device {
             registry: Registry::new(&facts.arch, facts.platform),
             built_ins: BuiltIns::default(),
             graphs: Graphs::new(&facts),
+            health: Mutex::default(),
             facts,
         })
     }

@@ -14,6 +14,7 @@ mod event;
 mod graph;
 mod graveyard;
 mod hazards;
+mod kept;
 mod module;
 mod probation;
 mod program;

@@ -1,10 +1,8 @@
 //! The verdict on a device's graphs, and its file.
 
+use super::kept::Kept;
 use super::program::ProgramMode;
 use std::fmt;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the comparison of direct launches and graph replay found.
@@ -89,65 +87,19 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// First line of a file; another one is not read.
-const HEADER: &str = "mlxrocm graphs 1";
+const KEPT: Kept = Kept {
+    folder: "graphs",
+    header: "mlxrocm graphs 1",
+};
 
-/// The verdict on a subject that an earlier process found. What cannot be read does not count.
+/// The verdict on a subject that an earlier process found.
 pub(super) fn load(subject: &str) -> Option<Verdict> {
-    let text = std::fs::read_to_string(file(subject)?).ok()?;
-    parse(&text, subject)
+    KEPT.load(subject, Verdict::from_line)
 }
 
-fn parse(text: &str, subject: &str) -> Option<Verdict> {
-    let mut lines = text.lines();
-    if lines.next() != Some(HEADER) || lines.next() != Some(subject) {
-        return None;
-    }
-    Verdict::from_line(lines.next()?)
-}
-
-/// Keeps a verdict for later processes. A home that cannot be written is no error.
+/// Keeps a verdict for later processes.
 pub(super) fn store(subject: &str, verdict: &Verdict) {
-    let _ = try_store(subject, verdict);
-}
-
-fn try_store(subject: &str, verdict: &Verdict) -> Option<()> {
-    let path = file(subject)?;
-    let folder = path.parent()?;
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder).ok()?;
-    // A name of its own, then a rename: two processes at once both leave a whole file.
-    let unique = format!("{}.{}", path.display(), std::process::id());
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&unique)
-        .ok()?;
-    let written = writeln!(file, "{HEADER}\n{subject}\n{}", verdict.to_line());
-    let renamed = written.and_then(|()| std::fs::rename(&unique, &path));
-    if renamed.is_err() {
-        let _ = std::fs::remove_file(&unique);
-    }
-    renamed.ok()
-}
-
-/// `$XDG_CACHE_HOME/mlxrocm/graphs/<subject>`.
-fn file(subject: &str) -> Option<PathBuf> {
-    let absolute = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
-    };
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    let name: String = subject
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .take(200)
-        .collect();
-    Some(cache.join("mlxrocm").join("graphs").join(name))
+    KEPT.store(subject, &verdict.to_line());
 }
 
 #[cfg(test)]
@@ -167,7 +119,8 @@ mod tests {
     #[test]
     fn a_file_is_read_only_whole_and_for_its_subject() {
         let verdict = Verdict::new(true, Duration::from_micros(812), Duration::from_micros(95));
-        let text = format!("{HEADER}\nGPU 1\n{}\n", verdict.to_line());
+        let parse = |text: &str, subject: &str| KEPT.parse(text, subject, Verdict::from_line);
+        let text = format!("{}\nGPU 1\n{}\n", KEPT.header, verdict.to_line());
         assert_eq!(parse(&text, "GPU 1"), Some(verdict));
         assert_eq!(parse(&text, "GPU 2"), None);
         for end in 0..text.len() - 1 {

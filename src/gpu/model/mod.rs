@@ -10,4 +10,6 @@ mod turns;
 mod weights;
 
 pub use executor::GpuExecutor;
+pub(super) use matmul::MatrixForm;
+pub(super) use pack::{PackForm, Scales};
 pub use weights::GpuWeights;

@@ -19,6 +19,8 @@ pub struct Trial {
     pub grid: [u32; 3],
     /// Work items of a block.
     pub block: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
     /// The kernel's arguments in its order.
     pub args: Vec<Argument>,
 }
@@ -46,6 +48,8 @@ pub enum Argument {
     U32(u32),
     /// A number.
     U64(u64),
+    /// No memory.
+    Null,
 }
 
 /// What a kernel's output must be.

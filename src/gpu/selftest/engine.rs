@@ -62,6 +62,7 @@ fn fill(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             label: format!("{count} numbers"),
             grid: blocks(count, 1024),
             block: 256,
+            shared: 0,
             args: vec![
                 Argument::Output {
                     size: count * 4,
@@ -92,6 +93,7 @@ fn copy(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             label: format!("{size} bytes, {to} and {from} past the alignment"),
             grid: blocks(size, 4096),
             block: 256,
+            shared: 0,
             args: vec![
                 Argument::Output {
                     size,
@@ -115,6 +117,7 @@ fn vector_add(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             label: format!("{count} numbers"),
             grid: blocks(count, 256),
             block: 256,
+            shared: 0,
             args: vec![
                 Argument::Output {
                     size: count * 4,
@@ -140,6 +143,7 @@ fn read(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
             label: format!("{count} numbers, {blocks} blocks"),
             grid: [blocks, 1, 1],
             block: 256,
+            shared: 0,
             args: vec![
                 Argument::Output {
                     size: blocks as usize * 4,
@@ -174,6 +178,7 @@ fn rows(
                 label: format!("{rows} rows of {columns}"),
                 grid: [rows as u32, 1, 1],
                 block: 256,
+                shared: 0,
                 args: vec![
                     Argument::Output {
                         size: rows * 4,
@@ -249,6 +254,7 @@ fn matmul(
             label: format!("{m} x {n} x {k}"),
             grid: [n as u32 / 16, m as u32 / 16, 1],
             block: facts.wave_size,
+            shared: 0,
             args: vec![
                 Argument::Output {
                     size: m * n * 4,

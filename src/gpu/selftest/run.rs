@@ -3,7 +3,9 @@
 use super::case::Case;
 use super::engine;
 use super::measure::{Bench, chain};
+use super::products;
 use super::random::Random;
+use super::rows;
 use super::trial;
 use crate::driver::DeviceFacts;
 use crate::gpu::{Device, Stream};
@@ -12,7 +14,12 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// All cases: a table a family of kernels.
-const TABLES: &[&[Case]] = &[engine::CASES];
+const TABLES: &[&[Case]] = &[engine::CASES, rows::CASES, products::CASES];
+
+/// The cases of all tables.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    TABLES.iter().copied().flatten()
+}
 
 /// Launches of the program whose replay is compared with direct launches.
 const CHAIN: usize = 64;
@@ -64,7 +71,7 @@ pub fn run(
                 }
             }
         };
-    for case in TABLES.iter().copied().flatten() {
+    for case in cases() {
         // Each case has inputs of its own: a table that grows does not change them.
         let mut random = Random::new(seed ^ hash(case.kernel));
         let result = one_case(device, &stream, case, &mut random);

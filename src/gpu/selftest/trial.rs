@@ -77,56 +77,110 @@ impl Memory {
     }
 }
 
-/// Runs a trial.
+/// A trial with its memory.
+struct Prepared<'a> {
+    trial: &'a Trial,
+    args: Args,
+    memories: Vec<(Memory, Option<&'a Expected>)>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(device: &Arc<Device>, trial: &'a Trial) -> Result<Self> {
+        let mut args = Args::new();
+        let mut memories = Vec::new();
+        for argument in &trial.args {
+            args = match argument {
+                Argument::U32(value) => args.u32(*value),
+                Argument::U64(value) => args.u64(*value),
+                Argument::Null => args.null(),
+                Argument::Input { bytes, skew } => {
+                    let memory = Memory::new(device, bytes.len(), *skew, Some(bytes.clone()))?;
+                    let args = args.buffer(&memory.buffer, memory.start);
+                    memories.push((memory, None));
+                    args
+                }
+                Argument::Output {
+                    size,
+                    skew,
+                    expected,
+                } => {
+                    let memory = Memory::new(device, *size, *skew, None)?;
+                    let args = args.buffer(&memory.buffer, memory.start);
+                    memories.push((memory, Some(expected)));
+                    args
+                }
+            };
+        }
+        Ok(Prepared {
+            trial,
+            args,
+            memories,
+        })
+    }
+
+    /// All memory after a direct launch, which left what it should.
+    fn direct(&self, stream: &Stream, kernel: &Kernel) -> Result<Vec<Vec<u8>>> {
+        let block = [self.trial.block, 1, 1];
+        let direct = outcome(stream, &self.memories, || {
+            stream.launch(
+                kernel,
+                self.trial.grid,
+                block,
+                self.trial.shared,
+                &self.args,
+            )
+        })?;
+        for ((memory, expected), bytes) in self.memories.iter().zip(&direct) {
+            if let Some(wrong) = memory.judge(bytes, *expected) {
+                return Err(failed(self.trial, "", &wrong));
+            }
+        }
+        Ok(direct)
+    }
+}
+
+/// Runs a trial by a direct launch only.
+///
+/// # Errors
+/// `SelfTestFailed` with what is wrong; driver errors.
+pub fn run_direct(
+    device: &Arc<Device>,
+    stream: &Stream,
+    kernel: &Kernel,
+    trial: &Trial,
+) -> Result<()> {
+    let prepared = Prepared::new(device, trial)?;
+    prepared.direct(stream, kernel).map(drop)
+}
+
+/// Runs a trial in every way.
 ///
 /// # Errors
 /// `SelfTestFailed` with what is wrong; driver errors.
 pub fn run(device: &Arc<Device>, stream: &Stream, kernel: &Kernel, trial: &Trial) -> Result<()> {
-    let mut args = Args::new();
-    let mut memories = Vec::new();
-    for argument in &trial.args {
-        args = match argument {
-            Argument::U32(value) => args.u32(*value),
-            Argument::U64(value) => args.u64(*value),
-            Argument::Input { bytes, skew } => {
-                let memory = Memory::new(device, bytes.len(), *skew, Some(bytes.clone()))?;
-                let args = args.buffer(&memory.buffer, memory.start);
-                memories.push((memory, None));
-                args
-            }
-            Argument::Output {
-                size,
-                skew,
-                expected,
-            } => {
-                let memory = Memory::new(device, *size, *skew, None)?;
-                let args = args.buffer(&memory.buffer, memory.start);
-                memories.push((memory, Some(expected)));
-                args
-            }
-        };
-    }
-    let block = [trial.block, 1, 1];
-    let direct = outcome(stream, &memories, || {
-        stream.launch(kernel, trial.grid, block, 0, &args)
-    })?;
-    for ((memory, expected), bytes) in memories.iter().zip(&direct) {
-        if let Some(wrong) = memory.judge(bytes, *expected) {
-            return Err(failed(trial, "", &wrong));
-        }
-    }
+    let prepared = Prepared::new(device, trial)?;
+    let direct = prepared.direct(stream, kernel)?;
+    let (memories, block) = (&prepared.memories, [trial.block, 1, 1]);
     let program = device.record(|encoder| {
         let whole = memories.iter().map(|(memory, _)| memory.buffer.whole());
         let ranges: Vec<_> = whole.collect();
-        let args = args.clone();
-        encoder.launch(kernel, trial.grid, block, 0, args, &ranges, &ranges)
+        let args = prepared.args.clone();
+        encoder.launch(
+            kernel,
+            trial.grid,
+            block,
+            trial.shared,
+            args,
+            &ranges,
+            &ranges,
+        )
     })?;
     let modes = [
         (ProgramMode::Direct, " as a program"),
         (ProgramMode::Graph, " as a graph"),
     ];
     for (mode, how) in modes {
-        let replayed = outcome(stream, &memories, || program.run_as(stream, mode))?;
+        let replayed = outcome(stream, memories, || program.run_as(stream, mode))?;
         if replayed != direct {
             return Err(failed(trial, how, "gives other bits than a direct launch"));
         }

@@ -241,7 +241,7 @@ impl Task {
         Outcome::default()
     }
 
-    /// Flips one bit of what the work wrote: the `graph_wrong` fault.
+    /// Flips one bit of what the work wrote: the `graph_wrong` and `wrong` faults.
     fn corrupt_result(&self, work: &Work, outcome: &Outcome) {
         let address = match work {
             Work::Kernel(_) => outcome

@@ -12,6 +12,7 @@
 //! | `copy` | copy or fill returns `hipErrorUnknown`, nothing is enqueued |
 //! | `compile` | `hiprtcCompileProgram` returns `HIPRTC_ERROR_INTERNAL_ERROR` |
 //! | `kernel` | the nth executed kernel ends in an illegal address (found by a later wait) |
+//! | `wrong` | the nth executed kernel flips one bit of what it wrote |
 //! | `hang` | the nth enqueued launch never ends until `softgpu_reset` |
 //! | `lost` | at the nth enqueued launch, copy or fill the device is lost |
 //! | `graph_wrong` | mode: each replay corrupts one byte that it wrote |
@@ -41,13 +42,15 @@ pub enum Site {
     Compile,
     /// Execution of a kernel.
     Kernel,
+    /// A wrong result of a kernel.
+    Wrong,
     /// A launch that never ends.
     Hang,
     /// Loss of the device.
     Lost,
 }
 
-const SITES: [(&str, Site); 12] = [
+const SITES: [(&str, Site); 13] = [
     ("alloc", Site::Alloc),
     ("host_alloc", Site::HostAlloc),
     ("module", Site::Module),
@@ -58,6 +61,7 @@ const SITES: [(&str, Site); 12] = [
     ("copy", Site::Copy),
     ("compile", Site::Compile),
     ("kernel", Site::Kernel),
+    ("wrong", Site::Wrong),
     ("hang", Site::Hang),
     ("lost", Site::Lost),
 ];

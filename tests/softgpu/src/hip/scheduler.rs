@@ -227,6 +227,7 @@ impl State {
         let kernel = matches!(*work, Work::Kernel(_));
         task.injected = kernel && self.faults.strikes(Site::Kernel);
         task.corrupt = executable.is_some() && last && self.faults.graph_wrong;
+        task.corrupt |= kernel && self.faults.strikes(Site::Wrong);
         task.slow = if first {
             Duration::from_millis(self.faults.graph_slow_ms)
         } else if executable.is_none() && kernel {
