@@ -4,8 +4,8 @@ use crate::gpu;
 use mlxrocm::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::step::{
-    Attention, Buffer, BufferId, Epilogue, MatrixId, Product, Rope, Rows, Schedule, Slice, Step,
-    Wanted,
+    Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
+    Step, Wanted,
 };
 use serde_json::Value;
 use std::io::Write;
@@ -181,7 +181,8 @@ pub fn counters(
     let matrices = [table, matrix(format, rows, cols)];
     let weights =
         GpuWeights::new(&device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
-    let mut executor = GpuExecutor::new(Arc::new(weights), schedule, 1, 1).expect("an executor");
+    let mut executor =
+        GpuExecutor::new(Arc::new(weights), schedule, 1, 1, KvType::F16).expect("an executor");
     let mut logits = Vec::new();
     let slice = Slice {
         tokens: &[0],
