@@ -165,7 +165,7 @@ fn random_models_over_quantized_caches() {
         // fifteenth of the range.
         for (kv, limit) in [
             (KvType::Q8, LOGIT_TOLERANCE),
-            (KvType::Q4, 3.0 * LOGIT_TOLERANCE),
+            (KvType::Q4, 5.0 * LOGIT_TOLERANCE),
         ] {
             let (own, others) = rest.split_at(references.positions.len() * vocab);
             rest = others;
@@ -176,7 +176,7 @@ fn random_models_over_quantized_caches() {
             // Another kind of cache is farther off: the option is not ignored.
             let other = session_over(&model, 256, 1, KvType::F16);
             let plain = farthest_logit(&other, vocab, &references, own).unwrap();
-            assert!(plain > 3.0 * farthest, "{name} {kv:?}: {plain} {farthest}");
+            assert!(plain > 2.0 * farthest, "{name} {kv:?}: {plain} {farthest}");
         }
     }
     assert!(rest.is_empty(), "random_kv.bin is too long");

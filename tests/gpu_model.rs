@@ -384,7 +384,8 @@ fn a_long_prompt_gives_what_the_cpu_gives() {
     let gpu = device("gfx1100");
     let (here, there) = (last(&cpu), last(&load(&path, DeviceChoice::Gpu(0))));
     let farthest = farthest(&here, &there);
-    // Logits of about ±20.
-    assert!(farthest < 0.05, "{farthest}");
+    // Logits of about ±20. The products of many rows take weights and x in f16, 0.05 off; the CPU has up to
+    // 0.02 of its own.
+    assert!(farthest < 0.07, "{farthest}");
     check_report(&gpu, "gfx1100");
 }

@@ -112,12 +112,18 @@ impl<'a> Placed<'a> {
     }
 
     /// The arguments that attention begins with.
-    fn attend_args(&self, out: &DeviceBuffer, cache: &DeviceBuffer, list: &[u32]) -> Args {
+    fn attend_args(
+        &self,
+        out: &DeviceBuffer,
+        cache: &DeviceBuffer,
+        positions: &DeviceBuffer,
+        list: &[u32],
+    ) -> Args {
         let args = Args::new()
             .buffer(&self.q, 0)
             .buffer(out, 0)
             .buffer(cache, 0)
-            .buffer(&self.positions(|_| true), 0)
+            .buffer(positions, 0)
             .buffer(&self.slots, 0)
             .buffer(&self.pages, 0)
             .buffer(&self.bench.buffer(list), 0);
@@ -134,6 +140,24 @@ impl<'a> Placed<'a> {
             .u32(shape.window as u32)
     }
 
+    /// The rows alone, each a sequence's only token: what decoding gives its kernel.
+    fn alone(&self, rows: &[u32]) -> Placed<'a> {
+        let World { shape, .. } = *self.world;
+        let floats = |x: &[f32], width: usize| {
+            let row = |&row: &u32| &x[row as usize * width..][..width];
+            let bits = rows.iter().flat_map(row).map(|x| x.to_bits());
+            self.bench.buffer(&bits.collect::<Vec<_>>())
+        };
+        let slots: Vec<u32> = rows.iter().map(|&r| self.world.slots[r as usize]).collect();
+        Placed {
+            q: floats(&self.world.q, shape.heads * shape.dim),
+            k: floats(&self.world.k, shape.kv_heads * shape.dim),
+            v: floats(&self.world.v, shape.kv_heads * shape.dim),
+            slots: self.bench.buffer(&slots),
+            ..Placed::new(self.bench, self.world)
+        }
+    }
+
     /// Attention of `rows` one by one; with their keys and values new if `new`.
     fn paged(&self, cache: &DeviceBuffer, rows: &[u32], new: bool) -> Vec<f32> {
         let World {
@@ -146,10 +170,25 @@ impl<'a> Placed<'a> {
         let out = self.out();
         let parts_out = vec![u32::MAX; blocks * parts * HEADS * (2 + shape.dim)];
         let counters = self.bench.buffer(&vec![0; blocks]);
-        let args = self.attend_args(&out, cache, rows);
+        let positions = match new {
+            true => rows
+                .iter()
+                .map(|&r| self.world.positions[r as usize])
+                .collect(),
+            false => self.world.positions.clone(),
+        };
+        let positions = self.bench.buffer(&positions);
         let args = match new {
-            true => self.norm(args.buffer(&self.k, 0).buffer(&self.v, 0), 1),
-            false => args.null().null().null(),
+            true => {
+                let list: Vec<u32> = (0..rows.len() as u32).collect();
+                let alone = self.alone(rows);
+                let args = alone.attend_args(&out, cache, &positions, &list);
+                self.norm(args.buffer(&alone.k, 0).buffer(&alone.v, 0), 1)
+            }
+            false => {
+                let args = self.attend_args(&out, cache, &positions, rows);
+                args.null().null().null()
+            }
         };
         let args = args
             .buffer(&self.bench.buffer(&parts_out), 0)
@@ -161,7 +200,17 @@ impl<'a> Placed<'a> {
         let grid = [rows.len() as u32, groups as u32, parts as u32];
         self.bench.launch(&kernel, grid, 256, 0, &args);
         assert!(self.bench.values(&counters).iter().all(|count| *count == 0));
-        self.floats(&out)
+        let out = self.floats(&out);
+        if !new {
+            return out;
+        }
+        // Back to their places; the others have none.
+        let width = shape.heads * shape.dim;
+        let mut placed = vec![f32::NAN; out.len()];
+        for (&row, values) in rows.iter().zip(out.chunks(width)) {
+            placed[row as usize * width..][..width].copy_from_slice(values);
+        }
+        placed
     }
 
     /// Attention of all rows in tiles.
@@ -176,7 +225,7 @@ impl<'a> Placed<'a> {
             }
         }
         let out = self.out();
-        let args = self.attend_args(&out, cache, &tiles);
+        let args = self.attend_args(&out, cache, &self.positions(|_| true), &tiles);
         let args = self
             .shape_args(self.strides(args))
             .f32(EPS)
