@@ -8,7 +8,7 @@ use super::arena::ArenaView;
 use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels};
 use super::kv::{KvCache, KvPlace};
 use super::threads::ThreadPool;
-use crate::step::{Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
+use crate::step::{self, Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
 use parking_lot::Mutex;
 
 /// Query tokens of a unit.
@@ -73,14 +73,7 @@ pub struct Attend<'a> {
     pub rope: &'a RopeTable,
     pub slices: &'a [Slice<'a>],
     pub vectors: &'a [Vec<f32>],
-    pub q: BufferId,
-    pub k: BufferId,
-    pub v: BufferId,
-    pub out: BufferId,
-    pub q_norm: Option<Norm>,
-    pub k_norm: Option<Norm>,
-    pub layer: usize,
-    pub shape: Attention,
+    pub step: step::Attend,
 }
 
 /// What a worker needs between calls.
@@ -184,7 +177,7 @@ impl Unit {
 impl Attend<'_> {
     /// Runs the step. `wanted`: `q` has the wanted rows only.
     pub fn run(&self, pool: &mut ThreadPool, scratch: &[Mutex<AttendScratch>], wanted: bool) {
-        let heads = self.shape.kv_heads;
+        let heads = self.step.shape.kv_heads;
         let (mut keys, mut queries) = (Vec::new(), Vec::with_capacity(self.slices.len()));
         let (mut first_row, mut query_row) = (0, 0);
         for (slice, s) in self.slices.iter().enumerate() {
@@ -236,7 +229,7 @@ impl Attend<'_> {
         head: usize,
         out: &mut Vec<f32>,
     ) {
-        let dim = self.shape.head_dim;
+        let dim = self.step.shape.head_dim;
         // SAFETY: q, k and v were written by an earlier step and are only read in this one.
         let x = unsafe { &self.arena.row(id, row)[head * dim..][..dim] };
         let start = out.len();
@@ -252,23 +245,29 @@ impl Attend<'_> {
     }
 
     fn write(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
-        let dim = self.shape.head_dim;
+        let dim = self.step.shape.head_dim;
         let slice = &self.slices[unit.slice];
         for token in unit.from..unit.to {
             let row = unit.first_row + token;
             let position = slice.start + token;
             scratch.head.clear();
-            self.prepare(self.k, self.k_norm, (row, row), head, &mut scratch.head);
+            self.prepare(
+                self.step.k,
+                self.step.k_norm,
+                (row, row),
+                head,
+                &mut scratch.head,
+            );
             let place = KvPlace {
                 page: slice.pages[position / PAGE_TOKENS],
-                layer: self.layer,
+                layer: self.step.layer,
                 head,
                 token: position % PAGE_TOKENS,
             };
             // SAFETY: `v` is only read in this step; the kernels suit this CPU; this unit alone
             // writes this token of this head, and no query reads it before.
             unsafe {
-                let v = &self.arena.row(self.v, row)[head * dim..][..dim];
+                let v = &self.arena.row(self.step.v, row)[head * dim..][..dim];
                 match self.cache.kv() {
                     KvType::F16 => {
                         let [key, value] = &mut scratch.half;
@@ -297,8 +296,8 @@ impl Attend<'_> {
             scale,
             window,
             ..
-        } = self.shape;
-        let group = self.shape.heads / self.shape.kv_heads;
+        } = self.step.shape;
+        let group = self.step.shape.heads / self.step.shape.kv_heads;
         let slice = &self.slices[unit.slice];
         let rows = (unit.to - unit.from) * group;
         let AttendScratch {
@@ -315,7 +314,7 @@ impl Attend<'_> {
         for token in unit.from..unit.to {
             for h in head * group..(head + 1) * group {
                 let rows = (unit.query(token), unit.first_row + token);
-                self.prepare(self.q, self.q_norm, rows, h, q);
+                self.prepare(self.step.q, self.step.q_norm, rows, h, q);
             }
         }
         q.iter_mut().for_each(|q| *q *= scale);
@@ -337,7 +336,7 @@ impl Attend<'_> {
             // SAFETY: keys and values were written before any query runs, or by this unit; the
             // kernels suit this CPU.
             unsafe {
-                let (k, v) = self.cache.page(slice.pages[page], self.layer, head);
+                let (k, v) = self.cache.page(slice.pages[page], self.step.layer, head);
                 (self.kernels.kv_keys)(self.cache.kv(), k, keys);
                 (self.kernels.kv_values)(self.cache.kv(), v, values);
             }
@@ -373,7 +372,7 @@ impl Attend<'_> {
             let row = unit.query(unit.from + r / group);
             let column = (head * group + r % group) * dim;
             // SAFETY: this unit alone writes these heads of its rows.
-            let to = unsafe { self.arena.write(self.out, row, column, dim) };
+            let to = unsafe { self.arena.write(self.step.out, row, column, dim) };
             let inverse = 1.0 / sum;
             to.iter_mut()
                 .zip(out)

@@ -8,7 +8,7 @@ use super::matmul::{Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{self, KvType, Rows, Schedule, Slice, Step};
+use crate::step::{KvType, Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -284,35 +284,19 @@ impl CpuExecutor {
                         self.jobs,
                     );
                 }
-                Step::Attend(step::Attend {
-                    q,
-                    k,
-                    v,
-                    out,
-                    q_norm,
-                    k_norm,
-                    layer,
-                    shape,
-                }) => Attend {
+                Step::Attend(step) => Attend {
                     kernels,
                     arena,
                     cache: &self.cache,
                     rope: &self.rope,
                     slices,
                     vectors,
-                    q,
-                    k,
-                    v,
-                    out,
-                    q_norm,
-                    k_norm,
-                    layer,
-                    shape,
+                    step,
                 }
                 .run(
                     &mut self.pool,
                     &self.attend_scratch,
-                    schedule.buffers[q.0].rows == Rows::Wanted,
+                    schedule.buffers[step.q.0].rows == Rows::Wanted,
                 ),
             }
         }

@@ -3,7 +3,7 @@
 use crate::fake::*;
 use crate::tokens::sampled;
 use mlxrocm::Error;
-use mlxrocm::session::{FinishReason, Request};
+use mlxrocm::session::{FinishReason, Request, Session};
 use std::sync::atomic::Ordering;
 
 fn request(seed: u64) -> Request {
@@ -29,36 +29,39 @@ fn an_error_ends_the_batch_only() {
             ..Default::default()
         });
         control.fail_at.store(at, Ordering::SeqCst);
-        control.shut();
         let requests: Vec<Request> = (0..6).map(request).collect();
-        let generations: Vec<_> = requests
-            .iter()
-            .map(|r| session.submit(r.clone()).unwrap())
-            .collect();
-        control.open();
-        let mut failed = 0;
-        for (request, generation) in requests.iter().zip(&generations) {
-            let output = collect(generation);
-            if output.reason == FinishReason::Error {
-                failed += 1;
-                assert_eq!(
-                    output.error,
-                    Some(Error::DeviceFailed("injected error".into()))
-                );
-                assert_eq!(output.usage.generated_tokens, output.tokens.len());
-                assert_prefix(request, &output.tokens);
-            } else {
-                assert_right(request, 512, &output);
-            }
-        }
-        assert!((1..=3).contains(&failed), "{failed} failed");
-        // The session goes on, and nothing undefined is left in the cache.
-        for request in &requests {
-            let output = collect(&session.submit(request.clone()).unwrap());
+        an_error_ends_its_batch_only(&session, &control, &requests);
+    }
+}
+
+/// Of requests that are there at once, those of a failing step end with the injected error.
+pub fn an_error_ends_its_batch_only(session: &Session, control: &Control, requests: &[Request]) {
+    let error = Error::DeviceFailed("injected error".into());
+    control.shut();
+    let generations: Vec<_> = requests
+        .iter()
+        .map(|r| session.submit(r.clone()).unwrap())
+        .collect();
+    control.open();
+    let mut failed = 0;
+    for (request, generation) in requests.iter().zip(&generations) {
+        let output = collect(generation);
+        if output.reason == FinishReason::Error {
+            failed += 1;
+            assert_eq!(output.error.as_ref(), Some(&error));
+            assert_eq!(output.usage.generated_tokens, output.tokens.len());
+            assert_prefix(request, &output.tokens);
+        } else {
             assert_right(request, 512, &output);
         }
-        assert_no_page_held(&session);
     }
+    assert!((1..=3).contains(&failed), "{failed} failed");
+    // The session goes on, and nothing undefined is left in the cache.
+    for request in requests {
+        let output = collect(&session.submit(request.clone()).unwrap());
+        assert_right(request, 512, &output);
+    }
+    assert_no_page_held(session);
 }
 
 #[test]

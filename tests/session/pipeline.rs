@@ -1,5 +1,6 @@
 //! Steps that are queued before the tokens of the step before them are known.
 
+use crate::failures::an_error_ends_its_batch_only;
 use crate::fake::*;
 use crate::tokens::sampled;
 use mlxrocm::Error;
@@ -202,7 +203,6 @@ fn waiting_requests_change_nothing() {
 /// tokens from before it.
 #[test]
 fn an_error_ends_the_batch_only() {
-    let error = Error::DeviceFailed("injected error".into());
     for refuse in [false, true] {
         for at in [1, 2, 3, 4, 10, 40, 61] {
             let (session, control) = session(pipelined(Setup {
@@ -215,33 +215,10 @@ fn an_error_ends_the_batch_only() {
                 &control.fail_at
             };
             place.store(at, Ordering::SeqCst);
-            control.shut();
             let requests: Vec<Request> = (0..6)
                 .map(|i| greedy(Random(i).prompt(30), 40 + i as usize))
                 .collect();
-            let generations: Vec<_> = requests
-                .iter()
-                .map(|request| session.submit(request.clone()).unwrap())
-                .collect();
-            control.open();
-            let mut failed = 0;
-            for (request, generation) in requests.iter().zip(&generations) {
-                let output = collect(generation);
-                if output.reason == FinishReason::Error {
-                    failed += 1;
-                    assert_eq!(output.error.as_ref(), Some(&error));
-                    let (want, _) = expected(request, 512);
-                    assert_eq!(output.tokens, want[..output.tokens.len()]);
-                } else {
-                    assert_right(request, 512, &output);
-                }
-            }
-            assert!((1..=3).contains(&failed), "{failed} failed");
-            for request in &requests {
-                let output = collect(&session.submit(request.clone()).unwrap());
-                assert_right(request, 512, &output);
-            }
-            assert_no_page_held(&session);
+            an_error_ends_its_batch_only(&session, &control, &requests);
         }
     }
 }

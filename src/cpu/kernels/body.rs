@@ -172,9 +172,9 @@ fn attend_rows<const F: bool, P: PageProducts, const R: usize>(page: &mut Attend
 
 /// The largest of the lanes; NaN is passed over (it shows in the sum).
 #[inline(always)]
-fn maximum(lanes: &[f32; LANES]) -> f32 {
+pub fn maximum<const N: usize>(lanes: &[f32; N]) -> f32 {
     let mut lanes = *lanes;
-    let mut n = LANES / 2;
+    let mut n = N / 2;
     while n > 0 {
         for i in 0..n {
             lanes[i] = if lanes[i + n] > lanes[i] {

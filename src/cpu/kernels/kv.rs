@@ -5,6 +5,7 @@
 //! them. What is not finite gives an infinite scale, so that it shows. `super::super::kv` has the
 //! layout.
 
+use super::body::maximum;
 use crate::step::{KV_GROUP, KvType, PAGE_TOKENS};
 use half::f16;
 
@@ -19,23 +20,6 @@ pub struct KvGroup {
     pub least: u16,
 }
 
-/// The largest of the lanes, none of which is NaN.
-#[inline(always)]
-fn largest(mut lanes: [f32; KV_GROUP]) -> f32 {
-    let mut n = KV_GROUP / 2;
-    while n > 0 {
-        for i in 0..n {
-            lanes[i] = if lanes[i + n] > lanes[i] {
-                lanes[i + n]
-            } else {
-                lanes[i]
-            };
-        }
-        n /= 2;
-    }
-    lanes[0]
-}
-
 /// Quantizes up to [`KV_GROUP`] columns, at least one.
 #[inline(always)]
 pub fn quantize(kv: KvType, x: &[f32]) -> KvGroup {
@@ -47,10 +31,10 @@ pub fn quantize(kv: KvType, x: &[f32]) -> KvGroup {
     let known = lanes.map(|x| if x.is_nan() { f32::INFINITY } else { x });
     let (least, range) = match kv {
         KvType::Q4 => {
-            let least = f16::from_f32(-largest(known.map(|x| -x)));
-            (least, (largest(known) - least.to_f32()) / 15.0)
+            let least = f16::from_f32(-maximum(&known.map(|x| -x)));
+            (least, (maximum(&known) - least.to_f32()) / 15.0)
         }
-        _ => (f16::ZERO, largest(known.map(f32::abs)) / 127.0),
+        _ => (f16::ZERO, maximum(&known.map(f32::abs)) / 127.0),
     };
     let scale = f16::from_f32(range);
     let inverse = match scale.to_f32() {
