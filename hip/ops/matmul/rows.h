@@ -11,7 +11,7 @@
 // norm's factor, rsqrt(…), is multiplied with the results: no product waits for it.
 //
 // Launch: TEAMS · 32 threads, any number of blocks: block b takes the tiles [b, b+1) · tiles / blocks
-// (in pairs for silu), its teams a part each of the columns. Dynamic shared memory: `rows_shared_bytes`
+// (in pairs for silu), its teams a part each of the columns. Dynamic shared memory: `shared_bytes`
 // of src/gpu/model/matmul.rs has the same sum.
 //
 // AMD: codes and scales go from memory to registers, one unit ahead; four multiply-adds an instruction
@@ -20,7 +20,7 @@
 // the lo of a row of x.
 // Tried there: one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
 // codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
-// multiprocessor (64: slower, and the overlap it allows gained nothing), x in f16 (1.3 times slower), more
+// multiprocessor (64: slower, and the overlap it allows gained nothing), x in f16 (1.16 times slower), more
 // stages (slower), several products in one launch with barriers over the grid (as fast as launches).
 #pragma once
 
