@@ -27,4 +27,11 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >&2
 fi
 
-exec ${CARGO:-cargo} test --locked --workspace --no-fail-fast "$@" </dev/null
+result=0
+${CARGO:-cargo} test --locked --workspace --no-fail-fast "$@" </dev/null || result=1
+if sh tests/tsan.sh --can; then
+    sh tests/tsan.sh </dev/null || result=1
+else
+    echo "NOT RUN: the search for data races (tests/tsan.sh)" >&2
+fi
+exit "$result"
