@@ -7,15 +7,18 @@
  *
  * `device`: 0 (default) the first GPU, else the CPU; n: the device that mlxrocm_device_open knows as
  * n - 1. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
- * prompt of 512 tokens and of 128 tokens after a prompt of one, and how many gigabytes of weights a
- * second the latter are. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
+ * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
+ * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
+ * read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
  * requests of 128 tokens at once. --kv: f16 (default), q8 or q4, how the KV cache keeps numbers. */
+#define _POSIX_C_SOURCE 200809L
 #include <mlxrocm.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 typedef struct {
     const char *name;
@@ -228,6 +231,40 @@ static double median(mlxrocm_session *session, size_t requests, size_t prompt, u
     return speeds[2];
 }
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Bytes a second that copies on a GPU read and write: the best of five. 0 without a GPU. */
+static double copy_speed(size_t index) {
+    enum { SIZE = 1 << 29, TIMES = 8 };
+    mlxrocm_device *device = NULL;
+    mlxrocm_stream *stream = NULL;
+    mlxrocm_buffer *from = NULL, *to = NULL;
+    double best = 0;
+    if (mlxrocm_device_open(index, &device, NULL) == MLXROCM_OK &&
+        mlxrocm_stream_new(device, &stream, NULL) == MLXROCM_OK &&
+        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &from, NULL) == MLXROCM_OK &&
+        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &to, NULL) == MLXROCM_OK) {
+        mlxrocm_stream_fill(stream, from, 0, SIZE, 1, NULL);
+        for (int i = 0; i < 5; i++) {
+            mlxrocm_stream_wait(stream, -1, NULL);
+            double begin = now();
+            for (int k = 0; k < TIMES; k++) mlxrocm_stream_copy(stream, to, 0, from, 0, SIZE, NULL);
+            if (mlxrocm_stream_wait(stream, -1, NULL) != MLXROCM_OK) break;
+            double speed = 2.0 * SIZE * TIMES / (now() - begin);
+            if (speed > best) best = speed;
+        }
+    }
+    mlxrocm_buffer_free(to);
+    mlxrocm_buffer_free(from);
+    mlxrocm_stream_free(stream);
+    mlxrocm_device_free(device);
+    return best;
+}
+
 int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
@@ -240,8 +277,8 @@ int main(int argc, char **argv) {
         while (kv_type < 3 && strcmp(types[kv_type], argv[2]) != 0) kv_type++;
         argv += 2, argc -= 2;
     }
+    const shape *found = NULL;
     if (argc > 3 && strcmp(argv[1], "--shape") == 0) {
-        const shape *found = NULL;
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             if (strcmp(shapes[i].name, argv[2]) == 0) found = &shapes[i];
         if (found == NULL) return fprintf(stderr, "no shape %s\n", argv[2]), 2;
@@ -262,9 +299,14 @@ int main(int argc, char **argv) {
     if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
     double prefill = median(session, 1, 512, 1), decode = median(session, 1, 1, 128);
     if (prefill < 0 || decode < 0) return 1;
-    printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.2f GB in the file\n",
-           info.name, info.load_seconds, prefill, decode, decode * (double)info.weight_bytes / 1e9,
-           (double)info.weight_bytes / 1e9);
+    /* All weights but the embedding table, which gives a row, unless it is the head too. */
+    double bytes = (double)info.weight_bytes;
+    if (found != NULL && !found->tied) bytes -= (double)found->vocab * found->hidden * (0.5 + 4.0 / 64);
+    printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
+           info.name, info.load_seconds, prefill, decode, decode * bytes / 1e9, bytes / 1e9);
+    double copies = copy_speed(options.device ? options.device - 1 : 0);
+    if (copies > 0) printf(", %.0f %% of a copy's %.0f GB/s", decode * bytes / copies * 100, copies / 1e9);
+    printf("\n");
     if (is_long) {
         double prefill_long = median(session, 1, 4096, 1), deep = median(session, 1, 8192, 128);
         double eight = median(session, 8, 1, 128), many = median(session, 32, 1, 128);

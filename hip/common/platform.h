@@ -7,7 +7,7 @@
 //                                       `threads`: the largest block it is launched with
 //   KERNEL_WAVES(threads, waves)        same, and registers are limited so that `waves` waves of 32
 //                                       (64 on CDNA) fit on a SIMD of AMD (a quarter of an SM)
-//   DEVICE, SHARED, DYNAMIC_SHARED(name), UNROLL, RESTRICT, CONSTANT_TABLE
+//   DEVICE (functions), METHOD (of structs), SHARED, DYNAMIC_SHARED(name), UNROLL, RESTRICT, CONSTANT_TABLE
 //   PLATFORM_AMD | PLATFORM_NVIDIA      1 or 0
 //   WAVE                                lanes of a wave: 64 on CDNA, else 32 (a constant expression)
 //   HAS_DOT2 HAS_DOT4 HAS_BF16_DOT2     1 where one instruction does it (the functions always work)

@@ -7,6 +7,7 @@
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads), \
                               amdgpu_waves_per_eu(waves)))
 #define DEVICE static __attribute__((device, always_inline)) inline
+#define METHOD __attribute__((device, always_inline)) inline
 #define SHARED __attribute__((shared))
 #define DYNAMIC_SHARED(name) extern __attribute__((shared, aligned(16))) u8 name[]
 #define CONSTANT_TABLE static __attribute__((device)) const

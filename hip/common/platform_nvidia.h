@@ -7,6 +7,7 @@
 #define KERNEL_WAVES(threads, waves) \
     extern "C" __global__ __launch_bounds__(threads, (waves) * 128 / (threads) > 0 ? (waves) * 128 / (threads) : 1)
 #define DEVICE static __device__ __forceinline__
+#define METHOD __device__ __forceinline__
 #define SHARED __shared__
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(16) u8 name[]
 #define CONSTANT_TABLE static __device__ const
@@ -15,6 +16,7 @@
 #define KERNEL_WAVES(threads, waves)     \
     extern "C" __attribute__((global, launch_bounds(threads, (waves) * 128 / (threads) > 0 ? (waves) * 128 / (threads) : 1)))
 #define DEVICE static __attribute__((device, always_inline)) inline
+#define METHOD __attribute__((device, always_inline)) inline
 #define SHARED __attribute__((shared))
 #define DYNAMIC_SHARED(name) extern __attribute__((shared, aligned(16))) u8 name[]
 #define CONSTANT_TABLE static __attribute__((device)) const

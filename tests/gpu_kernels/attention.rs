@@ -8,7 +8,8 @@ use crate::{Bench, on_targets};
 use mlxrocm::gpu::{Args, DeviceBuffer};
 use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
 
-/// The fewest positions of one part, the most parts (`SPLIT`, `PARTS` of paged.hip), and heads of a block.
+/// The fewest positions of one part, the most parts (`PARTS` of paged.hip; half of it on NVIDIA), and
+/// heads of a block.
 const SPLIT: usize = 128;
 const PARTS: usize = 64;
 const HEADS: usize = 4;
@@ -163,12 +164,12 @@ impl<'a> Placed<'a> {
         let World {
             shape, max_pages, ..
         } = *self.world;
-        let columns = shape.dim.next_power_of_two();
+        let columns = shape.dim.next_power_of_two().max(32);
         let parts = (max_pages * PAGE).div_ceil(SPLIT).min(PARTS);
         let groups = shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS);
         let blocks = rows.len() * groups;
         let out = self.out();
-        let parts_out = vec![u32::MAX; blocks * parts * HEADS * (2 + shape.dim)];
+        let parts_out = vec![u32::MAX; blocks * parts * HEADS * (2 + columns)];
         let counters = self.bench.buffer(&vec![0; blocks]);
         let positions = match new {
             true => rows
@@ -338,7 +339,7 @@ fn single_queries_over_every_cache() {
     });
 }
 
-/// From 64 parts on, parts are longer.
+/// From as many parts on as there may be, parts are longer.
 #[test]
 fn long_sequences_have_longer_parts() {
     on_targets(&["gfx1100"], |bench| {
@@ -354,8 +355,9 @@ fn long_sequences_have_longer_parts() {
         let cache = placed.cache();
         placed.write(&cache, |_| true);
         let last = shape.lengths[0] as u32 - 1;
-        // 64 parts, and one position more.
-        let rows = [(SPLIT * PARTS) as u32 - 1, (SPLIT * PARTS) as u32, last];
+        // The most parts, and one position more.
+        let full = [PARTS / 2, PARTS].map(|parts| (SPLIT * parts) as u32);
+        let rows = [full[0] - 1, full[0], full[1] - 1, full[1], last];
         let out = placed.paged(&cache, &rows, false);
         check_rows(&placed, &placed.bytes(&cache), &out, &rows, 5e-5);
     });

@@ -132,10 +132,10 @@ template <int KV> DEVICE u16 store_group(f32 x, u8 *tokens, u32 dim, u32 token, 
     }
 }
 
-// What a lane multiplies and turns its columns of a head with: columns lane, lane + 32, …, N of them. Known
-// before the head is.
+// How norm and turn make a lane's columns of a head, lane, lane + 32, …, N of them, from what they and
+// their partners were. Known before the head is.
 template <int N> struct Turn {
-    f32 norm[N], partner_norm[N], cosine[N], sine[N];
+    f32 own[N], other[N];
     u32 partner[N];
 };
 
@@ -147,12 +147,12 @@ DEVICE Turn<N> load_turn(const f32 *norm, const f32x2 *rope, u32 pairs, u32 inte
         const u32 i = n * 32 + lane;
         const bool turned = i < 2 * pairs, second = interleaved ? i % 2 : i >= pairs;
         turn.partner[n] = !turned ? i : interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
-        turn.norm[n] = turn.partner_norm[n] = turn.cosine[n] = 1.0f, turn.sine[n] = 0.0f;
-        if (norm && i < dim) turn.norm[n] = norm[i], turn.partner_norm[n] = norm[turn.partner[n]];
+        turn.own[n] = 1.0f, turn.other[n] = 0.0f;
         if (turned) {
             const f32x2 angle = rope[interleaved ? i / 2 : i % pairs];
-            turn.cosine[n] = angle.x, turn.sine[n] = second ? angle.y : -angle.y;
+            turn.own[n] = angle.x, turn.other[n] = second ? angle.y : -angle.y;
         }
+        if (norm && i < dim) turn.own[n] *= norm[i], turn.other[n] *= norm[turn.partner[n]];
     }
     return turn;
 }
@@ -170,7 +170,6 @@ DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &tu
     UNROLL for (u32 n = 0; n < N; n++) squares = mul_add(v[n], v[n], squares);
     const f32 norm = fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps), factor = has_norm ? scale * norm : scale;
     UNROLL for (u32 n = 0; n < N; n++) {
-        const f32 turned = v[n] * turn.norm[n] * turn.cosine[n] + other[n] * turn.partner_norm[n] * turn.sine[n];
-        head[n * 32 + lane] = turned * factor;
+        head[n * 32 + lane] = (v[n] * turn.own[n] + other[n] * turn.other[n]) * factor;
     }
 }

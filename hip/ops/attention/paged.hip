@@ -3,25 +3,21 @@
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
 // q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
-// their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples of
-// SPLIT positions, or of as many times 2 as it takes for at most PARTS parts; a block takes one part for up
-// to HEADS query heads of one key head. The block that
-// ends last adds the parts, in order, so that results do not depend on timing, on the batch or on how
-// a prompt was cut. `counters`: [queries · head groups] zeros, left zero.
+// their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples
+// of 128 positions, or of as many times 2 as it takes for at most PARTS parts; a block takes one part for up
+// to HEADS query heads of one key head (part.h). The block that ends last adds the parts, in order, so that
+// results do not depend on timing, on the batch or on how a prompt was cut. `counters`: [queries · head
+// groups] zeros, left zero.
 //
 // Where every sequence has one new token, `k` and `v` are its key and value, [tokens][kv_heads · dim] f32
 // before norm and rotation, and the kernel puts them into the cache itself, as write.hip would; else null.
 //
 // Launch: 256 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
-// query's length end at once. LANES · 8 ≥ dim lanes share a key.
-// `parts`: [queries · head groups][parts]([HEADS][dim] sums, [HEADS][maximum, sum of weights]).
-#include "ops/attention/cache.h"
+// query's length end at once. COLUMNS ≥ dim.
+// `parts`: [queries · head groups][parts]([HEADS][COLUMNS] sums, [HEADS][maximum, sum of weights]).
+#include "ops/attention/part_nvidia.h"
 
-#define SPLIT 128
-#define PARTS 64
-#define HEADS 4
-#define TEAMS 8
-#define THREADS (TEAMS * 32)
+#define PARTS (PLATFORM_NVIDIA ? 32 : 64)
 
 struct Paged {
     const f32 *q;
@@ -39,13 +35,14 @@ struct Paged {
 };
 
 template <int LANES, int KV> DEVICE void attend(const Paged &p) {
-    constexpr u32 KEYS = 32 / LANES, AT_ONCE = 2; // keys of a team at a time, and how many times ahead
-    SHARED __attribute__((aligned(16))) f32 heads_of[TEAMS][LANES * 8]; // queries, then the new key
-    SHARED __attribute__((aligned(16))) u16 fresh[2][LANES * 8];
+    typedef typename SumsOf<LANES, KV>::type Sums;
+    constexpr u32 PLACES = Sums::PLACES, COLUMNS = LANES * 8, STRIDE = HEADS * (2 + COLUMNS);
+    SHARED __attribute__((aligned(16))) f32 heads_of[TEAMS][COLUMNS]; // queries, then the new key
+    SHARED __attribute__((aligned(16))) typename Sums::Prepared prepared;
+    SHARED __attribute__((aligned(16))) u16 own_key[2][COLUMNS];
     SHARED f32 shares[PARTS][HEADS];
-    SHARED f32 state[TEAMS * KEYS][HEADS][2];
-    SHARED f32 sums[TEAMS * KEYS][HEADS][LANES * 8];
-    SHARED u32 last;
+    SHARED f32 state[PLACES + 1][HEADS][2]; // the query's own key is the last place
+    SHARED __attribute__((aligned(16))) f32 sums[PLACES + 1][HEADS][COLUMNS];
     grid_dependency_launch();
     const bool writes = p.k != nullptr;
     // What was in the cache before may be read before the kernel before this one has ended.
@@ -66,162 +63,134 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    u32 split = SPLIT;
-    while (position / split >= PARTS) split *= 2;
-    const u32 first_part = begin_all / split, last_part = position / split;
+    u32 shift = SPLIT_SHIFT;
+    while (position >> shift >= PARTS) shift++;
+    const u32 first_part = begin_all >> shift, last_part = position >> shift;
     if (part < first_part || part > last_part) return;
-    const u32 begin = part * split > begin_all ? part * split : begin_all;
-    const u32 end = (part + 1) * split < position + 1 ? (part + 1) * split : position + 1;
-    const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim};
-
-    const u32 group = lane / LANES, in = lane % LANES, column = in * 8;
-    const bool inside = column < padded<KV>(p.dim);
+    const u32 begin = maximum(part << shift, begin_all), end = minimum((part + 1) << shift, position + 1);
     const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
-    const bool has_fresh = writes && part == last_part;
-    Piece<KV> key[AT_ONCE], value[AT_ONCE];
-    // Keys and values of the cache; those of the new token come from `fresh`.
-    auto load = [&](u32 base) {
-        UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-            const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
-            if (has_fresh && at == position) continue;
-            const u8 *k = cache_keys<KV>(c, pages[at / PAGE_TOKENS], kv_head);
-            key[u] = load_piece<KV>(k, p.dim, at % PAGE_TOKENS, inside ? column : 0);
-            value[u] = load_piece<KV>(k + tokens_bytes<KV>(p.dim), p.dim, at % PAGE_TOKENS, inside ? column : 0);
-        }
-    };
-    load(begin);
+    // The query's own key and value are added for themselves, whether new or not: the same bits.
+    const bool has_own = part == last_part;
+    u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV>(p.dim);
+    const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
+    Sums own(cached, thread);
+    own.load(cached);
     // Scores are kept in base 2. Team `heads` prepares the new key; teams past it the last query again:
     // lanes stay together.
     const u32 head0 = kv_head * a_key_head + first;
-    const bool is_key = has_fresh && team == heads;
+    const bool is_key = writes && has_own && team == heads;
     const u32 mine = team < heads ? team : heads - 1;
-    const u64 fresh_at = ((u64)token * p.kv_heads + kv_head) * p.dim;
+    const u64 new_at = ((u64)token * p.kv_heads + kv_head) * p.dim;
     const f32 *norm = is_key ? p.k_norm : p.q_norm;
     const Turn<LANES / 4> turn =
         load_turn<LANES / 4>(norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
     if (writes) grid_dependency_wait();
 
-    auto fresh_value = [&](u32 d) { return d < p.dim ? p.v[fresh_at + d] : 0.0f; };
-    const f32 early = has_fresh && team % 2 ? fresh_value(team / 2 * 32 + lane) : 0.0f;
+    auto new_value = [&](u32 d) { return d < p.dim ? p.v[new_at + d] : 0.0f; };
+    const f32 early = writes && has_own && team % 2 ? new_value(team / 2 * 32 + lane) : 0.0f;
     const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
-    prepare_head<LANES / 4>(is_key ? p.k + fresh_at : q, norm, is_key ? p.k_eps : p.eps, turn, p.dim,
+    prepare_head<LANES / 4>(is_key ? p.k + new_at : q, norm, is_key ? p.k_eps : p.eps, turn, p.dim,
                             is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
+    if (team < heads) own.prepare(prepared, heads_of[team], team, lane);
     barrier();
-    if (has_fresh) {
-        // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the key
-        // head one writes it.
-        u8 *to = cache_keys<KV>(c, pages[position / PAGE_TOKENS], kv_head);
-        for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
-            const u32 which = i % 2, d = i / 2 * 32 + lane;
-            const f32 number = which == 0 ? heads_of[heads][d] : i == team ? early : fresh_value(d);
-            fresh[which][d] = store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
-                                              position % PAGE_TOKENS, i / 2, lane);
+    if (has_own) {
+        u8 *to = head + pages[position / PAGE_TOKENS] * p.page_stride;
+        constexpr u32 PIECES = COLUMNS / 8;
+        if (writes) {
+            // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the
+            // key head one writes it.
+            _Pragma("unroll 1") for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
+                const u32 which = i % 2, d = i / 2 * 32 + lane;
+                const f32 number = which == 0 ? heads_of[heads][d] : i == team ? early : new_value(d);
+                own_key[which][d] =
+                    store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
+                                    position % PAGE_TOKENS, i / 2, lane);
+            }
+        } else if (thread < 2 * PIECES && thread % PIECES * 8 < padded<KV>(p.dim)) {
+            const u32 which = thread / PIECES, column = thread % PIECES * 8;
+            const u8 *tokens = to + which * tokens_bytes<KV>(p.dim);
+            store16(own_key[which] + column,
+                    decode<KV>(load_piece<KV>(tokens, p.dim, position % PAGE_TOKENS, column)));
         }
         barrier();
+        f32 score = 0.0f;
+        _Pragma("unroll 1") for (u32 d = lane; d < COLUMNS; d += 32) {
+            const bool inside = d < p.dim;
+            if (inside) score = mul_add(heads_of[mine][d], to_f32(f16{own_key[0][d]}), score);
+            if (team < heads) sums[PLACES][team][d] = inside ? to_f32(f16{own_key[1][d]}) : 0.0f;
+        }
+        score = wave_sum<32>(score);
+        if (team < heads && lane == 0) state[PLACES][team][0] = score, state[PLACES][team][1] = 1.0f;
     }
 
-    f32 sum[HEADS][8], top[HEADS], total[HEADS];
-    UNROLL for (u32 h = 0; h < HEADS; h++) {
-        top[h] = -1e30f, total[h] = 0.0f;
-        UNROLL for (u32 i = 0; i < 8; i++) sum[h][i] = 0.0f;
-    }
-    for (u32 base = begin; base < end; base += TEAMS * KEYS * AT_ONCE) {
-        u32x4 keys[AT_ONCE], values[AT_ONCE];
-        UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-            const u32 j = base + (u * TEAMS + team) * KEYS + group, at = j < end ? j : end - 1;
-            if (has_fresh && at == position) {
-                keys[u] = load16(fresh[0] + (inside ? column : 0));
-                values[u] = load16(fresh[1] + (inside ? column : 0));
-            } else {
-                keys[u] = decode<KV>(key[u]), values[u] = decode<KV>(value[u]);
-            }
-        }
-        if (base + TEAMS * KEYS * AT_ONCE < end) load(base + TEAMS * KEYS * AT_ONCE);
-        UNROLL for (u32 h = 0; h < HEADS; h++) {
-            if (h >= heads) break;
-            f32 score[AT_ONCE], most = top[h];
-            const f32x4 a = *(const f32x4 *)(heads_of[h] + column), b = *(const f32x4 *)(heads_of[h] + column + 4);
-            UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-                f32 s = low(f16x2{keys[u].x}) * a.x;
-                s = mul_add(high(f16x2{keys[u].x}), a.y, s);
-                s = mul_add(low(f16x2{keys[u].y}), a.z, s), s = mul_add(high(f16x2{keys[u].y}), a.w, s);
-                s = mul_add(low(f16x2{keys[u].z}), b.x, s), s = mul_add(high(f16x2{keys[u].z}), b.y, s);
-                s = mul_add(low(f16x2{keys[u].w}), b.z, s), s = mul_add(high(f16x2{keys[u].w}), b.w, s);
-                s = wave_sum<LANES>(inside ? s : 0.0f);
-                const u32 j = base + (u * TEAMS + team) * KEYS + group;
-                score[u] = j < end ? s : -1e30f;
-                most = maximum(most, score[u]);
-            }
-            const f32 keep = fast_exp2(top[h] - most);
-            top[h] = most, total[h] *= keep;
-            UNROLL for (u32 i = 0; i < 8; i++) sum[h][i] *= keep;
-            UNROLL for (u32 u = 0; u < AT_ONCE; u++) {
-                const u32 j = base + (u * TEAMS + team) * KEYS + group;
-                const f32 w = j < end ? fast_exp2(score[u] - most) : 0.0f;
-                total[h] += w;
-                f32 *y = sum[h];
-                y[0] = mul_add(w, low(f16x2{values[u].x}), y[0]), y[1] = mul_add(w, high(f16x2{values[u].x}), y[1]);
-                y[2] = mul_add(w, low(f16x2{values[u].y}), y[2]), y[3] = mul_add(w, high(f16x2{values[u].y}), y[3]);
-                y[4] = mul_add(w, low(f16x2{values[u].z}), y[4]), y[5] = mul_add(w, high(f16x2{values[u].z}), y[5]);
-                y[6] = mul_add(w, low(f16x2{values[u].w}), y[6]), y[7] = mul_add(w, high(f16x2{values[u].w}), y[7]);
-            }
-        }
-    }
-    // The key groups of the block, in order.
-    const u32 place = team * KEYS + group;
-    UNROLL for (u32 h = 0; h < HEADS; h++) {
-        if (in == 0) state[place][h][0] = top[h], state[place][h][1] = total[h];
-        UNROLL for (u32 i = 0; i < 8; i++) sums[place][h][column + i] = sum[h][i];
-    }
+    own.run(cached, heads_of, prepared, heads);
+    own.store(state, sums);
     barrier();
-    const u32 index = query * grid_blocks_y() + block_y(), count = last_part - first_part + 1;
-    const u32 stride = HEADS * (2 + p.dim);
-    f32 *to = p.parts + ((u64)index * grid_blocks_z() + part) * stride;
-    f32 *out = p.out + (u64)row * p.heads * p.dim + (u64)head0 * p.dim;
-    for (u32 i = thread; i < heads * p.dim; i += THREADS) {
-        const u32 h = i / p.dim, d = i % p.dim;
+    const u32 places = PLACES + (has_own ? 1 : 0), count = last_part - first_part + 1;
+    const u32 index = query * grid_blocks_y() + block_y();
+    f32 *all_parts = p.parts + (u64)index * grid_blocks_z() * STRIDE;
+    f32 *to = all_parts + part * STRIDE, *out = p.out + ((u64)row * p.heads + head0) * p.dim;
+    for (u32 i = thread; i < heads * COLUMNS; i += THREADS) {
+        const u32 h = i / COLUMNS, d = i % COLUMNS;
         f32 most = -1e30f, all = 0.0f, y = 0.0f;
-        for (u32 g = 0; g < TEAMS * KEYS; g++) most = maximum(most, state[g][h][0]);
-        for (u32 g = 0; g < TEAMS * KEYS; g++) {
+        for (u32 g = 0; g < places; g++) most = maximum(most, state[g][h][0]);
+        for (u32 g = 0; g < places; g++) {
             const f32 w = fast_exp2(state[g][h][0] - most);
             all = mul_add(w, state[g][h][1], all), y = mul_add(w, sums[g][h][d], y);
         }
-        if (count == 1) {
-            out[i] = y / all;
-        } else {
+        if (count > 1) {
             to[i] = y;
-            if (d == 0) to[HEADS * p.dim + 2 * h] = most, to[HEADS * p.dim + 2 * h + 1] = all;
+            if (d == 0) to[HEADS * COLUMNS + 2 * h] = most, to[HEADS * COLUMNS + 2 * h + 1] = all;
+        } else if (d < p.dim) {
+            out[h * p.dim + d] = y / all;
         }
     }
-    if (count == 1) return;
-    fence_device();
-    barrier();
-    if (thread == 0) last = atomic_add_acq_rel(p.counters + index, 1) == count - 1;
-    barrier();
-    if (!last) return;
-    fence_device();
-    // Team h: what each part's sums of head h are multiplied with.
-    const f32 *from = p.parts + ((u64)index * grid_blocks_z() + first_part) * stride;
-    f32 tops[PARTS / 32], weights[PARTS / 32], most = -1e30f, all = 0.0f;
-    UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
-        const f32 *state_of = from + (i * 32 + lane) * stride + HEADS * p.dim + 2 * mine;
-        const bool there = i * 32 + lane < count;
-        tops[i] = there ? state_of[0] : -1e30f, weights[i] = there ? state_of[1] : 0.0f;
-        most = maximum(most, tops[i]);
+    if (count == 1 || !is_last_block(p.counters + index, count)) return;
+
+    // All parts' sums: a thread has four columns of every SLICES-th part, AHEAD of which are on the way.
+    constexpr u32 QUADS = HEADS * COLUMNS / 4, SLICES = THREADS / QUADS, OWN = PARTS / SLICES;
+    constexpr u32 AHEAD = OWN < 16 ? OWN : 16;
+    const u32 quad = thread % QUADS, slice = thread / QUADS, h = quad / (COLUMNS / 4);
+    const f32 *from = all_parts + first_part * STRIDE;
+    f32x4 y = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (u32 begin = 0; begin < OWN && begin * SLICES < count; begin += AHEAD) {
+        f32x4 some[AHEAD];
+        UNROLL for (u32 i = 0; i < AHEAD; i++) {
+            const u32 k = (begin + i) * SLICES + slice;
+            some[i] = f32x4{0.0f, 0.0f, 0.0f, 0.0f};
+            if (h < heads && k < count) some[i] = *(const f32x4 *)(from + k * STRIDE + 4 * quad);
+        }
+        if (begin == 0) {
+            // Meanwhile, team h: what each part's sums of head h are multiplied with.
+            f32 tops[PARTS / 32], weights[PARTS / 32], most = -1e30f, all = 0.0f;
+            UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
+                const f32 *state_of = from + (i * 32 + lane) * STRIDE + HEADS * COLUMNS + 2 * mine;
+                const bool there = i * 32 + lane < count;
+                tops[i] = there ? state_of[0] : -1e30f, weights[i] = there ? state_of[1] : 0.0f;
+                most = maximum(most, tops[i]);
+            }
+            most = wave_max<32>(most);
+            UNROLL for (u32 i = 0; i < PARTS / 32; i++)
+                tops[i] = fast_exp2(tops[i] - most), all = mul_add(tops[i], weights[i], all);
+            all = wave_sum<32>(all);
+            UNROLL for (u32 i = 0; i < PARTS / 32; i++)
+                if (team < heads && i * 32 + lane < count) shares[i * 32 + lane][team] = tops[i] / all;
+            barrier();
+        }
+        UNROLL for (u32 i = 0; i < AHEAD; i++) {
+            const u32 k = (begin + i) * SLICES + slice;
+            const f32 share = h < heads && k < count ? shares[k][h] : 0.0f;
+            y.x = mul_add(share, some[i].x, y.x), y.y = mul_add(share, some[i].y, y.y);
+            y.z = mul_add(share, some[i].z, y.z), y.w = mul_add(share, some[i].w, y.w);
+        }
     }
-    most = wave_max<32>(most);
-    UNROLL for (u32 i = 0; i < PARTS / 32; i++) tops[i] = fast_exp2(tops[i] - most), all = mul_add(tops[i], weights[i], all);
-    all = wave_sum<32>(all);
-    UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
-        if (team < heads && i * 32 + lane < count) shares[i * 32 + lane][team] = tops[i] / all;
-    }
+    *(f32x4 *)(sums[slice][0] + 4 * quad) = y;
     barrier();
-    for (u32 i = thread; i < heads * p.dim; i += THREADS) {
-        f32 y = 0.0f;
-        _Pragma("unroll 8") for (u32 k = 0; k < count; k++) y = mul_add(shares[k][i / p.dim], from[k * stride + i], y);
-        out[i] = y;
+    for (u32 i = thread; i < heads * COLUMNS; i += THREADS) {
+        f32 all = 0.0f;
+        UNROLL for (u32 s = 0; s < SLICES; s++) all += sums[s][0][i];
+        if (i % COLUMNS < p.dim) out[i / COLUMNS * p.dim + i % COLUMNS] = all;
     }
-    if (thread == 0) p.counters[index] = 0;
 }
 
 #define PAGED_KERNEL(NAME, LANES, KV)                                                                             \

@@ -1,15 +1,14 @@
 //! Records attentions: the KV cache's layout, and which kernel attends to which tokens.
 
 use super::record::Recorder;
+use crate::driver::Platform;
 use crate::gpu::Args;
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
-/// The fewest positions of one part of an attention, and the most parts (`SPLIT` and `PARTS` of
-/// `hip/ops/attention/paged.hip`).
+/// The fewest positions of one part of an attention, and the query heads of one block (`SPLIT_SHIFT`
+/// and `HEADS` of `hip/ops/attention/part.h`).
 const SPLIT: usize = 128;
-const PARTS: usize = 64;
-/// Query heads of one block of an attention (`HEADS` there).
 const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
@@ -28,14 +27,18 @@ pub fn head_groups(shape: &Attention) -> usize {
     shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
 }
 
-/// The most parts of an attention over so many pages.
-pub fn part_count(pages: usize) -> usize {
-    (pages * PAGE_TOKENS).div_ceil(SPLIT).min(PARTS)
+/// The most parts of an attention over so many pages (at most `PARTS` of `hip/ops/attention/paged.hip`).
+pub fn part_count(pages: usize, platform: Platform) -> usize {
+    let most = match platform {
+        Platform::Hip => 64,
+        Platform::Cuda => 32,
+    };
+    (pages * PAGE_TOKENS).div_ceil(SPLIT).min(most)
 }
 
 /// Bytes that a query row leaves for the last block.
 pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
-    head_groups(shape) * parts * HEADS * (2 + shape.head_dim) * 4
+    head_groups(shape) * parts * HEADS * (2 + paged_dim(shape.head_dim)) * 4
 }
 
 impl Recorder<'_> {
@@ -141,19 +144,15 @@ impl Recorder<'_> {
         by_token: bool,
     ) -> Result<()> {
         let Attend { q, out, shape, .. } = attend;
-        let columns = match shape.head_dim {
-            0..=32 => 32,
-            33..=64 => 64,
-            65..=128 => 128,
-            129..=256 => 256,
-            more => {
-                let message = format!("heads of {more} columns: GPUs take at most 256");
-                return Err(Error::Unsupported(message));
-            }
-        };
+        let columns = paged_dim(shape.head_dim);
+        if shape.head_dim > columns {
+            let dim = shape.head_dim;
+            let message = format!("heads of {dim} columns: GPUs take at most {columns}");
+            return Err(Error::Unsupported(message));
+        }
         let kernel = format!("mlxrocm_attention_paged_{columns}{}", suffix(self.kv));
         let memory = self.memory;
-        let parts = part_count(self.bucket.pages);
+        let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
         let groups = head_groups(&shape) as u32;
         let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
         let mut done = 0;
@@ -230,6 +229,13 @@ impl Recorder<'_> {
             .u32(rope.inv_freq.len() as u32)
             .u32(u32::from(rope.interleaved))
     }
+}
+
+/// Columns that the kernel for single queries has for heads of `dim`; of the widest there is, if none has
+/// so many.
+fn paged_dim(dim: usize) -> usize {
+    let widths = [32, 64, 128, 256];
+    widths.into_iter().find(|c| dim <= *c).unwrap_or(256)
 }
 
 /// Columns that the kernel for tiles of queries has for heads of `dim`, if there is one.

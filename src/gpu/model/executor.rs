@@ -66,7 +66,8 @@ impl GpuExecutor {
             output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
-        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, part_count(most.pages)));
+        let parts = part_count(most.pages, device.facts().platform);
+        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
         let counters = buffer(most.rows * head_groups(&shape) * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
