@@ -240,23 +240,25 @@ static double now(void) {
 /* Bytes a second that copies on a GPU read and write: the best of five. 0 without a GPU. */
 static double copy_speed(size_t index) {
     enum { SIZE = 1 << 29, TIMES = 8 };
+    mlxrocm_error *error = NULL;
     mlxrocm_device *device = NULL;
     mlxrocm_stream *stream = NULL;
     mlxrocm_buffer *from = NULL, *to = NULL;
     double best = 0;
-    if (mlxrocm_device_open(index, &device, NULL) == MLXROCM_OK &&
-        mlxrocm_stream_new(device, &stream, NULL) == MLXROCM_OK &&
-        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &from, NULL) == MLXROCM_OK &&
-        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &to, NULL) == MLXROCM_OK) {
-        mlxrocm_stream_fill(stream, from, 0, SIZE, 1, NULL);
-        for (int i = 0; i < 5; i++) {
-            mlxrocm_stream_wait(stream, -1, NULL);
-            double begin = now();
-            for (int k = 0; k < TIMES; k++) mlxrocm_stream_copy(stream, to, 0, from, 0, SIZE, NULL);
-            if (mlxrocm_stream_wait(stream, -1, NULL) != MLXROCM_OK) break;
-            double speed = 2.0 * SIZE * TIMES / (now() - begin);
-            if (speed > best) best = speed;
-        }
+    if (mlxrocm_device_open(index, &device, NULL) != MLXROCM_OK) return 0;
+    if (mlxrocm_stream_new(device, &stream, &error) != MLXROCM_OK ||
+        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &from, &error) != MLXROCM_OK ||
+        mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &to, &error) != MLXROCM_OK ||
+        mlxrocm_stream_fill(stream, from, 0, SIZE, 1, &error) != MLXROCM_OK ||
+        mlxrocm_stream_wait(stream, -1, &error) != MLXROCM_OK)
+        fail(error);
+    for (int i = 0; i < 5 && error == NULL; i++) {
+        double begin = now();
+        for (int k = 0; k < TIMES && error == NULL; k++)
+            if (mlxrocm_stream_copy(stream, to, 0, from, 0, SIZE, &error) != MLXROCM_OK) fail(error);
+        if (error == NULL && mlxrocm_stream_wait(stream, -1, &error) != MLXROCM_OK) fail(error);
+        double speed = 2.0 * SIZE * TIMES / (now() - begin);
+        if (speed > best) best = speed;
     }
     mlxrocm_buffer_free(to);
     mlxrocm_buffer_free(from);

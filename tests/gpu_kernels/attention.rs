@@ -214,10 +214,17 @@ impl<'a> Placed<'a> {
         placed
     }
 
-    /// Attention of all rows in tiles.
-    fn flash(&self, cache: &DeviceBuffer) -> Vec<f32> {
+    /// Attention of all rows in tiles: by `flash.hip`, or by `flash_warpgroup.hip`, if it is there.
+    fn flash(&self, cache: &DeviceBuffer, warpgroup: bool) -> Option<Vec<f32>> {
         let shape = self.world.shape;
         let columns = if shape.dim <= 64 { 64 } else { 128 };
+        let name = if warpgroup { "warpgroup" } else { "flash" };
+        let kernel = self.world.kind.name(&format!("{name}_{columns}"));
+        let kernel = self.bench.device.kernel(&kernel);
+        if warpgroup && kernel.is_err() {
+            return None;
+        }
+        let kernel = kernel.unwrap();
         let mut tiles = Vec::new();
         for (slot, length) in shape.lengths.into_iter().enumerate() {
             for first in (0..length).step_by(64) {
@@ -231,12 +238,20 @@ impl<'a> Placed<'a> {
             .shape_args(self.strides(args))
             .f32(EPS)
             .f32(self.world.scale());
-        let kernel = self.world.kind.name(&format!("flash_{columns}"));
-        let kernel = self.bench.device.kernel(&kernel).unwrap();
-        let grid = [tiles.len() as u32 / 2, shape.heads as u32, 1];
+        let mut grid = [tiles.len() as u32 / 2, shape.heads as u32, 1];
+        let (mut threads, mut shared) = (4 * self.bench.wave(), 0);
+        if warpgroup {
+            let groups = match (shape.heads / shape.kv_heads).is_multiple_of(2) {
+                true => 2,
+                false => 1,
+            };
+            grid[1] /= groups;
+            threads = 128 * groups;
+            shared = 1024 + (groups as usize + 4) * 64 * columns * 2;
+        }
         self.bench
-            .launch(&kernel, grid, 4 * self.bench.wave(), 0, &args);
-        self.floats(&out)
+            .launch(&kernel, grid, threads, shared as u32, &args);
+        Some(self.floats(&out))
     }
 
     fn out(&self) -> DeviceBuffer {
@@ -368,10 +383,12 @@ fn tiles_of_queries_over_every_cache() {
     every_case(&["gfx942", "gfx1100", "gfx1201"], |placed| {
         let cache = placed.cache();
         placed.write(&cache, |_| true);
-        let out = placed.flash(&cache);
         let rows: Vec<u32> = (0..placed.world.rows as u32).step_by(7).collect();
-        // Queries and weights are rounded to f16.
-        check_rows(placed, &placed.bytes(&cache), &out, &rows, 8e-3);
+        for out in [false, true].map(|warpgroup| placed.flash(&cache, warpgroup)) {
+            // Queries and weights are rounded to f16.
+            let Some(out) = out else { continue };
+            check_rows(placed, &placed.bytes(&cache), &out, &rows, 8e-3);
+        }
     });
 }
 

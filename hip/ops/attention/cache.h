@@ -62,12 +62,16 @@ template <> struct Piece<KV_Q4> {
     u32 codes, scale;
 };
 
+// Where the codes of a token's eight columns from `column` on are.
+template <int KV> DEVICE const u8 *piece_codes(const u8 *tokens, u32 dim, u32 token, u32 column) {
+    return tokens + token * code_bytes<KV>(dim) + (KV == KV_F16 ? column * 2 : KV == KV_Q8 ? column : column / 2);
+}
 template <int KV> DEVICE Piece<KV> load_piece(const u8 *tokens, u32 dim, u32 token, u32 column) {
-    const u8 *codes = tokens + token * code_bytes<KV>(dim);
+    const u8 *codes = piece_codes<KV>(tokens, dim, token, column);
     const u8 *scales = tokens + PAGE_TOKENS * code_bytes<KV>(dim) + token * scale_bytes<KV>(dim);
-    if constexpr (KV == KV_F16) return {load16(codes + column * 2)};
-    if constexpr (KV == KV_Q8) return {load8(codes + column), *(const u16 *)(scales + column / 32 * 2)};
-    if constexpr (KV == KV_Q4) return {load4(codes + column / 2), load4(scales + column / 32 * 4)};
+    if constexpr (KV == KV_F16) return {load16(codes)};
+    if constexpr (KV == KV_Q8) return {load8(codes), *(const u16 *)(scales + column / 32 * 2)};
+    if constexpr (KV == KV_Q4) return {load4(codes), load4(scales + column / 32 * 4)};
 }
 
 template <int KV> DEVICE u32x4 decode(const Piece<KV> &piece) {
@@ -157,11 +161,11 @@ DEVICE Turn<N> load_turn(const f32 *norm, const f32x2 *rope, u32 pairs, u32 inte
     return turn;
 }
 
-// One head by a team of 32 lanes: RMSNorm (if `has_norm`), then the turn, from `x` to `head` (shared
-// memory, 32·N columns, those past `dim` zeros), times `scale`. All teams of a wave call it together.
+// One head by a team of 32 lanes: RMSNorm (if `has_norm`), then the turn, times `scale`: the lane's columns,
+// those past `dim` zeros. All teams of a wave call it together.
 template <int N>
-DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
-                         f32 *head) {
+DEVICE void head_columns(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
+                         f32 *columns) {
     f32 v[N], other[N], squares = 0.0f;
     UNROLL for (u32 n = 0; n < N; n++) {
         const bool inside = n * 32 + lane < dim;
@@ -169,7 +173,13 @@ DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &tu
     }
     UNROLL for (u32 n = 0; n < N; n++) squares = mul_add(v[n], v[n], squares);
     const f32 norm = fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps), factor = has_norm ? scale * norm : scale;
-    UNROLL for (u32 n = 0; n < N; n++) {
-        head[n * 32 + lane] = (v[n] * turn.own[n] + other[n] * turn.other[n]) * factor;
-    }
+    UNROLL for (u32 n = 0; n < N; n++) columns[n] = (v[n] * turn.own[n] + other[n] * turn.other[n]) * factor;
+}
+// The same to shared memory, 32·N columns.
+template <int N>
+DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
+                         f32 *head) {
+    f32 columns[N];
+    head_columns<N>(x, has_norm, eps, turn, dim, scale, lane, columns);
+    UNROLL for (u32 n = 0; n < N; n++) head[n * 32 + lane] = columns[n];
 }

@@ -1,5 +1,6 @@
 //! Records attentions: the KV cache's layout, and which kernel attends to which tokens.
 
+use super::inputs::QUERIES;
 use super::record::Recorder;
 use crate::driver::Platform;
 use crate::gpu::Args;
@@ -110,7 +111,7 @@ impl Recorder<'_> {
         self.launch(&kernel, grid, 64, 0, args, &reads, &writes)
     }
 
-    /// Attention of tiles of queries.
+    /// Attention of tiles of queries: by `flash_warpgroup.hip` where it is, else by `flash.hip`.
     fn attend_tiles(&mut self, attend: Attend) -> Result<()> {
         let Some(dim) = tile_dim(attend.shape.head_dim) else {
             return Err(Error::Internal("no kernel for heads so wide".into()));
@@ -129,10 +130,30 @@ impl Recorder<'_> {
             self.inputs.whole(),
         ];
         let writes = [self.range(attend.out, 0, tokens)];
-        let grid = [self.bucket.tiles() as u32, attend.shape.heads as u32, 1];
-        let threads = 4 * self.weights.device.facts().wave_size;
+        let (tiles, heads) = (self.bucket.tiles() as u32, attend.shape.heads as u32);
+        let device = &self.weights.device;
+        let warpgroup = format!("mlxrocm_attention_warpgroup_{dim}{}", suffix(self.kv));
+        if device.facts().arch == "sm_90" && device.kernel(&warpgroup).is_ok() {
+            // Two heads that share keys and values, if there are.
+            let groups = match (attend.shape.heads / attend.shape.kv_heads).is_multiple_of(2) {
+                true => 2,
+                false => 1,
+            };
+            let shared = 1024 + (groups + 4) * QUERIES * dim * 2;
+            let (grid, threads) = ([tiles, heads / groups as u32, 1], 128 * groups as u32);
+            return self.launch(&warpgroup, grid, threads, shared, args, &reads, &writes);
+        }
+        let threads = 4 * device.facts().wave_size;
         let kernel = format!("mlxrocm_attention_flash_{dim}{}", suffix(self.kv));
-        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
+        self.launch(
+            &kernel,
+            [tiles, heads, 1],
+            threads,
+            0,
+            args,
+            &reads,
+            &writes,
+        )
     }
 
     /// Attention of the queries of a list, each for itself.
