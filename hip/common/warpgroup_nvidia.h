@@ -1,0 +1,59 @@
+// NVIDIA's compute capability 9.0 only: matrix products of a warpgroup, four warps (wgmma), f16 operands, f32
+// sums. A fence stands before the first product after registers or shared memory were written.
+//
+// Sums of m64nN: warp w, lane 4g + t: c[i] is of row 16 w + g + 8 (i / 2 % 2), column 8 (i / 4) + 2 t + i % 2. A from
+// registers, m64k16: as in matrix_nvidia.h, of the warp's 16 rows. Operands in shared memory are rows of 128
+// bytes from an address that is a multiple of 1024 on, their pieces of 16 bytes swapped: piece i of row r
+// lies at i ^ (r % 8).
+#pragma once
+
+#include "matrix_nvidia.h"
+
+#if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int PENDING> DEVICE void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+// What threads wrote to shared memory is seen by the matrix unit behind the next barrier.
+DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// An operand whose rows lie along k, 64 numbers of it each: 8 rows are 1024 bytes.
+DEVICE u64 rows_of_128(u32 address) { return (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (address & 0x3ffff) >> 4; }
+// An operand b whose rows are k, each 64 columns; `next`: bytes to the next 64 columns.
+DEVICE u64 columns_of_128(u32 address, u32 next) {
+    return (u64)1 << 62 | (u64)64 << 32 | (u64)(next >> 4) << 16 | (address & 0x3ffff) >> 4;
+}
+
+#define ACCUMULATORS4(c, i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
+#define ACCUMULATORS16(c, i) \
+    ACCUMULATORS4(c, i), ACCUMULATORS4(c, i + 4), ACCUMULATORS4(c, i + 8), ACCUMULATORS4(c, i + 12)
+#define WGMMA_32 \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define WGMMA_64 \
+    WGMMA_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+
+// c += a·bᵀ: m64n64k16, a and b rows along k.
+DEVICE void wgmma_64(f32 *c, u64 a, u64 b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" WGMMA_32 "}, %32, %33, 1, 1, 1, 0, 0;"
+                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16)
+                 : "l"(a), "l"(b)
+                 : "memory");
+}
+// c += a·b: m64nNk16, a from registers, the rows of b are k.
+template <int N> DEVICE void wgmma_values(f32 *c, const u32 *a, u64 b) {
+    if constexpr (N == 64) {
+        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" WGMMA_32
+                     "}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)
+                     : "memory");
+    } else {
+        asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" WGMMA_64
+                     "}, {%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)
+                     : "memory");
+    }
+}
+#endif
