@@ -237,7 +237,7 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Bytes a second that copies on a GPU read and write: the best of five. 0 without a GPU. */
+/* Bytes a second that copies on a GPU read and write: the best of five. 0 if it is no GPU. */
 static double copy_speed(size_t index) {
     enum { SIZE = 1 << 29, TIMES = 8 };
     mlxrocm_error *error = NULL;
@@ -245,7 +245,7 @@ static double copy_speed(size_t index) {
     mlxrocm_stream *stream = NULL;
     mlxrocm_buffer *from = NULL, *to = NULL;
     double best = 0;
-    if (mlxrocm_device_open(index, &device, NULL) != MLXROCM_OK) return 0;
+    if (index == 0 || mlxrocm_device_open(index, &device, NULL) != MLXROCM_OK) return 0;
     if (mlxrocm_stream_new(device, &stream, &error) != MLXROCM_OK ||
         mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &from, &error) != MLXROCM_OK ||
         mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, SIZE, &to, &error) != MLXROCM_OK ||
@@ -306,7 +306,7 @@ int main(int argc, char **argv) {
     if (found != NULL && !found->tied) bytes -= (double)found->vocab * found->hidden * (0.5 + 4.0 / 64);
     printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
            info.name, info.load_seconds, prefill, decode, decode * bytes / 1e9, bytes / 1e9);
-    double copies = copy_speed(options.device ? options.device - 1 : 0);
+    double copies = copy_speed(options.device ? options.device - 1 : 1);
     if (copies > 0) printf(", %.0f %% of a copy's %.0f GB/s", decode * bytes / copies * 100, copies / 1e9);
     printf("\n");
     if (is_long) {

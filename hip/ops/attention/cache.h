@@ -136,10 +136,10 @@ template <int KV> DEVICE u16 store_group(f32 x, u8 *tokens, u32 dim, u32 token, 
     }
 }
 
-// How norm and turn make a lane's columns of a head, lane, lane + 32, …, N of them, from what they and
-// their partners were. Known before the head is.
+// What norm and turn multiply a lane's columns of a head with, lane, lane + 32, …, N of them, and their
+// partners. Known before the head is.
 template <int N> struct Turn {
-    f32 own[N], other[N];
+    f32 norm[N], partner_norm[N], cosine[N], sine[N];
     u32 partner[N];
 };
 
@@ -151,35 +151,38 @@ DEVICE Turn<N> load_turn(const f32 *norm, const f32x2 *rope, u32 pairs, u32 inte
         const u32 i = n * 32 + lane;
         const bool turned = i < 2 * pairs, second = interleaved ? i % 2 : i >= pairs;
         turn.partner[n] = !turned ? i : interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
-        turn.own[n] = 1.0f, turn.other[n] = 0.0f;
+        turn.norm[n] = turn.partner_norm[n] = turn.cosine[n] = 1.0f, turn.sine[n] = 0.0f;
+        if (norm && i < dim) turn.norm[n] = norm[i], turn.partner_norm[n] = norm[turn.partner[n]];
         if (turned) {
             const f32x2 angle = rope[interleaved ? i / 2 : i % pairs];
-            turn.own[n] = angle.x, turn.other[n] = second ? angle.y : -angle.y;
+            turn.cosine[n] = angle.x, turn.sine[n] = second ? angle.y : -angle.y;
         }
-        if (norm && i < dim) turn.own[n] *= norm[i], turn.other[n] *= norm[turn.partner[n]];
     }
     return turn;
 }
 
-// One head by a team of 32 lanes: RMSNorm (if `has_norm`), then the turn, times `scale`: the lane's columns,
-// those past `dim` zeros. All teams of a wave call it together.
-template <int N>
-DEVICE void head_columns(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
-                         f32 *columns) {
-    f32 v[N], other[N], squares = 0.0f;
+// A lane's columns of a head and their partners, as they come.
+template <int N> struct Head {
+    f32 own[N], other[N];
+};
+template <int N> DEVICE Head<N> load_head(const f32 *x, const Turn<N> &turn, u32 dim, u32 lane) {
+    Head<N> head;
     UNROLL for (u32 n = 0; n < N; n++) {
         const bool inside = n * 32 + lane < dim;
-        v[n] = inside ? x[n * 32 + lane] : 0.0f, other[n] = inside ? x[turn.partner[n]] : 0.0f;
+        head.own[n] = inside ? x[n * 32 + lane] : 0.0f, head.other[n] = inside ? x[turn.partner[n]] : 0.0f;
     }
-    UNROLL for (u32 n = 0; n < N; n++) squares = mul_add(v[n], v[n], squares);
-    const f32 norm = fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps), factor = has_norm ? scale * norm : scale;
-    UNROLL for (u32 n = 0; n < N; n++) columns[n] = (v[n] * turn.own[n] + other[n] * turn.other[n]) * factor;
+    return head;
 }
-// The same to shared memory, 32·N columns.
+// A head by a team of 32 lanes: RMSNorm (if `has_norm`), then the turn, times `scale`: the lane's columns,
+// those past `dim` zeros. All teams of a wave call it together.
 template <int N>
-DEVICE void prepare_head(const f32 *x, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale, u32 lane,
-                         f32 *head) {
-    f32 columns[N];
-    head_columns<N>(x, has_norm, eps, turn, dim, scale, lane, columns);
-    UNROLL for (u32 n = 0; n < N; n++) head[n * 32 + lane] = columns[n];
+DEVICE void turn_head(const Head<N> &head, bool has_norm, f32 eps, const Turn<N> &turn, u32 dim, f32 scale,
+                      f32 *columns) {
+    f32 squares = 0.0f;
+    UNROLL for (u32 n = 0; n < N; n++) squares = mul_add(head.own[n], head.own[n], squares);
+    const f32 norm = fast_rsqrt(wave_sum<32>(squares) / (f32)dim + eps), factor = has_norm ? scale * norm : scale;
+    UNROLL for (u32 n = 0; n < N; n++) {
+        const f32 own = head.own[n] * turn.norm[n], other = head.other[n] * turn.partner_norm[n];
+        columns[n] = (own * turn.cosine[n] + other * turn.sine[n]) * factor;
+    }
 }

@@ -39,7 +39,6 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p) {
     SHARED u16 keys[PAGE_TOKENS * WIDE];
     SHARED u16 values[DIM * NARROW]; // [column][token]
     SHARED u16 weights[QUERIES * NARROW];
-    SHARED f32 heads[THREADS / 32][DIM];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 first = p.tiles[2 * block_x()], count = p.tiles[2 * block_x() + 1], head = block_y();
@@ -62,10 +61,10 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p) {
         const f32 *q = p.q + ((u64)(first + row) * p.heads + head) * p.dim;
         const f32x2 *rope = p.rope + (u64)(position + row) * p.pairs;
         const Turn<DIM / 32> turn = load_turn<DIM / 32>(p.q_norm, rope, p.pairs, p.interleaved, p.dim, in_team);
-        prepare_head<DIM / 32>(q, p.q_norm, p.eps, turn, p.dim, p.scale * 1.44269504f, in_team, heads[team]);
-        wave_barrier();
-        for (u32 d = in_team; d < DIM; d += 32) queries[i * WIDE + d] = to_f16(heads[team][d]).bits;
-        wave_barrier();
+        f32 columns[DIM / 32];
+        turn_head<DIM / 32>(load_head<DIM / 32>(q, turn, p.dim, in_team), p.q_norm, p.eps, turn, p.dim,
+                            p.scale * 1.44269504f, columns);
+        UNROLL for (u32 n = 0; n < DIM / 32; n++) queries[i * WIDE + n * 32 + in_team] = to_f16(columns[n]).bits;
     }
 
     const u32 last = position + count - 1;

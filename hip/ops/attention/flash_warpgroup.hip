@@ -34,7 +34,7 @@ DEVICE u32 swapped(u32 rows, u32 r, u32 d) {
 
 // DIM: columns of a head, padded.
 template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
-    constexpr u32 ROWS_AT_ONCE = 4, HALF = KEYS * DIM * 2, STAGE = 2 * HALF;
+    constexpr u32 ROWS_AT_ONCE = 2, HALF = KEYS * DIM * 2, STAGE = 2 * HALF;
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 first = p.tiles[2 * block_x()], count = p.tiles[2 * block_x() + 1];
@@ -89,8 +89,9 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
             const u32 r = minimum(row + i, count - 1);
             const f32x2 *rope = p.rope + (u64)(position + r) * p.pairs;
             turns[i] = load_turn<DIM / 32>(p.q_norm, rope, p.pairs, p.interleaved, p.dim, lane);
-            head_columns<DIM / 32>(p.q + ((u64)(first + r) * p.heads + head) * p.dim, p.q_norm, p.eps, turns[i], p.dim,
-                                   p.scale * 1.44269504f, lane, q[i]);
+            const f32 *from = p.q + ((u64)(first + r) * p.heads + head) * p.dim;
+            turn_head<DIM / 32>(load_head<DIM / 32>(from, turns[i], p.dim, lane), p.q_norm, p.eps, turns[i], p.dim,
+                                p.scale * 1.44269504f, q[i]);
         }
         u8 *to = aligned + (queries - base);
         UNROLL for (u32 i = 0; i < ROWS_AT_ONCE; i++) UNROLL for (u32 n = 0; n < DIM / 32; n++)

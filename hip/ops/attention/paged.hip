@@ -4,7 +4,7 @@
 //
 // q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
 // their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples
-// of 128 positions, or of as many times 2 as it takes for at most PARTS parts; a block takes one part for up
+// of SPLIT positions, or of as many times SPLIT as it takes for at most PARTS parts; a block takes one part for up
 // to HEADS query heads of one key head (part.h). The block that ends last adds the parts, in order, so that
 // results do not depend on timing, on the batch or on how a prompt was cut. `counters`: [queries · head
 // groups] zeros, left zero.
@@ -17,7 +17,8 @@
 // `parts`: [queries · head groups][parts]([HEADS][COLUMNS] sums, [HEADS][maximum, sum of weights]).
 #include "ops/attention/part_nvidia.h"
 
-#define PARTS (PLATFORM_NVIDIA ? 32 : 64)
+// On NVIDIA as many as make one wave of blocks of eight key heads on 132 multiprocessors, two on each.
+#define PARTS (PLATFORM_NVIDIA ? 33 : 64)
 
 struct Paged {
     const f32 *q;
@@ -54,7 +55,9 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     // Then the list names every row.
     const u32 token = writes ? query : p.tokens[query], row = p.by_token ? token : query;
     if (row == UNUSED) return;
+    // Read together, as what follows waits for both.
     const u32 position = token == UNUSED ? UNUSED : p.positions[token];
+    const u32 slot = token == UNUSED ? 0 : p.slots[token];
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
         if (writes) grid_dependency_wait();
@@ -63,16 +66,17 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    u32 shift = SPLIT_SHIFT;
-    while (position >> shift >= PARTS) shift++;
-    const u32 first_part = begin_all >> shift, last_part = position >> shift;
+    const u32 split = SPLIT * (position / (SPLIT * PARTS) + 1);
+    const u32 first_part = begin_all / split, last_part = position / split;
     if (part < first_part || part > last_part) return;
-    const u32 begin = maximum(part << shift, begin_all), end = minimum((part + 1) << shift, position + 1);
-    const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
+    const u32 begin = maximum(part * split, begin_all), end = minimum((part + 1) * split, position + 1);
+    const u32 *pages = p.pages + (u64)slot * p.max_pages;
     // The query's own key and value are added for themselves, whether new or not: the same bits.
     const bool has_own = part == last_part;
     u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV>(p.dim);
     const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
+    const u32 own_page = has_own ? pages[position / PAGE_TOKENS] : 0;
+    // What is loaded after keys and values waits for them.
     Sums own(cached, thread);
     own.load(cached);
     // Scores are kept in base 2. Team `heads` prepares the new key; teams past it the last query again:
@@ -89,32 +93,35 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     auto new_value = [&](u32 d) { return d < p.dim ? p.v[new_at + d] : 0.0f; };
     const f32 early = writes && has_own && team % 2 ? new_value(team / 2 * 32 + lane) : 0.0f;
     const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
-    prepare_head<LANES / 4>(is_key ? p.k + new_at : q, norm, is_key ? p.k_eps : p.eps, turn, p.dim,
-                            is_key ? 1.0f : p.scale * 1.44269504f, lane, heads_of[team]);
-    if (team < heads) own.prepare(prepared, heads_of[team], team, lane);
+    const Head<LANES / 4> loaded = load_head<LANES / 4>(is_key ? p.k + new_at : q, turn, p.dim, lane);
+    f32 columns[LANES / 4];
+    turn_head<LANES / 4>(loaded, norm, is_key ? p.k_eps : p.eps, turn, p.dim, is_key ? 1.0f : p.scale * 1.44269504f,
+                         columns);
+    UNROLL for (u32 n = 0; n < LANES / 4; n++) heads_of[team][n * 32 + lane] = columns[n];
+    if (team < heads) own.prepare(prepared, columns, team, lane);
     barrier();
     if (has_own) {
-        u8 *to = head + pages[position / PAGE_TOKENS] * p.page_stride;
         constexpr u32 PIECES = COLUMNS / 8;
+        u8 *own_at = head + own_page * p.page_stride;
         if (writes) {
             // Attended to as the cache gives it back, as later tokens will. Of the blocks that share the
             // key head one writes it.
-            _Pragma("unroll 1") for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
+            for (u32 i = team; i < (p.dim + 31) / 32 * 2; i += TEAMS) {
                 const u32 which = i % 2, d = i / 2 * 32 + lane;
                 const f32 number = which == 0 ? heads_of[heads][d] : i == team ? early : new_value(d);
                 own_key[which][d] =
-                    store_group<KV>(number, first ? nullptr : to + which * tokens_bytes<KV>(p.dim), p.dim,
+                    store_group<KV>(number, first ? nullptr : own_at + which * tokens_bytes<KV>(p.dim), p.dim,
                                     position % PAGE_TOKENS, i / 2, lane);
             }
         } else if (thread < 2 * PIECES && thread % PIECES * 8 < padded<KV>(p.dim)) {
             const u32 which = thread / PIECES, column = thread % PIECES * 8;
-            const u8 *tokens = to + which * tokens_bytes<KV>(p.dim);
+            const u8 *tokens = own_at + which * tokens_bytes<KV>(p.dim);
             store16(own_key[which] + column,
                     decode<KV>(load_piece<KV>(tokens, p.dim, position % PAGE_TOKENS, column)));
         }
         barrier();
         f32 score = 0.0f;
-        _Pragma("unroll 1") for (u32 d = lane; d < COLUMNS; d += 32) {
+        UNROLL for (u32 d = lane; d < COLUMNS; d += 32) {
             const bool inside = d < p.dim;
             if (inside) score = mul_add(heads_of[mine][d], to_f32(f16{own_key[0][d]}), score);
             if (team < heads) sums[PLACES][team][d] = inside ? to_f32(f16{own_key[1][d]}) : 0.0f;
@@ -126,17 +133,20 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     own.run(cached, heads_of, prepared, heads);
     own.store(state, sums);
     barrier();
-    const u32 places = PLACES + (has_own ? 1 : 0), count = last_part - first_part + 1;
-    const u32 index = query * grid_blocks_y() + block_y();
+    const u32 count = last_part - first_part + 1, index = query * grid_blocks_y() + block_y();
     f32 *all_parts = p.parts + (u64)index * grid_blocks_z() * STRIDE;
     f32 *to = all_parts + part * STRIDE, *out = p.out + ((u64)row * p.heads + head0) * p.dim;
     for (u32 i = thread; i < heads * COLUMNS; i += THREADS) {
         const u32 h = i / COLUMNS, d = i % COLUMNS;
-        f32 most = -1e30f, all = 0.0f, y = 0.0f;
-        for (u32 g = 0; g < places; g++) most = maximum(most, state[g][h][0]);
-        for (u32 g = 0; g < places; g++) {
-            const f32 w = fast_exp2(state[g][h][0] - most);
-            all = mul_add(w, state[g][h][1], all), y = mul_add(w, sums[g][h][d], y);
+        f32 tops[PLACES + 1], weights[PLACES + 1], values[PLACES + 1], most = -1e30f, all = 0.0f, y = 0.0f;
+        UNROLL for (u32 g = 0; g <= PLACES; g++) {
+            const bool there = g < PLACES || has_own;
+            tops[g] = there ? state[g][h][0] : -1e30f, weights[g] = there ? state[g][h][1] : 0.0f;
+            values[g] = there ? sums[g][h][d] : 0.0f, most = maximum(most, tops[g]);
+        }
+        UNROLL for (u32 g = 0; g <= PLACES; g++) {
+            const f32 w = fast_exp2(tops[g] - most);
+            all = mul_add(w, weights[g], all), y = mul_add(w, values[g], y);
         }
         if (count > 1) {
             to[i] = y;
@@ -148,8 +158,8 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     if (count == 1 || !is_last_block(p.counters + index, count)) return;
 
     // All parts' sums: a thread has four columns of every SLICES-th part, AHEAD of which are on the way.
-    constexpr u32 QUADS = HEADS * COLUMNS / 4, SLICES = THREADS / QUADS, OWN = PARTS / SLICES;
-    constexpr u32 AHEAD = OWN < 16 ? OWN : 16;
+    constexpr u32 QUADS = HEADS * COLUMNS / 4, SLICES = THREADS / QUADS, OWN = (PARTS + SLICES - 1) / SLICES;
+    constexpr u32 AHEAD = OWN < 17 ? OWN : 17, STATES = (PARTS + 31) / 32;
     const u32 quad = thread % QUADS, slice = thread / QUADS, h = quad / (COLUMNS / 4);
     const f32 *from = all_parts + first_part * STRIDE;
     f32x4 y = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -162,18 +172,18 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
         }
         if (begin == 0) {
             // Meanwhile, team h: what each part's sums of head h are multiplied with.
-            f32 tops[PARTS / 32], weights[PARTS / 32], most = -1e30f, all = 0.0f;
-            UNROLL for (u32 i = 0; i < PARTS / 32; i++) {
+            f32 tops[STATES], weights[STATES], most = -1e30f, all = 0.0f;
+            UNROLL for (u32 i = 0; i < STATES; i++) {
                 const f32 *state_of = from + (i * 32 + lane) * STRIDE + HEADS * COLUMNS + 2 * mine;
                 const bool there = i * 32 + lane < count;
                 tops[i] = there ? state_of[0] : -1e30f, weights[i] = there ? state_of[1] : 0.0f;
                 most = maximum(most, tops[i]);
             }
             most = wave_max<32>(most);
-            UNROLL for (u32 i = 0; i < PARTS / 32; i++)
+            UNROLL for (u32 i = 0; i < STATES; i++)
                 tops[i] = fast_exp2(tops[i] - most), all = mul_add(tops[i], weights[i], all);
             all = wave_sum<32>(all);
-            UNROLL for (u32 i = 0; i < PARTS / 32; i++)
+            UNROLL for (u32 i = 0; i < STATES; i++)
                 if (team < heads && i * 32 + lane < count) shares[i * 32 + lane][team] = tops[i] / all;
             barrier();
         }

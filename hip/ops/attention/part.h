@@ -1,8 +1,8 @@
 // What a block of paged.hip attends to, and how: two ways of adding up weights times values. Each has
 //
 //   PLACES                      sums of a block that are added when all keys were seen
-//   load(part)                  the first keys and values start to come; of the cache, nothing else
-//   prepare(query, ...)         a team's query head, when it is in shared memory
+//   load(part)                  the first keys and values start to come
+//   prepare(query, ...)         takes a team's query head
 //   run(part, ...)              all keys of the part
 //   store(states, sums, ...)    each head's maximum, sum of weights, and sums of weights times values
 //
@@ -11,7 +11,7 @@
 
 #include "ops/attention/cache.h"
 
-#define SPLIT_SHIFT 7
+#define SPLIT 128
 #define HEADS 4
 #define TEAMS 8
 #define THREADS (TEAMS * 32)

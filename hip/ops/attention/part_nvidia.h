@@ -77,72 +77,76 @@ template <int DIM, int KV> struct WarpSums {
         if (first < p.end) load(p, first);
     }
 
-    // Team `head`'s query, `n` columns of which the lane has lane, lane + 32, …
+    // The query of head `head`, of which the lane has columns lane, lane + 32, …
     METHOD void prepare(Prepared &to, const f32 *query, u32 head, u32 lane) {
-        if (head >= HEADS) return;
-        UNROLL for (u32 d = lane; d < DIM; d += 32) {
-            const f16 rounded = to_f16(query[d]);
-            to.numbers[head][d] = rounded.bits;
-            to.numbers[head + HEADS][d] = to_f16(query[d] - to_f32(rounded)).bits;
+        UNROLL for (u32 n = 0; n < DIM / 32; n++) {
+            const f16 rounded = to_f16(query[n]);
+            to.numbers[head][n * 32 + lane] = rounded.bits;
+            to.numbers[head + HEADS][n * 32 + lane] = to_f16(query[n] - to_f32(rounded)).bits;
         }
     }
 
+    // The 16 keys from `base` on, which are loaded.
+    METHOD void step(const Part &p, const Prepared &queries, u32 base) {
+        f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        UNROLL for (u32 s = 0; s < K_PIECES; s++) {
+            const u32x4 q = load16(queries.numbers[g] + s * 32 + t * 8);
+            const u32x4 k[2] = {decode<KV>(key[0][s]), decode<KV>(key[1][s])};
+            const u32 a[4] = {k[0].x, k[1].x, k[0].y, k[1].y}, b[4] = {k[0].z, k[1].z, k[0].w, k[1].w};
+            matrix_product(score, a, q.x, q.y);
+            matrix_product(score, b, q.z, q.w);
+        }
+
+        // score: (key g, columns 2t, 2t + 1), (key g + 8, the same).
+        f32 most[2] = {top[0], top[1]}, keep[2];
+        UNROLL for (u32 i = 0; i < 4; i++) {
+            const u32 j = base + g + i / 2 * 8;
+            score[i] += shuffle_xor<2>(score[i]);
+            score[i] = j >= p.begin && j < p.end ? score[i] : -1e30f;
+            most[i % 2] = maximum(most[i % 2], score[i]);
+        }
+        UNROLL for (u32 c = 0; c < 2; c++) {
+            most[c] = maximum(most[c], shuffle_xor<4>(most[c]));
+            most[c] = maximum(most[c], shuffle_xor<8>(most[c]));
+            most[c] = maximum(most[c], shuffle_xor<16>(most[c]));
+            keep[c] = fast_exp2(top[c] - most[c]);
+            top[c] = most[c], total[c] *= keep[c];
+        }
+        u32 weights[2];
+        UNROLL for (u32 r = 0; r < 2; r++) {
+            f32 w[2];
+            UNROLL for (u32 c = 0; c < 2; c++) {
+                const u32 j = base + g + r * 8;
+                w[c] = j >= p.begin && j < p.end ? fast_exp2(score[2 * r + c] - top[c]) : 0.0f;
+                total[c] += w[c];
+            }
+            const f16x2 rounded = pack_f16x2(w[0], w[1]);
+            const f16x2 rest = pack_f16x2(w[0] - low(rounded), w[1] - high(rounded));
+            weights[r] = transposed(t < 2 ? rounded.bits : rest.bits);
+        }
+        UNROLL for (u32 i = 0; i < TILES; i++) UNROLL for (u32 c = 0; c < 4; c++) sum[i][c] *= keep[c % 2];
+        UNROLL for (u32 s = 0; s < V_PIECES; s++) {
+            u32x4 v[4];
+            UNROLL for (u32 i = 0; i < 4; i++) v[i] = decode<KV>(value[i][s]);
+            UNROLL for (u32 i = 0; i < 4; i++) {
+                // Rows g and g + 8 of a tile: columns i and i + 4 of the piece.
+                u32 a[4];
+                UNROLL for (u32 r = 0; r < 2; r++) {
+                    const u32 pair = i / 2 + 2 * r, selector = i % 2 ? 0x07060302u : 0x05040100u;
+                    a[r] = byte_select(word(v[1], pair), word(v[0], pair), selector);
+                    a[r + 2] = byte_select(word(v[3], pair), word(v[2], pair), selector);
+                }
+                matrix_product(sum[4 * s + i], a, weights[0], weights[1]);
+            }
+        }
+    }
     METHOD void run(const Part &p, const f32 (*)[DIM], const Prepared &queries, u32) {
         UNROLL for (u32 i = 0; i < TILES; i++) UNROLL for (u32 c = 0; c < 4; c++) sum[i][c] = 0.0f;
         top[0] = top[1] = -1e30f, total[0] = total[1] = 0.0f;
-        for (u32 base = first; base < p.end; base += STEP) {
-            f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-            UNROLL for (u32 s = 0; s < K_PIECES; s++) {
-                const u32x4 q = load16(queries.numbers[g] + s * 32 + t * 8);
-                const u32x4 k[2] = {decode<KV>(key[0][s]), decode<KV>(key[1][s])};
-                const u32 a[4] = {k[0].x, k[1].x, k[0].y, k[1].y}, b[4] = {k[0].z, k[1].z, k[0].w, k[1].w};
-                matrix_product(score, a, q.x, q.y);
-                matrix_product(score, b, q.z, q.w);
-            }
-
-            // score: (key g, columns 2t, 2t + 1), (key g + 8, the same).
-            f32 most[2] = {top[0], top[1]}, keep[2];
-            UNROLL for (u32 i = 0; i < 4; i++) {
-                const u32 j = base + g + i / 2 * 8;
-                score[i] += shuffle_xor<2>(score[i]);
-                score[i] = j >= p.begin && j < p.end ? score[i] : -1e30f;
-                most[i % 2] = maximum(most[i % 2], score[i]);
-            }
-            UNROLL for (u32 c = 0; c < 2; c++) {
-                most[c] = maximum(most[c], shuffle_xor<4>(most[c]));
-                most[c] = maximum(most[c], shuffle_xor<8>(most[c]));
-                most[c] = maximum(most[c], shuffle_xor<16>(most[c]));
-                keep[c] = fast_exp2(top[c] - most[c]);
-                top[c] = most[c], total[c] *= keep[c];
-            }
-            u32 weights[2];
-            UNROLL for (u32 r = 0; r < 2; r++) {
-                f32 w[2];
-                UNROLL for (u32 c = 0; c < 2; c++) {
-                    const u32 j = base + g + r * 8;
-                    w[c] = j >= p.begin && j < p.end ? fast_exp2(score[2 * r + c] - top[c]) : 0.0f;
-                    total[c] += w[c];
-                }
-                const f16x2 rounded = pack_f16x2(w[0], w[1]);
-                const f16x2 rest = pack_f16x2(w[0] - low(rounded), w[1] - high(rounded));
-                weights[r] = transposed(t < 2 ? rounded.bits : rest.bits);
-            }
-            UNROLL for (u32 i = 0; i < TILES; i++) UNROLL for (u32 c = 0; c < 4; c++) sum[i][c] *= keep[c % 2];
-            UNROLL for (u32 s = 0; s < V_PIECES; s++) {
-                u32x4 v[4];
-                UNROLL for (u32 i = 0; i < 4; i++) v[i] = decode<KV>(value[i][s]);
-                UNROLL for (u32 i = 0; i < 4; i++) {
-                    // Rows g and g + 8 of a tile: columns i and i + 4 of the piece.
-                    u32 a[4];
-                    UNROLL for (u32 r = 0; r < 2; r++) {
-                        const u32 pair = i / 2 + 2 * r, selector = i % 2 ? 0x07060302u : 0x05040100u;
-                        a[r] = byte_select(word(v[1], pair), word(v[0], pair), selector);
-                        a[r + 2] = byte_select(word(v[3], pair), word(v[2], pair), selector);
-                    }
-                    matrix_product(sum[4 * s + i], a, weights[0], weights[1]);
-                }
-            }
-            if (base + STEP < p.end) load(p, base + STEP);
+        if (first < p.end) step(p, queries, first);
+        for (u32 base = first + STEP; base < p.end; base += STEP) {
+            load(p, base);
+            step(p, queries, base);
         }
     }
 
@@ -154,10 +158,13 @@ template <int DIM, int KV> struct WarpSums {
             const u32 head = 2 * t + c;
             if (head < HEADS && g == 0) states[team][head][0] = top[c], states[team][head][1] = total[c];
         }
-        UNROLL for (u32 i = 0; i < TILES; i++) UNROLL for (u32 c = 0; c < 4; c++) {
-            const f32 all = sum[i][c] + shuffle_xor<2>(sum[i][c]);
-            const u32 head = 2 * t + c % 2;
-            if (head < HEADS) sums[team][head][i / 4 * 64 + g * 8 + i % 4 + c / 2 * 4] = all;
+        // Lanes t and t + 2 have the two columns of a head: each adds up half of the tiles.
+        const bool upper = t >= 2;
+        UNROLL for (u32 i = 0; i < TILES / 2; i++) UNROLL for (u32 c = 0; c < 4; c++) {
+            const f32 mine = upper ? sum[i + TILES / 2][c] : sum[i][c];
+            const f32 sent = upper ? sum[i][c] : sum[i + TILES / 2][c];
+            const u32 tile = i + (upper ? TILES / 2 : 0), head = 2 * t % HEADS + c % 2;
+            sums[team][head][tile / 4 * 64 + g * 8 + tile % 4 + c / 2 * 4] = mine + shuffle_xor<2>(sent);
         }
     }
 };

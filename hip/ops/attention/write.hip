@@ -16,7 +16,6 @@ struct Write {
 };
 
 template <int KV> DEVICE void write(const Write &p) {
-    SHARED f32 heads[2][256];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 token = block_x(), kv_head = block_y(), position = p.positions[token], lane = thread_x() % 32;
@@ -24,16 +23,16 @@ template <int KV> DEVICE void write(const Write &p) {
     const Cache c = {p.cache, p.page_stride, p.layer_start, p.dim};
     const u32 page = p.pages[p.slots[token] * p.max_pages + position / PAGE_TOKENS];
     const u64 at = (u64)token * p.kv_heads * p.dim + kv_head * p.dim;
-    // Both halves prepare the key, each for itself: lanes of a wide wave stay together.
-    f32 *head = heads[thread_x() / 32];
+    // Both halves make the key, each for itself: lanes of a wide wave stay together.
     const Turn<8> turn = load_turn<8>(p.k_norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
-    prepare_head<8>(p.k + at, p.k_norm, p.eps, turn, p.dim, 1.0f, lane, head);
-    barrier();
+    f32 key[8];
+    turn_head<8>(load_head<8>(p.k + at, turn, p.dim, lane), p.k_norm, p.eps, turn, p.dim, 1.0f, key);
     const bool is_key = thread_x() < 32;
     u8 *to = cache_keys<KV>(c, page, kv_head) + (is_key ? 0 : tokens_bytes<KV>(p.dim));
-    for (u32 group = 0; group * 32 < p.dim; group++) {
+    UNROLL for (u32 group = 0; group < 8; group++) {
+        if (group * 32 >= p.dim) break;
         const u32 i = group * 32 + lane;
-        const f32 number = i >= p.dim ? 0.0f : is_key ? head[i] : p.v[at + i];
+        const f32 number = i >= p.dim ? 0.0f : is_key ? key[group] : p.v[at + i];
         store_group<KV>(number, to, p.dim, position % PAGE_TOKENS, group, lane);
     }
 }

@@ -7,7 +7,7 @@ use crate::gpu::Args;
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
-/// The fewest positions of one part of an attention, and the query heads of one block (`SPLIT_SHIFT`
+/// The fewest positions of one part of an attention, and the query heads of one block (`SPLIT`
 /// and `HEADS` of `hip/ops/attention/part.h`).
 const SPLIT: usize = 128;
 const HEADS: usize = 4;
@@ -32,7 +32,7 @@ pub fn head_groups(shape: &Attention) -> usize {
 pub fn part_count(pages: usize, platform: Platform) -> usize {
     let most = match platform {
         Platform::Hip => 64,
-        Platform::Cuda => 32,
+        Platform::Cuda => 33,
     };
     (pages * PAGE_TOKENS).div_ceil(SPLIT).min(most)
 }
