@@ -44,7 +44,7 @@ struct Product {
 }
 
 fn multiples(random: &mut Prng, count: usize, most: u64) -> Vec<f32> {
-    let number = |_| (random.below(2 * most + 1) as f64 - most as f64) * STEP;
+    let mut number = |_| (random.below(2 * most + 1) as f64 - most as f64) * STEP;
     (0..count).map(|i| number(i) as f32).collect()
 }
 
@@ -236,7 +236,7 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
         (33, 1000, 11, three),
         (130, 1000, 7, Epilogue::Add),
     ];
-    on_targets(&["gfx1100"], |bench| {
+    on_targets(&["gfx942", "gfx1030", "gfx1100", "gfx1201"], |bench| {
         let mut random = Prng::new(31);
         for form in Form::ALL {
             for (rows, cols, splits, epilogue) in cases {
