@@ -221,19 +221,33 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
         UNROLL for (u32 i = 0; i < ROWS / 8; i++) put(i, c + i * 4);
     }
     barrier();
-    const bool silu = p.to.epilogue == SILU;
-    for (u32 i = thread; i < (silu ? rows * 64 : rows * 128); i += 256) {
-        const u32 in_row = i % (silu ? 64 : 128), r = i / (silu ? 64 : 128);
-        const u32 at = silu ? in_row / 16 * 32 + in_row % 16 : in_row, of = first_tile + at / 16;
-        if (of >= p.tiles) continue;
-        const f32 scale = p.scales[first_row + r] * p.back;
-        const f32 v = add_bias(p.to, of, at % 16, results[r * RESULT_STRIDE + at] * scale);
-        if (!silu) {
-            store_number(p.to, first_row + r, of, at % 16, v);
-            continue;
+    // A thread has one column (of gates, with that of ups) of every STEPth row. What it reads of BATCH rows is
+    // on the way at once.
+    constexpr u32 BATCH = 8;
+    const bool is_silu = p.to.epilogue == SILU;
+    const u32 columns = is_silu ? 64 : 128, step = 256 / columns, in_row = thread % columns;
+    const u32 at = is_silu ? in_row / 16 * 32 + in_row % 16 : in_row, tile = first_tile + at / 16;
+    if (tile >= p.tiles) return;
+    const f32 bias = add_bias(p.to, tile, at % 16, 0.0f);
+    const f32 up_bias = is_silu ? add_bias(p.to, tile + 1, at % 16, 0.0f) : 0.0f;
+    _Pragma("unroll 1") for (u32 begin = thread / columns; begin < rows; begin += BATCH * step) {
+        f32 scales[BATCH], residuals[BATCH];
+        f32 *to[BATCH];
+        UNROLL for (u32 i = 0; i < BATCH; i++) {
+            const u32 r = first_row + minimum(begin + i * step, rows - 1);
+            const f32 *residual = nullptr;
+            to[i] = is_silu ? silu_place(p.to, r, tile / 2, at % 16) : number_place(p.to, r, tile, at % 16, residual);
+            scales[i] = p.scales[r];
+            // Any number will do where there is no place.
+            residuals[i] = residual ? *(to[i] ? residual : p.to.residual) : 0.0f;
         }
-        const f32 up = add_bias(p.to, of + 1, at % 16, results[r * RESULT_STRIDE + at + 16] * scale);
-        store_silu(p.to, first_row + r, of / 2, at % 16, v, up);
+        UNROLL for (u32 i = 0; i < BATCH; i++) {
+            if (!to[i] || begin + i * step >= rows) continue;
+            const f32 *sums = results + (begin + i * step) * RESULT_STRIDE + at;
+            const f32 scale = scales[i] * p.back;
+            const f32 v = sums[0] * scale + bias;
+            *to[i] = is_silu ? silu(v) * (sums[16] * scale + up_bias) : v + residuals[i];
+        }
     }
 }
 
