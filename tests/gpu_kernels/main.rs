@@ -5,6 +5,7 @@ mod attention;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
+mod matmul;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;

@@ -5,23 +5,23 @@
 // x: what operand.hip makes, f16 [rows][stride] and a scale a row. Weights are decoded to f16, times a
 // power of two (1 / `back`) that brings the matrix's largest to [4096, 8192); sums are f32.
 //
-// Launch: 256 threads; grid (rows / BLOCK_ROWS, tiles / BLOCK_TILES), rounded up, so that blocks that
-// share weights run together. A block makes BLOCK_ROWS rows of 16 · BLOCK_TILES columns of y. For every
-// 64 columns of x, each team of 32 lanes decodes a tile of W to shared memory, all threads copy the rows
-// of x beside it, and each wave multiplies half the rows with a part of the tiles; what comes next is
-// loaded to registers meanwhile.
+// Launch: 256 threads; grid (rows / BLOCK_ROWS, tiles / BLOCK_TILES, splits (split.h)), rounded up, so that
+// blocks that share weights run together. A block makes BLOCK_ROWS rows (fewer where there are no more) of
+// 16 · BLOCK_TILES columns of y. For every 64 columns of x, each team of 32 lanes decodes a tile of W to
+// shared memory, all threads copy the rows of x beside it, and each wave multiplies every second group of 16
+// rows with a part of the tiles; what comes next is loaded to registers meanwhile.
 #pragma once
 
 #include "common/tile.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/split.h"
 #include "ops/matmul/weight.h"
 
 #define BLOCK_TILES 8
 #define BLOCK_ROWS 128
 #define BLOCK_WAVES (256 / WAVE)
-// Tiles and groups of 16 rows of a wave.
+// Tiles of a wave.
 #define WAVE_TILES (16 / BLOCK_WAVES)
-#define WAVE_ROWS (BLOCK_ROWS / 32)
 // Numbers from row to row in shared memory: rows that are read together lie in different banks.
 #define STRIDE (PLATFORM_NVIDIA ? 80 : 72)
 
@@ -32,6 +32,7 @@ struct Block {
     Outputs to;
     f32 back;
     u32 rows, cols, tiles;
+    Split split;
 };
 
 // A team's tile of a quantized matrix.
@@ -125,58 +126,77 @@ template <typename T> struct DenseTile {
     }
 };
 
-template <typename W> DEVICE void matmul_block(const Block &p) {
-    SHARED u16 ws[BLOCK_TILES * 16 * STRIDE];
-    SHARED u16 xs[BLOCK_ROWS * STRIDE];
-    grid_dependency_launch();
-    grid_dependency_wait();
+// The product of a block with up to ROWS rows.
+template <typename W, u32 ROWS> DEVICE void matmul_rows(const Block &p, u16 *ws, u16 *xs) {
+    // Groups of 16 rows of a wave, and quads of its sums of a group.
+    constexpr u32 GROUPS = ROWS / 32, QUADS = WAVE_TILES * TILE_C / 4;
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM;
-    const u32 wave = uniform(thread / WAVE), wave_row = wave % 2 * (BLOCK_ROWS / 2), wave_tile = wave / 2 * WAVE_TILES;
+    const u32 wave = uniform(thread / WAVE), wave_row = wave % 2 * 16, wave_tile = wave / 2 * WAVE_TILES;
     const u32 first_row = block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES;
-    const u32 units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
+    const u32 all_units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
+    const u32 first_unit = split_begin(all_units), units = split_end(all_units);
     const u32 stride = (p.cols + 255) / 256 * 256;
     const f32 factor = 1.0f / p.back;
     // Tiles and rows past the end are those at the end again; nobody stores them.
     const u32 tile_index = first_tile + team < p.tiles ? first_tile + team : p.tiles - 1;
     const u8 *tile = p.weights + tile_index * W::tile_bytes(p.cols);
-    const u16 *from[4];
-    UNROLL for (u32 i = 0; i < 4; i++) {
+    const u16 *from[GROUPS];
+    UNROLL for (u32 i = 0; i < GROUPS; i++) {
         const u32 row = first_row + thread / 8 + 32 * i;
         from[i] = p.x + (u64)(row < p.rows ? row : p.rows - 1) * stride + thread % 8 * 8;
     }
     W w;
-    u32x4 x[4];
-    W::load(w, tile, 0, 0, p.cols, lane);
-    UNROLL for (u32 i = 0; i < 4; i++) x[i] = load16(from[i]);
-    TileC sums[WAVE_ROWS][WAVE_TILES];
-    UNROLL for (u32 m = 0; m < WAVE_ROWS; m++) UNROLL for (u32 n = 0; n < WAVE_TILES; n++) sums[m][n] = tile_zero();
+    u32x4 x[GROUPS];
+    W::load(w, tile, first_unit, 0, p.cols, lane);
+    UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load16(from[i] + first_unit * W::UNIT * BLOCK_COLS);
+    TileC sums[GROUPS][WAVE_TILES];
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 n = 0; n < WAVE_TILES; n++) sums[m][n] = tile_zero();
 
-    for (u32 unit = 0; unit < units; unit++) {
+    for (u32 unit = first_unit; unit < units; unit++) {
         UNROLL for (u32 b = 0; b < W::UNIT; b++) {
             barrier();
             W::store(w, ws + team * 16 * STRIDE, b, factor, lane);
-            UNROLL for (u32 i = 0; i < 4; i++) store16(xs + (thread / 8 + 32 * i) * STRIDE + thread % 8 * 8, x[i]);
+            UNROLL for (u32 i = 0; i < GROUPS; i++)
+                store16(xs + (thread / 8 + 32 * i) * STRIDE + thread % 8 * 8, x[i]);
             barrier();
             const bool more = b + 1 < W::UNIT || unit + 1 < units;
             if (more) {
                 W::load(w, tile, b + 1 < W::UNIT ? unit : unit + 1, (b + 1) % W::UNIT, p.cols, lane);
-                UNROLL for (u32 i = 0; i < 4; i++) x[i] = load16(from[i] + (unit * W::UNIT + b + 1) * BLOCK_COLS);
+                UNROLL for (u32 i = 0; i < GROUPS; i++)
+                    x[i] = load16(from[i] + (unit * W::UNIT + b + 1) * BLOCK_COLS);
             }
             // Rolled: unrolled, tiles loaded ahead take more registers than there are.
             _Pragma("unroll 1") for (u32 k = 0; k < BLOCK_COLS; k += 16) {
                 Tile16 tiles[WAVE_TILES];
                 UNROLL for (u32 n = 0; n < WAVE_TILES; n++)
                     tiles[n] = tile_load_b(ws + (wave_tile + n) * 16 * STRIDE + k, STRIDE);
-                UNROLL for (u32 m = 0; m < WAVE_ROWS; m++) {
-                    const Tile16 rows = tile_load_a(xs + (wave_row + m * 16) * STRIDE + k, STRIDE);
+                UNROLL for (u32 m = 0; m < GROUPS; m++) {
+                    const Tile16 rows = tile_load_a(xs + (wave_row + m * 32) * STRIDE + k, STRIDE);
                     UNROLL for (u32 n = 0; n < WAVE_TILES; n++) tile_multiply_f16(sums[m][n], rows, tiles[n]);
                 }
             }
         }
     }
+    if (grid_blocks_z() > 1) {
+        auto is_there = [&](u32 m) { return first_row + wave_row + m * 32 < p.rows; };
+        f32 *part = split_part(p.split, block_z());
+        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < QUADS; i++)
+            if (is_there(m)) store_part(part, m * QUADS + i, sums[m][i / (TILE_C / 4)].c + i % (TILE_C / 4) * 4);
+        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z())) return;
+        part = split_part(p.split, 0);
+        UNROLL for (u32 m = 0; m < GROUPS; m++) {
+            if (!is_there(m)) continue;
+            f32x4 all[QUADS];
+            sum_parts<QUADS, 4>(part, m * QUADS, all);
+            UNROLL for (u32 i = 0; i < QUADS; i++) {
+                f32 *c = sums[m][i / (TILE_C / 4)].c + i % (TILE_C / 4) * 4;
+                c[0] = all[i].x, c[1] = all[i].y, c[2] = all[i].z, c[3] = all[i].w;
+            }
+        }
+    }
     const u32 in_wave = lane_id();
-    UNROLL for (u32 m = 0; m < WAVE_ROWS; m++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
-        const u32 r = first_row + wave_row + m * 16 + tile_c_row(in_wave, i), column = tile_c_column(in_wave, i);
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
+        const u32 r = first_row + wave_row + m * 32 + tile_c_row(in_wave, i), column = tile_c_column(in_wave, i);
         if (r >= p.rows) continue;
         const f32 scale = p.scales[r] * p.back;
         UNROLL for (u32 n = 0; n < WAVE_TILES; n += 2) {
@@ -192,13 +212,24 @@ template <typename W> DEVICE void matmul_block(const Block &p) {
     }
 }
 
+template <typename W> DEVICE void matmul_block(const Block &p) {
+    SHARED u16 ws[BLOCK_TILES * 16 * STRIDE];
+    SHARED u16 xs[BLOCK_ROWS * STRIDE];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 rows = p.rows - block_x() * BLOCK_ROWS;
+    if (rows <= 32) matmul_rows<W, 32>(p, ws, xs);
+    else if (rows <= 64) matmul_rows<W, 64>(p, ws, xs);
+    else matmul_rows<W, BLOCK_ROWS>(p, ws, xs);
+}
+
 #define BLOCK_KERNEL(NAME, W)                                                                                \
     KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias,               \
                           const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,          \
                           u32 width0, u32 width1, u32 width2, f32 back, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue) {                                                                    \
+                          u32 epilogue, f32 *parts, u32 *counters) {                                         \
         const Block p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0, width1,  \
-                         width2, epilogue}, back, rows, cols, tiles};                                        \
+                         width2, epilogue}, back, rows, cols, tiles, {parts, counters}};                     \
         matmul_block<W>(p);                                                                                  \
     }
 #define QUANT_KERNEL(NAME, BITS, SCALES, GROUP) \

@@ -5,13 +5,14 @@
 // in memory (quant.h), are its part of W in the order that the unit wants, so that they go from memory to
 // registers and are decoded there.
 //
-// Launch: 256 threads, two warpgroups; grid (rows / 128, tiles / 8), rounded up. Each warpgroup makes 64
-// columns of y of 128 rows. A ring of STAGES tiles of x in shared memory is filled by the copy engine.
-// Dynamic shared memory: WARPGROUP_BYTES.
+// Launch: 256 threads, two warpgroups; grid (rows / 128, tiles / 8, splits (split.h)), rounded up. Each
+// warpgroup makes 64 columns of y of 128 rows. A ring of STAGES tiles of x in shared memory is filled by the
+// copy engine. Dynamic shared memory: WARPGROUP_BYTES.
 #pragma once
 
 #include "common/matrix_nvidia.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/split.h"
 #include "ops/matmul/weight.h"
 
 #define STAGES 5
@@ -30,6 +31,7 @@ struct Warpgroup {
     Outputs to;
     f32 back;
     u32 rows, cols, tiles;
+    Split split;
 };
 
 // A warp's codes and scales of one unit.
@@ -71,28 +73,53 @@ template <int PENDING> DEVICE void wgmma_wait() {
 
 #define ACC4(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
 #define ACC16(i) ACC4(i), ACC4(i + 4), ACC4(i + 8), ACC4(i + 12)
-// c += a·b: m64n128k16; `x` describes b: 128 rows of 128 bytes, swizzled.
-DEVICE void wgmma(f32 *c, const u32 *a, u64 x) {
-    asm volatile("{wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-                 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
-                 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-                 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63},"
-                 "{%64,%65,%66,%67}, %68, 1, 1, 1, 0;}"
-                 : ACC16(0), ACC16(16), ACC16(32), ACC16(48)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
-                 : "memory");
+// c += a·b: m64nROWSk16; `x` describes b: ROWS rows of 128 bytes, swizzled.
+template <u32 ROWS> DEVICE void wgmma(f32 *c, const u32 *a, u64 x) {
+    if constexpr (ROWS == 32)
+        asm volatile("{wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 "
+                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},"
+                     "{%16,%17,%18,%19}, %20, 1, 1, 1, 0;}"
+                     : ACC16(0)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
+                     : "memory");
+    if constexpr (ROWS == 64)
+        asm volatile("{wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+                     "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},"
+                     "{%32,%33,%34,%35}, %36, 1, 1, 1, 0;}"
+                     : ACC16(0), ACC16(16)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
+                     : "memory");
+    if constexpr (ROWS == 128)
+        asm volatile("{wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+                     "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+                     "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+                     "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63},"
+                     "{%64,%65,%66,%67}, %68, 1, 1, 1, 0;}"
+                     : ACC16(0), ACC16(16), ACC16(32), ACC16(48)
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
+                     : "memory");
 }
 
-template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memory) {
-    const u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
-    const u32 base = (shared_address(memory) + 1023) / 1024 * 1024;
+// Reads a special register here: what came of it before is not kept in registers until now.
+#define READ_HERE(name, special) \
+    u32 name; \
+    asm volatile("mov.u32 %0, %%" special ";" : "=r"(name))
+
+// The sums of a warpgroup: 64 columns of y of ROWS rows, by its share of the units.
+template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u32 base, f32 *c) {
+    constexpr u32 BYTES = ROWS * BLOCK_COLS * 2;
+    // Units whose codes are on the way; few rows leave registers for more.
+    constexpr u32 AHEAD = Q::UNIT == 1 && ROWS <= 64 ? 4 : 2;
+    READ_HERE(thread, "tid.x");
+    const u32 warp = thread / 32, lane = thread % 32;
     const u32 full = base + STAGES * STAGE_BYTES, empty = full + STAGES * 8;
-    const u32 units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS), steps = units * Q::UNIT;
-    const u32 first_row = block_x() * X_ROWS, first_tile = block_y() * 8;
-    const u32 tile = first_tile + warp < p.tiles ? first_tile + warp : p.tiles - 1;
-    const u8 *weights = p.weights + (u64)tile * units * Q::UNIT_BYTES;
-    const u8 *x = p.x + (u64)block_x() * ((p.cols + 255) / 256 * 4) * STAGE_BYTES;
+    const u32 all_units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    const u32 begin = split_begin(all_units), units = split_end(all_units) - begin, steps = units * Q::UNIT;
+    const u32 own_tile = block_y() * 8 + warp, tile = own_tile < p.tiles ? own_tile : p.tiles - 1;
+    const u8 *weights = p.weights + ((u64)tile * all_units + begin) * Q::UNIT_BYTES;
+    const u8 *x = p.x + ((u64)block_x() * ((p.cols + 255) / 256 * 4) + begin * Q::UNIT) * STAGE_BYTES;
     const f32 factor = 1.0f / p.back;
     if (thread == 0) {
         UNROLL for (u32 i = 0; i < STAGES; i++) {
@@ -102,21 +129,20 @@ template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memor
         copy_barrier_fence();
     }
     barrier();
-    UnitOf<Q> ahead[2];
-    UnitOf<Q>::load(ahead[0], weights, lane);
-    if (units > 1) UnitOf<Q>::load(ahead[1], weights + Q::UNIT_BYTES, lane);
+    UnitOf<Q> ahead[AHEAD];
+    UNROLL for (u32 i = 0; i < AHEAD; i++)
+        if (i < units) UnitOf<Q>::load(ahead[i], weights + i * Q::UNIT_BYTES, lane);
     grid_dependency_launch();
     grid_dependency_wait();
     auto issue = [&](u32 step) {
         const u32 stage = step % STAGES;
-        copy_barrier_expect(full + 8 * stage, STAGE_BYTES);
-        copy_bulk(base + stage * STAGE_BYTES, x + (u64)step * STAGE_BYTES, STAGE_BYTES, full + 8 * stage);
+        copy_barrier_expect(full + 8 * stage, BYTES);
+        copy_bulk(base + stage * BYTES, x + (u64)step * STAGE_BYTES, BYTES, full + 8 * stage);
     };
     if (thread == 0)
         for (u32 i = 0; i < STAGES && i < steps; i++) issue(i);
 
-    f32 c[64];
-    UNROLL for (u32 i = 0; i < 64; i++) c[i] = 0.0f;
+    UNROLL for (u32 i = 0; i < ROWS / 2; i++) c[i] = 0.0f;
     u32 a[2][4][4];
     u32 stage = 0, parity = 0;
     auto multiply = [&](UnitOf<Q> &w, u32 unit, u32 which) __attribute__((always_inline)) {
@@ -124,16 +150,16 @@ template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memor
             const u32 step = unit * Q::UNIT + b;
             u32(*now)[4] = a[(which * Q::UNIT + b) % 2];
             UnitOf<Q>::decode(w, b, factor, now);
-            if (b == Q::UNIT - 1 && unit + 2 < units)
-                UnitOf<Q>::load(w, weights + (u64)(unit + 2) * Q::UNIT_BYTES, lane);
+            if (b == Q::UNIT - 1 && unit + AHEAD < units)
+                UnitOf<Q>::load(w, weights + (u64)(unit + AHEAD) * Q::UNIT_BYTES, lane);
             copy_barrier_wait(full + 8 * stage, parity);
             // Decoded by now, not between the products.
             UNROLL for (u32 k = 0; k < 4; k++)
                 asm volatile("" : "+r"(now[k][0]), "+r"(now[k][1]), "+r"(now[k][2]), "+r"(now[k][3]));
             wgmma_fence();
             // Rows of 128 bytes in groups of 8, 1024 bytes apart; swizzle of 128 bytes.
-            const u64 described = (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (base + stage * STAGE_BYTES) >> 4;
-            UNROLL for (u32 k = 0; k < 4; k++) wgmma(c, now[k], described + 2 * k);
+            const u64 described = (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (base + stage * BYTES) >> 4;
+            UNROLL for (u32 k = 0; k < 4; k++) wgmma<ROWS>(c, now[k], described + 2 * k);
             wgmma_commit();
             // The step before is done: its stage may be filled again.
             wgmma_wait<1>();
@@ -141,45 +167,103 @@ template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memor
                 const u32 before = stage == 0 ? STAGES - 1 : stage - 1;
                 if (thread % 128 == 0) copy_barrier_arrive(empty + 8 * before);
                 if (thread == 0 && step - 1 + STAGES < steps) {
-                    copy_barrier_wait(empty + 8 * before, (step - 1) / STAGES % 2);
+                    copy_barrier_wait(empty + 8 * before, stage == 0 ? parity ^ 1 : parity);
                     issue(step - 1 + STAGES);
                 }
             }
             if (++stage == STAGES) stage = 0, parity ^= 1;
         }
     };
-    // Two units at a time: registers of one are in use while the other's are written.
+    // AHEAD units at a time: registers of one are in use while the others' are written.
     u32 unit = 0;
-    for (; unit + 1 < units; unit += 2) {
-        multiply(ahead[0], unit, 0);
-        multiply(ahead[1], unit + 1, 1);
-    }
-    if (unit < units) multiply(ahead[0], unit, 0);
+    for (; unit + AHEAD <= units; unit += AHEAD)
+        UNROLL for (u32 i = 0; i < AHEAD; i++) multiply(ahead[i], unit + i, i);
+    UNROLL for (u32 i = 0; i + 1 < AHEAD; i++)
+        if (unit + i < units) multiply(ahead[i], unit + i, i);
     wgmma_wait<0>();
-    UNROLL for (u32 i = 0; i < 64; i += 16) asm volatile("" : ACC16(i));
-    // All have read all of x: results take its place, [row][128 columns].
+    UNROLL for (u32 i = 0; i < ROWS / 2; i += 16) asm volatile("" : ACC16(i));
+}
+
+// What becomes of a block's sums: its part of a split, or y.
+template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f32 *c) {
+    READ_HERE(thread, "tid.x");
+    READ_HERE(block_of_rows, "ctaid.x");
+    READ_HERE(block_of_tiles, "ctaid.y");
+    const u32 warp = thread / 32, lane = thread % 32;
+    const u32 first_row = block_of_rows * X_ROWS, first_tile = block_of_tiles * 8;
+    const u32 rows = minimum(p.rows - first_row, ROWS);
+    const bool is_split = grid_blocks_z() > 1;
+    if (is_split) {
+        f32 *part = split_part(p.split, block_z());
+        UNROLL for (u32 i = 0; i < ROWS / 8; i++)
+            if (i * 8 < rows) store_part(part, i, c + i * 4);
+        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z())) return;
+    }
+    // All have read all of x: results take its place, [row][128 columns]. A quad of sums is of rows 2t, 2t + 1
+    // of 8 and two columns.
     barrier();
-    f32 *results = (f32 *)(memory + (base - shared_address(memory)));
     const u32 g = lane / 4, t = lane % 4, column = (warp / 4 * 64) + warp % 4 * 16;
-    UNROLL for (u32 i = 0; i < 64; i++) {
-        const u32 r = i / 4 * 8 + 2 * t + i % 2;
-        results[r * RESULT_STRIDE + column + g + i / 2 % 2 * 8] = c[i];
+    auto put = [&](u32 i, const f32 *quad) {
+        UNROLL for (u32 j = 0; j < 4; j++)
+            results[(i * 8 + 2 * t + j % 2) * RESULT_STRIDE + column + g + j / 2 * 8] = quad[j];
+    };
+    if (is_split) {
+        const f32 *part = split_part(p.split, 0);
+        _Pragma("unroll 1") for (u32 i = 0; i * 8 < rows; i += 2) {
+            f32x4 sums[2];
+            sum_parts<2, 8>(part, i, sums);
+            UNROLL for (u32 j = 0; j < 2; j++) {
+                const f32 quad[4] = {sums[j].x, sums[j].y, sums[j].z, sums[j].w};
+                put(i + j, quad);
+            }
+        }
+    } else {
+        UNROLL for (u32 i = 0; i < ROWS / 8; i++) put(i, c + i * 4);
     }
     barrier();
-    const bool silu = p.to.epilogue == SILU;
-    for (u32 i = thread; i < (silu ? X_ROWS * 64 : X_ROWS * 128); i += 256) {
-        const u32 in_row = i % (silu ? 64 : 128), r = i / (silu ? 64 : 128);
-        const u32 at = silu ? in_row / 16 * 32 + in_row % 16 : in_row, of = first_tile + at / 16;
-        if (first_row + r >= p.rows || of >= p.tiles) continue;
-        const f32 scale = p.scales[first_row + r] * p.back;
-        const f32 v = add_bias(p.to, of, at % 16, results[r * RESULT_STRIDE + at] * scale);
-        if (!silu) {
-            store_number(p.to, first_row + r, of, at % 16, v);
-            continue;
+    // A thread has one column (of gates, with that of ups) of every STEPth row. What it reads of BATCH rows is
+    // on the way at once.
+    constexpr u32 BATCH = 8;
+    const bool is_silu = p.to.epilogue == SILU;
+    const u32 columns = is_silu ? 64 : 128, step = 256 / columns, in_row = thread % columns;
+    const u32 at = is_silu ? in_row / 16 * 32 + in_row % 16 : in_row, tile = first_tile + at / 16;
+    if (tile >= p.tiles) return;
+    const f32 bias = add_bias(p.to, tile, at % 16, 0.0f);
+    const f32 up_bias = is_silu ? add_bias(p.to, tile + 1, at % 16, 0.0f) : 0.0f;
+    _Pragma("unroll 1") for (u32 begin = thread / columns; begin < rows; begin += BATCH * step) {
+        f32 scales[BATCH], residuals[BATCH];
+        f32 *to[BATCH];
+        UNROLL for (u32 i = 0; i < BATCH; i++) {
+            const u32 r = first_row + minimum(begin + i * step, rows - 1);
+            const f32 *residual = nullptr;
+            to[i] = is_silu ? silu_place(p.to, r, tile / 2, at % 16) : number_place(p.to, r, tile, at % 16, residual);
+            scales[i] = p.scales[r];
+            // Any number will do where there is no place.
+            residuals[i] = residual ? *(to[i] ? residual : p.to.residual) : 0.0f;
         }
-        const f32 up = add_bias(p.to, of + 1, at % 16, results[r * RESULT_STRIDE + at + 16] * scale);
-        store_silu(p.to, first_row + r, of / 2, at % 16, v, up);
+        UNROLL for (u32 i = 0; i < BATCH; i++) {
+            if (!to[i] || begin + i * step >= rows) continue;
+            const f32 *sums = results + (begin + i * step) * RESULT_STRIDE + at;
+            const f32 scale = scales[i] * p.back;
+            const f32 v = sums[0] * scale + bias;
+            *to[i] = is_silu ? silu(v) * (sums[16] * scale + up_bias) : v + residuals[i];
+        }
     }
+}
+
+template <typename Q, u32 ROWS> DEVICE void matmul_rows(const Warpgroup &p, u8 *memory) {
+    const u32 offset = (1024 - shared_address(memory) % 1024) % 1024;
+    f32 c[ROWS / 2];
+    multiply_units<Q, ROWS>(p, shared_address(memory) + offset, c);
+    finish<ROWS>(p, (f32 *)(memory + offset), c);
+}
+
+// Products and x as many as the rows need.
+template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memory) {
+    const u32 rows = p.rows - block_x() * X_ROWS;
+    if (rows <= 32) matmul_rows<Q, 32>(p, memory);
+    else if (rows <= 64) matmul_rows<Q, 64>(p, memory);
+    else matmul_rows<Q, 128>(p, memory);
 }
 
 // Two blocks a multiprocessor where the registers allow it.
@@ -192,10 +276,10 @@ template <typename Q> struct Occupancy {
                           const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias,                \
                           const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,          \
                           u32 width0, u32 width1, u32 width2, f32 back, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue) {                                                                    \
+                          u32 epilogue, f32 *parts, u32 *counters) {                                         \
         DYNAMIC_SHARED(memory);                                                                              \
         const Warpgroup p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,      \
-                             width1, width2, epilogue}, back, rows, cols, tiles};                            \
+                             width1, width2, epilogue}, back, rows, cols, tiles, {parts, counters}};         \
         matmul_warpgroup<NAME##_quant>(p, memory);                                                           \
     }
 #else

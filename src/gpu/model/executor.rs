@@ -2,7 +2,7 @@
 
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, tile_dim};
 use super::inputs::{Bucket, Output};
-use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride};
+use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride, split_blocks};
 use super::record::{Memory, Recorder};
 use super::turns::Turns;
 use super::weights::GpuWeights;
@@ -68,7 +68,8 @@ impl GpuExecutor {
         // One row always fits; more rows in as many launches as it takes.
         let parts = part_count(most.pages, device.facts().platform);
         let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
-        let counters = buffer(most.rows * head_groups(&shape) * 4)?;
+        let counters = (most.rows * head_groups(&shape)).max(split_blocks(device.facts()));
+        let counters = buffer(counters * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
         let memory = Memory {

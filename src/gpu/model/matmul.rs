@@ -1,6 +1,7 @@
 //! Geometry of the matrix products: which kernel, how many rows a launch, how much shared memory.
 //! The numbers are those of `hip/ops/matmul/rows.h`.
 
+use super::attention::PARTS_BYTES;
 use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
@@ -13,6 +14,11 @@ pub const BLOCK_ROWS: usize = 128;
 pub const BLOCK_TILES: usize = 8;
 /// Threads of its blocks.
 pub const BLOCK_THREADS: u32 = 256;
+/// Columns of x of a step of its blocks, and the fewest steps that are worth a block (`splits`).
+const STEP_COLS: usize = 64;
+const SPLIT_STEPS: usize = 4;
+/// Bytes that a block of a split product leaves for the last one (`hip/ops/matmul/split.h`).
+const PART_BYTES: usize = BLOCK_ROWS * BLOCK_TILES * TILE_ROWS * 4;
 /// Shared memory of a block of `hip/ops/matmul/warpgroup.h` (`WARPGROUP_BYTES`).
 const WARPGROUP_BYTES: usize = 5 * 16384 + 1024 + 2 * 5 * 8;
 
@@ -55,6 +61,20 @@ pub fn has_matrix_unit(facts: &DeviceFacts) -> bool {
 /// Columns of a row of x as blocks take it (`hip/ops/matmul/operand.hip`).
 pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)
+}
+
+/// How many blocks share the columns of x, where a product of many rows has so many blocks without: two
+/// blocks a compute unit in all, whose parts have room. As products are small then, `blocks` of those that
+/// are split at all are at most [`split_blocks`].
+pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
+    let most = (2 * facts.compute_units as usize).min(PARTS_BYTES / PART_BYTES);
+    let by_cols = cols.div_ceil(STEP_COLS) / SPLIT_STEPS;
+    (most / blocks.max(1)).min(by_cols).max(1)
+}
+
+/// The most blocks of a product that is split: each has a counter.
+pub fn split_blocks(facts: &DeviceFacts) -> usize {
+    facts.compute_units as usize
 }
 
 /// How a matrix lies in device memory.

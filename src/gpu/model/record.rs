@@ -3,7 +3,7 @@
 use super::inputs::{Bucket, Output, Places};
 use super::matmul::{
     BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, scalar_name,
-    scales_number,
+    scales_number, splits,
 };
 use super::pack::TILE_ROWS;
 use super::weights::{GpuWeights, Launch};
@@ -24,7 +24,7 @@ pub struct Memory {
     pub cache: DeviceBuffer,
     /// `[positions][pairs]` of (cos, sin).
     pub rope: DeviceBuffer,
-    /// What attention blocks leave for each other.
+    /// What blocks of attentions and of split products leave for each other.
     pub parts: DeviceBuffer,
     pub counters: DeviceBuffer,
     /// Rows of x as the matrix unit takes them, and their scales.
@@ -332,11 +332,20 @@ impl Recorder<'_> {
             .u32(matrix.cols as u32)
             .u32(matrix.tiles as u32)
             .u32(epilogue_number(launch, product.epilogue));
-        let grid = [
-            rows.div_ceil(BLOCK_ROWS) as u32,
-            matrix.tiles.div_ceil(BLOCK_TILES) as u32,
-            1,
-        ];
+        let (across, down) = (
+            rows.div_ceil(BLOCK_ROWS),
+            matrix.tiles.div_ceil(BLOCK_TILES),
+        );
+        let facts = self.weights.device.facts();
+        let splits = splits(facts, across * down, matrix.cols);
+        let args = if splits > 1 {
+            let (parts, counters) = (&self.memory.parts, &self.memory.counters);
+            writes.extend([parts.whole(), counters.whole()]);
+            args.buffer(parts, 0).buffer(counters, 0)
+        } else {
+            args.null().null()
+        };
+        let grid = [across as u32, down as u32, splits as u32];
         let lds = operand.shared_bytes();
         self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
     }

@@ -1,0 +1,262 @@
+//! Products of many rows, split and not, against sums of whole numbers, which no order of additions changes:
+//! results are exact. What a kernel must not read or write is poisoned.
+
+mod matrix;
+
+use crate::prng::Prng;
+use crate::{Bench, on_targets};
+use matrix::{Form, Matrix};
+use mlxrocm::gpu::{Args, DeviceBuffer};
+
+const POISON: u32 = 0x7fc0_dead;
+/// `WARPGROUP_BYTES` of `hip/ops/matmul/warpgroup.h`.
+const WARPGROUP_BYTES: u32 = 5 * 16384 + 1024 + 2 * 5 * 8;
+/// Floats of a block's part (`hip/ops/matmul/split.h`).
+const PART: usize = 128 * 128;
+/// x, biases and residuals are multiples of this.
+const STEP: f64 = 1.0 / 4096.0;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Epilogue {
+    /// To outputs of these widths.
+    Store([usize; 3]),
+    Add,
+    Silu,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    rows: usize,
+    cols: usize,
+    /// At most; there are no more than units.
+    splits: usize,
+    epilogue: Epilogue,
+}
+
+/// One product, with what it must give.
+struct Product {
+    case: Case,
+    matrix: Matrix,
+    x: Vec<f32>,
+    bias: Option<Vec<f32>>,
+    residual: Vec<f32>,
+    widths: [usize; 3],
+}
+
+fn multiples(random: &mut Prng, count: usize, most: u64) -> Vec<f32> {
+    let mut number = |_| (random.below(2 * most + 1) as f64 - most as f64) * STEP;
+    (0..count).map(|i| number(i) as f32).collect()
+}
+
+impl Product {
+    fn new(random: &mut Prng, form: Form, case: Case) -> Product {
+        let widths = match case.epilogue {
+            Epilogue::Store(widths) => widths,
+            Epilogue::Add => [152, 0, 0],
+            Epilogue::Silu => [72, 0, 0],
+        };
+        let tiles: usize = widths.iter().map(|w| w.div_ceil(16)).sum();
+        let tiles = match case.epilogue {
+            Epilogue::Silu => 2 * tiles,
+            _ => tiles,
+        };
+        Product {
+            case,
+            matrix: Matrix::new(random, form, tiles, case.cols),
+            x: multiples(random, case.rows * case.cols, 8),
+            bias: (random.below(2) == 0).then(|| multiples(random, tiles * 16, 4096)),
+            residual: multiples(random, case.rows * widths[0], 4096),
+            widths,
+        }
+    }
+
+    /// W · x and the bias, of a row of a tile.
+    fn sum(&self, row: usize, tile: usize, in_tile: usize) -> f64 {
+        let x = &self.x[row * self.case.cols..][..self.case.cols];
+        let term = |(col, x): (usize, &f32)| self.matrix.weight(tile, in_tile, col) * f64::from(*x);
+        let sum: f64 = x.iter().enumerate().map(term).sum();
+        sum + self
+            .bias
+            .as_ref()
+            .map_or(0.0, |bias| f64::from(bias[tile * 16 + in_tile]))
+    }
+
+    /// Row after row of each output.
+    fn expected(&self) -> Vec<Vec<f64>> {
+        let mut first = 0;
+        let outputs = self.widths.iter().map(|&width| {
+            let begin = first;
+            first += width.div_ceil(16);
+            let number = |(row, column): (usize, usize)| {
+                let (tile, in_tile) = (begin + column / 16, column % 16);
+                match self.case.epilogue {
+                    Epilogue::Store(_) => self.sum(row, tile, in_tile),
+                    Epilogue::Add => {
+                        let residual = self.residual[row * width + column];
+                        self.sum(row, tile, in_tile) + f64::from(residual)
+                    }
+                    Epilogue::Silu => {
+                        let gate = self.sum(row, 2 * tile, in_tile);
+                        gate / (1.0 + (-gate).exp()) * self.sum(row, 2 * tile + 1, in_tile)
+                    }
+                }
+            };
+            let rows = 0..self.case.rows;
+            let places = rows.flat_map(|row| (0..width).map(move |column| (row, column)));
+            places.map(number).collect()
+        });
+        outputs.collect()
+    }
+
+    fn floats(bench: &Bench, values: &[f32]) -> DeviceBuffer {
+        bench.buffer(&values.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+    }
+
+    /// x as the kernel takes it, and its scales.
+    fn operand(&self, bench: &Bench, kernel: &str) -> [DeviceBuffer; 2] {
+        let Case { rows, cols, .. } = self.case;
+        let words = rows.next_multiple_of(128) * cols.next_multiple_of(256) / 2;
+        let operand = bench.buffer(&vec![u32::MAX; words]);
+        let scales = bench.buffer(&vec![POISON; rows]);
+        let args = Args::new()
+            .buffer(&Self::floats(bench, &self.x), 0)
+            .null()
+            .buffer(&operand, 0)
+            .buffer(&scales, 0)
+            .u32(cols as u32)
+            .f32(0.0);
+        let kernel = bench.device.kernel(kernel).unwrap();
+        bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
+        [operand, scales]
+    }
+
+    /// Launches it twice over the same scratch memory; gives the bits of the outputs.
+    fn run(&self, bench: &Bench, kernel: &str, operand: &str, lds: u32) -> Vec<Vec<u32>> {
+        let Case {
+            rows,
+            cols,
+            splits,
+            epilogue,
+        } = self.case;
+        let [x, scales] = self.operand(bench, operand);
+        let words: Vec<u32> = self
+            .matrix
+            .bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect();
+        let weights = bench.buffer(&words);
+        let residual = Self::floats(bench, &self.residual);
+        // A row more than there are.
+        let outs = self
+            .widths
+            .map(|width| bench.buffer(&vec![POISON; (rows + 1) * width.max(1)]));
+        let (across, down) = (rows.div_ceil(128), self.matrix.tiles.div_ceil(8));
+        let blocks = across * down;
+        let counters = bench.buffer(&vec![0; blocks]);
+        let parts = bench.buffer(&vec![u32::MAX; blocks * splits * PART]);
+        let bias = self.bias.as_ref().map(|bias| Self::floats(bench, bias));
+        let args = Args::new()
+            .buffer(&weights, 0)
+            .buffer(&x, 0)
+            .buffer(&scales, 0);
+        let args = match &bias {
+            Some(bias) => args.buffer(bias, 0),
+            None => args.null(),
+        };
+        let args = match epilogue {
+            Epilogue::Add => args.buffer(&residual, 0),
+            _ => args.null(),
+        };
+        let args = outs.iter().fold(args, |args, out| args.buffer(out, 0));
+        let ends = self.widths.map(|width| width.div_ceil(16));
+        let args = args.u32(ends[0] as u32).u32((ends[0] + ends[1]) as u32);
+        let args = self.widths.iter().fold(args, |args, w| args.u32(*w as u32));
+        let number = match epilogue {
+            Epilogue::Store(_) => 0,
+            Epilogue::Add => 1,
+            Epilogue::Silu => 2,
+        };
+        let args = args
+            .f32(self.matrix.back)
+            .u32(rows as u32)
+            .u32(cols as u32)
+            .u32(self.matrix.tiles as u32)
+            .u32(number);
+        let args = match splits {
+            1 => args.null().null(),
+            _ => args.buffer(&parts, 0).buffer(&counters, 0),
+        };
+        let kernel = bench.device.kernel(kernel).unwrap();
+        let grid = [across as u32, down as u32, splits as u32];
+        let mut results = Vec::new();
+        for _ in 0..2 {
+            bench.launch(&kernel, grid, 256, lds, &args);
+            assert_eq!(bench.values(&counters), vec![0; blocks]);
+            results.push(outs.each_ref().map(|out| bench.values(out)));
+        }
+        assert!(results[0] == results[1], "two runs differ");
+        results.remove(0).into()
+    }
+
+    fn check(&self, what: &str, outs: &[Vec<u32>]) {
+        for (i, (bits, expected)) in outs.iter().zip(self.expected()).enumerate() {
+            let (there, past) = bits.split_at(expected.len());
+            assert!(past.iter().all(|w| *w == POISON), "{what}: output {i}");
+            for (at, (bits, expected)) in there.iter().zip(expected).enumerate() {
+                let (got, width) = (f64::from(f32::from_bits(*bits)), self.widths[i]);
+                let right = match self.case.epilogue {
+                    // The exponential function has errors.
+                    Epilogue::Silu => (got - expected).abs() <= 2e-5 * expected.abs() + 1e-7,
+                    _ => got == expected,
+                };
+                let (row, column) = (at / width, at % width);
+                assert!(
+                    right,
+                    "{what}: output {i} row {row} column {column}: {got} for {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_many_rows_are_exact_however_they_are_split() {
+    let three = Epilogue::Store([72, 40, 56]);
+    let one = Epilogue::Store([200, 0, 0]);
+    let cases = [
+        (17, 392, 1, three),
+        (17, 392, 2, Epilogue::Add),
+        (33, 392, 2, Epilogue::Silu),
+        (100, 392, 2, three),
+        (130, 392, 2, Epilogue::Silu),
+        (130, 392, 1, Epilogue::Add),
+        (32, 1000, 3, one),
+        (64, 1000, 4, Epilogue::Silu),
+        (33, 1000, 11, three),
+        (130, 1000, 7, Epilogue::Add),
+    ];
+    on_targets(&["gfx942", "gfx1030", "gfx1100", "gfx1201"], |bench| {
+        let mut random = Prng::new(31);
+        for form in Form::ALL {
+            for (rows, cols, splits, epilogue) in cases {
+                let case = Case {
+                    rows,
+                    cols,
+                    splits: splits.min(form.units(cols)),
+                    epilogue,
+                };
+                let product = Product::new(&mut random, form, case);
+                let name = format!("mlxrocm_matmul_block_{}", form.name());
+                let outs = product.run(bench, &name, "mlxrocm_matmul_operand", 0);
+                product.check(&format!("{name} {case:?}"), &outs);
+                if bench.device.facts().arch == "sm_90" && form != Form::Bf16 {
+                    let name = format!("mlxrocm_matmul_warpgroup_{}", form.name());
+                    let operand = "mlxrocm_matmul_operand_tiles";
+                    let outs = product.run(bench, &name, operand, WARPGROUP_BYTES);
+                    product.check(&format!("{name} {case:?}"), &outs);
+                }
+            }
+        }
+    });
+}
