@@ -196,7 +196,7 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
     if (is_split) {
         f32 *part = split_part(p.split, block_z());
         UNROLL for (u32 i = 0; i < ROWS / 8; i++)
-            if (i * 8 < rows) store_part(part, i, c + i * 4);
+            if (i / 2 * 16 < rows) store_part(part, i, c + i * 4);
         if (!is_last_block(p.split.counters + split_block(), grid_blocks_z())) return;
     }
     // All have read all of x: results take its place, [row][128 columns]. A quad of sums is of rows 2t, 2t + 1
@@ -209,6 +209,7 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
     };
     if (is_split) {
         const f32 *part = split_part(p.split, 0);
+        // Sixteen rows at a time.
         _Pragma("unroll 1") for (u32 i = 0; i * 8 < rows; i += 2) {
             f32x4 sums[2];
             sum_parts<2, 8>(part, i, sums);
@@ -221,8 +222,8 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
         UNROLL for (u32 i = 0; i < ROWS / 8; i++) put(i, c + i * 4);
     }
     barrier();
-    // A thread has one column (of gates, with that of ups) of every STEPth row. What it reads of BATCH rows is
-    // on the way at once.
+    // A thread has one column (of gates, with that of ups) of every second (fourth) row. What it reads of BATCH
+    // rows is on the way at once.
     constexpr u32 BATCH = 8;
     const bool is_silu = p.to.epilogue == SILU;
     const u32 columns = is_silu ? 64 : 128, step = 256 / columns, in_row = thread % columns;

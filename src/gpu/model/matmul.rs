@@ -63,16 +63,15 @@ pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)
 }
 
-/// How many blocks share the columns of x, where a product of many rows has so many blocks without: two
-/// blocks a compute unit in all, whose parts have room. As products are small then, `blocks` of those that
-/// are split at all are at most [`split_blocks`].
+/// How many blocks share the columns of x in a product that has `blocks` blocks otherwise: as many as make
+/// two blocks a compute unit, whose parts have room in [`PARTS_BYTES`].
 pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
     let most = (2 * facts.compute_units as usize).min(PARTS_BYTES / PART_BYTES);
     let by_cols = cols.div_ceil(STEP_COLS) / SPLIT_STEPS;
     (most / blocks.max(1)).min(by_cols).max(1)
 }
 
-/// The most blocks of a product that is split: each has a counter.
+/// The most blocks of a product that [`splits`] splits: each has a counter.
 pub fn split_blocks(facts: &DeviceFacts) -> usize {
     facts.compute_units as usize
 }
