@@ -28,10 +28,12 @@ DEVICE u64 columns_of_128(u32 address, u32 next) {
 #define ACCUMULATORS4(c, i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
 #define ACCUMULATORS16(c, i) \
     ACCUMULATORS4(c, i), ACCUMULATORS4(c, i + 4), ACCUMULATORS4(c, i + 8), ACCUMULATORS4(c, i + 12)
-#define WGMMA_32 \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define WGMMA_64 \
-    WGMMA_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define WGMMA_16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define WGMMA_32 WGMMA_16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define WGMMA_64                                                                                 \
+    WGMMA_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                 \
+             "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define WGMMA_A(a) "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])
 
 // c += a·bᵀ: m64n64k16, a and b rows along k.
 DEVICE void wgmma_64(f32 *c, u64 a, u64 b) {
@@ -40,20 +42,27 @@ DEVICE void wgmma_64(f32 *c, u64 a, u64 b) {
                  : "l"(a), "l"(b)
                  : "memory");
 }
-// c += a·b: m64nNk16, a from registers, the rows of b are k.
-template <int N> DEVICE void wgmma_values(f32 *c, const u32 *a, u64 b) {
-    if constexpr (N == 64) {
+// The same, m64nNk16, a from registers; COLUMNS: the rows of b are k.
+template <int N, int COLUMNS> DEVICE void wgmma_registers(f32 *c, const u32 *a, u64 b) {
+    if constexpr (N == 32)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {" WGMMA_16
+                     "}, {%16,%17,%18,%19}, %20, 1, 1, 1, %21;"
+                     : ACCUMULATORS16(c, 0)
+                     : WGMMA_A(a), "l"(b), "n"(COLUMNS)
+                     : "memory");
+    if constexpr (N == 64)
         asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" WGMMA_32
-                     "}, {%32,%33,%34,%35}, %36, 1, 1, 1, 1;"
+                     "}, {%32,%33,%34,%35}, %36, 1, 1, 1, %37;"
                      : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)
+                     : WGMMA_A(a), "l"(b), "n"(COLUMNS)
                      : "memory");
-    } else {
+    if constexpr (N == 128)
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" WGMMA_64
-                     "}, {%64,%65,%66,%67}, %68, 1, 1, 1, 1;"
+                     "}, {%64,%65,%66,%67}, %68, 1, 1, 1, %69;"
                      : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)
+                     : WGMMA_A(a), "l"(b), "n"(COLUMNS)
                      : "memory");
-    }
 }
+template <int N> DEVICE void wgmma_rows(f32 *c, const u32 *a, u64 b) { wgmma_registers<N, 0>(c, a, b); }
+template <int N> DEVICE void wgmma_columns(f32 *c, const u32 *a, u64 b) { wgmma_registers<N, 1>(c, a, b); }
 #endif

@@ -351,7 +351,7 @@ fn embed_takes_given_and_chosen_tokens() {
                 .u32(vocabulary as u32)
                 .u32(columns as u32);
             let kernel = bench.device.kernel(name).unwrap();
-            bench.launch(&kernel, [tokens.len() as u32, 1, 1], 256, 0, &args);
+            bench.launch(&kernel, [tokens.len() as u32, 1, 1], 1024, 0, &args);
             assert_eq!(bench.values(&given), resolved);
             for (row, token) in bench.values(&out).chunks(columns).zip(resolved) {
                 let first = token as usize * columns;

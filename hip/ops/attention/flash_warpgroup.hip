@@ -157,7 +157,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
             asm volatile("" : "+r"(weights[k][0]), "+r"(weights[k][1]), "+r"(weights[k][2]), "+r"(weights[k][3]));
         wgmma_fence();
         UNROLL for (u32 k = 0; k < KEYS / 16; k++)
-            wgmma_values<DIM>(sums, weights[k], columns_of_128(stage + HALF + k * 2048, KEYS * 128));
+            wgmma_columns<DIM>(sums, weights[k], columns_of_128(stage + HALF + k * 2048, KEYS * 128));
         wgmma_commit();
         wgmma_wait<0>();
         UNROLL for (u32 i = 0; i < DIM / 2; i += 16) asm volatile("" : ACCUMULATORS16(sums, i));

@@ -88,19 +88,20 @@ template <int DIM, int KV> struct WarpSums {
 
     // The 16 keys from `base` on, which are loaded.
     METHOD void step(const Part &p, const Prepared &queries, u32 base) {
-        f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f}, other[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         UNROLL for (u32 s = 0; s < K_PIECES; s++) {
             const u32x4 q = load16(queries.numbers[g] + s * 32 + t * 8);
             const u32x4 k[2] = {decode<KV>(key[0][s]), decode<KV>(key[1][s])};
             const u32 a[4] = {k[0].x, k[1].x, k[0].y, k[1].y}, b[4] = {k[0].z, k[1].z, k[0].w, k[1].w};
             matrix_product(score, a, q.x, q.y);
-            matrix_product(score, b, q.z, q.w);
+            matrix_product(other, b, q.z, q.w);
         }
 
         // score: (key g, columns 2t, 2t + 1), (key g + 8, the same).
         f32 most[2] = {top[0], top[1]}, keep[2];
         UNROLL for (u32 i = 0; i < 4; i++) {
             const u32 j = base + g + i / 2 * 8;
+            score[i] += other[i];
             score[i] += shuffle_xor<2>(score[i]);
             score[i] = j >= p.begin && j < p.end ? score[i] : -1e30f;
             most[i % 2] = maximum(most[i % 2], score[i]);

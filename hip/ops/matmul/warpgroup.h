@@ -10,7 +10,7 @@
 // copy engine. Dynamic shared memory: WARPGROUP_BYTES.
 #pragma once
 
-#include "common/matrix_nvidia.h"
+#include "common/warpgroup_nvidia.h"
 #include "ops/matmul/epilogue.h"
 #include "ops/matmul/split.h"
 #include "ops/matmul/weight.h"
@@ -64,43 +64,6 @@ template <typename Q> struct UnitOf {
         }
     }
 };
-
-DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int PENDING> DEVICE void wgmma_wait() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
-}
-
-#define ACC4(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3])
-#define ACC16(i) ACC4(i), ACC4(i + 4), ACC4(i + 8), ACC4(i + 12)
-// c += a·b: m64nROWSk16; `x` describes b: ROWS rows of 128 bytes, swizzled.
-template <u32 ROWS> DEVICE void wgmma(f32 *c, const u32 *a, u64 x) {
-    if constexpr (ROWS == 32)
-        asm volatile("{wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 "
-                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},"
-                     "{%16,%17,%18,%19}, %20, 1, 1, 1, 0;}"
-                     : ACC16(0)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
-                     : "memory");
-    if constexpr (ROWS == 64)
-        asm volatile("{wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-                     "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},"
-                     "{%32,%33,%34,%35}, %36, 1, 1, 1, 0;}"
-                     : ACC16(0), ACC16(16)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
-                     : "memory");
-    if constexpr (ROWS == 128)
-        asm volatile("{wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-                     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-                     "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
-                     "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-                     "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63},"
-                     "{%64,%65,%66,%67}, %68, 1, 1, 1, 0;}"
-                     : ACC16(0), ACC16(16), ACC16(32), ACC16(48)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(x)
-                     : "memory");
-}
 
 // Reads a special register here: what came of it before is not kept in registers until now.
 #define READ_HERE(name, special) \
@@ -157,9 +120,8 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
             UNROLL for (u32 k = 0; k < 4; k++)
                 asm volatile("" : "+r"(now[k][0]), "+r"(now[k][1]), "+r"(now[k][2]), "+r"(now[k][3]));
             wgmma_fence();
-            // Rows of 128 bytes in groups of 8, 1024 bytes apart; swizzle of 128 bytes.
-            const u64 described = (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (base + stage * BYTES) >> 4;
-            UNROLL for (u32 k = 0; k < 4; k++) wgmma<ROWS>(c, now[k], described + 2 * k);
+            const u64 described = rows_of_128(base + stage * BYTES);
+            UNROLL for (u32 k = 0; k < 4; k++) wgmma_rows<ROWS>(c, now[k], described + 2 * k);
             wgmma_commit();
             // The step before is done: its stage may be filled again.
             wgmma_wait<1>();
@@ -181,7 +143,7 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
     UNROLL for (u32 i = 0; i + 1 < AHEAD; i++)
         if (unit + i < units) multiply(ahead[i], unit + i, i);
     wgmma_wait<0>();
-    UNROLL for (u32 i = 0; i < ROWS / 2; i += 16) asm volatile("" : ACC16(i));
+    UNROLL for (u32 i = 0; i < ROWS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
 }
 
 // What becomes of a block's sums: its part of a split, or y.

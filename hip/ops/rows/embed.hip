@@ -1,11 +1,12 @@
 // out[t] = table[token[t]]: rows of a quantized (layout of quant.h) or unquantized table, to f32.
 //
-// Launch: 256 threads, a block a token. A token of CHOSEN + i is the one that the step before left in
+// Launch: 1024 threads, a block a token: one takes few columns, as it waits for memory at each. A token of CHOSEN + i is the one that the step before left in
 // chosen[i], i < choices, and is put in its place. Tokens at or past `vocab` (rows of a batch that are not used) give zeros.
 // `form`: bits, then the kind of scales (enum Scales), then columns of a group.
 #include "common/quant.h"
 
 #define CHOSEN 0x80000000u
+#define THREADS 1024
 
 DEVICE u32 token_of(u32 *tokens, const u32 *chosen, u32 choices) {
     const u32 token = tokens[block_x()], i = token - CHOSEN;
@@ -73,25 +74,25 @@ DEVICE f32 weight(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
     return scale * (f32)code + bias;
 }
 
-KERNEL(256) void mlxrocm_embed_quant(const u8 *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices,
+KERNEL(THREADS) void mlxrocm_embed_quant(const u8 *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices,
                                      u32 bits, u32 scales, u32 group, u32 vocab, u32 cols) {
     grid_dependency_launch();
     grid_dependency_wait();
     const AnyQuant q = any_quant(bits, scales, group);
     const u32 token = token_of(tokens, chosen, choices), units = (cols + q.unit * 64 - 1) / (q.unit * 64);
-    for (u32 c = thread_x(); c < cols; c += 256) {
+    for (u32 c = thread_x(); c < cols; c += THREADS) {
         const u64 at = ((u64)(token / 16) * units + c / (q.unit * 64)) * q.unit_bytes;
         out[(u64)block_x() * cols + c] = token < vocab ? weight(table + at, q, token % 16, c % (q.unit * 64)) : 0.0f;
     }
 }
 
 #define EMBED_DENSE(NAME, T, GET)                                                                               \
-    KERNEL(256) void NAME(const T *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices, u32 vocab, \
+    KERNEL(THREADS) void NAME(const T *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices, u32 vocab, \
                           u32 cols) {                                                                           \
         grid_dependency_launch();                                                                               \
         grid_dependency_wait();                                                                                 \
         const u32 token = token_of(tokens, chosen, choices);                                                    \
-        for (u32 c = thread_x(); c < cols; c += 256)                                                            \
+        for (u32 c = thread_x(); c < cols; c += THREADS)                                                            \
             out[(u64)block_x() * cols + c] = token < vocab ? GET(table[(u64)token * cols + c]) : 0.0f;          \
     }
 EMBED_DENSE(mlxrocm_embed_f32, f32, )

@@ -226,7 +226,7 @@ impl Recorder<'_> {
         let reads = [self.input(tokens, rows), chosen.whole()];
         // Puts in the tokens that were chosen.
         let writes = [self.range(out, 0, rows), self.input(tokens, rows)];
-        self.launch(&kernel, [rows as u32, 1, 1], 256, 0, args, &reads, &writes)
+        self.launch(&kernel, [rows as u32, 1, 1], 1024, 0, args, &reads, &writes)
     }
 
     fn gather(&mut self, x: BufferId, out: BufferId) -> Result<()> {
