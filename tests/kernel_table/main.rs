@@ -195,6 +195,7 @@ fn every_source_is_there_for_every_target() {
 /// there is none.
 fn is_there(source: &str, target: &str) -> bool {
     match source {
+        "attention/flash_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
         _ if target == "sm_90a" => false,
         "attention/flash" => !target.starts_with("gfx10"),

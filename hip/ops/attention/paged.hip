@@ -76,9 +76,9 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV>(p.dim);
     const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
     const u32 own_page = has_own ? pages[position / PAGE_TOKENS] : 0;
-    // What is loaded after keys and values waits for them.
+    // NVIDIA: they come while the kernel before this one ends. AMD: loads come back in order, the query first.
     Sums own(cached, thread);
-    own.load(cached);
+    if (PLATFORM_NVIDIA) own.load(cached);
     // Scores are kept in base 2. Team `heads` prepares the new key; teams past it the last query again:
     // lanes stay together.
     const u32 head0 = kv_head * a_key_head + first;
@@ -94,6 +94,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     const f32 early = writes && has_own && team % 2 ? new_value(team / 2 * 32 + lane) : 0.0f;
     const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + mine) * p.dim;
     const Head<LANES / 4> loaded = load_head<LANES / 4>(is_key ? p.k + new_at : q, turn, p.dim, lane);
+    if (PLATFORM_AMD) own.load(cached);
     f32 columns[LANES / 4];
     turn_head<LANES / 4>(loaded, norm, is_key ? p.k_eps : p.eps, turn, p.dim, is_key ? 1.0f : p.scale * 1.44269504f,
                          columns);

@@ -22,6 +22,12 @@ DEVICE u32 transposed(u32 pair) {
     return y;
 }
 
+// A piece that is read once.
+template <int KV> DEVICE Piece<KV> load_once(const u8 *tokens, u32 dim, u32 token, u32 column) {
+    if constexpr (KV == KV_F16) return {load16_stream(piece_codes<KV>(tokens, dim, token, column))};
+    else return load_piece<KV>(tokens, dim, token, column);
+}
+
 template <int DIM, int KV> struct WarpSums {
     static constexpr u32 PLACES = TEAMS, KEYS = 16, STEP = TEAMS * KEYS;
     static constexpr u32 K_PIECES = DIM / 32, V_PIECES = DIM / 64, TILES = DIM / 16;
@@ -54,7 +60,7 @@ template <int DIM, int KV> struct WarpSums {
         UNROLL for (u32 r = 0; r < 2; r++) {
             const u32 j = key_at(p, base, r);
             UNROLL for (u32 s = 0; s < K_PIECES; s++) {
-                key[r][s] = load_piece<KV>(k, p.dim, j % PAGE_TOKENS, key_column(p, s));
+                key[r][s] = load_once<KV>(k, p.dim, j % PAGE_TOKENS, key_column(p, s));
             }
         }
     }
@@ -64,7 +70,7 @@ template <int DIM, int KV> struct WarpSums {
         UNROLL for (u32 i = 0; i < 4; i++) {
             const u32 j = value_at(p, base, i);
             UNROLL for (u32 s = 0; s < V_PIECES; s++) {
-                value[i][s] = load_piece<KV>(v, p.dim, j % PAGE_TOKENS, value_column(p, s));
+                value[i][s] = load_once<KV>(v, p.dim, j % PAGE_TOKENS, value_column(p, s));
             }
         }
     }
