@@ -1,5 +1,5 @@
 //! Geometry of the matrix products: which kernel, how many rows a launch, how much shared memory.
-//! The numbers are those of `hip/ops/matmul/rows.h`.
+//! The numbers are those of `hip/ops/matmul/rows_x.h`.
 
 use super::attention::PARTS_BYTES;
 use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};

@@ -1,0 +1,155 @@
+// What a block of rows.h has in shared memory, and how rows of x become 16-bit integers there:
+//
+//   of every GROUP columns  i = round(n(x)[c] / scale),  scale = max |n(x)| / 32512,  i = 256 · hi + lo
+//
+// and the sum of i · scale. n(x) is x, or x times the norm's weights; the norm's factor follows in `factor`.
+#pragma once
+
+#include "common/matrix_nvidia.h"
+#include "common/math.h"
+#include "common/quant.h"
+#include "common/reduce.h"
+#include "ops/matmul/epilogue.h"
+
+#if PLATFORM_NVIDIA
+#define TEAMS 16
+// Bytes of a stage of a team's ring, and how many.
+#define STAGE_BYTES 2560
+#define STAGES 2
+#define MANY_ROWS 8
+#else
+#define TEAMS 8
+#define STAGE_BYTES 0
+#define STAGES 0
+#define MANY_ROWS 4
+#endif
+
+struct Rows {
+    const u8 *weights; // units of 16 bytes
+    const f32 *x;      // [rows][x_stride]
+    const f32 *norm;   // [cols] or null
+    Outputs to;
+    f32 eps;
+    u32 rows, cols, tiles;
+};
+
+// Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
+template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
+
+// Shared memory after the ring. `R`: most rows.
+template <typename Q, int R> struct Shared {
+    static constexpr int BATCH = R == 1 ? 4 : 2; // tiles between two barriers
+    static constexpr int STRIDE = TEAMS + 4;     // keeps 8 numbers in different banks
+    f32 *partial;                                // [2][BATCH][16][R][STRIDE], by teams
+    f32 *squares;                                // [R][TEAMS] sums of x², by teams
+    f32 *factor;                                 // [R] what results are multiplied with
+    u8 *x;                                       // [rows][hi, lo][x_stride]: [block][t][columns of lane t]
+    f32x2 *groups;                               // [rows][padded / GROUP][scale of x, sum of x / sharers]
+    u32 padded, x_stride;                        // columns; x_stride keeps hi and lo in different banks
+};
+
+template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols, u32 rows) {
+    Shared<Q, R> s;
+    s.padded = (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
+    s.x_stride = (s.padded + 127) / 128 * 128 + 64;
+    s.partial = (f32 *)base;
+    s.squares = s.partial + 2 * s.BATCH * TILE_ROWS * R * s.STRIDE;
+    s.factor = s.squares + R * TEAMS;
+    s.x = (u8 *)(s.factor + 8);
+    s.groups = (f32x2 *)(s.x + rows * 2 * s.x_stride);
+    return s;
+}
+
+// A thread takes pieces of 8 columns of x, AT_ONCE of them at once, all reads first: neighbouring pieces of one
+// row, or the same piece of all rows.
+template <int R> constexpr u32 AT_ONCE = R > 1 ? R : PLATFORM_NVIDIA ? 4 : 2;
+template <int R> constexpr u32 SPAN = TEAMS * TEAM * 8 * (R > 1 ? 1 : AT_ONCE<R>);
+template <int R> struct Norm {
+    f32 v[R > 1 ? 1 : AT_ONCE<R>][8];
+};
+
+// Zeros if it is not `there`.
+DEVICE void read_piece(f32 *to, const f32 *from, bool there) {
+    f32x4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
+    if (there) a = *(const f32x4 *)from, b = *(const f32x4 *)(from + 4);
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
+}
+// Of the norm's weights those of the thread's columns from `base` on.
+template <int R> DEVICE void read_norm(Norm<R> &norm, const Rows &p, u32 base) {
+    UNROLL for (u32 i = 0; i < sizeof(norm.v) / sizeof(norm.v[0]); i++) {
+        const u32 c = base + (i * TEAMS * TEAM + thread_x()) * 8;
+        if (p.norm) read_piece(norm.v[i], p.norm + c, c < p.cols);
+    }
+}
+
+// Byte `BYTE` of four numbers, in the order of a quad's columns (quant.h).
+template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
+    constexpr u32 PAIR = BYTE | (BYTE + 4) << 8;
+    return byte_select(byte_select(d, b, PAIR), byte_select(c, a, PAIR), 0x05040100u);
+}
+
+// Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: of the
+// first SPAN columns.
+template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm) {
+    const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
+    f32 squares[R] = {};
+    for (u32 base = 0; base < s.padded; base += SPAN<R>) {
+        f32 x[AT_ONCE<R>][8];
+        UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
+            const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
+            read_piece(x[i], p.x + (u64)r * p.cols + c, c < p.cols && r < rows);
+        }
+        if (base > 0) read_norm<R>(norm, p, base);
+        UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
+            const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
+            // Whole waves go on: neighbouring lanes make a group together.
+            if (c - lane_id() * 8 >= s.padded || r >= rows) break;
+            f32 *v = x[i];
+            if (p.norm) {
+                UNROLL for (u32 j = 0; j < 8; j++)
+                    squares[r] = mul_add(v[j], v[j], squares[r]), v[j] *= norm.v[R > 1 ? 0 : i][j];
+            }
+            // As integers, in which infinities and NaN are the largest.
+            u32 most = 0;
+            UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);
+            most = maximum(most, shuffle_xor<1>(most));
+            if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));
+            if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));
+            const f32 largest = bits_f32(most);
+            const bool zero = largest < 1e-30f;
+            const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);
+            // What is not finite makes the whole group so.
+            const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);
+            // 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo.
+            u32 whole[8], above[8];
+            UNROLL for (u32 j = 0; j < 8; j++) {
+                whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
+                above[j] = whole[j] + 128;
+            }
+            const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
+            const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);
+            const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);
+            const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);
+            const u32 ones = 0x01010101u;
+            i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));
+            sum += shuffle_xor<1>(sum);
+            if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
+            if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
+            if (c >= s.padded) continue;
+            u8 *to = s.x + r * 2 * s.x_stride + c / 64 * 64 + c / 8 % 4 * 16 + c / 32 % 2 * 8;
+            store8(to, u32x2{hi0, hi1});
+            store8(to + s.x_stride, u32x2{lo0, lo1});
+            if (c % Q::GROUP == 0)
+                s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
+        }
+    }
+    UNROLL for (u32 r = 0; r < R; r++) {
+        const f32 sum = wave_sum<TEAM>(squares[r]);
+        if (lane == 0) s.squares[r * TEAMS + team] = sum;
+    }
+    barrier();
+    for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
+        const f32 sum = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
+        if (lane == 0 && r < rows) s.factor[r] = p.norm ? fast_rsqrt(sum / (f32)p.cols + p.eps) : 1.0f;
+    }
+}
