@@ -18,7 +18,7 @@
 // (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
 // the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
 // the lo of a row of x.
-// Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower),
+// Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
 // one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
 // codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
 // multiprocessor (64: slower, and the overlap it allows gained nothing), x in f16 (1.16 times slower), more
