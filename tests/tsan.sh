@@ -9,7 +9,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 target=x86_64-unknown-linux-gnu
-sysroot=$(rustc +nightly --print sysroot 2>/dev/null) || sysroot=
+# What is not installed is not fetched for the asking.
+sysroot=$(RUSTUP_AUTO_INSTALL=0 rustc +nightly --print sysroot 2>/dev/null) || sysroot=
 runtime=$sysroot/lib/rustlib/$target/lib/librustc-nightly_rt.tsan.a
 if [ ! -e "$runtime" ] || [ ! -d "$sysroot/lib/rustlib/src/rust/library" ]; then
     echo "ThreadSanitizer needs: rustup toolchain install nightly --component rust-src" >&2

@@ -11,22 +11,9 @@
 // Launch: 4 waves; grid (tiles, heads). Each wave has 16 queries. Dot products of f16 (queries times
 // scale, rounded; weights of values, rounded), sums in f32. Devices without a matrix unit use paged.hip.
 #include "common/tile.h"
-#include "ops/attention/cache.h"
+#include "ops/attention/flash.h"
 
-#define QUERIES 64
 #define THREADS (4 * WAVE)
-
-struct Flash {
-    const f32 *q;
-    f32 *out;
-    u8 *cache;
-    const u32 *positions, *slots, *pages, *tiles;
-    const f32 *q_norm;
-    const f32x2 *rope;
-    u64 page_stride, layer_start;
-    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window;
-    f32 eps, scale;
-};
 
 // DIM: columns of a head, padded.
 template <int DIM, int KV> DEVICE void attend(const Flash &p) {
@@ -156,14 +143,10 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p) {
 }
 
 #if HAS_MATRIX_UNIT
-#define FLASH_KERNEL(NAME, DIM, KV)                                                                              \
-    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,       \
-                              const u32 *pages, const u32 *tiles, const f32 *q_norm, const f32x2 *rope,        \
-                              u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,        \
-                              u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps, f32 scale) {           \
-        const Flash p = {q, out, cache, positions, slots, pages, tiles, q_norm, rope, page_stride, layer_start, \
-                         max_pages, heads, kv_heads, dim, pairs, interleaved, window, eps, scale};             \
-        attend<DIM, KV>(p);                                                                                    \
+#define FLASH_KERNEL(NAME, DIM, KV)               \
+    KERNEL(THREADS) void NAME(FLASH_PARAMETERS) { \
+        const Flash p = FLASH_ARGUMENTS;          \
+        attend<DIM, KV>(p);                       \
     }
 FLASH_KERNEL(mlxrocm_attention_flash_64, 64, KV_F16)
 FLASH_KERNEL(mlxrocm_attention_flash_128, 128, KV_F16)

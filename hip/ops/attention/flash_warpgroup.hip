@@ -8,24 +8,11 @@
 // the unit wants them: piece i of row r lies at i ^ (r % 8).
 // Dynamic shared memory: 1024 + warpgroups · QUERIES · DIM · 2 + 2 · 2 · KEYS · DIM · 2.
 #include "common/warpgroup_nvidia.h"
-#include "ops/attention/cache.h"
+#include "ops/attention/flash.h"
 
-#define QUERIES 64
 #define KEYS 64
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-struct Flash {
-    const f32 *q;
-    f32 *out;
-    u8 *cache;
-    const u32 *positions, *slots, *pages, *tiles;
-    const f32 *q_norm;
-    const f32x2 *rope;
-    u64 page_stride, layer_start;
-    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window;
-    f32 eps, scale;
-};
 
 // Where column `d` of row `r` lies among rows of 128 bytes, `rows` of them before the next 64 columns.
 DEVICE u32 swapped(u32 rows, u32 r, u32 d) {
@@ -176,15 +163,11 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     }
 }
 
-#define FLASH_KERNEL(NAME, DIM, KV)                                                                              \
-    KERNEL_WAVES(256, 4) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots, \
-                              const u32 *pages, const u32 *tiles, const f32 *q_norm, const f32x2 *rope,        \
-                              u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,        \
-                              u32 dim, u32 pairs, u32 interleaved, u32 window, f32 eps, f32 scale) {           \
-        DYNAMIC_SHARED(memory);                                                                                \
-        const Flash p = {q, out, cache, positions, slots, pages, tiles, q_norm, rope, page_stride, layer_start, \
-                         max_pages, heads, kv_heads, dim, pairs, interleaved, window, eps, scale};             \
-        attend<DIM, KV>(p, memory);                                                                            \
+#define FLASH_KERNEL(NAME, DIM, KV)                    \
+    KERNEL_WAVES(256, 4) void NAME(FLASH_PARAMETERS) { \
+        DYNAMIC_SHARED(memory);                        \
+        const Flash p = FLASH_ARGUMENTS;               \
+        attend<DIM, KV>(p, memory);                    \
     }
 FLASH_KERNEL(mlxrocm_attention_warpgroup_64, 64, KV_F16)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_128, 128, KV_F16)

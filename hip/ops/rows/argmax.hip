@@ -30,7 +30,6 @@ DEVICE Largest largest_of_team(Largest of) {
 
 KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest *parts, u32 *counters, u32 cols) {
     SHARED Largest teams[THREADS / 32];
-    SHARED u32 last;
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 row = block_x(), part = block_y(), thread = thread_x(), lane = thread % 32;
@@ -53,13 +52,8 @@ KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest 
     if (lane == 0) teams[thread / 32] = mine;
     barrier();
     mine = largest_of_team(teams[lane]);
-    if (thread == 0) {
-        parts[row * BLOCKS + part] = mine;
-        last = atomic_add_acq_rel(counters + row, 1) == BLOCKS - 1;
-    }
-    barrier();
-    if (!last) return;
-    fence_device();
+    if (thread == 0) parts[row * BLOCKS + part] = mine;
+    if (!is_last_block(counters + row, BLOCKS)) return;
     mine = largest_of_team(parts[row * BLOCKS + lane]);
-    if (thread == 0) tokens[row] = mine.finite ? mine.at : NO_TOKEN, counters[row] = 0;
+    if (thread == 0) tokens[row] = mine.finite ? mine.at : NO_TOKEN;
 }

@@ -42,7 +42,7 @@ const CHOICE_WORDS: usize = 12 + MAX_RECENT + 2 * MAX_BIASES;
 
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
-/// Queries of a tile (`QUERIES` of `hip/ops/attention/flash.hip`).
+/// Queries of a tile (`QUERIES` of `hip/ops/attention/flash.h`).
 pub const QUERIES: usize = 64;
 
 /// Places in the block, in 32-bit numbers.
