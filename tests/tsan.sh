@@ -66,4 +66,8 @@ compile tests/c/gpu_order.c "$made/gpu_order"
 # A model on the processor: sessions from several threads, and the threads of its kernels.
 compile tests/c/api_random.c "$made/api_random"
 SOFTGPU_CONFIG=devices= "$made/api_random" "$model" 1 100
+unset MLXROCM_HIP_LIBRARY MLXROCM_CUDA_LIBRARY XDG_CACHE_HOME SOFTGPU_CONFIG
+
+# Models on the GPU: a part, as each step takes about a second here.
+run --test gpu_model_faults -- loss::lost refusal::copies
 echo "no race was seen"
