@@ -192,9 +192,24 @@ template <int I> DEVICE u32 amd_row_of_a(u32 value) {
     return shuffle(value, I + TILE_C * (lane_id() / 16));
 #endif
 }
+// c + row I of A times a row of B. clang moves a row with one instruction, multiplies with the next and
+// keeps all moved rows of an A in registers; RDNA 2 does both in one instruction.
+template <int I> DEVICE f32 amd_dot_row(bf16x2 a, bf16x2 b, f32 c) {
+    return dot2(bf16x2{amd_row_of_a<I>(a.bits)}, b, c);
+}
+template <int I> DEVICE f32 amd_dot_row(f16x2 a, f16x2 b, f32 c) {
+#if AMD_RDNA2
+    asm("v_dot2c_f32_f16 %0, %1, %2 row_share:%3 row_mask:0xf bank_mask:0xf"
+        : "+v"(c)
+        : "v"(a.bits), "v"(b.bits), "n"(I));
+    return c;
+#else
+    return dot2(f16x2{amd_row_of_a<I>(a.bits)}, b, c);
+#endif
+}
 template <typename PAIR, int I> DEVICE void amd_tile_row(TileC &c, const Tile16 &a, const Tile16 &b) {
     UNROLL for (int k = 0; k < LANE_REGISTERS; k++)
-        c.c[I] = dot2(PAIR{amd_row_of_a<I>(a.r[k])}, PAIR{b.r[k]}, c.c[I]);
+        c.c[I] = amd_dot_row<I>(PAIR{a.r[k]}, PAIR{b.r[k]}, c.c[I]);
     if constexpr (I + 1 < TILE_C) amd_tile_row<PAIR, I + 1>(c, a, b);
 }
 DEVICE void tile_multiply_f16(TileC &c, const Tile16 &a, const Tile16 &b) {
