@@ -103,6 +103,8 @@ DEVICE u32 tile_c_column(u32 lane, u32 i) {
 // A lane has numbers of TILE_C_ROWS rows of a C: c[i] is of the tile_c_slot(i)-th.
 #define TILE_C_ROWS (PLATFORM_NVIDIA ? 2 : TILE_C)
 DEVICE constexpr u32 tile_c_slot(u32 i) { return PLATFORM_NVIDIA ? i / 2 % 2 : i; }
+// The row of the slot-th.
+DEVICE u32 tile_c_slot_row(u32 lane, u32 slot) { return tile_c_row(lane, PLATFORM_NVIDIA ? 2 * slot : slot); }
 // The largest and the sum of a row, from what each of its lanes has.
 DEVICE f32 tile_row_max(f32 v) { return wave_max<PLATFORM_NVIDIA ? 4 : 16>(v); }
 DEVICE f32 tile_row_sum(f32 v) { return wave_sum<PLATFORM_NVIDIA ? 4 : 16>(v); }
