@@ -46,6 +46,13 @@
 #define HAS_MATRIX_UNIT 0
 #endif
 #define TILE_C (256 / WAVE)
+// Before a loop over k. Devices that move rows of A from lane to lane first would have all of a loop's in
+// registers together, and more than there are.
+#if HAS_MATRIX_UNIT || AMD_RDNA2
+#define UNROLL_K UNROLL
+#else
+#define UNROLL_K _Pragma("unroll 1")
+#endif
 #define LANE_REGISTERS (LANE_ROWS * LANE_K / 2)
 
 // A lane's part of an A or a B.

@@ -142,7 +142,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
         const u32 first_key = sharer * SCORES * 16;
         TileC scores[SCORES];
         UNROLL for (u32 n = 0; n < SCORES; n++) scores[n] = tile_zero();
-        UNROLL for (u32 k = 0; k < DIM; k += 16) {
+        UNROLL_K for (u32 k = 0; k < DIM; k += 16) {
             const Tile16 a = tile_load_a(queries + first_query * WIDE + k, WIDE);
             UNROLL for (u32 n = 0; n < SCORES; n++)
                 tile_multiply_f16(scores[n], a, tile_load_b(keys + (first_key + n * 16) * WIDE + k, WIDE));
@@ -182,7 +182,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
             barrier();
             if (more) load_values(page + 1);
         }
-        UNROLL for (u32 k = 0; k < PAGE_TOKENS; k += 16) {
+        UNROLL_K for (u32 k = 0; k < PAGE_TOKENS; k += 16) {
             const Tile16 a = tile_load_a(weights + first_query * NARROW + k, NARROW);
             UNROLL for (u32 d = 0; d < SUMS; d++)
                 tile_multiply_f16(sums[d], a, tile_load_b(values + (sharer * SUMS + d) * 16 * NARROW + k, NARROW));
@@ -211,6 +211,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     }
 #define OWN_MEMORY(DIM) SHARED __attribute__((aligned(16))) u8 memory[Layout<DIM>::BYTES]
 #if PLATFORM_NVIDIA
+static_assert(Layout<256>::BYTES == 66048, "what the host gives the kernel");
 #define WIDE_MEMORY(DIM) DYNAMIC_SHARED(memory)
 #else
 #define WIDE_MEMORY OWN_MEMORY
