@@ -1,5 +1,5 @@
-// Attention of many queries of one sequence over the paged KV cache, as prompts need it, by the matrix
-// unit (flash form: a running maximum and sum of each query):
+// Attention of many queries of one sequence over the paged KV cache, as prompts need it, in
+// tiles (flash form: a running maximum and sum of each query):
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
@@ -16,8 +16,9 @@
 // barriers this takes also hand over what the two waves have found. Grid (tiles, heads). NVIDIA, 256 columns:
 // dynamic shared memory of Layout<256>::BYTES, as a kernel's own may be 48 KB.
 //
-// RDNA 2 has no matrix unit: 16 x 16 x 16 are 64 dot products a lane, nothing but which moves data from lane
-// to lane (tile.h), and two loads of 16 bytes.
+// RDNA 2 has no matrix unit. There, 16 queries of 64 columns take 1024 dot products a lane for a page, which
+// fetch the queries' (weights') numbers from other lanes themselves (tile.h), and 44 loads of 16 bytes: a
+// third of the time is what shared memory needs for two SIMDs.
 #include "common/tile.h"
 #include "ops/attention/flash.h"
 
