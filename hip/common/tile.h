@@ -46,8 +46,8 @@
 #define HAS_MATRIX_UNIT 0
 #endif
 #define TILE_C (256 / WAVE)
-// Before a loop over k. Devices that move rows of A from lane to lane first would have all of a loop's in
-// registers together, and more than there are.
+// Before a loop over k. Where rows of A are moved from lane to lane first, all those of an unrolled loop would
+// be, into more registers than there are.
 #if HAS_MATRIX_UNIT || AMD_RDNA2
 #define UNROLL_K UNROLL
 #else
@@ -201,8 +201,8 @@ template <int I> DEVICE u32 amd_row_of_a(u32 value) {
     return shuffle(value, I + TILE_C * (lane_id() / 16));
 #endif
 }
-// c + row I of A times a row of B. clang moves a row with one instruction, multiplies with the next and
-// keeps all moved rows of an A in registers; RDNA 2 does both in one instruction.
+// c + row I of A times a row of B. RDNA 2 moves and multiplies in one instruction; left to itself, clang 19
+// moves first, and keeps all the moved rows of an A in registers.
 template <int I> DEVICE f32 amd_dot_row(bf16x2 a, bf16x2 b, f32 c) {
     return dot2(bf16x2{amd_row_of_a<I>(a.bits)}, b, c);
 }

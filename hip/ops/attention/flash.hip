@@ -1,5 +1,5 @@
-// Attention of many queries of one sequence over the paged KV cache, as prompts need it, in
-// tiles (flash form: a running maximum and sum of each query):
+// Attention of many queries of one sequence over the paged KV cache, as prompts need it, in tiles (flash
+// form: a running maximum and sum of each query):
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
@@ -28,8 +28,8 @@ template <int DIM> struct Layout {
     static constexpr u32 SHARERS = DIM > 128 ? 2 : 1, THREADS = SHARERS * QUERIES / 16 * WAVE;
     // Numbers from row to row in shared memory: rows that are read together lie in different banks.
     static constexpr u32 WIDE = DIM + (PLATFORM_NVIDIA ? 16 : 8), NARROW = PLATFORM_NVIDIA ? 48 : 40;
-    // Where what is in shared memory: queries, weights [query][token], keys, values [column][token]; of
-    // sharers, a number of each query [sharer][query].
+    // Where what is in shared memory: queries, weights [query][token], keys, values [column][token] (sharers:
+    // where the keys were); of sharers, a number of each query [sharer][query].
     static constexpr u32 WEIGHTS = QUERIES * WIDE * 2, KEYS = WEIGHTS + QUERIES * NARROW * 2;
     static constexpr u32 VALUES = KEYS + (SHARERS == 1 ? PAGE_TOKENS * WIDE * 2 : 0);
     static constexpr u32 SHARED_NUMBERS = VALUES + DIM * NARROW * 2;
