@@ -13,6 +13,10 @@ const SPLIT: usize = 128;
 const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
+/// The widest heads that kernels take.
+const MAX_DIM: usize = 256;
+/// Dynamic shared memory of `flash.hip` for heads of 256 columns on NVIDIA (`Layout<256>::BYTES`).
+const WIDE_FLASH_BYTES: usize = 66048;
 
 /// How the names of kernels for a kind of cache end.
 fn suffix(kv: KvType) -> &'static str {
@@ -45,7 +49,11 @@ pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
 impl Recorder<'_> {
     /// Records an attention.
     pub(super) fn attend(&mut self, attend: Attend) -> Result<()> {
-        let places = self.places();
+        let (places, dim) = (self.places(), attend.shape.head_dim);
+        if dim > MAX_DIM {
+            let message = format!("heads of {dim} columns: GPUs take at most {MAX_DIM}");
+            return Err(Error::Unsupported(message));
+        }
         let by_token = self.schedule.buffers[attend.q.0].rows == Rows::Tokens;
         if self.bucket.decode {
             // The queries' kernel puts the new keys into the cache itself.
@@ -113,9 +121,7 @@ impl Recorder<'_> {
 
     /// Attention of tiles of queries: by `flash_warpgroup.hip` where it is, else by `flash.hip`.
     fn attend_tiles(&mut self, attend: Attend) -> Result<()> {
-        let Some(dim) = tile_dim(attend.shape.head_dim) else {
-            return Err(Error::Internal("no kernel for heads so wide".into()));
-        };
+        let dim = tile_dim(attend.shape.head_dim);
         let tokens = self.bucket.rows;
         let args = self.attend_args(attend, 0, self.places().tiles);
         let args = self.attend_shape(args, attend);
@@ -143,17 +149,15 @@ impl Recorder<'_> {
             let (grid, threads) = ([tiles, heads / groups as u32, 1], 128 * groups as u32);
             return self.launch(&warpgroup, grid, threads, shared, args, &reads, &writes);
         }
-        let threads = 4 * device.facts().wave_size;
         let kernel = format!("mlxrocm_attention_flash_{dim}{}", suffix(self.kv));
-        self.launch(
-            &kernel,
-            [tiles, heads, 1],
-            threads,
-            0,
-            args,
-            &reads,
-            &writes,
-        )
+        let waves = if dim > 128 { 8 } else { 4 };
+        let threads = waves * device.facts().wave_size;
+        let shared = match device.facts().platform {
+            Platform::Cuda if dim > 128 => WIDE_FLASH_BYTES,
+            _ => 0,
+        };
+        let grid = [tiles, heads, 1];
+        self.launch(&kernel, grid, threads, shared, args, &reads, &writes)
     }
 
     /// Attention of the queries of a list, each for itself.
@@ -166,11 +170,6 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let Attend { q, out, shape, .. } = attend;
         let columns = paged_dim(shape.head_dim);
-        if shape.head_dim > columns {
-            let dim = shape.head_dim;
-            let message = format!("heads of {dim} columns: GPUs take at most {columns}");
-            return Err(Error::Unsupported(message));
-        }
         let kernel = format!("mlxrocm_attention_paged_{columns}{}", suffix(self.kv));
         let memory = self.memory;
         let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
@@ -255,11 +254,10 @@ impl Recorder<'_> {
 /// Columns that the kernel for single queries has for heads of `dim`; of the widest there is, if none has
 /// so many.
 fn paged_dim(dim: usize) -> usize {
-    let widths = [32, 64, 128, 256];
-    widths.into_iter().find(|c| dim <= *c).unwrap_or(256)
+    dim.next_power_of_two().clamp(32, MAX_DIM)
 }
 
-/// Columns that the kernel for tiles of queries has for heads of `dim`, if there is one.
-pub fn tile_dim(dim: usize) -> Option<usize> {
-    [64, 128].into_iter().find(|columns| dim <= *columns)
+/// Columns that the kernel for tiles of queries has for heads of `dim`, as above.
+fn tile_dim(dim: usize) -> usize {
+    dim.next_power_of_two().clamp(64, MAX_DIM)
 }

@@ -1,8 +1,8 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
-use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, tile_dim};
+use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
 use super::inputs::{Bucket, Output};
-use super::matmul::{BLOCK_ROWS, has_matrix_unit, operand_stride, split_blocks};
+use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
 use super::record::{Memory, Recorder};
 use super::turns::Turns;
 use super::weights::GpuWeights;
@@ -240,11 +240,8 @@ impl GpuExecutor {
             .map(|s| (s.start + s.tokens.len()).div_ceil(PAGE_TOKENS))
             .max()
             .unwrap_or(1);
-        let in_tiles = has_matrix_unit(self.weights.device.facts())
-            && tile_dim(self.schedule.attention.head_dim).is_some();
-        let is_tiled = |slice: &Slice<'_>| Bucket::is_tiled(in_tiles, slice);
-        let tiled = slices.iter().any(is_tiled);
-        let singles = slices.iter().filter(|slice| !is_tiled(slice));
+        let tiled = slices.iter().any(Bucket::is_tiled);
+        let singles = slices.iter().filter(|slice| !Bucket::is_tiled(slice));
         let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
         Bucket {
             rows: bucket_rows(rows),

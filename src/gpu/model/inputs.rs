@@ -18,7 +18,7 @@ pub struct Bucket {
     pub wanted: usize,
     /// Pages of the longest sequence.
     pub pages: usize,
-    /// Whether runs of [`TILE_QUERIES`] tokens and more are attended to in tiles of queries.
+    /// Whether there are runs of [`TILE_QUERIES`] tokens and more, which are attended to in tiles of queries.
     pub tiled: bool,
     /// Rows that are attended to one by one: all, or those of shorter runs.
     pub singles: usize,
@@ -95,8 +95,8 @@ impl Bucket {
     }
 
     /// Whether a slice is attended to in tiles.
-    pub fn is_tiled(tiled: bool, slice: &Slice<'_>) -> bool {
-        tiled && slice.tokens.len() >= TILE_QUERIES
+    pub fn is_tiled(slice: &Slice<'_>) -> bool {
+        slice.tokens.len() >= TILE_QUERIES
     }
 
     /// Bytes of the block.
@@ -122,7 +122,7 @@ impl Bucket {
         let (mut row, mut wanted, mut single, mut tile) = (0, 0, 0, 0);
         for (slot, slice) in slices.iter().enumerate() {
             let asked = slice.tokens.len() - slice.wanted_rows();
-            let tiled = Bucket::is_tiled(bucket.tiled, slice);
+            let tiled = Bucket::is_tiled(slice);
             for first in (0..slice.tokens.len()).step_by(QUERIES).filter(|_| tiled) {
                 put(places.tiles + 2 * tile, (row + first) as u32);
                 let count = QUERIES.min(slice.tokens.len() - first);

@@ -49,15 +49,6 @@ impl Operand {
     }
 }
 
-/// Whether `hip/common/tile.h` has a matrix unit there (`HAS_MATRIX_UNIT`).
-pub fn has_matrix_unit(facts: &DeviceFacts) -> bool {
-    let cdna = ["gfx90a", "gfx94", "gfx95"];
-    facts.platform == Platform::Cuda
-        || facts.arch.starts_with("gfx11")
-        || facts.arch.starts_with("gfx12")
-        || cdna.iter().any(|name| facts.arch.starts_with(name))
-}
-
 /// Columns of a row of x as blocks take it (`hip/ops/matmul/operand.hip`).
 pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)

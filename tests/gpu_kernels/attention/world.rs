@@ -91,7 +91,7 @@ pub struct Shape {
     pub lengths: [usize; 2],
 }
 
-pub const SHAPES: [Shape; 4] = [
+pub const SHAPES: [Shape; 6] = [
     Shape {
         dim: 64,
         heads: 3,
@@ -131,6 +131,26 @@ pub const SHAPES: [Shape; 4] = [
         norm: false,
         window: 0,
         lengths: [33, 1],
+    },
+    Shape {
+        dim: 160,
+        heads: 3,
+        kv_heads: 1,
+        pairs: 40,
+        interleaved: true,
+        norm: false,
+        window: 20,
+        lengths: [35, 64],
+    },
+    Shape {
+        dim: 256,
+        heads: 2,
+        kv_heads: 2,
+        pairs: 128,
+        interleaved: false,
+        norm: true,
+        window: 0,
+        lengths: [70, 33],
     },
 ];
 
