@@ -140,6 +140,19 @@ DEVICE u32 shuffle_down(u32 value, u32 distance) {
     return shuffle(value, from < WAVE ? from : lane_id());
 }
 
+// Of every four lanes, the lower two get the value of lane `low` of them, the upper two that of `high`;
+// both constants once loops are unrolled.
+template <int LOW, int HIGH> DEVICE u32 of_quad(u32 value) {
+    return (u32)__builtin_amdgcn_update_dpp(0, (int)value, LOW * 5 | HIGH * 80, 0xf, 0xf, true);
+}
+DEVICE u32 of_quad(u32 value, u32 low, u32 high) {
+    if (low != high) return low == 0 ? of_quad<0, 2>(value) : of_quad<1, 3>(value);
+    return low == 0   ? of_quad<0, 0>(value)
+           : low == 1 ? of_quad<1, 1>(value)
+           : low == 2 ? of_quad<2, 2>(value)
+                      : of_quad<3, 3>(value);
+}
+
 // Lane i gets the value of lane i ^ MASK: by DPP within rows of 16, by permlanex16 across the two
 // rows of 32 lanes; CDNA has neither row_xmask nor permlanex16 and swizzles through the LDS unit.
 template <int MASK> DEVICE u32 shuffle_xor(u32 value) {

@@ -64,8 +64,13 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     const u32 *pages = p.pages + (u64)p.slots[first] * p.max_pages;
 
     // Queries; scores are kept in base 2. Teams go on together: rows past the last are the last again.
-    const u32 team = thread / 32, in_team = thread % 32;
+    const u32 team = thread / 32;
     for (u32 base = 0; base < QUERIES; base += THREADS / 32) {
+        u32 in_team = thread % 32;
+#if PLATFORM_AMD
+        // Where a lane's columns lie is found anew for each query: kept, it takes too many scalar registers.
+        asm volatile("" : "+v"(in_team));
+#endif
         const u32 i = base + team, row = i < count ? i : count - 1;
         const f32 *q = p.q + ((u64)(first + row) * p.heads + head) * p.dim;
         const f32x2 *rope = p.rope + (u64)(position + row) * p.pairs;

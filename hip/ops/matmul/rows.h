@@ -14,8 +14,8 @@
 // (in pairs for silu), its teams a part each of the columns. Dynamic shared memory: `shared_bytes`
 // of src/gpu/model/matmul.rs has the same sum.
 //
-// AMD: codes and scales go from memory to registers, one unit ahead; four multiply-adds an instruction
-// (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
+// AMD: codes go from memory to registers one unit ahead, scales four blocks; four multiply-adds an
+// instruction (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
 // the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
 // the lo of a row of x.
 // Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
@@ -25,6 +25,7 @@
 // stages (slower), several products in one launch with barriers over the grid (as fast as launches).
 #pragma once
 
+#include "ops/matmul/quad_scales.h"
 #include "ops/matmul/rows_x.h"
 
 // Sums of a lane: its two rows of the tile times rows of x, on AMD all (over the lane's columns), on
@@ -298,40 +299,33 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
         const Result result = begin_result<R>(p, tile, now);
         for (u32 i = 0; i < now; i++, weights += tile_bytes) {
             Sums<R> sums = {};
-            // Of the scales those of the lane's groups; what would be too many registers is read late.
-            constexpr u32 SLOTS = Q::UNIT * (Q::GROUP == 64 ? 1 : 2);
-            constexpr bool AHEAD = Q::SCALES != PAIR_F32 || Q::UNIT < 4;
-            auto words_of = [&](u32 unit, u32 slot) {
-                const u8 *at = weights + (u64)unit * Q::UNIT_BYTES + Q::CODE_BYTES;
-                return scale_words<Q>(at, Q::GROUP == 16 ? slot * 2 + t / 2 : slot, g);
-            };
+            QuadScales<Q> scales, next = {};
             u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
-            ScaleWords scales[SLOTS];
             auto load = [&](u32 unit) {
                 const u8 *codes = weights + (u64)unit * Q::UNIT_BYTES + lane * 16;
                 UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16_stream(codes + v * 512);
                 UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
                     second[v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
-                if constexpr (AHEAD) {
-                    UNROLL for (u32 i = 0; i < SLOTS; i++) scales[i] = words_of(unit, i);
-                }
             };
-            if (share.count > 0) load(0);
-            for (u32 unit = 0; unit < share.count; unit++) {
-                BlockCodes<Q> codes[Q::UNIT];
-                UNROLL for (u32 i = 0; i < Q::UNIT * Q::FIRST; i++)
-                    codes[i / Q::FIRST].first[i % Q::FIRST] = word(first[i / 4], i % 4);
-                UNROLL for (u32 i = 0; i < Q::UNIT * Q::SECOND; i++)
-                    codes[i / Q::SECOND].second[i % Q::SECOND] = word(second[i / 4], i % 4);
-                ScaleWords of[SLOTS];
-                UNROLL for (u32 i = 0; i < SLOTS; i++) of[i] = scales[i];
-                if (unit + 1 < share.count) load(unit + 1);
-                UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
-                    auto scale_of = [&](u32 slot) {
-                        const u32 i = b * (SLOTS / Q::UNIT) + slot;
-                        return quad_scale<Q>(AHEAD ? of[i] : words_of(unit, i));
-                    };
-                    add_block<Q, R>(codes[b], scale_of, (share.from + unit) * Q::UNIT + b, g, t, p.rows, s, sums);
+            if (share.count > 0) load(0), read_scales<Q>(next, weights, 0, share.count, g, t);
+            for (u32 round = 0; round < share.count; round += 4 / Q::UNIT) {
+                scales = next;
+                UNROLL for (u32 u = 0; u < 4 / Q::UNIT; u++) {
+                    const u32 unit = round + u;
+                    if (unit >= share.count) break;
+                    BlockCodes<Q> codes[Q::UNIT];
+                    UNROLL for (u32 i = 0; i < Q::UNIT * Q::FIRST; i++)
+                        codes[i / Q::FIRST].first[i % Q::FIRST] = word(first[i / 4], i % 4);
+                    if constexpr (Q::SECOND > 0) {
+                        UNROLL for (u32 i = 0; i < Q::UNIT * Q::SECOND; i++)
+                            codes[i / Q::SECOND].second[i % Q::SECOND] = word(second[i / 4], i % 4);
+                    }
+                    if (unit + 1 < share.count) load(unit + 1);
+                    if (u == 0) read_scales<Q>(next, weights, round + 4 / Q::UNIT, share.count, g, t);
+                    UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
+                        auto scale_of = [&](u32 slot) { return quad_scale<Q>(scales_of<Q>(scales, u * Q::UNIT + b, slot)); };
+                        add_block<Q, R>(codes[b], scale_of, (share.from + unit) * Q::UNIT + b, g, t, p.rows, s, sums);
+                    }
                 }
             }
             store_partial<Q, R>(s, buffer, i, sums, team, g, t);
