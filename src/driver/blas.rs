@@ -1,0 +1,364 @@
+//! The vendors' BLAS (rocBLAS, cuBLAS): opened, never linked. One product of it is used.
+
+use super::api::{Api, loader_words};
+use super::facts::{DeviceFacts, Platform};
+use super::table::{BlasHandle, StreamHandle, find};
+use crate::{Error, Result};
+use libloading::Library;
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+type Create = unsafe extern "C" fn(*mut BlasHandle) -> c_int;
+type Destroy = unsafe extern "C" fn(BlasHandle) -> c_int;
+type SetStream = unsafe extern "C" fn(BlasHandle, StreamHandle) -> c_int;
+type SetWorkspace = unsafe extern "C" fn(BlasHandle, u64, usize) -> c_int;
+/// `rocblas_gemm_ex`: handle, transpositions, m, n, k, alpha, a, its type and stride, b, beta, c, d,
+/// compute type, algorithm, solution, flags.
+#[rustfmt::skip]
+type RocblasGemm = unsafe extern "C" fn(
+    BlasHandle, c_int, c_int, c_int, c_int, c_int, *const f32, u64, c_int, c_int, u64, c_int, c_int,
+    *const f32, u64, c_int, c_int, u64, c_int, c_int, c_int, c_int, i32, u32,
+) -> c_int;
+/// `cublasGemmEx`: the same without d, solution and flags.
+#[rustfmt::skip]
+type CublasGemm = unsafe extern "C" fn(
+    BlasHandle, c_int, c_int, c_int, c_int, c_int, *const f32, u64, c_int, c_int, u64, c_int, c_int,
+    *const f32, u64, c_int, c_int, c_int, c_int,
+) -> c_int;
+
+#[derive(Clone, Copy)]
+enum Gemm {
+    Rocblas(RocblasGemm),
+    Cublas(CublasGemm),
+}
+
+/// An opened BLAS. It stays loaded: such libraries keep threads and exit handlers. Immutable: any thread.
+pub struct Blas {
+    /// Its file's name and version.
+    title: String,
+    create: Create,
+    destroy: Destroy,
+    set_stream: SetStream,
+    set_workspace: SetWorkspace,
+    gemm: Gemm,
+}
+
+/// `sums[r][o] = Σ_c weights[o][c] · x[r][c]`, where rows lie without gaps, but those of x.
+#[derive(Debug, Clone, Copy)]
+pub struct Product {
+    /// Address of f16.
+    pub weights: u64,
+    /// Address of f16.
+    pub x: u64,
+    /// Address of f32.
+    pub sums: u64,
+    /// Rows of x and of the sums.
+    pub rows: u32,
+    /// Rows of the weights, columns of the sums.
+    pub outs: u32,
+    /// Columns of the weights and of x.
+    pub cols: u32,
+    /// Numbers from row to row of x.
+    pub x_stride: u32,
+}
+
+impl Blas {
+    /// Opens the library file `named`, or the platform's own by its names. Of rocBLAS only one that uses
+    /// `api`'s own library (the handles of another would mean nothing to it), and unless it is named, one
+    /// that has code for the device: it ends the process where it has none.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason.
+    pub fn open(api: &Api, facts: &DeviceFacts, named: Option<&OsStr>) -> Result<&'static Blas> {
+        static OPENED: Mutex<Vec<(OsString, &'static Blas)>> = Mutex::new(Vec::new());
+        let mut opened = OPENED.lock().unwrap_or_else(|e| e.into_inner());
+        let mut reason = String::new();
+        let names = named.map_or_else(|| names(facts.platform), |name| vec![name.to_owned()]);
+        for name in names {
+            if let Some((_, blas)) = opened.iter().find(|(known, _)| *known == name) {
+                return Ok(blas);
+            }
+            match load(api, facts, &name, named.is_none()) {
+                Ok(blas) => {
+                    let blas = Box::leak(Box::new(blas));
+                    opened.push((name, blas));
+                    return Ok(blas);
+                }
+                // What a name that exists said tells more than "not found" of the others.
+                Err(NotUsed::Missing(words)) if reason.is_empty() && named.is_some() => {
+                    reason = format!("{} cannot be loaded ({words})", name.to_string_lossy());
+                }
+                Err(NotUsed::Missing(_)) => {}
+                Err(NotUsed::Unfit(words)) => {
+                    reason = format!("{} {words}", name.to_string_lossy());
+                }
+            }
+        }
+        if reason.is_empty() {
+            reason = "no BLAS library was found".into();
+        }
+        Err(Error::Unsupported(reason))
+    }
+
+    /// Its file's name and version.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// A handle whose products are queued on `stream` and use `workspace` (address, bytes).
+    ///
+    /// # Safety
+    /// The stream is live and the workspace device memory, both until the handle is destroyed. The device
+    /// is current.
+    pub unsafe fn handle(
+        &self,
+        stream: StreamHandle,
+        workspace: (u64, usize),
+    ) -> Result<BlasHandle> {
+        let mut handle = BlasHandle::NULL;
+        // SAFETY: one handle is written.
+        self.check("making a handle", unsafe { (self.create)(&mut handle) })?;
+        // cuBLAS forgets the workspace when the stream is set.
+        // SAFETY: the caller's.
+        let set = unsafe {
+            self.check("setting the stream", (self.set_stream)(handle, stream))
+                .and_then(|()| {
+                    let code = (self.set_workspace)(handle, workspace.0, workspace.1);
+                    self.check("setting the workspace", code)
+                })
+        };
+        set.map(|()| handle).inspect_err(|_| {
+            // SAFETY: just made.
+            unsafe { self.destroy(handle) };
+        })
+    }
+
+    /// Destroys a handle.
+    ///
+    /// # Safety
+    /// It is live, nothing of it is queued, and it is not used afterwards. The device is current.
+    pub unsafe fn destroy(&self, handle: BlasHandle) {
+        // SAFETY: the caller's.
+        unsafe { (self.destroy)(handle) };
+    }
+
+    /// Queues a product on the handle's stream.
+    ///
+    /// # Errors
+    /// `Driver` with the library's own status.
+    ///
+    /// # Safety
+    /// The handle is live and no other thread uses it; the memory lives until the product is done. The
+    /// device is current.
+    pub unsafe fn multiply(&self, handle: BlasHandle, product: &Product) -> Result<()> {
+        let int = |n: u32| c_int::try_from(n).unwrap_or(c_int::MAX);
+        let (m, n, k) = (int(product.outs), int(product.rows), int(product.cols));
+        let (a, b, c) = (product.weights, product.x, product.sums);
+        let (one, zero, stride) = (&1.0, &0.0, int(product.x_stride));
+        // Matrices lie column after column to a BLAS: the sums are its [outs][rows], of weights transposed.
+        // SAFETY: the caller's; both take alpha and beta from the host, during the call.
+        let code = unsafe {
+            match self.gemm {
+                Gemm::Rocblas(gemm) => {
+                    // rocblas_operation_transpose and _none; rocblas_datatype_f16_r and _f32_r.
+                    let (t, plain, f16, f32) = (112, 111, 150, 151);
+                    gemm(
+                        handle, t, plain, m, n, k, one, a, f16, k, b, f16, stride, zero, c, f32, m,
+                        c, f32, m, f32, 0, 0, 0,
+                    )
+                }
+                Gemm::Cublas(gemm) => {
+                    // CUBLAS_OP_T and _N; CUDA_R_16F and _32F; CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT.
+                    let (t, plain, f16, f32) = (1, 0, 2, 0);
+                    gemm(
+                        handle, t, plain, m, n, k, one, a, f16, k, b, f16, stride, zero, c, f32, m,
+                        68, -1,
+                    )
+                }
+            }
+        };
+        self.check("a product", code)
+    }
+
+    fn check(&self, what: &str, code: c_int) -> Result<()> {
+        match code {
+            0 => Ok(()),
+            code => Err(Error::Driver {
+                code,
+                message: format!("{what} by {} failed with status {code}", self.title),
+            }),
+        }
+    }
+}
+
+/// Why a library is not used.
+enum NotUsed {
+    /// The loader did not find or could not load it; its words.
+    Missing(String),
+    /// It is there.
+    Unfit(String),
+}
+
+fn load(api: &Api, facts: &DeviceFacts, name: &OsStr, check_code: bool) -> Result<Blas, NotUsed> {
+    // SAFETY: the vendor's library runs its initialisers, as in every program that links it.
+    let library = unsafe { Library::new(name) }.map_err(|e| NotUsed::Missing(loader_words(&e)))?;
+    let library = std::mem::ManuallyDrop::new(library);
+    let is_rocblas = facts.platform == Platform::Hip;
+    if is_rocblas && !api.is_behind(&library) {
+        return Err(NotUsed::Unfit("uses another HIP library".into()));
+    }
+    let names = match facts.platform {
+        Platform::Hip => [
+            "rocblas_create_handle",
+            "rocblas_destroy_handle",
+            "rocblas_set_stream",
+            "rocblas_set_workspace",
+            "rocblas_gemm_ex",
+        ],
+        Platform::Cuda => [
+            "cublasCreate_v2",
+            "cublasDestroy_v2",
+            "cublasSetStream_v2",
+            "cublasSetWorkspace_v2",
+            "cublasGemmEx",
+        ],
+    };
+    let [create, destroy, set_stream, set_workspace, gemm] = names;
+    let lacks = |name: &str| NotUsed::Unfit(format!("lacks {name}"));
+    // SAFETY: the vendors' headers declare the functions with these signatures.
+    let blas = unsafe {
+        Blas {
+            title: title(&library, name, facts.platform),
+            create: find(&library, &[create]).ok_or_else(|| lacks(create))?,
+            destroy: find(&library, &[destroy]).ok_or_else(|| lacks(destroy))?,
+            set_stream: find(&library, &[set_stream]).ok_or_else(|| lacks(set_stream))?,
+            set_workspace: find(&library, &[set_workspace]).ok_or_else(|| lacks(set_workspace))?,
+            gemm: match facts.platform {
+                Platform::Hip => find(&library, &[gemm]).map(Gemm::Rocblas),
+                Platform::Cuda => find(&library, &[gemm]).map(Gemm::Cublas),
+            }
+            .ok_or_else(|| lacks(gemm))?,
+        }
+    };
+    if is_rocblas
+        && check_code
+        && !code_folder(blas.create).is_some_and(|f| has_code(&f, &facts.arch, 3))
+    {
+        return Err(NotUsed::Unfit(format!("has no code for {}", facts.arch)));
+    }
+    Ok(blas)
+}
+
+/// "librocblas.so.5 5.0.2".
+fn title(library: &Library, name: &OsStr, platform: Platform) -> String {
+    let file = Path::new(name)
+        .file_name()
+        .unwrap_or(name)
+        .to_string_lossy();
+    // SAFETY: the headers' signatures; the text is written with its end, the number into an integer.
+    let version = unsafe {
+        match platform {
+            Platform::Hip => {
+                type Text = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
+                let mut text = [0_u8; 128];
+                let get: Option<Text> = find(library, &["rocblas_get_version_string"]);
+                get.filter(|get| get(text.as_mut_ptr().cast(), text.len() - 1) == 0)
+                    .and_then(|_| CStr::from_bytes_until_nul(&text).ok())
+                    .map(|text| text.to_string_lossy().into_owned())
+            }
+            Platform::Cuda => {
+                type Property = unsafe extern "C" fn(c_uint, *mut c_int) -> c_int;
+                let get: Option<Property> = find(library, &["cublasGetProperty"]);
+                let part = |get: Property, which| {
+                    let mut number = 0;
+                    (get(which, &mut number) == 0).then(|| number.to_string())
+                };
+                get.and_then(|get| {
+                    (0..3)
+                        .map(|which| part(get, which))
+                        .collect::<Option<Vec<_>>>()
+                })
+                .map(|parts| parts.join("."))
+            }
+        }
+    };
+    format!(
+        "{file} {}",
+        version.as_deref().unwrap_or("of an unknown version")
+    )
+}
+
+/// The names to try, newest first.
+fn names(platform: Platform) -> Vec<OsString> {
+    let (file, versions): (_, &[u32]) = match platform {
+        Platform::Hip => ("librocblas.so", &[5, 4, 3, 0]),
+        Platform::Cuda => ("libcublas.so", &[13, 12]),
+    };
+    let mut files: Vec<String> = versions.iter().map(|v| format!("{file}.{v}")).collect();
+    files.push(file.into());
+    let mut names: Vec<OsString> = files.iter().map(OsString::from).collect();
+    if platform == Platform::Hip {
+        names.extend(super::loader::in_rocm(&files));
+    }
+    names
+}
+
+/// Where rocBLAS has its kernels: beside itself, if the environment does not say.
+fn code_folder(function: Create) -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("ROCBLAS_TENSILE_LIBPATH") {
+        return Some(folder.into());
+    }
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for; all zeros is a value, filled on success.
+    let info = unsafe {
+        let address = function as *const c_void;
+        (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init())
+    }?;
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a C string that belongs to the loaded library.
+    let file = unsafe { CStr::from_ptr(info.dli_fname) };
+    let file = Path::new(OsStr::from_bytes(file.to_bytes()));
+    Some(file.parent()?.join("rocblas"))
+}
+
+/// Whether a folder has a file for this target, `depth` folders deep.
+fn has_code(folder: &Path, arch: &str, depth: u32) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| word == arch)
+            || (depth > 0 && path.is_dir() && has_code(&path, arch, depth - 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_a_target_is_a_file_with_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("4.1/library");
+        std::fs::create_dir_all(&library).unwrap();
+        std::fs::write(library.join("TensileLibrary_lazy_gfx1100.dat"), "").unwrap();
+        std::fs::write(library.join("Kernels.so-000-gfx90a-xnack+.hsaco"), "").unwrap();
+        let has = |arch| has_code(folder.path(), arch, 3);
+        assert!(has("gfx1100") && has("gfx90a"));
+        assert!(!has("gfx110") && !has("gfx1103") && !has("gfx90"));
+        assert!(!has_code(&folder.path().join("none"), "gfx1100", 3));
+    }
+
+    #[test]
+    fn newer_libraries_are_tried_first() {
+        let names = names(Platform::Hip);
+        assert_eq!(names[0], "librocblas.so.5");
+        assert_eq!(names[4], "librocblas.so");
+        assert!(names[5].to_str().unwrap().ends_with("/lib/librocblas.so.5"));
+        assert_eq!(super::names(Platform::Cuda)[0], "libcublas.so.13");
+    }
+}
