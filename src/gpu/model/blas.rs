@@ -71,8 +71,8 @@ fn name(matrix: &GpuMatrix, rows: usize) -> String {
     format!("{form} {cols}x{outs} rows {}", rows.next_power_of_two())
 }
 
-/// Whether a BLAS can compute a launch's product. Not for the rows of logits, though they can be many:
-/// the vocabulary's matrix is the largest by far, and rarely multiplied with more than a row.
+/// Whether a BLAS can compute a launch's product. Not for the rows that logits are wanted of: they are few,
+/// but where they are not, the vocabulary's matrix, the largest by far, would have to be decoded.
 fn is_possible(schedule: &Schedule, launch: &Launch, x: BufferId) -> bool {
     let form_fits = match launch.matrix.form {
         MatrixForm::Quant(_) | MatrixForm::Dense(ScalarType::F16) => true,
