@@ -1,5 +1,6 @@
 //! Prompts whose products go to a BLAS, the one of the software GPU: against the CPU, against our own
-//! kernels, where the library fails, and which way is chosen.
+//! kernels, where the library fails, and which way is chosen. `MLXROCM_TEST_GPU=real` uses this machine's
+//! GPU, whose vendor's BLAS must be there, and skips what is under `soft`: `-- --skip soft::`.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -22,8 +23,12 @@ const PRODUCTS: u64 = 5;
 /// Distinct ones among them.
 const SHAPES: usize = 4;
 
-fn soft(target: &str) -> gpu::Gpu {
-    gpu::soft(&format!("devices={target};vram_mib=4096"))
+/// A fresh software GPU of a target, or this machine's GPU.
+fn device(target: &str) -> gpu::Gpu {
+    match gpu::is_real() {
+        true => gpu::gpu(),
+        false => gpu::soft(&format!("devices={target};vram_mib=4096")),
+    }
 }
 
 fn write(folder: &Path, name: &str) -> PathBuf {
@@ -85,9 +90,11 @@ fn logged<T>(run: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, lines)
 }
 
-/// A device with the stand-in's BLAS.
+/// A device with the stand-in's BLAS, or its vendor's.
 fn with_blas(gpu: &gpu::Gpu, policy: BlasPolicy) -> Arc<Device> {
-    gpu.set_blas(Some(&gpu::library()));
+    if !gpu::is_real() {
+        gpu.set_blas(Some(&gpu::library()));
+    }
     let device = gpu.device();
     device.set_blas_policy(policy);
     device
@@ -110,14 +117,18 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
     ] {
         let path = write(folder.path(), name);
         let expected = last(&mut *forward(&load(&path, DeviceChoice::Cpu))).unwrap();
-        let gpu = soft(target);
+        let gpu = device(target);
         let device = with_blas(&gpu, BlasPolicy::On);
-        let got = on_gpu(&path);
+        let (got, lines) = logged(|| on_gpu(&path));
         let farthest = farthest(&got, &expected);
-        println!("{name} on {target}: {farthest}");
+        println!("{name} on {target}: {farthest}, {lines:?}");
         assert!(farthest < TOLERANCE, "{name} on {target}: {farthest}");
+        let by_own = lines.iter().any(|line| line.contains("our own kernels"));
+        assert!(!by_own, "{name} on {target}: {lines:?}");
         let calls = gpu.calls("rocblas_gemm_ex");
         match products {
+            // Calls are counted by the stand-in.
+            _ if gpu::is_real() => {}
             Some(products) => assert_eq!(calls, products, "{name}"),
             None => assert!(calls > PRODUCTS, "{name}: {calls}"),
         }
@@ -127,118 +138,123 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
     }
 }
 
-#[test]
-fn without_a_library_or_memory_the_kernels_are_our_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), "llama-q4_1.gguf");
-    let gpu = soft("gfx1100");
-    let own = on_gpu(&path);
-    // No library, one that is none, and a driver that is not the one below the library.
-    for library in [None, Some(Path::new("/proc/self/exe"))] {
-        let device = with_blas(&gpu, BlasPolicy::On);
-        gpu.set_blas(library);
-        let (got, lines) = logged(|| on_gpu(&path));
-        assert!(got == own, "{library:?}");
-        assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].contains("our own kernels"), "{lines:?}");
-        drop(device);
-    }
-    // Little memory beside the model.
-    let device = with_blas(&gpu, BlasPolicy::On);
-    let model = load(&path, DeviceChoice::Gpu(0));
-    let mut state = forward(&model);
-    let active = device.memory().unwrap().active;
-    device.set_memory_limit(active + (3 << 20)).unwrap();
-    let (got, lines) = logged(|| last(&mut *state).unwrap());
-    assert!(got == own);
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert!(lines[1].contains("MiB"), "{lines:?}");
-    assert_eq!(gpu.calls("rocblas_gemm_ex"), 0);
-    drop((state, model, device));
-    gpu.clean();
-    gpu.no_leaks();
-}
+/// What only the stand-in can show.
+mod soft {
+    use super::*;
 
-#[test]
-fn a_library_that_fails_is_not_used_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), "llama-q4_1.gguf");
-    let gpu = soft("gfx1100");
-    let own = on_gpu(&path);
-    for (policy, fault, calls) in [
-        (BlasPolicy::On, "blas@3", 3),
-        // The first is the timing's.
-        (BlasPolicy::Auto, "blas@1", 1),
-        (BlasPolicy::Auto, "blas@7", 7),
-    ] {
-        let device = with_blas(&gpu, policy);
+    #[test]
+    fn without_a_library_or_memory_the_kernels_are_our_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        // No library, and one that does not use the driver.
+        for library in [None, Some(Path::new("libm.so.6"))] {
+            let device = with_blas(&gpu, BlasPolicy::On);
+            gpu.set_blas(library);
+            let (got, lines) = logged(|| on_gpu(&path));
+            assert!(got == own, "{library:?}");
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(lines[0].contains("our own kernels"), "{lines:?}");
+            drop(device);
+        }
+        // Little memory beside the model.
+        let device = with_blas(&gpu, BlasPolicy::On);
         let model = load(&path, DeviceChoice::Gpu(0));
         let mut state = forward(&model);
-        let before = gpu.calls("rocblas_gemm_ex");
-        gpu.fault(fault);
-        let (results, lines) = logged(|| [0, 1].map(|_| last(&mut *state).unwrap()));
-        assert!(results.iter().all(|got| *got == own), "{fault}");
-        let failed = lines.iter().filter(|line| line.contains("status 6"));
-        assert_eq!(failed.count(), 1, "{lines:?}");
-        assert_eq!(gpu.calls("rocblas_gemm_ex") - before, calls, "{fault}");
-        assert!(forward(&model).vocab_size() > 0);
+        let active = device.memory().unwrap().active;
+        device.set_memory_limit(active + (3 << 20)).unwrap();
+        let (got, lines) = logged(|| last(&mut *state).unwrap());
+        assert!(got == own);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[1].contains("MiB"), "{lines:?}");
+        assert_eq!(gpu.calls("rocblas_gemm_ex"), 0);
         drop((state, model, device));
         gpu.clean();
         gpu.no_leaks();
     }
-}
 
-/// The files of choices.
-fn kept(gpu: &gpu::Gpu) -> Vec<PathBuf> {
-    let files = std::fs::read_dir(gpu.cache().join("mlxrocm/blas"));
-    let files = files.into_iter().flatten().map(|file| file.unwrap().path());
-    files.collect()
-}
+    #[test]
+    fn a_library_that_fails_is_not_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        for (policy, fault, calls) in [
+            (BlasPolicy::On, "blas@3", 3),
+            // The first is the timing's.
+            (BlasPolicy::Auto, "blas@1", 1),
+            (BlasPolicy::Auto, "blas@7", 7),
+        ] {
+            let device = with_blas(&gpu, policy);
+            let model = load(&path, DeviceChoice::Gpu(0));
+            let mut state = forward(&model);
+            let before = gpu.calls("rocblas_gemm_ex");
+            gpu.fault(fault);
+            let (results, lines) = logged(|| [0, 1].map(|_| last(&mut *state).unwrap()));
+            assert!(results.iter().all(|got| *got == own), "{fault}");
+            let failed = lines.iter().filter(|line| line.contains("status 6"));
+            assert_eq!(failed.count(), 1, "{lines:?}");
+            assert_eq!(gpu.calls("rocblas_gemm_ex") - before, calls, "{fault}");
+            assert!(forward(&model).vocab_size() > 0);
+            drop((state, model, device));
+            gpu.clean();
+            gpu.no_leaks();
+        }
+    }
 
-#[test]
-fn what_was_timed_faster_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), "llama-q4_1.gguf");
-    let gpu = soft("gfx1100");
-    let own = on_gpu(&path);
-    // A device that is opened again, as by another process: its calls.
-    let run = || {
-        let device = with_blas(&gpu, BlasPolicy::Auto);
-        let before = gpu.calls("rocblas_gemm_ex");
-        let got = on_gpu(&path);
-        drop(device);
-        gpu.clean();
-        gpu.no_leaks();
-        (got, gpu.calls("rocblas_gemm_ex") - before)
-    };
-    let choose = |file: &Path, line: &str| {
-        let text = std::fs::read_to_string(file).unwrap();
-        let head: Vec<&str> = text.lines().take(2).collect();
-        std::fs::write(file, format!("{}\n{line}\n", head.join("\n"))).unwrap();
-    };
-    let (got, calls) = run();
-    assert!(farthest(&got, &own) < TOLERANCE);
-    // Each shape is run four times to be timed.
-    assert!(calls >= 4 * SHAPES as u64, "{calls}");
-    assert_eq!(kept(&gpu).len(), SHAPES);
-    for file in kept(&gpu) {
-        choose(&file, "own_ns 2 blas_ns 1 end");
+    /// The files of choices.
+    fn kept(gpu: &gpu::Gpu) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(gpu.cache().join("mlxrocm/blas"));
+        let files = files.into_iter().flatten().map(|file| file.unwrap().path());
+        files.collect()
     }
-    let (by_blas, calls) = run();
-    assert_eq!(calls, PRODUCTS);
-    assert!(farthest(&by_blas, &own) < TOLERANCE);
-    for file in kept(&gpu) {
-        choose(&file, "own_ns 1 blas_ns 2 end");
+
+    #[test]
+    fn what_was_timed_faster_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        // A device that is opened again, as by another process: its calls.
+        let run = || {
+            let device = with_blas(&gpu, BlasPolicy::Auto);
+            let before = gpu.calls("rocblas_gemm_ex");
+            let got = on_gpu(&path);
+            drop(device);
+            gpu.clean();
+            gpu.no_leaks();
+            (got, gpu.calls("rocblas_gemm_ex") - before)
+        };
+        let choose = |file: &Path, line: &str| {
+            let text = std::fs::read_to_string(file).unwrap();
+            let head: Vec<&str> = text.lines().take(2).collect();
+            std::fs::write(file, format!("{}\n{line}\n", head.join("\n"))).unwrap();
+        };
+        let (got, calls) = run();
+        assert!(farthest(&got, &own) < TOLERANCE);
+        // Each shape is run four times to be timed.
+        assert!(calls >= 4 * SHAPES as u64, "{calls}");
+        assert_eq!(kept(&gpu).len(), SHAPES);
+        for file in kept(&gpu) {
+            choose(&file, "own_ns 2 blas_ns 1 end");
+        }
+        let (by_blas, calls) = run();
+        assert_eq!(calls, PRODUCTS);
+        assert!(farthest(&by_blas, &own) < TOLERANCE);
+        for file in kept(&gpu) {
+            choose(&file, "own_ns 1 blas_ns 2 end");
+        }
+        let (got, calls) = run();
+        assert_eq!(calls, 0);
+        assert!(got == own);
+        // Damaged: that shape is timed again, and kept.
+        let damaged = kept(&gpu).remove(0);
+        choose(&damaged, "own_ns 1 blas_ns");
+        let (_, calls) = run();
+        assert!((4..=6).contains(&calls), "{calls}");
+        let text = std::fs::read_to_string(damaged).unwrap();
+        assert!(text.ends_with(" end\n"), "{text}");
+        assert_eq!(run().1, calls - 4);
     }
-    let (got, calls) = run();
-    assert_eq!(calls, 0);
-    assert!(got == own);
-    // Damaged: that shape is timed again, and kept.
-    let damaged = kept(&gpu).remove(0);
-    choose(&damaged, "own_ns 1 blas_ns");
-    let (_, calls) = run();
-    assert!((4..=6).contains(&calls), "{calls}");
-    let text = std::fs::read_to_string(damaged).unwrap();
-    assert!(text.ends_with(" end\n"), "{text}");
-    assert_eq!(run().1, calls - 4);
 }
