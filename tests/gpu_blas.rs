@@ -203,6 +203,45 @@ mod soft {
         }
     }
 
+    #[test]
+    fn refused_memory_leaves_our_own_kernels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        let mut refused = 0;
+        for (site, policy, most) in [
+            ("alloc", BlasPolicy::On, usize::MAX),
+            ("event", BlasPolicy::Auto, 2),
+        ] {
+            for call in 1..=most {
+                let device = with_blas(&gpu, policy);
+                let model = load(&path, DeviceChoice::Gpu(0));
+                let mut state = forward(&model);
+                device.trim().unwrap();
+                let delivered = gpu.report()["faults_delivered"].clone();
+                gpu.fault(&format!("{site}@{call}"));
+                let first = last(&mut *state);
+                gpu.fault("none");
+                let struck = gpu.report()["faults_delivered"] != delivered;
+                // A refusal that is not the BLAS's comes out; the next call works in any case.
+                for logits in first.into_iter().chain([last(&mut *state).unwrap()]) {
+                    assert!(farthest(&logits, &own) < TOLERANCE, "{site}@{call}");
+                }
+                refused += usize::from(struck);
+                let _ = std::fs::remove_dir_all(gpu.cache().join("mlxrocm/blas"));
+                drop((state, model, device));
+                gpu.clean();
+                gpu.no_leaks();
+                if !struck {
+                    break;
+                }
+            }
+        }
+        // The scratch memory's two, the workspace, two events.
+        assert!(refused >= 5, "{refused}");
+    }
+
     /// The files of choices.
     fn kept(gpu: &gpu::Gpu) -> Vec<PathBuf> {
         let files = std::fs::read_dir(gpu.cache().join("mlxrocm/blas"));

@@ -14,6 +14,7 @@ type Create = unsafe extern "C" fn(*mut BlasHandle) -> c_int;
 type Destroy = unsafe extern "C" fn(BlasHandle) -> c_int;
 type SetStream = unsafe extern "C" fn(BlasHandle, StreamHandle) -> c_int;
 type SetWorkspace = unsafe extern "C" fn(BlasHandle, u64, usize) -> c_int;
+type SetAtomics = unsafe extern "C" fn(BlasHandle, c_int) -> c_int;
 /// `rocblas_gemm_ex`: handle, transpositions, m, n, k, alpha, a, its type and stride, b, beta, c, d,
 /// compute type, algorithm, solution, flags.
 #[rustfmt::skip]
@@ -42,6 +43,7 @@ pub struct Blas {
     destroy: Destroy,
     set_stream: SetStream,
     set_workspace: SetWorkspace,
+    set_atomics: SetAtomics,
     gemm: Gemm,
 }
 
@@ -77,29 +79,32 @@ impl Blas {
         let mut reason = String::new();
         let names = named.map_or_else(|| names(facts.platform), |name| vec![name.to_owned()]);
         for name in names {
-            if let Some((_, blas)) = opened.iter().find(|(known, _)| *known == name) {
-                return Ok(blas);
-            }
-            match load(api, facts, &name, named.is_none()) {
-                Ok(blas) => {
-                    let blas = Box::leak(Box::new(blas));
-                    opened.push((name, blas));
-                    return Ok(blas);
+            let shown = name.to_string_lossy().into_owned();
+            let blas = match opened.iter().find(|(known, _)| *known == name) {
+                Some((_, blas)) => Ok(*blas),
+                None => load(api, facts.platform, &name).inspect(|blas| opened.push((name, *blas))),
+            };
+            reason = match blas {
+                Ok(blas) if named.is_some() || blas.has_code(facts) => return Ok(blas),
+                Ok(_) => format!("{shown} has no code for {}", facts.arch),
+                Err(NotUsed::Missing(words)) if named.is_some() => {
+                    format!("{shown} cannot be loaded ({words})")
                 }
-                // What a name that exists said tells more than "not found" of the others.
-                Err(NotUsed::Missing(words)) if reason.is_empty() && named.is_some() => {
-                    reason = format!("{} cannot be loaded ({words})", name.to_string_lossy());
-                }
-                Err(NotUsed::Missing(_)) => {}
-                Err(NotUsed::Unfit(words)) => {
-                    reason = format!("{} {words}", name.to_string_lossy());
-                }
-            }
+                // What a name that exists said tells more.
+                Err(NotUsed::Missing(_)) => continue,
+                Err(NotUsed::Unfit(words)) => format!("{shown} {words}"),
+            };
         }
         if reason.is_empty() {
             reason = "no BLAS library was found".into();
         }
         Err(Error::Unsupported(reason))
+    }
+
+    /// Whether it has code for a device. rocBLAS has files beside it; cuBLAS says so when it is called.
+    fn has_code(&self, facts: &DeviceFacts) -> bool {
+        let folder = || code_folder(self.create);
+        facts.platform == Platform::Cuda || folder().is_some_and(|f| has_code(&f, &facts.arch, 3))
     }
 
     /// Its file's name and version.
@@ -123,11 +128,13 @@ impl Blas {
         // cuBLAS forgets the workspace when the stream is set.
         // SAFETY: the caller's.
         let set = unsafe {
-            self.check("setting the stream", (self.set_stream)(handle, stream))
-                .and_then(|()| {
-                    let code = (self.set_workspace)(handle, workspace.0, workspace.1);
-                    self.check("setting the workspace", code)
-                })
+            let stream = (self.set_stream)(handle, stream);
+            let workspace = (self.set_workspace)(handle, workspace.0, workspace.1);
+            // Not allowed: sums would come in any order. 0 to both.
+            let atomics = (self.set_atomics)(handle, 0);
+            self.check("setting the stream", stream)
+                .and_then(|()| self.check("setting the workspace", workspace))
+                .and_then(|()| self.check("forbidding atomics", atomics))
         };
         set.map(|()| handle).inspect_err(|_| {
             // SAFETY: just made.
@@ -201,20 +208,20 @@ enum NotUsed {
     Unfit(String),
 }
 
-fn load(api: &Api, facts: &DeviceFacts, name: &OsStr, check_code: bool) -> Result<Blas, NotUsed> {
+fn load(api: &Api, platform: Platform, name: &OsStr) -> Result<&'static Blas, NotUsed> {
     // SAFETY: the vendor's library runs its initialisers, as in every program that links it.
     let library = unsafe { Library::new(name) }.map_err(|e| NotUsed::Missing(loader_words(&e)))?;
     let library = std::mem::ManuallyDrop::new(library);
-    let is_rocblas = facts.platform == Platform::Hip;
-    if is_rocblas && !api.is_behind(&library) {
+    if platform == Platform::Hip && !api.is_behind(&library) {
         return Err(NotUsed::Unfit("uses another HIP library".into()));
     }
-    let names = match facts.platform {
+    let names = match platform {
         Platform::Hip => [
             "rocblas_create_handle",
             "rocblas_destroy_handle",
             "rocblas_set_stream",
             "rocblas_set_workspace",
+            "rocblas_set_atomics_mode",
             "rocblas_gemm_ex",
         ],
         Platform::Cuda => [
@@ -222,33 +229,36 @@ fn load(api: &Api, facts: &DeviceFacts, name: &OsStr, check_code: bool) -> Resul
             "cublasDestroy_v2",
             "cublasSetStream_v2",
             "cublasSetWorkspace_v2",
+            "cublasSetAtomicsMode",
             "cublasGemmEx",
         ],
     };
-    let [create, destroy, set_stream, set_workspace, gemm] = names;
+    let [
+        create,
+        destroy,
+        set_stream,
+        set_workspace,
+        set_atomics,
+        gemm,
+    ] = names;
     let lacks = |name: &str| NotUsed::Unfit(format!("lacks {name}"));
     // SAFETY: the vendors' headers declare the functions with these signatures.
     let blas = unsafe {
         Blas {
-            title: title(&library, name, facts.platform),
+            title: title(&library, name, platform),
             create: find(&library, &[create]).ok_or_else(|| lacks(create))?,
             destroy: find(&library, &[destroy]).ok_or_else(|| lacks(destroy))?,
             set_stream: find(&library, &[set_stream]).ok_or_else(|| lacks(set_stream))?,
             set_workspace: find(&library, &[set_workspace]).ok_or_else(|| lacks(set_workspace))?,
-            gemm: match facts.platform {
+            set_atomics: find(&library, &[set_atomics]).ok_or_else(|| lacks(set_atomics))?,
+            gemm: match platform {
                 Platform::Hip => find(&library, &[gemm]).map(Gemm::Rocblas),
                 Platform::Cuda => find(&library, &[gemm]).map(Gemm::Cublas),
             }
             .ok_or_else(|| lacks(gemm))?,
         }
     };
-    if is_rocblas
-        && check_code
-        && !code_folder(blas.create).is_some_and(|f| has_code(&f, &facts.arch, 3))
-    {
-        return Err(NotUsed::Unfit(format!("has no code for {}", facts.arch)));
-    }
-    Ok(blas)
+    Ok(Box::leak(Box::new(blas)))
 }
 
 /// "librocblas.so.5 5.0.2".

@@ -116,7 +116,10 @@ impl GpuExecutor {
         }
         let device = self.weights.device.clone();
         let products = products(&self.weights, &self.schedule, bucket.rows);
-        let Some(blas) = device.blas().filter(|_| !products.is_empty()) else {
+        if products.is_empty() {
+            return Ok(());
+        }
+        let Some(blas) = device.blas() else {
             return Ok(());
         };
         let choice = |name: &String| device.blas_choice(blas, name);

@@ -34,6 +34,8 @@ pub struct BlasHandle {
     stream: u64,
     /// Its user gave it memory: it allocates none.
     workspace: bool,
+    /// Its user forbade sums in any order.
+    ordered: bool,
 }
 
 impl State {
@@ -136,6 +138,12 @@ hip_functions! {
         Ok(())
     }
 
+    /// Whether later products may sum in any order (1).
+    fn rocblas_set_atomics_mode(handle: *mut c_void, mode: c_int) {
+        runtime().lock().blas_handle(handle)?.ordered = mode == 0;
+        Ok(())
+    }
+
     /// The version as text.
     fn rocblas_get_version_string(text: *mut c_char, bytes: usize) {
         let version = b"0.1.softgpu\0";
@@ -179,7 +187,7 @@ hip_functions! {
         flags: u32,
     ) {
         let mut state = runtime().lock();
-        let BlasHandle { stream, workspace } = *state.blas_handle(handle)?;
+        let BlasHandle { stream, workspace, ordered } = *state.blas_handle(handle)?;
         if alpha.is_null() || beta.is_null() || [a, b, c, d].contains(&0) {
             return Err(INVALID_POINTER);
         }
@@ -191,7 +199,8 @@ hip_functions! {
             && (algorithm, solution, flags) == (0, 0, 0)
             && factors == (1.0, 0.0)
             && (c, ldc) == (d, ldd)
-            && workspace;
+            && workspace
+            && ordered;
         if !known {
             return Err(NOT_IMPLEMENTED);
         }

@@ -17,6 +17,7 @@ fn handle(stream: Handle) -> Handle {
     ok(unsafe { rocblas_create_handle(&raw mut handle) });
     ok(unsafe { rocblas_set_stream(handle, stream) });
     ok(unsafe { rocblas_set_workspace(handle, malloc(256), 256) });
+    ok(unsafe { rocblas_set_atomics_mode(handle, 0) });
     handle
 }
 
