@@ -3,6 +3,7 @@
 
 mod api;
 mod blas;
+mod blas_files;
 mod comgr;
 mod compiler;
 mod cuda;
