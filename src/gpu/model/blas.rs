@@ -3,14 +3,14 @@
 
 use super::executor::GpuExecutor;
 use super::inputs::Bucket;
-use super::many::Outputs;
-use super::matmul::{MatrixForm, operand_stride, scalar_name};
+use super::many::{Outputs, own_kernel};
+use super::matmul::{MatrixForm, scalar_name};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, GpuWeights, Launch};
 use crate::formats::ScalarType;
 use crate::gpu::blas::Choice;
-use crate::gpu::{Device, DeviceBuffer, Program};
+use crate::gpu::{Device, DeviceBuffer, Program, ProgramMode};
 use crate::step::{BufferId, Rows, Schedule, Step};
 use crate::{Error, Result, log};
 use std::collections::BTreeMap;
@@ -89,7 +89,10 @@ fn products(weights: &GpuWeights, schedule: &Schedule, rows: usize) -> Products 
             continue;
         };
         for launch in launches.iter().filter(|l| is_possible(schedule, l, *x)) {
-            products.insert(name(&launch.matrix, rows), launch.matrix.clone());
+            // Where there is no kernel to compare with, few rows at a time are multiplied.
+            if own_kernel(&weights.device, &launch.matrix).is_some() {
+                products.insert(name(&launch.matrix, rows), launch.matrix.clone());
+            }
         }
     }
     products
@@ -170,20 +173,16 @@ impl GpuExecutor {
             return Err(Error::Internal("a BLAS has no memory".into()));
         };
         // Steps leave nothing in these for each other.
-        let x = memory
-            .operand
-            .len()
-            .min((memory.max_rows * operand_stride(matrix.cols) * 2) as u64);
-        self.stream.fill(&memory.operand, 0, x, 0x3C)?;
-        self.stream
-            .fill(&memory.scales, 0, (rows * 4) as u64, 0x3C)?;
+        for buffer in [&memory.operand, &memory.scales] {
+            self.stream.fill(buffer, 0, buffer.len(), 0x3C)?;
+        }
         let device = &self.weights.device;
         let own = device.record(|encoder| {
-            let mut recorder = self.recorder(encoder, bucket);
-            let Some((kernel, operand)) = recorder.own_kernel(matrix) else {
+            let Some((kernel, operand)) = own_kernel(device, matrix) else {
                 return Err(Error::Internal("a product without a kernel".into()));
             };
             let to = Outputs::plain(&scratch.sums, matrix, rows);
+            let mut recorder = self.recorder(encoder, bucket);
             recorder.matmul_kernel(matrix, rows, &kernel, operand, to)
         })?;
         let blas = device.record(|encoder| {
@@ -203,7 +202,7 @@ impl GpuExecutor {
         let mut shortest = Duration::MAX;
         for run in 0..=RUNS {
             self.stream.record(&start)?;
-            program.run_as(&self.stream, crate::gpu::ProgramMode::Direct)?;
+            program.run_as(&self.stream, ProgramMode::Direct)?;
             self.stream.record(&end)?;
             device.wait_step(&self.stream)?;
             if run > 0 {

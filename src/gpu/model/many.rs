@@ -8,9 +8,10 @@ use super::matmul::{
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
-use crate::gpu::{Args, DeviceBuffer, Range};
+use crate::gpu::{Args, Device, DeviceBuffer, Range};
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// How a product of many rows is computed.
 pub(super) enum Way {
@@ -58,6 +59,13 @@ impl Outputs {
 const DECODE_COLS: usize = 128;
 const FINISH_NUMBERS: usize = 1024;
 
+/// Our own kernel for products of many rows with a matrix, and how it takes x.
+pub(super) fn own_kernel(device: &Arc<Device>, matrix: &GpuMatrix) -> Option<(String, Operand)> {
+    let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
+    let mut kernels = kernels.into_iter();
+    kernels.find(|(name, _)| device.kernel(name).is_ok())
+}
+
 impl Recorder<'_> {
     /// How a product of many rows is computed; none for one of few.
     pub(super) fn way(&self, launch: &Launch, x: BufferId) -> Option<Way> {
@@ -65,19 +73,11 @@ impl Recorder<'_> {
         if rows <= FEW_ROWS {
             return None;
         }
-        let (kernel, operand) = self.own_kernel(&launch.matrix)?;
+        let (kernel, operand) = own_kernel(&self.weights.device, &launch.matrix)?;
         Some(match self.is_by_blas(launch, x) {
             true => Way::Blas,
             false => Way::Kernel(kernel, operand),
         })
-    }
-
-    /// Our own kernel for products of many rows with a matrix, and how it takes x.
-    pub(super) fn own_kernel(&self, matrix: &GpuMatrix) -> Option<(String, Operand)> {
-        let device = &self.weights.device;
-        let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
-        let mut kernels = kernels.into_iter();
-        kernels.find(|(name, _)| device.kernel(name).is_ok())
     }
 
     /// Makes the rows of `x` into what the matrix unit takes.
