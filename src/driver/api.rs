@@ -130,6 +130,18 @@ impl Api {
         }
     }
 
+    /// Whether this driver is the one that another library was linked with.
+    pub(super) fn is_behind(&self, library: &Library) -> bool {
+        type Init = unsafe extern "C" fn(std::ffi::c_uint) -> c_int;
+        let name = match self.platform() {
+            Platform::Hip => "hipInit",
+            Platform::Cuda => "cuInit",
+        };
+        // SAFETY: the vendor's header declares the function with this signature.
+        let theirs: Option<Init> = unsafe { find(library, &[name]) };
+        theirs.is_some_and(|theirs| theirs as *const () == self.functions.init as *const ())
+    }
+
     /// The number of devices, at least 1.
     ///
     /// # Errors
@@ -586,7 +598,7 @@ fn bytes_of(words: &mut [u64]) -> &mut [u8] {
 }
 
 /// The loader's reason in one line.
-fn loader_words(error: &libloading::Error) -> String {
+pub(super) fn loader_words(error: &libloading::Error) -> String {
     use std::error::Error as _;
     let words = error
         .source()

@@ -107,11 +107,17 @@ fn names(platform: Platform) -> Vec<OsString> {
     let mut files: Vec<String> = versions.map(|v| format!("libamdhip64.so.{v}")).collect();
     files.push("libamdhip64.so".into());
     let mut names: Vec<OsString> = files.iter().map(OsString::from).collect();
-    // ROCm's own folder, which its packages do not always tell the loader about.
+    names.extend(in_rocm(&files));
+    names
+}
+
+/// Files in ROCm's own folder, which its packages do not always tell the loader about.
+pub(super) fn in_rocm(files: &[String]) -> impl Iterator<Item = OsString> {
     let root = std::env::var_os("ROCM_PATH").unwrap_or_else(|| "/opt/rocm".into());
     let folder = PathBuf::from(root).join("lib");
-    names.extend(files.iter().map(|file| folder.join(file).into_os_string()));
-    names
+    files
+        .iter()
+        .map(move |file| folder.join(file).into_os_string())
 }
 
 /// Why HIP finds no device: what stands between the library and the kernel's driver at `node`

@@ -2,6 +2,8 @@
 //! Only this room sees vendor types.
 
 mod api;
+mod blas;
+mod blas_files;
 mod comgr;
 mod compiler;
 mod cuda;
@@ -14,6 +16,7 @@ mod sys;
 mod table;
 
 pub use api::{Api, Context, FunctionAttribute};
+pub use blas::{Blas, Product};
 pub use comgr::known_targets as comgr_targets;
 pub use compiler::{Refused, RuntimeLibrary};
 pub use facts::{DeviceFacts, Platform, system_memory};
@@ -21,6 +24,6 @@ pub use graph::{Launch, Packed};
 pub use loader::{open, open_library};
 pub use status::Code;
 pub use table::{
-    EventHandle, ExecutableHandle, FunctionHandle, GraphHandle, ModuleHandle, NodeHandle,
-    StreamHandle,
+    BlasHandle, EventHandle, ExecutableHandle, FunctionHandle, GraphHandle, ModuleHandle,
+    NodeHandle, StreamHandle,
 };

@@ -41,6 +41,8 @@ handles! {
     ExecutableHandle
     /// A CUDA context.
     ContextHandle
+    /// A handle of a BLAS.
+    BlasHandle
 }
 
 /// Declares the table and how it is filled: each function with its names on HIP and CUDA; the first

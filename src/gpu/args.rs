@@ -91,6 +91,16 @@ impl Args {
         self.push(value.cast_unsigned(), true)
     }
 
+    /// These and then others.
+    pub(super) fn append(mut self, other: Args) -> Self {
+        for (i, value) in other.values.iter().enumerate() {
+            self = self.push(*value, other.wide >> i & 1 == 1);
+        }
+        self.buffers.extend(other.buffers);
+        self.wrong = self.wrong.or(other.wrong);
+        self
+    }
+
     /// The slots in order.
     pub fn values(&self) -> &[u64] {
         &self.values

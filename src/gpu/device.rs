@@ -1,6 +1,7 @@
 //! Devices.
 
 use super::allocator::{Block, MemoryCounters, Policy, Pool, Source};
+use super::blas::BlasState;
 use super::buffer::{DeviceBuffer, PinnedBuffer};
 use super::encoder::Encoder;
 use super::event::Event;
@@ -50,6 +51,7 @@ pub struct Device {
     registry: Registry,
     pub(super) built_ins: BuiltIns,
     pub(super) graphs: Graphs,
+    pub(super) blas: BlasState,
     /// What the short self-test found.
     pub(super) health: Mutex<Option<Health>>,
 }
@@ -144,6 +146,7 @@ impl Device {
             registry: Registry::new(&facts.arch, facts.platform),
             built_ins: BuiltIns::default(),
             graphs: Graphs::new(&facts),
+            blas: BlasState::new(),
             health: Mutex::default(),
             facts,
         })

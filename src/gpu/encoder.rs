@@ -6,7 +6,7 @@ use super::device::Device;
 use super::hazards::{Addresses, Hazards, Part};
 use super::module::Kernel;
 use super::program::{Node, Operation, Program};
-use crate::driver::{Launch, Packed};
+use crate::driver::{Launch, Packed, Product};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -179,6 +179,45 @@ impl Encoder {
         };
         (self.reads, self.writes) = (vec![], vec![part]);
         self.add(operation);
+        Ok(())
+    }
+
+    /// Records a product by the vendor's BLAS: `sums[r][o] = Σ_c weights[o][c] · x[r][c]`, f16 but for the
+    /// sums, which are f32; rows of x begin `stride` numbers apart, all else lies without gaps. The program
+    /// is never a graph.
+    pub(super) fn multiply(
+        &mut self,
+        weights: &DeviceBuffer,
+        (x, stride): (&DeviceBuffer, u32),
+        sums: &DeviceBuffer,
+        [rows, outs, cols]: [u32; 3],
+    ) -> Result<()> {
+        if rows == 0 || outs == 0 || cols == 0 {
+            return Ok(());
+        }
+        let x_numbers = u64::from(rows - 1) * u64::from(stride) + u64::from(cols);
+        let parts = [
+            (weights, u64::from(outs) * u64::from(cols) * 2),
+            (x, x_numbers * 2),
+            (sums, u64::from(rows) * u64::from(outs) * 4),
+        ];
+        for (buffer, _) in parts {
+            self.keep(buffer);
+        }
+        let [weights, x, sums] =
+            parts.map(|(buffer, bytes)| self.checked("product", &buffer.range(0, bytes)));
+        let (weights, x, sums) = (weights?, x?, sums?);
+        let product = Product {
+            weights: weights.base,
+            x: x.base,
+            sums: sums.base,
+            rows,
+            outs,
+            cols,
+            x_stride: stride,
+        };
+        (self.reads, self.writes) = (vec![weights, x], vec![sums]);
+        self.add(Operation::Multiply(product));
         Ok(())
     }
 

@@ -79,6 +79,9 @@ fn add_nodes(device: &Device, graph: GraphHandle, nodes: &[Node], first: usize) 
                     value,
                     bytes,
                 } => api.graph_add_fill(graph, &after, *target, *value, *bytes, device.context)?,
+                Operation::Multiply(_) => {
+                    return Err(Error::Internal("a graph of a product by a BLAS".into()));
+                }
             }
         };
         if let Some(under) = under {

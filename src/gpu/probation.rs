@@ -3,6 +3,7 @@
 use super::args::Args;
 use super::buffer::DeviceBuffer;
 use super::device::Device;
+use super::policy::{Policy, PolicyCell};
 use super::program::{Program, ProgramMode};
 use super::stream::Stream;
 use super::verdict::{self, Verdict};
@@ -13,38 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// When programs run as graphs. `MLXROCM_GRAPHS=on|off|auto` sets what a device begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum GraphPolicy {
-    /// By the verdict on this device and driver version, found at the first run.
-    Auto = 0,
-    /// Always.
-    On = 1,
-    /// Never.
-    Off = 2,
-}
-
-impl GraphPolicy {
-    /// By the words of the environment; anything else is worth a line in the log.
-    fn named(word: Option<&str>) -> GraphPolicy {
-        match word {
-            Some("on") => GraphPolicy::On,
-            Some("off") => GraphPolicy::Off,
-            None | Some("auto" | "") => GraphPolicy::Auto,
-            Some(other) => {
-                log::write(log::Level::Warn, || {
-                    format!("MLXROCM_GRAPHS={other} is not on, off or auto: taken as auto")
-                });
-                GraphPolicy::Auto
-            }
-        }
-    }
-}
-
 /// What a device knows about its graphs.
 pub(super) struct Graphs {
-    policy: AtomicU8,
+    policy: PolicyCell,
     segment: AtomicUsize,
     /// The device and driver that a verdict is about.
     subject: String,
@@ -68,7 +40,6 @@ const RUNS: usize = 3;
 
 impl Graphs {
     pub fn new(facts: &DeviceFacts) -> Self {
-        let policy = GraphPolicy::named(std::env::var("MLXROCM_GRAPHS").ok().as_deref());
         let segment = std::env::var("MLXROCM_GRAPH_SEGMENT")
             .ok()
             .and_then(|text| text.parse().ok())
@@ -78,7 +49,7 @@ impl Graphs {
                 0
             });
         Graphs {
-            policy: AtomicU8::new(policy as u8),
+            policy: PolicyCell::from_environment("MLXROCM_GRAPHS"),
             segment: AtomicUsize::new(segment),
             subject: format!(
                 "{} {} driver {} segment {segment}",
@@ -90,12 +61,8 @@ impl Graphs {
         }
     }
 
-    pub fn policy(&self) -> GraphPolicy {
-        match self.policy.load(Ordering::Relaxed) {
-            1 => GraphPolicy::On,
-            2 => GraphPolicy::Off,
-            _ => GraphPolicy::Auto,
-        }
+    pub fn policy(&self) -> Policy {
+        self.policy.get()
     }
 
     /// The most nodes of a graph; 0 means any number.
@@ -132,13 +99,13 @@ impl Graphs {
 
 impl Device {
     /// When programs run as graphs.
-    pub fn graph_policy(&self) -> GraphPolicy {
+    pub fn graph_policy(&self) -> Policy {
         self.graphs.policy()
     }
 
     /// Sets when programs run as graphs.
-    pub fn set_graph_policy(&self, policy: GraphPolicy) {
-        self.graphs.policy.store(policy as u8, Ordering::Relaxed);
+    pub fn set_graph_policy(&self, policy: Policy) {
+        self.graphs.policy.set(policy);
     }
 
     /// Sets the most nodes of one graph for programs whose graphs are not built yet; 0 means any.
@@ -163,7 +130,7 @@ pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> R
     if let Some(verdict) = device.graphs.verdict() {
         return program.run_as(stream, verdict.mode());
     }
-    if program.len() < FEWEST_NODES {
+    if program.len() < FEWEST_NODES || program.multiplies() {
         return program.run_as(stream, ProgramMode::Direct);
     }
     let prepared = trial(device).and_then(|trial| Ok((States::new(device, &trial)?, trial)));
@@ -374,23 +341,5 @@ impl States {
             }
         }
         Ok(bytes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_environments_words() {
-        for (word, policy) in [
-            (None, GraphPolicy::Auto),
-            (Some("auto"), GraphPolicy::Auto),
-            (Some("on"), GraphPolicy::On),
-            (Some("off"), GraphPolicy::Off),
-            (Some("ON"), GraphPolicy::Auto),
-        ] {
-            assert_eq!(GraphPolicy::named(word), policy, "{word:?}");
-        }
     }
 }

@@ -6,11 +6,12 @@ use super::graph;
 use super::graveyard::Remains;
 use super::hazards::Part;
 use super::module::Kernel;
-use super::probation::{self, GraphPolicy};
+use super::policy::Policy;
+use super::probation;
 use super::stream::Stream;
 use super::uses::{Mark, Uses};
 use super::verdict::Verdict;
-use crate::driver::{Code, ExecutableHandle, Launch, Packed};
+use crate::driver::{Code, ExecutableHandle, Launch, Packed, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -54,6 +55,20 @@ pub(super) enum Operation {
         value: u8,
         bytes: usize,
     },
+    /// A product by the vendor's BLAS.
+    Multiply(Product),
+}
+
+impl Operation {
+    /// What it does, for messages.
+    fn words(&self) -> String {
+        match self {
+            Operation::Launch { kernel, .. } => format!("launching '{}'", kernel.name()),
+            Operation::Copy { bytes, .. } => format!("copying {bytes} bytes on the device"),
+            Operation::Fill { bytes, .. } => format!("filling {bytes} bytes"),
+            Operation::Multiply(_) => "multiplying".into(),
+        }
+    }
 }
 
 /// One recorded node and the earlier ones that it follows.
@@ -70,6 +85,8 @@ pub struct Program {
     buffers: Vec<DeviceBuffer>,
     /// What a run writes; `None` if a launch did not say.
     written: Option<Vec<Part>>,
+    /// Whether there are products by the vendor's BLAS.
+    multiplies: bool,
     uses: Uses,
     state: Mutex<State>,
 }
@@ -119,13 +136,20 @@ impl Program {
         buffers: Vec<DeviceBuffer>,
         written: Option<Vec<Part>>,
     ) -> Self {
+        let is_product = |node: &Node| matches!(node.operation, Operation::Multiply(_));
+        let multiplies = nodes.iter().any(is_product);
         Program {
             device,
             nodes,
             buffers,
             written,
+            multiplies,
             uses: Uses::default(),
-            state: Mutex::default(),
+            // What a BLAS launches is known to it alone.
+            state: Mutex::new(State {
+                no_graph: multiplies,
+                ..State::default()
+            }),
         }
     }
 
@@ -136,9 +160,9 @@ impl Program {
     /// Driver errors; what was queued before the failed launch still runs.
     pub fn run(&self, stream: &Stream) -> Result<()> {
         let mode = match self.device.graphs.policy() {
-            GraphPolicy::Off => ProgramMode::Direct,
-            GraphPolicy::On => ProgramMode::Graph,
-            GraphPolicy::Auto => match self.device.graphs.verdict() {
+            Policy::Off => ProgramMode::Direct,
+            Policy::On => ProgramMode::Graph,
+            Policy::Auto => match self.device.graphs.verdict() {
                 Some(verdict) => verdict.mode(),
                 None => return probation::run(&self.device, self, stream),
             },
@@ -174,9 +198,9 @@ impl Program {
     /// How the next run would go, and why.
     pub fn mode(&self) -> (ProgramMode, ModeReason) {
         let (mode, reason) = match self.device.graphs.policy() {
-            GraphPolicy::Off => (ProgramMode::Direct, ModeReason::Policy),
-            GraphPolicy::On => (ProgramMode::Graph, ModeReason::Policy),
-            GraphPolicy::Auto => match self.device.graphs.verdict() {
+            Policy::Off => (ProgramMode::Direct, ModeReason::Policy),
+            Policy::On => (ProgramMode::Graph, ModeReason::Policy),
+            Policy::Auto => match self.device.graphs.verdict() {
                 Some(verdict) => (verdict.mode(), ModeReason::Verdict(verdict)),
                 None => (ProgramMode::Direct, ModeReason::NotJudged),
             },
@@ -197,7 +221,12 @@ impl Program {
         self.build(&mut self.state.lock()).is_some()
     }
 
-    /// The number of launches, copies and fills.
+    /// Whether there are products by the vendor's BLAS in it: it is never a graph.
+    pub(super) fn multiplies(&self) -> bool {
+        self.multiplies
+    }
+
+    /// The number of launches, copies, fills and products.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -255,34 +284,36 @@ impl Program {
     }
 
     fn run_direct(&self, stream: &Stream) -> Result<Option<Mark>> {
-        let (api, handle) = (self.device.api, stream.handle());
         let mut mark = None;
         for node in &self.nodes {
-            // SAFETY: recorded with checked ranges; the program keeps kernels and buffers until the
-            // marked work is done. That arguments fit their kernels is the recorder's.
-            let code = unsafe {
-                match &node.operation {
-                    Operation::Launch { launch, args, .. } => api.launch(launch, args, handle),
-                    Operation::Copy {
-                        target,
-                        source,
-                        bytes,
-                    } => api.copy_on_device(*target, *source, *bytes, handle),
-                    Operation::Fill {
-                        target,
-                        value,
-                        bytes,
-                    } => api.fill(*target, *value, *bytes, handle),
-                }
-            };
-            let what = || match &node.operation {
-                Operation::Launch { kernel, .. } => format!("launching '{}'", kernel.name()),
-                Operation::Copy { bytes, .. } => format!("copying {bytes} bytes on the device"),
-                Operation::Fill { bytes, .. } => format!("filling {bytes} bytes"),
-            };
-            mark = Some(self.queued(stream, code, what)?);
+            let queued = self.queue(&node.operation, stream)?;
+            self.uses.add(queued);
+            mark = Some(queued);
         }
         Ok(mark)
+    }
+
+    fn queue(&self, operation: &Operation, stream: &Stream) -> Result<Mark> {
+        let (api, handle) = (self.device.api, stream.handle());
+        // SAFETY: recorded with checked ranges; the program keeps kernels and buffers until the
+        // marked work is done. That arguments fit their kernels is the recorder's.
+        let code = unsafe {
+            match operation {
+                Operation::Launch { launch, args, .. } => api.launch(launch, args, handle),
+                Operation::Copy {
+                    target,
+                    source,
+                    bytes,
+                } => api.copy_on_device(*target, *source, *bytes, handle),
+                Operation::Fill {
+                    target,
+                    value,
+                    bytes,
+                } => api.fill(*target, *value, *bytes, handle),
+                Operation::Multiply(product) => return stream.multiply(product),
+            }
+        };
+        stream.queued(code, || operation.words())
     }
 
     /// Notes one queued part of a run at once: a later part may fail.

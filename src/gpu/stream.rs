@@ -6,11 +6,11 @@ use super::device::Device;
 use super::event::{Event, timed_out};
 use super::module::Kernel;
 use super::uses::Mark;
-use crate::driver::{Code, EventHandle, Launch, StreamHandle};
+use crate::driver::{Blas, BlasHandle, Code, EventHandle, Launch, StreamHandle};
 use crate::{Error, Result};
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A queue of device work in order. Internally locked: any thread. Dropping it does not wait: queued
@@ -18,6 +18,8 @@ use std::time::Duration;
 pub struct Stream {
     device: Arc<Device>,
     core: Arc<StreamCore>,
+    /// Memory of the core's handle of a BLAS.
+    pub(super) workspace: OnceLock<DeviceBuffer>,
 }
 
 impl Drop for Stream {
@@ -34,7 +36,15 @@ const PIECE: usize = 4 << 20;
 
 impl Stream {
     pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {
-        Stream { device, core }
+        Stream {
+            device,
+            core,
+            workspace: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn core(&self) -> &StreamCore {
+        &self.core
     }
 
     pub(super) fn id(&self) -> u64 {
@@ -368,6 +378,8 @@ pub(super) struct StreamCore {
     fences: Mutex<Option<Vec<(u64, EventHandle)>>>,
     fault: Mutex<Option<Error>>,
     closed: AtomicBool,
+    /// Its own handle of a BLAS, whose products are queued here.
+    pub(super) blas: Mutex<Option<(&'static Blas, BlasHandle)>>,
 }
 
 impl StreamCore {
@@ -380,6 +392,7 @@ impl StreamCore {
             fences: Mutex::new(Some(Vec::new())),
             fault: Mutex::default(),
             closed: AtomicBool::new(false),
+            blas: Mutex::default(),
         }
     }
 
@@ -510,6 +523,10 @@ impl StreamCore {
         let Some(events) = fences.take() else { return };
         for (_, event) in events {
             device.give_back_event(event);
+        }
+        if let Some((blas, handle)) = self.blas.lock().take() {
+            // SAFETY: a live handle whose work is done and that is not used afterwards.
+            unsafe { blas.destroy(handle) };
         }
         // SAFETY: a live handle that is not used afterwards.
         unsafe { device.api.stream_destroy(self.handle) };

@@ -2,6 +2,7 @@
 //! targets, or with `MLXROCM_TEST_GPU=real` on this machine's GPU.
 
 mod attention;
+mod blas;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;

@@ -43,6 +43,7 @@ fn control() -> &'static Control {
             std::env::set_var("MLXROCM_CUDA_LIBRARY", "/nonexistent/libcuda.so.1");
             std::env::set_var("XDG_CACHE_HOME", cache.path());
             std::env::remove_var("MLXROCM_GRAPHS");
+            std::env::remove_var("MLXROCM_BLAS");
         }
         Control {
             // SAFETY: the stand-in's own library.
@@ -87,7 +88,9 @@ pub fn soft(config: &str) -> Gpu {
     let control = control();
     control.text("softgpu_configure", config);
     let _ = std::fs::remove_dir_all(control.cache.path().join("mlxrocm"));
-    Gpu { _turn: turn }
+    let gpu = Gpu { _turn: turn };
+    gpu.set_blas(None);
+    gpu
 }
 
 /// This machine's GPU if asked for, else a stand-in.
@@ -123,6 +126,13 @@ impl Gpu {
                 control().library.get(b"softgpu_reset").expect("a function");
             assert_eq!(function(), 0);
         }
+    }
+
+    /// The library file that devices opened from now on have as their BLAS; without one, none is found.
+    pub fn set_blas(&self, library: Option<&Path>) {
+        let library = library.unwrap_or(Path::new("/nonexistent/librocblas.so"));
+        // SAFETY: tests take turns, and this one has the GPU.
+        unsafe { std::env::set_var("MLXROCM_BLAS_LIBRARY", library) };
     }
 
     /// Where the engine keeps what it found out about the device.

@@ -6,7 +6,9 @@ use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
 use super::record::{Memory, Recorder};
 use super::turns::Turns;
 use super::weights::GpuWeights;
-use crate::gpu::{Device, DeviceBuffer, ModeReason, PinnedBuffer, Program, ProgramMode, Stream};
+use crate::gpu::{
+    Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Stream,
+};
 use crate::step::{
     CHOSEN, Choice, Epilogue, KvType, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
     Step,
@@ -20,15 +22,15 @@ const GRAPH_ROWS: usize = 16;
 
 /// A model's forward state on a GPU: activations, KV cache, recorded programs. One thread at a time.
 pub struct GpuExecutor {
-    weights: Arc<GpuWeights>,
-    schedule: Schedule,
-    stream: Stream,
-    memory: Memory,
+    pub(super) weights: Arc<GpuWeights>,
+    pub(super) schedule: Schedule,
+    pub(super) stream: Stream,
+    pub(super) memory: Memory,
     inputs: DeviceBuffer,
-    turns: Turns,
+    pub(super) turns: Turns,
     /// Logits on the host.
     results: PinnedBuffer,
-    programs: HashMap<Bucket, Program>,
+    pub(super) programs: HashMap<Bucket, Program>,
     max_rows: usize,
     pages: usize,
     kv: KvType,
@@ -83,6 +85,7 @@ impl GpuExecutor {
             counters,
             operand: buffer(most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2)?,
             scales: buffer(most.rows * 4)?,
+            scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
         let inputs = buffer(most.bytes() as usize)?;
@@ -214,19 +217,41 @@ impl GpuExecutor {
         choices: &[Choice<'_>],
     ) -> Result<()> {
         self.reserve(bucket)?;
-        if !self.programs.contains_key(&bucket) {
-            let program = self.record(bucket)?;
-            self.programs.insert(bucket, program);
-        }
-        let Some(program) = self.programs.get(&bucket) else {
-            return Err(Error::Internal("a recorded program is missing".into()));
-        };
-        if program.mode().1 == ModeReason::NotJudged {
+        if self.program(bucket)?.mode().1 == ModeReason::NotJudged {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
         }
         let host = &mut self.turns.spare().inputs;
         bucket.send(slices, choices, host, &self.inputs, &self.stream)?;
+        let ran = self.run_program(bucket);
+        let without = self.programs.get(&bucket).is_some_and(Program::multiplies)
+            && self.weights.device.blas().is_none();
+        if ran.is_err() && without {
+            // The BLAS failed. What ran before it does the same again.
+            self.programs.retain(|_, program| !program.multiplies());
+            self.memory.scratch = None;
+            return self.run_program(bucket);
+        }
+        ran
+    }
+
+    /// A bucket's program, recorded at the first need.
+    fn program(&mut self, bucket: Bucket) -> Result<&Program> {
+        if !self.programs.contains_key(&bucket) {
+            self.prepare_blas(bucket)?;
+            let device = &self.weights.device;
+            let program = device.record(|encoder| self.recorder(encoder, bucket).record())?;
+            self.programs.insert(bucket, program);
+        }
+        let program = self.programs.get(&bucket);
+        program.ok_or_else(|| Error::Internal("a recorded program is missing".into()))
+    }
+
+    fn run_program(&mut self, bucket: Bucket) -> Result<()> {
+        self.program(bucket)?;
+        let Some(program) = self.programs.get(&bucket) else {
+            return Err(Error::Internal("a recorded program is missing".into()));
+        };
         match bucket.rows <= GRAPH_ROWS {
             true => program.run(&self.stream),
             false => program.run_as(&self.stream, ProgramMode::Direct),
@@ -274,19 +299,16 @@ impl GpuExecutor {
         Ok(())
     }
 
-    fn record(&self, bucket: Bucket) -> Result<Program> {
-        self.weights.device.record(|encoder| {
-            Recorder {
-                encoder,
-                weights: &self.weights,
-                schedule: &self.schedule,
-                memory: &self.memory,
-                kv: self.kv,
-                inputs: &self.inputs,
-                bucket,
-            }
-            .record()
-        })
+    pub(super) fn recorder<'a>(&'a self, encoder: &'a mut Encoder, bucket: Bucket) -> Recorder<'a> {
+        Recorder {
+            encoder,
+            weights: &self.weights,
+            schedule: &self.schedule,
+            memory: &self.memory,
+            kv: self.kv,
+            inputs: &self.inputs,
+            bucket,
+        }
     }
 
     /// Rows of the batch, and how many of them are wanted.

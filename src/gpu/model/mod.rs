@@ -1,8 +1,10 @@
 //! Models on a GPU: weights in the kernels' layout, and the executor of a program's schedule.
 
 mod attention;
+mod blas;
 mod executor;
 mod inputs;
+mod many;
 mod matmul;
 mod pack;
 mod record;

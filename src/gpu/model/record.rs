@@ -1,10 +1,9 @@
 //! Records a model's schedule as a program for one bucket of sizes.
 
+use super::blas::Scratch;
 use super::inputs::{Bucket, Output, Places};
-use super::matmul::{
-    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, scalar_name,
-    scales_number, splits,
-};
+use super::many::{Outputs, Way};
+use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
 use super::pack::TILE_ROWS;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
@@ -30,6 +29,8 @@ pub struct Memory {
     /// Rows of x as the matrix unit takes them, and their scales.
     pub operand: DeviceBuffer,
     pub scales: DeviceBuffer,
+    /// For products by the vendor's BLAS, where there are some.
+    pub scratch: Option<Scratch>,
     /// Results of an up projection whose form differs from the gate's.
     pub up: Option<DeviceBuffer>,
 }
@@ -78,16 +79,22 @@ impl Recorder<'_> {
                         products,
                         epilogue: *epilogue,
                     };
-                    let ways: Vec<_> = launches.iter().map(|l| self.many_rows(l, *x)).collect();
+                    let ways: Vec<_> = launches.iter().map(|l| self.way(l, *x)).collect();
                     for operand in [Operand::Rows, Operand::Tiles] {
-                        let of =
-                            |way: &Option<ManyRows>| way.as_ref().is_some_and(|w| w.1 == operand);
-                        if ways.iter().any(of) {
+                        let takes =
+                            |way: &&Option<Way>| way.as_ref().map(Way::operand) == Some(operand);
+                        if ways.iter().any(|way| takes(&way)) {
                             self.operand(operand, *x, *norm)?;
                         }
-                        for (launch, way) in launches.iter().zip(&ways) {
-                            if let Some((kernel, _)) = way.as_ref().filter(|w| w.1 == operand) {
-                                self.matmul_many(launch, product, kernel, operand)?;
+                        for (launch, way) in launches.iter().zip(&ways).filter(|(_, w)| takes(w)) {
+                            let rows = self.rows(*x);
+                            let to = self.outputs(launch, product, (0, rows))?;
+                            match way {
+                                Some(Way::Kernel(kernel, _)) => {
+                                    self.matmul_kernel(&launch.matrix, rows, kernel, operand, to)?;
+                                }
+                                Some(Way::Blas) => self.matmul_blas(&launch.matrix, rows, to)?,
+                                None => {}
                             }
                         }
                     }
@@ -159,7 +166,7 @@ impl Recorder<'_> {
         }
     }
 
-    fn width(&self, id: BufferId) -> usize {
+    pub(super) fn width(&self, id: BufferId) -> usize {
         self.schedule.buffers[id.0].width
     }
 
@@ -280,76 +287,6 @@ impl Recorder<'_> {
         })
     }
 
-    /// The kernel for a product of many rows; none for one of few.
-    fn many_rows(&self, launch: &Launch, x: BufferId) -> Option<ManyRows> {
-        if self.rows(x) <= FEW_ROWS {
-            return None;
-        }
-        let (device, matrix) = (&self.weights.device, &launch.matrix);
-        let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
-        let there = |(name, _): &ManyRows| device.kernel(name).is_ok();
-        kernels.into_iter().find(there)
-    }
-
-    /// Makes the rows of `x` into what the matrix unit takes.
-    fn operand(&mut self, operand: Operand, x: BufferId, norm: Option<Norm>) -> Result<()> {
-        let (rows, cols) = (self.rows(x), self.width(x));
-        let (to, scales) = (&self.memory.operand, &self.memory.scales);
-        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
-        let args = self.norm_of(args, norm);
-        let args = args
-            .buffer(to, 0)
-            .buffer(scales, 0)
-            .u32(cols as u32)
-            .f32(norm.map_or(0.0, |n| n.eps));
-        let reads = [self.range(x, 0, rows)];
-        let writes = [to.whole(), scales.whole()];
-        let grid = [rows as u32, 1, 1];
-        self.launch(operand.kernel(), grid, 256, 0, args, &reads, &writes)
-    }
-
-    /// A product by the matrix unit, of what [`Recorder::operand`] made.
-    fn matmul_many(
-        &mut self,
-        launch: &Launch,
-        product: Multiply<'_>,
-        kernel: &str,
-        operand: Operand,
-    ) -> Result<()> {
-        let matrix = &launch.matrix;
-        let rows = self.rows(product.x);
-        let (x, scales) = (&self.memory.operand, &self.memory.scales);
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(x, 0)
-            .buffer(scales, 0);
-        let mut reads = vec![x.whole(), scales.whole()];
-        let mut writes = Vec::new();
-        let args = self.outputs(args, launch, product, (0, rows), &mut reads, &mut writes)?;
-        let args = args
-            .f32(matrix.back)
-            .u32(rows as u32)
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32)
-            .u32(epilogue_number(launch, product.epilogue));
-        let (across, down) = (
-            rows.div_ceil(BLOCK_ROWS),
-            matrix.tiles.div_ceil(BLOCK_TILES),
-        );
-        let facts = self.weights.device.facts();
-        let splits = splits(facts, across * down, matrix.cols);
-        let args = if splits > 1 {
-            let (parts, counters) = (&self.memory.parts, &self.memory.counters);
-            writes.extend([parts.whole(), counters.whole()]);
-            args.buffer(parts, 0).buffer(counters, 0)
-        } else {
-            args.null().null()
-        };
-        let grid = [across as u32, down as u32, splits as u32];
-        let lds = operand.shared_bytes();
-        self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
-    }
-
     /// A product of few rows, or of many in as many launches as it takes.
     fn matmul_rows(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
         let Multiply { x, norm, .. } = product;
@@ -373,31 +310,31 @@ impl Recorder<'_> {
                 .buffer(&matrix.data, 0)
                 .buffer(&self.memory.arena, self.at(x, row));
             let mut reads = vec![self.range(x, row, rows)];
-            let args = self.norm_of(args, norm);
-            let mut writes = Vec::new();
-            let args = self.outputs(args, launch, product, (row, rows), &mut reads, &mut writes)?;
+            let to = self.outputs(launch, product, (row, rows))?;
+            reads.extend(to.reads);
+            let args = self.norm_of(args, norm).append(to.args);
             let args = args
                 .f32(norm.map_or(0.0, |n| n.eps))
                 .u32(rows as u32)
                 .u32(matrix.cols as u32)
                 .u32(matrix.tiles as u32)
-                .u32(epilogue_number(launch, product.epilogue));
-            self.launch(&kernel, [blocks, 1, 1], threads, lds, args, &reads, &writes)?;
+                .u32(to.epilogue);
+            let grid = [blocks, 1, 1];
+            self.launch(&kernel, grid, threads, lds, args, &reads, &to.writes)?;
             row += rows;
         }
         Ok(())
     }
 
-    /// The arguments of `struct Outputs` of `hip/ops/matmul/epilogue.h`, for `rows` rows from `row` on.
+    /// Where `rows` rows of a product go, from `row` on.
     fn outputs(
         &self,
-        args: Args,
         launch: &Launch,
         product: Multiply<'_>,
         (row, rows): (usize, usize),
-        reads: &mut Vec<Range>,
-        writes: &mut Vec<Range>,
-    ) -> Result<Args> {
+    ) -> Result<Outputs> {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let args = Args::new();
         let epilogue = product.epilogue;
         let args = match &launch.bias {
             Some(bias) => args.buffer(bias, 0),
@@ -429,12 +366,13 @@ impl Recorder<'_> {
             }
             ends[i] = tiles;
         }
-        Ok(args
-            .u32(ends[0])
-            .u32(ends[1])
-            .u32(widths[0])
-            .u32(widths[1])
-            .u32(widths[2]))
+        let args = args.u32(ends[0]).u32(ends[1]);
+        Ok(Outputs {
+            args: args.u32(widths[0]).u32(widths[1]).u32(widths[2]),
+            reads,
+            writes,
+            epilogue: epilogue_number(launch, epilogue),
+        })
     }
 
     /// `silu(gate) · up` where the product could not do it.
@@ -466,9 +404,6 @@ impl Recorder<'_> {
         }
     }
 }
-
-/// A kernel for products of many rows, and how it takes x.
-type ManyRows = (String, Operand);
 
 /// What a step multiplies.
 #[derive(Clone, Copy)]

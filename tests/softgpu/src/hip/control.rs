@@ -10,6 +10,7 @@
 //! | `bad_free` | freed twice, not an allocation, or by the wrong function |
 //! | `unordered_access` | two operations, or two nodes of a graph, touch the same memory, one writes, and nothing orders them |
 //! | `copy_out_of_bounds`, `copy_direction`, `overlapping_copy` | wrong ends of a copy or fill |
+//! | `uninitialised_product` | a product of the BLAS with bytes that nothing has written |
 //! | `uninitialised_copy_to_host` | with `host_reads=1`: bytes that nothing has written |
 //! | `guard_damaged` | the host wrote beside a device allocation |
 //! | `bad_handle`, `wrong_device` | a destroyed or foreign handle; an object of another device |
@@ -144,13 +145,14 @@ impl State {
             .count();
         let _ = write!(
             out,
-            ",\"live\":{{\"device_allocations\":{},\"device_bytes\":{bytes},\"host_allocations\":{host},\"streams\":{streams},\"events\":{},\"modules\":{},\"graphs\":{},\"graph_executables\":{},\"programs\":{}}}",
+            ",\"live\":{{\"device_allocations\":{},\"device_bytes\":{bytes},\"host_allocations\":{host},\"streams\":{streams},\"events\":{},\"modules\":{},\"graphs\":{},\"graph_executables\":{},\"programs\":{},\"blas_handles\":{}}}",
             device.len(),
             self.events.len(),
             self.modules.len(),
             self.graphs.len(),
             self.executables.len(),
             super::hiprtc::program_count(),
+            self.blas_handles.len(),
         );
         let hung = self
             .streams

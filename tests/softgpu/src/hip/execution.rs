@@ -9,6 +9,7 @@ use super::error::Error;
 use super::host_read;
 use super::operation::{CopyCall, FillCall, HostCall, KernelCall, Source, Work};
 use super::order;
+use super::rocblas;
 use super::runtime::runtime;
 use crate::isa::{self, Checks, Footprint, Launch};
 use crate::memory::Memory;
@@ -123,6 +124,10 @@ impl Task {
             Work::Kernel(call) => self.kernel(call),
             Work::Copy(call) => self.copy(call),
             Work::Fill(call) => self.fill(*call),
+            Work::Product(call) => match &self.memory {
+                Some(memory) => rocblas::multiply(call, memory),
+                None => Outcome::default(),
+            },
             Work::Empty => Outcome::default(),
         };
         if self.corrupt && outcome.failure.is_none() {
@@ -250,6 +255,7 @@ impl Task {
                 .map_or(0, |counters| counters.last_store),
             Work::Copy(call) if call.bytes > 0 => call.to,
             Work::Fill(call) if call.count > 0 => call.to,
+            Work::Product(call) => call.c,
             Work::Copy(_) | Work::Fill(_) | Work::Empty => 0,
         };
         if address != 0 {

@@ -10,6 +10,7 @@
 //! | `graph` | graph creation, instantiation: `hipErrorOutOfMemory` |
 //! | `launch` | kernel or graph launch returns `hipErrorLaunchOutOfResources`, nothing is enqueued |
 //! | `copy` | copy or fill returns `hipErrorUnknown`, nothing is enqueued |
+//! | `blas` | product by the BLAS returns `rocblas_status_internal_error`, nothing is enqueued |
 //! | `compile` | `hiprtcCompileProgram` returns `HIPRTC_ERROR_INTERNAL_ERROR` |
 //! | `kernel` | the nth executed kernel ends in an illegal address (found by a later wait) |
 //! | `wrong` | the nth executed kernel flips one bit of what it wrote |
@@ -38,6 +39,8 @@ pub enum Site {
     Launch,
     /// Copy or fill, at the call.
     Copy,
+    /// Product by the BLAS, at the call.
+    Blas,
     /// Run-time compilation.
     Compile,
     /// Execution of a kernel.
@@ -50,7 +53,7 @@ pub enum Site {
     Lost,
 }
 
-const SITES: [(&str, Site); 13] = [
+const SITES: [(&str, Site); 14] = [
     ("alloc", Site::Alloc),
     ("host_alloc", Site::HostAlloc),
     ("module", Site::Module),
@@ -59,6 +62,7 @@ const SITES: [(&str, Site); 13] = [
     ("graph", Site::Graph),
     ("launch", Site::Launch),
     ("copy", Site::Copy),
+    ("blas", Site::Blas),
     ("compile", Site::Compile),
     ("kernel", Site::Kernel),
     ("wrong", Site::Wrong),

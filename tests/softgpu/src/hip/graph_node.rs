@@ -153,7 +153,8 @@ impl NodeWork {
             }),
             Work::Copy(call) => NodeWork::Copy(call),
             Work::Fill(call) => NodeWork::Fill(call),
-            Work::Empty => NodeWork::Empty,
+            // Products are refused while a stream captures.
+            Work::Product(_) | Work::Empty => NodeWork::Empty,
         }
     }
 

@@ -1,4 +1,5 @@
-//! The stand-in HIP runtime: the C functions of `libamdhip64` and `libhiprtc` over [`crate::isa`].
+//! The stand-in HIP runtime: the C functions of `libamdhip64`, `libhiprtc` and `librocblas` over
+//! [`crate::isa`].
 //!
 //! Calls that are not modelled are absent, so that `dlsym` fails as it would on an old runtime. What
 //! is modelled keeps HIP's rules where they bite: work runs after the call returned, in an order that
@@ -31,6 +32,7 @@ mod operation;
 mod order;
 mod random;
 mod report;
+pub mod rocblas;
 mod runtime;
 mod scheduler;
 pub mod stream;

@@ -1,4 +1,4 @@
-//! What streams hold: kernels, copies, fills, event records, host functions and graph runs.
+//! What streams hold: kernels, copies, fills, products, event records, host functions and graph runs.
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -78,6 +78,41 @@ pub struct FillCall {
     pub count: u64,
 }
 
+/// A product by the stand-in's BLAS: `c[n][m] = Σ_k a[m][k] · b[n][k]`, f16 to f32, with numbers from row to
+/// row.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductCall {
+    pub a: u64,
+    pub b: u64,
+    pub c: u64,
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    pub lda: u64,
+    pub ldb: u64,
+    pub ldc: u64,
+}
+
+impl ProductCall {
+    /// The memory of its matrices: address, bytes, what it is. The last one is written.
+    pub fn ends(&self) -> [(u64, u64, &'static str); 3] {
+        let bytes = |rows: u64, stride, cols, size| ((rows - 1) * stride + cols) * size;
+        [
+            (
+                self.a,
+                bytes(self.m, self.lda, self.k, 2),
+                "weights of a product",
+            ),
+            (self.b, bytes(self.n, self.ldb, self.k, 2), "x of a product"),
+            (
+                self.c,
+                bytes(self.n, self.ldc, self.m, 4),
+                "result of a product",
+            ),
+        ]
+    }
+}
+
 /// Device work: what a stream operation or a graph node does.
 #[derive(Clone, Debug)]
 pub enum Work {
@@ -87,6 +122,8 @@ pub enum Work {
     Copy(CopyCall),
     /// A fill.
     Fill(FillCall),
+    /// A product by a BLAS.
+    Product(ProductCall),
     /// Nothing (an empty node).
     Empty,
 }
@@ -135,6 +172,7 @@ impl Work {
                     call.to
                 )
             }
+            Work::Product(call) => format!("product of {} x {} x {}", call.m, call.n, call.k),
             Work::Empty => "empty node".to_owned(),
         }
     }
@@ -145,6 +183,7 @@ impl Work {
             Work::Kernel(_) => "kernels",
             Work::Copy(_) => "copies",
             Work::Fill(_) => "fills",
+            Work::Product(_) => "products",
             Work::Empty => "empty_nodes",
         }
     }
@@ -179,6 +218,10 @@ impl Work {
                     "destination of a fill",
                 )]
             }
+            Work::Product(call) => call
+                .ends()
+                .map(|(address, bytes, what)| end(address, bytes, what))
+                .into(),
             Work::Empty => Vec::new(),
         }
     }

@@ -156,7 +156,7 @@ impl Accesses {
     }
 }
 
-/// What a copy or fill touches; a kernel's footprint is known only after it ran.
+/// What a copy, fill or product touches; a kernel's footprint is known only after it ran.
 pub fn footprint(work: &Work) -> Footprint {
     let mut footprint = Footprint::default();
     match work {
@@ -167,6 +167,15 @@ pub fn footprint(work: &Work) -> Footprint {
             }
         }
         Work::Fill(call) => footprint.add(WRITE, call.to, call.to + call.count * call.element),
+        Work::Product(call) => {
+            let [a, b, c] = call.ends();
+            let mut read = [a, b];
+            read.sort_unstable();
+            for (start, bytes, _) in read {
+                footprint.add(READ, start, start + bytes);
+            }
+            footprint.add(WRITE, c.0, c.0 + c.1);
+        }
         Work::Kernel(_) | Work::Empty => {}
     }
     footprint

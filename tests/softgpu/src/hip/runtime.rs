@@ -22,6 +22,7 @@ use super::operation::{Operation, OperationId, Use, What};
 use super::order::{Accesses, Clock};
 use super::random::Random;
 use super::report::Report;
+use super::rocblas::BlasHandle;
 use super::stream::Stream;
 use crate::memory::Memory;
 
@@ -44,6 +45,8 @@ pub enum HandleKind {
     Executable = 7,
     /// `hiprtcProgram`
     Program = 8,
+    /// `rocblas_handle`
+    Blas = 9,
 }
 
 /// Handles are addresses that no memory has, so that a program that follows one crashes at once.
@@ -79,6 +82,8 @@ pub struct State {
     pub graphs: BTreeMap<u64, Graph>,
     /// Executable graphs by handle.
     pub executables: BTreeMap<u64, Executable>,
+    /// Handles of the BLAS.
+    pub blas_handles: BTreeMap<u64, BlasHandle>,
     /// Stream captures under way, by number.
     pub captures: BTreeMap<u64, Capture>,
     /// Operations that are not done: the stream of each.
@@ -264,6 +269,7 @@ impl State {
             functions: BTreeMap::new(),
             graphs: BTreeMap::new(),
             executables: BTreeMap::new(),
+            blas_handles: BTreeMap::new(),
             captures: BTreeMap::new(),
             pending: HashMap::new(),
             running: None,

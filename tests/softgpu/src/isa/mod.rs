@@ -16,7 +16,7 @@ mod dot;
 mod elf;
 mod execute;
 mod footprint;
-mod half;
+pub(crate) mod half;
 mod lanes;
 mod lds;
 mod matrix;

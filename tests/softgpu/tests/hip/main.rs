@@ -1,5 +1,6 @@
 //! The stand-in HIP runtime, driven through its C functions.
 
+mod blas;
 mod copies;
 mod devices;
 mod exports;

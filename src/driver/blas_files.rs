@@ -1,0 +1,118 @@
+//! A BLAS library's files: which names to try, which version it is, which devices it has code for.
+
+use super::facts::Platform;
+use super::table::find;
+use libloading::Library;
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// "librocblas.so.5 5.0.2".
+pub(super) fn title(library: &Library, name: &OsStr, platform: Platform) -> String {
+    let file = Path::new(name)
+        .file_name()
+        .unwrap_or(name)
+        .to_string_lossy();
+    // SAFETY: the headers' signatures; the text is written with its end, the number into an integer.
+    let version = unsafe {
+        match platform {
+            Platform::Hip => {
+                type Text = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
+                let mut text = [0_u8; 128];
+                let get: Option<Text> = find(library, &["rocblas_get_version_string"]);
+                get.filter(|get| get(text.as_mut_ptr().cast(), text.len() - 1) == 0)
+                    .and_then(|_| CStr::from_bytes_until_nul(&text).ok())
+                    .map(|text| text.to_string_lossy().into_owned())
+            }
+            Platform::Cuda => {
+                type Property = unsafe extern "C" fn(c_uint, *mut c_int) -> c_int;
+                let get: Option<Property> = find(library, &["cublasGetProperty"]);
+                let part = |get: Property, which| {
+                    let mut number = 0;
+                    (get(which, &mut number) == 0).then(|| number.to_string())
+                };
+                get.and_then(|get| {
+                    (0..3)
+                        .map(|which| part(get, which))
+                        .collect::<Option<Vec<_>>>()
+                })
+                .map(|parts| parts.join("."))
+            }
+        }
+    };
+    format!(
+        "{file} {}",
+        version.as_deref().unwrap_or("of an unknown version")
+    )
+}
+
+/// The names to try, newest first.
+pub(super) fn names(platform: Platform) -> Vec<OsString> {
+    let (file, versions): (_, &[u32]) = match platform {
+        Platform::Hip => ("librocblas.so", &[5, 4, 3, 0]),
+        Platform::Cuda => ("libcublas.so", &[13, 12]),
+    };
+    let mut files: Vec<String> = versions.iter().map(|v| format!("{file}.{v}")).collect();
+    files.push(file.into());
+    let mut names: Vec<OsString> = files.iter().map(OsString::from).collect();
+    if platform == Platform::Hip {
+        names.extend(super::loader::in_rocm(&files));
+    }
+    names
+}
+
+/// Where the rocBLAS that has a function has its kernels: beside itself, if the environment does not say.
+pub(super) fn code_folder(function: *const c_void) -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("ROCBLAS_TENSILE_LIBPATH") {
+        return Some(folder.into());
+    }
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for; all zeros is a value, filled on success.
+    let info =
+        unsafe { (libc::dladdr(function, info.as_mut_ptr()) != 0).then(|| info.assume_init()) }?;
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a C string that belongs to the loaded library.
+    let file = unsafe { CStr::from_ptr(info.dli_fname) };
+    let file = Path::new(OsStr::from_bytes(file.to_bytes()));
+    Some(file.parent()?.join("rocblas"))
+}
+
+/// Whether a folder has a file for this target, `depth` folders deep.
+pub(super) fn has_code(folder: &Path, arch: &str, depth: u32) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| word == arch)
+            || (depth > 0 && path.is_dir() && has_code(&path, arch, depth - 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_a_target_is_a_file_with_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("4.1/library");
+        std::fs::create_dir_all(&library).unwrap();
+        std::fs::write(library.join("TensileLibrary_lazy_gfx1100.dat"), "").unwrap();
+        std::fs::write(library.join("Kernels.so-000-gfx90a-xnack+.hsaco"), "").unwrap();
+        let has = |arch| has_code(folder.path(), arch, 3);
+        assert!(has("gfx1100") && has("gfx90a"));
+        assert!(!has("gfx110") && !has("gfx1103") && !has("gfx90"));
+        assert!(!has_code(&folder.path().join("none"), "gfx1100", 3));
+    }
+
+    #[test]
+    fn newer_libraries_are_tried_first() {
+        let names = names(Platform::Hip);
+        assert_eq!(names[0], "librocblas.so.5");
+        assert_eq!(names[4], "librocblas.so");
+        assert!(names[5].to_str().unwrap().ends_with("/lib/librocblas.so.5"));
+        assert_eq!(super::names(Platform::Cuda)[0], "libcublas.so.13");
+    }
+}

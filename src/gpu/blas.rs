@@ -1,0 +1,246 @@
+//! Products by the vendor's BLAS: whether there is one, and where it is used.
+
+use super::device::Device;
+use super::kept::Kept;
+use super::policy::{Policy, PolicyCell};
+use super::stream::Stream;
+use super::uses::Mark;
+use crate::driver::{Blas, BlasHandle, Code, Product};
+use crate::{Error, Result, log};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Bytes that the handle of a stream may use as it likes: what rocBLAS takes by itself and cuBLAS asks for
+/// on its largest devices.
+const WORKSPACE: u64 = 32 << 20;
+
+/// What a device knows about its vendor's BLAS.
+pub(super) struct BlasState {
+    policy: PolicyCell,
+    /// Opened when it is first asked for.
+    library: OnceLock<Option<&'static Blas>>,
+    /// A call failed.
+    failed: AtomicBool,
+    /// By the products that they are about.
+    choices: Mutex<HashMap<String, Choice>>,
+}
+
+/// What was found about a product: its times by our own kernel and by the BLAS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub own: Duration,
+    pub blas: Duration,
+}
+
+impl Choice {
+    pub fn is_blas(self) -> bool {
+        self.blas < self.own
+    }
+
+    fn to_line(self) -> String {
+        let (own, blas) = (self.own.as_nanos(), self.blas.as_nanos());
+        format!("own_ns {own} blas_ns {blas} end")
+    }
+
+    fn from_line(line: &str) -> Option<Choice> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["own_ns", own, "blas_ns", blas, "end"] = words[..] else {
+            return None;
+        };
+        let time = |text: &str| Some(Duration::from_nanos(text.parse().ok()?));
+        Some(Choice {
+            own: time(own)?,
+            blas: time(blas)?,
+        })
+    }
+}
+
+/// A BLAS and a stream's handle of it.
+type Opened = (&'static Blas, BlasHandle);
+
+const KEPT: Kept = Kept {
+    folder: "blas",
+    header: "mlxrocm blas 1",
+};
+
+impl BlasState {
+    pub fn new() -> Self {
+        BlasState {
+            policy: PolicyCell::from_environment("MLXROCM_BLAS"),
+            library: OnceLock::new(),
+            failed: AtomicBool::new(false),
+            choices: Mutex::default(),
+        }
+    }
+}
+
+impl Device {
+    /// When products of many rows go to the vendor's BLAS.
+    pub fn blas_policy(&self) -> Policy {
+        self.blas.policy.get()
+    }
+
+    /// Sets when products of programs that are not recorded yet go to the vendor's BLAS.
+    pub fn set_blas_policy(&self, policy: Policy) {
+        self.blas.policy.set(policy);
+    }
+
+    /// The vendor's BLAS, if there is one and it is to be used: opened at the first call.
+    pub(super) fn blas(&self) -> Option<&'static Blas> {
+        if self.blas_policy() == Policy::Off || self.blas.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        *self.blas.library.get_or_init(|| {
+            let named = std::env::var_os("MLXROCM_BLAS_LIBRARY");
+            let opened = Blas::open(self.api, self.facts(), named.as_deref());
+            log::write(log::Level::Info, || match &opened {
+                Ok(blas) => format!("BLAS: {}", blas.title()),
+                Err(error) => format!("BLAS: none, all products by our own kernels: {error}"),
+            });
+            opened.ok()
+        })
+    }
+
+    /// Whether a product, named by its shape, goes to the BLAS; `None` where that is not known.
+    pub(super) fn blas_choice(&self, blas: &Blas, product: &str) -> Option<bool> {
+        if self.blas_policy() == Policy::On {
+            return Some(true);
+        }
+        let mut choices = self.blas.choices.lock();
+        if let Some(choice) = choices.get(product) {
+            return Some(choice.is_blas());
+        }
+        let choice = KEPT.load(&self.subject(blas, product), Choice::from_line)?;
+        tell("known", product, choice);
+        choices.insert(product.to_owned(), choice);
+        Some(choice.is_blas())
+    }
+
+    /// Remembers what was found about a product.
+    pub(super) fn choose_blas(&self, blas: &Blas, product: &str, choice: Choice) {
+        tell("found", product, choice);
+        KEPT.store(&self.subject(blas, product), &choice.to_line());
+        let mut choices = self.blas.choices.lock();
+        choices.insert(product.to_owned(), choice);
+    }
+
+    /// What a kept choice is about. The product comes first: the names of files are cut.
+    fn subject(&self, blas: &Blas, product: &str) -> String {
+        let facts = self.facts();
+        format!(
+            "{product} {} {} driver {} {}",
+            facts.target,
+            facts.name,
+            facts.driver_version,
+            blas.title()
+        )
+    }
+
+    /// The BLAS is not used any more on this device, because of `error`.
+    fn give_up_blas(&self, error: &Error) {
+        if !self.blas.failed.swap(true, Ordering::Relaxed) {
+            log::write(log::Level::Warn, || {
+                format!("BLAS: {error}; all products by our own kernels from now on")
+            });
+        }
+    }
+}
+
+fn tell(how: &str, product: &str, choice: Choice) {
+    log::write(log::Level::Debug, || {
+        let Choice { own, blas } = choice;
+        let by = if choice.is_blas() {
+            "BLAS"
+        } else {
+            "our own kernel"
+        };
+        format!("product {product}: by {by} ({how}: {own:?} own, {blas:?} BLAS)")
+    });
+}
+
+impl Stream {
+    /// Makes the stream's handle of the BLAS and its memory, which the first product would do otherwise.
+    pub(super) fn open_blas(&self) -> Result<()> {
+        self.device().enter()?;
+        self.blas_handle(&mut self.core().blas.lock()).map(|_| ())
+    }
+
+    /// Queues a product by the vendor's BLAS; the device is current. If the library fails it is not used
+    /// again.
+    ///
+    /// # Safety
+    /// The memory lives until the product is done.
+    pub(super) unsafe fn multiply(&self, product: &Product) -> Result<Mark> {
+        let mut handle = self.core().blas.lock();
+        let (blas, handle) = self.blas_handle(&mut handle)?;
+        // SAFETY: the handle is this stream's, locked; the rest is the caller's.
+        let queued = unsafe { blas.multiply(handle, product) };
+        queued.inspect_err(|error| self.device().give_up_blas(error))?;
+        let mark = self.queued(Code::OK, String::new)?;
+        if let Some(workspace) = self.workspace.get() {
+            workspace.uses().add(mark);
+        }
+        Ok(mark)
+    }
+
+    /// The stream's handle, locked; made if there is none.
+    fn blas_handle(&self, locked: &mut Option<Opened>) -> Result<Opened> {
+        if let Some(made) = *locked {
+            return Ok(made);
+        }
+        let device = self.device();
+        let blas = device.blas();
+        let blas = blas.ok_or_else(|| Error::Unsupported("there is no BLAS".into()))?;
+        let workspace = match self.workspace.get() {
+            Some(workspace) => workspace,
+            None => {
+                let workspace = device.alloc_for(self, WORKSPACE)?;
+                self.workspace.get_or_init(|| workspace)
+            }
+        };
+        let part = (workspace.address(), WORKSPACE as usize);
+        // SAFETY: the core destroys the handle before the driver's stream; the memory goes with this
+        // stream, after which nothing uses the handle.
+        let handle = unsafe { blas.handle(self.handle(), part) };
+        let handle = handle.inspect_err(|error| device.give_up_blas(error))?;
+        Ok(*locked.insert((blas, handle)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_read_only_whole_and_for_its_product() {
+        let us = Duration::from_micros;
+        let (own, blas) = (us(812), us(95));
+        let choice = Choice { own, blas };
+        assert!(
+            choice.is_blas()
+                && !Choice {
+                    own: blas,
+                    blas: own
+                }
+                .is_blas()
+        );
+        assert!(!Choice { own, blas: own }.is_blas());
+        let parse = |text: &str, subject: &str| KEPT.parse(text, subject, Choice::from_line);
+        let text = format!("{}\nq4 1\n{}\n", KEPT.header, choice.to_line());
+        assert_eq!(parse(&text, "q4 1"), Some(choice));
+        assert_eq!(parse(&text, "q4 2"), None);
+        for end in 0..text.len() - 1 {
+            assert_eq!(parse(&text[..end], "q4 1"), None, "{end}");
+        }
+        for (word, other) in [
+            ("own_ns 8", "own_ns -8"),
+            ("812000", "8x"),
+            ("blas 1", "blas 2"),
+        ] {
+            assert_eq!(parse(&text.replace(word, other), "q4 1"), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Which products of a model go to the vendor's BLAS: where it was timed to be faster on this device,
+//! what goes before and after it counted in.
+
+use super::executor::GpuExecutor;
+use super::inputs::Bucket;
+use super::many::{Outputs, own_kernel};
+use super::matmul::{MatrixForm, scalar_name};
+use super::pack::TILE_ROWS;
+use super::record::Recorder;
+use super::weights::{GpuMatrix, GpuWeights, Launch};
+use crate::formats::ScalarType;
+use crate::gpu::blas::Choice;
+use crate::gpu::{Device, DeviceBuffer, Program, ProgramMode};
+use crate::step::{BufferId, Rows, Schedule, Step};
+use crate::{Error, Result, log};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Products of fewer rows are not worth the decoding of a matrix, nor looking for a library.
+const BLAS_ROWS: usize = 128;
+
+/// Runs of each way; the fastest counts.
+const RUNS: usize = 3;
+
+/// What lies between our kernels and the BLAS. Shared by all products of a state.
+pub struct Scratch {
+    /// A matrix as rows of f16.
+    pub weights: DeviceBuffer,
+    /// `[rows][tiles · 16]` f32.
+    pub sums: DeviceBuffer,
+}
+
+impl Scratch {
+    /// Room for each of the products with `rows` rows: a quarter of the memory that is left at most.
+    fn new(device: &Arc<Device>, products: &Products, rows: usize) -> Result<Scratch> {
+        let matrices = || products.values();
+        let outs = |matrix: &Arc<GpuMatrix>| matrix.tiles * TILE_ROWS;
+        let weights = matrices()
+            .filter(|matrix| matches!(matrix.form, MatrixForm::Quant(_)))
+            .map(|matrix| outs(matrix) * matrix.cols * 2);
+        let weights = weights.max().unwrap_or(0).max(4) as u64;
+        let sums = (matrices().map(outs).max().unwrap_or(0) * rows * 4) as u64;
+        let memory = device.memory()?;
+        let left = memory.limit.saturating_sub(memory.active);
+        let left = left.min(memory.free.saturating_add(memory.cache));
+        if weights + sums > left / 4 {
+            return Err(Error::OutOfMemory(format!(
+                "it needs {} MiB beside the model, of {} MiB that are left",
+                (weights + sums) >> 20,
+                left >> 20
+            )));
+        }
+        Ok(Scratch {
+            weights: device.alloc(weights)?,
+            sums: device.alloc(sums)?,
+        })
+    }
+}
+
+/// Products that a BLAS can compute, a matrix for each name.
+type Products = BTreeMap<String, Arc<GpuMatrix>>;
+
+/// What is kept about products is kept by this: their form and shape, and about how many rows.
+fn name(matrix: &GpuMatrix, rows: usize) -> String {
+    let form = match matrix.form {
+        MatrixForm::Quant(form) => form.name(),
+        MatrixForm::Dense(ty) => scalar_name(ty).into(),
+    };
+    let (cols, outs) = (matrix.cols, matrix.tiles * TILE_ROWS);
+    format!("{form} {cols}x{outs} rows {}", rows.next_power_of_two())
+}
+
+/// Whether a BLAS can compute a launch's product. Not for the rows that logits are wanted of: they are few,
+/// but where they are not, the vocabulary's matrix, the largest by far, would have to be decoded.
+fn is_possible(schedule: &Schedule, launch: &Launch, x: BufferId) -> bool {
+    let form_fits = match launch.matrix.form {
+        MatrixForm::Quant(_) | MatrixForm::Dense(ScalarType::F16) => true,
+        MatrixForm::Dense(_) => false,
+    };
+    let tokens = matches!(schedule.buffers[x.0].rows, Rows::Tokens);
+    form_fits && tokens && launch.matrix.cols.is_multiple_of(8)
+}
+
+fn products(weights: &GpuWeights, schedule: &Schedule, rows: usize) -> Products {
+    let mut products = Products::new();
+    for (step, launches) in schedule.steps.iter().zip(&weights.launches) {
+        let Step::Matmul { x, .. } = step else {
+            continue;
+        };
+        for launch in launches.iter().filter(|l| is_possible(schedule, l, *x)) {
+            // Where there is no kernel to compare with, few rows at a time are multiplied.
+            if own_kernel(&weights.device, &launch.matrix).is_some() {
+                products.insert(name(&launch.matrix, rows), launch.matrix.clone());
+            }
+        }
+    }
+    products
+}
+
+impl Recorder<'_> {
+    /// Whether the BLAS computes a launch's product.
+    pub(super) fn is_by_blas(&self, launch: &Launch, x: BufferId) -> bool {
+        let (device, rows) = (&self.weights.device, self.rows(x));
+        if rows < BLAS_ROWS || self.memory.scratch.is_none() {
+            return false;
+        }
+        let chosen = |blas| device.blas_choice(blas, &name(&launch.matrix, rows)) == Some(true);
+        is_possible(self.schedule, launch, x) && device.blas().is_some_and(chosen)
+    }
+}
+
+impl GpuExecutor {
+    /// Before a bucket is recorded: finds out which of its products go to the BLAS, and gets the memory for
+    /// them. May wait for the stream, and for the library to load.
+    pub(super) fn prepare_blas(&mut self, bucket: Bucket) -> Result<()> {
+        if bucket.rows < BLAS_ROWS {
+            return Ok(());
+        }
+        let device = self.weights.device.clone();
+        let products = products(&self.weights, &self.schedule, bucket.rows);
+        if products.is_empty() {
+            return Ok(());
+        }
+        let Some(blas) = device.blas() else {
+            return Ok(());
+        };
+        let choice = |name: &String| device.blas_choice(blas, name);
+        if products.keys().all(|name| choice(name) == Some(false)) {
+            return Ok(());
+        }
+        let mut prepared = self.get_scratch(&device, &products);
+        for (name, matrix) in products.iter().filter(|(name, _)| choice(name).is_none()) {
+            prepared = prepared.and_then(|()| {
+                let choice = self.time(bucket, matrix)?;
+                device.choose_blas(blas, name, choice);
+                Ok(())
+            });
+        }
+        let in_use = self.programs.values().any(Program::multiplies);
+        if !in_use && (prepared.is_err() || products.keys().all(|name| choice(name) != Some(true)))
+        {
+            self.memory.scratch = None;
+        }
+        match prepared {
+            Err(Error::OutOfMemory(reason)) => {
+                log::write(log::Level::Info, || {
+                    format!("BLAS: not for prompts of {} tokens: {reason}", bucket.rows)
+                });
+                Ok(())
+            }
+            // It failed, which is logged, and is not used any more.
+            Err(_) if device.blas().is_none() => Ok(()),
+            prepared => prepared,
+        }
+    }
+
+    fn get_scratch(&mut self, device: &Arc<Device>, products: &Products) -> Result<()> {
+        if self.memory.scratch.is_none() {
+            let scratch = Scratch::new(device, products, self.memory.max_rows)?;
+            self.stream.open_blas()?;
+            self.memory.scratch = Some(scratch);
+        }
+        Ok(())
+    }
+
+    /// Times a product both ways.
+    fn time(&mut self, bucket: Bucket, matrix: &GpuMatrix) -> Result<Choice> {
+        // Waits for the stream, and would take what a step that is queued came to.
+        self.turns.settle(&self.stream);
+        let (rows, memory) = (bucket.rows, &self.memory);
+        let Some(scratch) = &memory.scratch else {
+            return Err(Error::Internal("a BLAS has no memory".into()));
+        };
+        // Steps leave nothing in these for each other.
+        for buffer in [&memory.operand, &memory.scales] {
+            self.stream.fill(buffer, 0, buffer.len(), 0x3C)?;
+        }
+        let device = &self.weights.device;
+        let own = device.record(|encoder| {
+            let Some((kernel, operand)) = own_kernel(device, matrix) else {
+                return Err(Error::Internal("a product without a kernel".into()));
+            };
+            let to = Outputs::plain(&scratch.sums, matrix, rows);
+            let mut recorder = self.recorder(encoder, bucket);
+            recorder.matmul_kernel(matrix, rows, &kernel, operand, to)
+        })?;
+        let blas = device.record(|encoder| {
+            let to = Outputs::plain(&scratch.sums, matrix, rows);
+            self.recorder(encoder, bucket).matmul_blas(matrix, rows, to)
+        })?;
+        Ok(Choice {
+            own: self.fastest(&own)?,
+            blas: self.fastest(&blas)?,
+        })
+    }
+
+    /// The shortest time of a program on the device, after a run that loads what it needs.
+    fn fastest(&self, program: &Program) -> Result<Duration> {
+        let device = &self.weights.device;
+        let (start, end) = (device.event()?, device.event()?);
+        let mut shortest = Duration::MAX;
+        for run in 0..=RUNS {
+            self.stream.record(&start)?;
+            program.run_as(&self.stream, ProgramMode::Direct)?;
+            self.stream.record(&end)?;
+            device.wait_step(&self.stream)?;
+            if run > 0 {
+                shortest = shortest.min(end.elapsed_since(&start)?);
+            }
+        }
+        Ok(shortest)
+    }
+}

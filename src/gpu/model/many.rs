@@ -1,0 +1,202 @@
+//! Products of many rows: by the matrix unit in a kernel of our own, or by the vendor's BLAS with a kernel
+//! before and one after.
+
+use super::matmul::{
+    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, operand_stride,
+    scales_number, splits,
+};
+use super::pack::TILE_ROWS;
+use super::record::Recorder;
+use super::weights::{GpuMatrix, Launch};
+use crate::gpu::{Args, Device, DeviceBuffer, Range};
+use crate::step::{BufferId, Norm};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// How a product of many rows is computed.
+pub(super) enum Way {
+    /// By this kernel, which takes x so.
+    Kernel(String, Operand),
+    Blas,
+}
+
+impl Way {
+    /// How it takes x.
+    pub fn operand(&self) -> Operand {
+        match self {
+            Way::Kernel(_, operand) => *operand,
+            Way::Blas => Operand::Rows,
+        }
+    }
+}
+
+/// `struct Outputs` of `hip/ops/matmul/epilogue.h`, without its last member: as arguments, and what they
+/// refer to.
+pub(super) struct Outputs {
+    pub args: Args,
+    pub reads: Vec<Range>,
+    pub writes: Vec<Range>,
+    pub epilogue: u32,
+}
+
+impl Outputs {
+    /// All rows of a matrix's tiles to `[rows][tiles · 16]`.
+    pub fn plain(sums: &DeviceBuffer, matrix: &GpuMatrix, rows: usize) -> Outputs {
+        let (tiles, width) = (matrix.tiles as u32, matrix.tiles * TILE_ROWS);
+        let args = Args::new().null().null().buffer(sums, 0).null().null();
+        let args = args.u32(tiles).u32(tiles);
+        Outputs {
+            args: args.u32(width as u32).u32(0).u32(0),
+            reads: Vec::new(),
+            writes: vec![sums.range(0, (rows * width * 4) as u64)],
+            epilogue: 0,
+        }
+    }
+}
+
+/// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes
+/// (`FINISH_NUMBERS`): `hip/ops/matmul/blas.hip`.
+const DECODE_COLS: usize = 128;
+const FINISH_NUMBERS: usize = 1024;
+
+/// Our own kernel for products of many rows with a matrix, and how it takes x.
+pub(super) fn own_kernel(device: &Arc<Device>, matrix: &GpuMatrix) -> Option<(String, Operand)> {
+    let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
+    let mut kernels = kernels.into_iter();
+    kernels.find(|(name, _)| device.kernel(name).is_ok())
+}
+
+impl Recorder<'_> {
+    /// How a product of many rows is computed; none for one of few.
+    pub(super) fn way(&self, launch: &Launch, x: BufferId) -> Option<Way> {
+        let rows = self.rows(x);
+        if rows <= FEW_ROWS {
+            return None;
+        }
+        let (kernel, operand) = own_kernel(&self.weights.device, &launch.matrix)?;
+        Some(match self.is_by_blas(launch, x) {
+            true => Way::Blas,
+            false => Way::Kernel(kernel, operand),
+        })
+    }
+
+    /// Makes the rows of `x` into what the matrix unit takes.
+    pub(super) fn operand(
+        &mut self,
+        operand: Operand,
+        x: BufferId,
+        norm: Option<Norm>,
+    ) -> Result<()> {
+        let (rows, cols) = (self.rows(x), self.width(x));
+        let (to, scales) = (&self.memory.operand, &self.memory.scales);
+        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
+        let args = self.norm_of(args, norm);
+        let args = args
+            .buffer(to, 0)
+            .buffer(scales, 0)
+            .u32(cols as u32)
+            .f32(norm.map_or(0.0, |n| n.eps));
+        let reads = [self.range(x, 0, rows)];
+        let writes = [to.whole(), scales.whole()];
+        let grid = [rows as u32, 1, 1];
+        self.launch(operand.kernel(), grid, 256, 0, args, &reads, &writes)
+    }
+
+    /// A product by the matrix unit, of what [`Recorder::operand`] made.
+    pub(super) fn matmul_kernel(
+        &mut self,
+        matrix: &GpuMatrix,
+        rows: usize,
+        kernel: &str,
+        operand: Operand,
+        to: Outputs,
+    ) -> Result<()> {
+        let (x, scales) = (&self.memory.operand, &self.memory.scales);
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(x, 0)
+            .buffer(scales, 0);
+        let (mut reads, mut writes) = (to.reads, to.writes);
+        reads.extend([x.whole(), scales.whole()]);
+        let args = args
+            .append(to.args)
+            .f32(matrix.back)
+            .u32(rows as u32)
+            .u32(matrix.cols as u32)
+            .u32(matrix.tiles as u32)
+            .u32(to.epilogue);
+        let (across, down) = (
+            rows.div_ceil(BLOCK_ROWS),
+            matrix.tiles.div_ceil(BLOCK_TILES),
+        );
+        let facts = self.weights.device.facts();
+        let splits = splits(facts, across * down, matrix.cols);
+        let args = if splits > 1 {
+            let (parts, counters) = (&self.memory.parts, &self.memory.counters);
+            writes.extend([parts.whole(), counters.whole()]);
+            args.buffer(parts, 0).buffer(counters, 0)
+        } else {
+            args.null().null()
+        };
+        let grid = [across as u32, down as u32, splits as u32];
+        let lds = operand.shared_bytes();
+        self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
+    }
+
+    /// The same by the vendor's BLAS, of [`Operand::Rows`].
+    pub(super) fn matmul_blas(
+        &mut self,
+        matrix: &GpuMatrix,
+        rows: usize,
+        to: Outputs,
+    ) -> Result<()> {
+        let memory = self.memory;
+        let Some(scratch) = &memory.scratch else {
+            return Err(Error::Internal("a BLAS has no memory".into()));
+        };
+        let outs = matrix.tiles * TILE_ROWS;
+        let (weights, back) = match matrix.form {
+            MatrixForm::Quant(_) => {
+                self.decode(matrix, &scratch.weights)?;
+                (&scratch.weights, matrix.back)
+            }
+            // As it is in memory.
+            MatrixForm::Dense(_) => (&matrix.data, 1.0),
+        };
+        let x = (&memory.operand, operand_stride(matrix.cols) as u32);
+        let shape = [rows, outs, matrix.cols].map(|n| n as u32);
+        self.encoder.multiply(weights, x, &scratch.sums, shape)?;
+        let args = Args::new()
+            .buffer(&scratch.sums, 0)
+            .buffer(&memory.scales, 0)
+            .append(to.args)
+            .f32(back)
+            .u32(matrix.tiles as u32)
+            .u32(to.epilogue);
+        let mut reads = to.reads;
+        let sums = scratch.sums.range(0, (rows * outs * 4) as u64);
+        reads.extend([sums, memory.scales.whole()]);
+        let grid = [rows as u32, outs.div_ceil(FINISH_NUMBERS) as u32, 1];
+        let kernel = "mlxrocm_matmul_finish";
+        self.launch(kernel, grid, 256, 0, args, &reads, &to.writes)
+    }
+
+    /// A quantized matrix as rows of f16.
+    fn decode(&mut self, matrix: &GpuMatrix, to: &DeviceBuffer) -> Result<()> {
+        let MatrixForm::Quant(form) = matrix.form else {
+            return Err(Error::Internal("a matrix that is not quantized".into()));
+        };
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(to, 0)
+            .u32(form.bits as u32)
+            .u32(scales_number(form.scales))
+            .u32(form.group as u32)
+            .f32(matrix.back)
+            .u32(matrix.cols as u32);
+        let writes = [to.range(0, (matrix.tiles * TILE_ROWS * matrix.cols * 2) as u64)];
+        let down = matrix.cols.div_ceil(DECODE_COLS);
+        let grid = [matrix.tiles as u32, down as u32, 1];
+        self.launch("mlxrocm_matmul_decode", grid, 256, 0, args, &[], &writes)
+    }
+}

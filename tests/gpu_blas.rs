@@ -1,0 +1,299 @@
+//! Prompts whose products go to a BLAS, the one of the software GPU: against the CPU, against our own
+//! kernels, where the library fails, and which way is chosen. `MLXROCM_TEST_GPU=real` uses this machine's
+//! GPU, whose vendor's BLAS must be there, and skips what is under `soft`: `-- --skip soft::`.
+
+#[path = "support/gpu.rs"]
+mod gpu;
+#[path = "support/random_model.rs"]
+mod random_model;
+
+use mlxrocm::gpu::{BlasPolicy, Device};
+use mlxrocm::log;
+use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Tokens of the prompt: more than the rows from which on a BLAS is worth looking for.
+const PROMPT: usize = 130;
+/// How far logits (of about ±3) may be from the CPU's, as in `gpu_model.rs`.
+const TOLERANCE: f32 = 0.03;
+/// Products of many rows of a model of one form with two layers: q, k and v are one, gate and up are one,
+/// and of the last layer only q, k and v are for all rows.
+const PRODUCTS: u64 = 5;
+/// Distinct ones among them.
+const SHAPES: usize = 4;
+
+/// A fresh software GPU of a target, or this machine's GPU.
+fn device(target: &str) -> gpu::Gpu {
+    match gpu::is_real() {
+        true => gpu::gpu(),
+        false => gpu::soft(&format!("devices={target};vram_mib=4096")),
+    }
+}
+
+fn write(folder: &Path, name: &str) -> PathBuf {
+    let specs = random_model::all();
+    let spec = specs.iter().find(|spec| spec.name.ends_with(name));
+    spec.expect(name).write(folder)
+}
+
+fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
+    let options = LoadOptions {
+        device,
+        ..LoadOptions::default()
+    };
+    Model::load(path, &options, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn forward(model: &Model) -> Box<dyn Forward> {
+    model.new_forward(5, PROMPT, KvType::F16).unwrap()
+}
+
+/// Logits of a prompt's last token.
+fn last(forward: &mut dyn Forward) -> mlxrocm::Result<Vec<f32>> {
+    let tokens: Vec<u32> = (0..PROMPT as u32).map(|i| (i * 77 + 13) % 316).collect();
+    let slice = Slice {
+        tokens: &tokens,
+        start: 0,
+        pages: &[3, 0, 4, 2, 1],
+        wanted: Wanted::Last,
+    };
+    let mut logits = Vec::new();
+    forward.forward(&[slice], &mut logits)?;
+    Ok(logits)
+}
+
+/// The logits by a new state of a model that is loaded on the GPU.
+fn on_gpu(path: &Path) -> Vec<f32> {
+    last(&mut *forward(&load(path, DeviceChoice::Gpu(0)))).unwrap()
+}
+
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let difference = |(a, b): (&f32, &f32)| match (a - b).abs() {
+        d if d.is_nan() => f32::INFINITY,
+        d => d,
+    };
+    a.iter().zip(b).map(difference).fold(0.0, f32::max)
+}
+
+/// The lines about a BLAS that `run` logs.
+fn logged<T>(run: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = lines.clone();
+    let sink = move |_, line: &str| kept.lock().unwrap().push(line.to_owned());
+    log::set_sink(log::Level::Info, Some(Arc::new(sink)));
+    let result = run();
+    log::set_sink(log::Level::Info, None);
+    let mut lines = std::mem::take(&mut *lines.lock().unwrap());
+    lines.retain(|line| line.contains("BLAS"));
+    (result, lines)
+}
+
+/// A device with the stand-in's BLAS, or its vendor's.
+fn with_blas(gpu: &gpu::Gpu, policy: BlasPolicy) -> Arc<Device> {
+    if !gpu::is_real() {
+        gpu.set_blas(Some(&gpu::library()));
+    }
+    let device = gpu.device();
+    device.set_blas_policy(policy);
+    device
+}
+
+#[test]
+fn products_by_a_blas_give_what_the_cpu_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, target, products) in [
+        ("llama-q4_1.gguf", "gfx1100", Some(PRODUCTS)),
+        ("llama-q6_k.gguf", "gfx942", Some(PRODUCTS)),
+        // With biases.
+        ("qwen2-q4_1.gguf", "gfx1201", Some(PRODUCTS)),
+        // Not decoded.
+        ("-dense-f16", "gfx1030", Some(PRODUCTS)),
+        // Not by a BLAS.
+        ("-dense-bf16", "gfx1100", Some(0)),
+        // Gate and up of two forms.
+        ("llama-mlx-mixed", "gfx1100", None),
+    ] {
+        let path = write(folder.path(), name);
+        let expected = last(&mut *forward(&load(&path, DeviceChoice::Cpu))).unwrap();
+        let gpu = device(target);
+        let device = with_blas(&gpu, BlasPolicy::On);
+        let (got, lines) = logged(|| on_gpu(&path));
+        let farthest = farthest(&got, &expected);
+        println!("{name} on {target}: {farthest}, {lines:?}");
+        assert!(farthest < TOLERANCE, "{name} on {target}: {farthest}");
+        let by_own = lines.iter().any(|line| line.contains("our own kernels"));
+        assert!(!by_own, "{name} on {target}: {lines:?}");
+        let calls = gpu.calls("rocblas_gemm_ex");
+        match products {
+            // Calls are counted by the stand-in.
+            _ if gpu::is_real() => {}
+            Some(products) => assert_eq!(calls, products, "{name}"),
+            None => assert!(calls > PRODUCTS, "{name}: {calls}"),
+        }
+        drop(device);
+        gpu.clean();
+        gpu.no_leaks();
+    }
+}
+
+/// What only the stand-in can show.
+mod soft {
+    use super::*;
+
+    #[test]
+    fn without_a_library_or_memory_the_kernels_are_our_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        // No library, and one that does not use the driver.
+        for library in [None, Some(Path::new("libm.so.6"))] {
+            let device = with_blas(&gpu, BlasPolicy::On);
+            gpu.set_blas(library);
+            let (got, lines) = logged(|| on_gpu(&path));
+            assert!(got == own, "{library:?}");
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(lines[0].contains("our own kernels"), "{lines:?}");
+            drop(device);
+        }
+        // Little memory beside the model.
+        let device = with_blas(&gpu, BlasPolicy::On);
+        let model = load(&path, DeviceChoice::Gpu(0));
+        let mut state = forward(&model);
+        let active = device.memory().unwrap().active;
+        device.set_memory_limit(active + (3 << 20)).unwrap();
+        let (got, lines) = logged(|| last(&mut *state).unwrap());
+        assert!(got == own);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[1].contains("MiB"), "{lines:?}");
+        assert_eq!(gpu.calls("rocblas_gemm_ex"), 0);
+        drop((state, model, device));
+        gpu.clean();
+        gpu.no_leaks();
+    }
+
+    #[test]
+    fn a_library_that_fails_is_not_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        for (policy, fault, calls) in [
+            (BlasPolicy::On, "blas@3", 3),
+            // The first is the timing's.
+            (BlasPolicy::Auto, "blas@1", 1),
+            (BlasPolicy::Auto, "blas@7", 7),
+        ] {
+            let device = with_blas(&gpu, policy);
+            let model = load(&path, DeviceChoice::Gpu(0));
+            let mut state = forward(&model);
+            let before = gpu.calls("rocblas_gemm_ex");
+            gpu.fault(fault);
+            let (results, lines) = logged(|| [0, 1].map(|_| last(&mut *state).unwrap()));
+            assert!(results.iter().all(|got| *got == own), "{fault}");
+            let failed = lines.iter().filter(|line| line.contains("status 6"));
+            assert_eq!(failed.count(), 1, "{lines:?}");
+            assert_eq!(gpu.calls("rocblas_gemm_ex") - before, calls, "{fault}");
+            assert!(forward(&model).vocab_size() > 0);
+            drop((state, model, device));
+            gpu.clean();
+            gpu.no_leaks();
+        }
+    }
+
+    #[test]
+    fn refused_memory_leaves_our_own_kernels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        let mut refused = 0;
+        for (site, policy, most) in [
+            ("alloc", BlasPolicy::On, usize::MAX),
+            ("event", BlasPolicy::Auto, 2),
+        ] {
+            for call in 1..=most {
+                let device = with_blas(&gpu, policy);
+                let model = load(&path, DeviceChoice::Gpu(0));
+                let mut state = forward(&model);
+                device.trim().unwrap();
+                let delivered = gpu.report()["faults_delivered"].clone();
+                gpu.fault(&format!("{site}@{call}"));
+                let first = last(&mut *state);
+                gpu.fault("none");
+                let struck = gpu.report()["faults_delivered"] != delivered;
+                // A refusal that is not the BLAS's comes out; the next call works in any case.
+                for logits in first.into_iter().chain([last(&mut *state).unwrap()]) {
+                    assert!(farthest(&logits, &own) < TOLERANCE, "{site}@{call}");
+                }
+                refused += usize::from(struck);
+                let _ = std::fs::remove_dir_all(gpu.cache().join("mlxrocm/blas"));
+                drop((state, model, device));
+                gpu.clean();
+                gpu.no_leaks();
+                if !struck {
+                    break;
+                }
+            }
+        }
+        // The scratch memory's two, the workspace, two events.
+        assert!(refused >= 5, "{refused}");
+    }
+
+    /// The files of choices.
+    fn kept(gpu: &gpu::Gpu) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(gpu.cache().join("mlxrocm/blas"));
+        let files = files.into_iter().flatten().map(|file| file.unwrap().path());
+        files.collect()
+    }
+
+    #[test]
+    fn what_was_timed_faster_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "llama-q4_1.gguf");
+        let gpu = device("gfx1100");
+        let own = on_gpu(&path);
+        // A device that is opened again, as by another process: its calls.
+        let run = || {
+            let device = with_blas(&gpu, BlasPolicy::Auto);
+            let before = gpu.calls("rocblas_gemm_ex");
+            let got = on_gpu(&path);
+            drop(device);
+            gpu.clean();
+            gpu.no_leaks();
+            (got, gpu.calls("rocblas_gemm_ex") - before)
+        };
+        let choose = |file: &Path, line: &str| {
+            let text = std::fs::read_to_string(file).unwrap();
+            let head: Vec<&str> = text.lines().take(2).collect();
+            std::fs::write(file, format!("{}\n{line}\n", head.join("\n"))).unwrap();
+        };
+        let (got, calls) = run();
+        assert!(farthest(&got, &own) < TOLERANCE);
+        // Each shape is run four times to be timed.
+        assert!(calls >= 4 * SHAPES as u64, "{calls}");
+        assert_eq!(kept(&gpu).len(), SHAPES);
+        for file in kept(&gpu) {
+            choose(&file, "own_ns 2 blas_ns 1 end");
+        }
+        let (by_blas, calls) = run();
+        assert_eq!(calls, PRODUCTS);
+        assert!(farthest(&by_blas, &own) < TOLERANCE);
+        for file in kept(&gpu) {
+            choose(&file, "own_ns 1 blas_ns 2 end");
+        }
+        let (got, calls) = run();
+        assert_eq!(calls, 0);
+        assert!(got == own);
+        // Damaged: that shape is timed again, and kept.
+        let damaged = kept(&gpu).remove(0);
+        choose(&damaged, "own_ns 1 blas_ns");
+        let (_, calls) = run();
+        assert!((4..=6).contains(&calls), "{calls}");
+        let text = std::fs::read_to_string(damaged).unwrap();
+        assert!(text.ends_with(" end\n"), "{text}");
+        assert_eq!(run().1, calls - 4);
+    }
+}

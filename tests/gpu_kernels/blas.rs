@@ -1,0 +1,343 @@
+//! What goes before and after a product by a BLAS. Decoded weights: to the bit what the words of
+//! `hip/common/quant.h` say, rounded as block.h rounds, for every form. Finished sums: exact.
+
+use crate::prng::Prng;
+use crate::{Bench, on_targets};
+use half::{bf16, f16};
+use mlxrocm::gpu::Args;
+
+const TARGETS: [&str; 4] = ["gfx942", "gfx1030", "gfx1100", "gfx1201"];
+const POISON: u32 = 0x7fc0_dead;
+const BACK: f32 = 1.0 / 16.0;
+
+/// `enum Scales`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scales {
+    F16,
+    Bf16,
+    F32,
+    Zero,
+    SuperZero,
+    SuperMin,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    bits: usize,
+    scales: Scales,
+    group: usize,
+}
+
+/// Every form that there are kernels for.
+fn forms() -> Vec<Form> {
+    let mut forms = Vec::new();
+    let mut add = |bits, scales, group| {
+        forms.push(Form {
+            bits,
+            scales,
+            group,
+        });
+    };
+    for bits in [2, 3, 4, 5, 6, 8] {
+        for scales in [Scales::F16, Scales::Bf16] {
+            add(bits, scales, 32);
+            add(bits, scales, 64);
+        }
+        add(bits, Scales::F32, 32);
+    }
+    for (bits, scales, group) in [
+        (4, Scales::Zero, 32),
+        (5, Scales::Zero, 32),
+        (8, Scales::Zero, 32),
+        (3, Scales::SuperZero, 16),
+        (6, Scales::SuperZero, 16),
+        (2, Scales::SuperMin, 16),
+        (4, Scales::SuperMin, 32),
+        (5, Scales::SuperMin, 32),
+    ] {
+        add(bits, scales, group);
+    }
+    forms
+}
+
+impl Form {
+    /// Bits of the planes.
+    fn planes(self) -> [usize; 2] {
+        match self.bits {
+            3 => [2, 1],
+            5 => [4, 1],
+            6 => [4, 2],
+            bits => [bits, 0],
+        }
+    }
+
+    /// Blocks of a unit: what one 16-byte read of the thinnest plane spans, or a K-quant's 256 columns.
+    fn unit_blocks(self) -> usize {
+        if matches!(self.scales, Scales::SuperZero | Scales::SuperMin) {
+            return 4;
+        }
+        let thinnest = self.planes().into_iter().filter(|bits| *bits > 0).min();
+        (4 / thinnest.unwrap()).max(1)
+    }
+
+    fn code_bytes(self) -> usize {
+        self.unit_blocks() * 64 * 16 * self.bits / 8
+    }
+
+    /// Scales of a unit.
+    fn scales(self, random: &mut Prng) -> Vec<u8> {
+        let groups = self.unit_blocks() * 64 / self.group;
+        let mut number = |most: f64| random.uniform(-most, most) as f32;
+        let mut halves = |count: usize, most| -> Vec<u8> {
+            let half = |_| f16::from_f32(number(most)).to_le_bytes();
+            (0..count).flat_map(half).collect()
+        };
+        match self.scales {
+            Scales::F16 => halves(groups * 32, 0.1),
+            Scales::Zero => halves(groups * 16, 0.1),
+            Scales::Bf16 => {
+                let number = |_| bf16::from_f32(number(0.1)).to_le_bytes();
+                (0..groups * 32).flat_map(number).collect()
+            }
+            Scales::F32 => {
+                let number = |_| number(0.1).to_le_bytes();
+                (0..groups * 32).flat_map(number).collect()
+            }
+            Scales::SuperZero => [halves(16, 0.01), random.bytes(groups * 16)].concat(),
+            Scales::SuperMin => [halves(32, 0.01), random.bytes(groups * 32)].concat(),
+        }
+    }
+
+    fn code(self, unit: &[u8], row: usize, col: usize) -> u32 {
+        let (g, high, in_block) = (row % 8, row / 8, col % 64);
+        let (t, r) = (in_block % 32 / 8, in_block % 8);
+        let (step, i) = (in_block / 32 * 2 + r / 4, r % 4 / 2 * 2 + high);
+        let (lane, pair) = (4 * g + t, (col / 64 * 4 + step) * 4 + i);
+        let (mut plane, mut code, mut shift) = (unit, 0, 0);
+        for bits in self.planes().into_iter().filter(|bits| *bits > 0) {
+            let (word, place) = (pair / (16 / bits), bits * (pair % (16 / bits)));
+            let at = (word / 4 * 32 + lane) * 16 + word % 4 * 4;
+            let word = u32::from_le_bytes(plane[at..at + 4].try_into().unwrap());
+            code |= (word >> (place + 16 * (r % 2)) & ((1 << bits) - 1)) << shift;
+            (plane, shift) = (&plane[self.unit_blocks() * bits * 128..], shift + bits);
+        }
+        code
+    }
+
+    /// Scale and bias of a column of the unit.
+    fn scale_bias(self, scales: &[u8], row: usize, col: usize) -> (f32, f32) {
+        let place = row % 8 * 2 + row / 8;
+        let half = |at: usize| f16::from_le_bytes([scales[at], scales[at + 1]]).to_f32();
+        let group = col / self.group;
+        let at = group * 16 + place;
+        match self.scales {
+            Scales::F16 => (half(at * 4), half(at * 4 + 2)),
+            Scales::Bf16 => {
+                let number = |at: usize| bf16::from_le_bytes([scales[at], scales[at + 1]]).to_f32();
+                (number(at * 4), number(at * 4 + 2))
+            }
+            Scales::F32 => {
+                let number = |at: usize| f32::from_le_bytes(scales[at..at + 4].try_into().unwrap());
+                (number(at * 8), number(at * 8 + 4))
+            }
+            Scales::Zero => {
+                let zero =
+                    [8.0, 16.0, 128.0][[4, 5, 8].iter().position(|b| *b == self.bits).unwrap()];
+                (half(at * 2), -zero * half(at * 2))
+            }
+            Scales::SuperZero => {
+                let scale = half(place * 2) * f32::from(scales[32 + at] as i8);
+                (scale, -scale * if self.bits == 6 { 32.0 } else { 4.0 })
+            }
+            Scales::SuperMin => {
+                let (scale, min) = (scales[64 + at * 2], scales[64 + at * 2 + 1]);
+                let minimum = half(place * 4 + 2) * f32::from(min);
+                (half(place * 4) * f32::from(scale), -minimum)
+            }
+        }
+    }
+
+    /// A weight divided by `BACK`, as block.h rounds it.
+    fn weight(self, unit: &[u8], row: usize, col: usize) -> u16 {
+        let code = self.code(unit, row, col);
+        let (scale, bias) = self.scale_bias(&unit[self.code_bytes()..], row, col);
+        let (scale, bias) = (scale / BACK, bias / BACK);
+        let weight = match self.scales {
+            Scales::F16 | Scales::Bf16 | Scales::Zero => {
+                let [scale, bias] = [scale, bias].map(|v| f16::from_f32(v).to_f64());
+                // Exact in f64: one rounding.
+                f16::from_f64(f64::from(code).mul_add(scale, bias))
+            }
+            _ => f16::from_f32((code as f32).mul_add(scale, bias)),
+        };
+        weight.to_bits()
+    }
+}
+
+#[test]
+fn decoded_weights_are_right_to_the_bit() {
+    on_targets(&TARGETS, |bench| {
+        let mut random = Prng::new(71);
+        let kernel = bench.device.kernel("mlxrocm_matmul_decode").unwrap();
+        for form in forms() {
+            for (tiles, cols) in [(1_usize, 8_usize), (3, 360), (2, 512)] {
+                let unit_cols = form.unit_blocks() * 64;
+                let units = tiles * cols.div_ceil(unit_cols);
+                let units: Vec<Vec<u8>> = (0..units)
+                    .map(|_| [random.bytes(form.code_bytes()), form.scales(&mut random)].concat())
+                    .collect();
+                let words: Vec<u32> = units
+                    .concat()
+                    .chunks_exact(4)
+                    .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+                    .collect();
+                let weights = bench.buffer(&words);
+                // Some more than there are.
+                let out = bench.buffer(&vec![POISON; tiles * 16 * cols / 2 + 64]);
+                let args = Args::new()
+                    .buffer(&weights, 0)
+                    .buffer(&out, 0)
+                    .u32(form.bits as u32)
+                    .u32(form.scales as u32)
+                    .u32(form.group as u32)
+                    .f32(BACK)
+                    .u32(cols as u32);
+                let grid = [tiles as u32, cols.div_ceil(128) as u32, 1];
+                bench.launch(&kernel, grid, 256, 0, &args);
+                let words = bench.values(&out);
+                let (there, past) = words.split_at(tiles * 16 * cols / 2);
+                assert!(past.iter().all(|w| *w == POISON), "{form:?} {cols}");
+                let halves = there.iter().flat_map(|w| [*w as u16, (*w >> 16) as u16]);
+                for (at, half) in halves.enumerate() {
+                    let (row, col) = (at / cols, at % cols);
+                    let unit = row / 16 * cols.div_ceil(unit_cols) + col / unit_cols;
+                    let expected = form.weight(&units[unit], row % 16, col % unit_cols);
+                    assert_eq!(half, expected, "{form:?} {cols}: row {row} column {col}");
+                }
+            }
+        }
+    });
+}
+
+/// `silu(gate) · up` of the sums' pairs, or what is stored or added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Epilogue {
+    Store,
+    Add,
+    Silu,
+}
+
+#[test]
+fn finished_sums_are_exact() {
+    on_targets(&TARGETS, |bench| {
+        let mut random = Prng::new(72);
+        for (epilogue, widths, in_place) in [
+            (Epilogue::Store, [72, 40, 56], false),
+            (Epilogue::Store, [1072, 0, 0], true),
+            (Epilogue::Add, [1100, 0, 0], false),
+            (Epilogue::Silu, [72, 0, 0], false),
+            (Epilogue::Silu, [1500, 0, 0], false),
+        ] {
+            for (rows, with_bias) in [(1, true), (5, false)] {
+                let what = format!("{epilogue:?} {widths:?} {rows}");
+                finish(
+                    bench,
+                    &mut random,
+                    &what,
+                    epilogue,
+                    widths,
+                    rows,
+                    with_bias,
+                    in_place,
+                );
+            }
+        }
+    });
+}
+
+#[allow(clippy::too_many_arguments)] // a case
+fn finish(
+    bench: &Bench,
+    random: &mut Prng,
+    what: &str,
+    epilogue: Epilogue,
+    widths: [usize; 3],
+    rows: usize,
+    with_bias: bool,
+    in_place: bool,
+) {
+    let mut multiples = |count: usize| -> Vec<f32> {
+        let number = |_| (random.below(4097) as f32 - 2048.0) / 1024.0;
+        (0..count).map(number).collect()
+    };
+    let silu = epilogue == Epilogue::Silu;
+    let ends: Vec<usize> = widths.iter().map(|w| w.div_ceil(16)).collect();
+    let tiles = ends.iter().sum::<usize>() * if silu { 2 } else { 1 };
+    let (sums, bias) = (multiples(rows * tiles * 16), multiples(tiles * 16));
+    let residual = multiples(rows * widths[0]);
+    let scales: Vec<f32> = (0..rows).map(|r| [1.0, 4.0, 0.5][r % 3]).collect();
+    let floats =
+        |values: &[f32]| bench.buffer(&values.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
+    let on_device = floats(&sums);
+    // A row more than there are.
+    let outs = widths.map(|w| match in_place {
+        true => on_device.clone(),
+        false => bench.buffer(&vec![POISON; (rows + 1) * w.max(1)]),
+    });
+    let (bias_there, residual_there) = (floats(&bias), floats(&residual));
+    let args = Args::new()
+        .buffer(&on_device, 0)
+        .buffer(&floats(&scales), 0);
+    let args = match with_bias {
+        true => args.buffer(&bias_there, 0),
+        false => args.null(),
+    };
+    let args = match epilogue {
+        Epilogue::Add => args.buffer(&residual_there, 0),
+        _ => args.null(),
+    };
+    let args = outs.iter().fold(args, |args, out| args.buffer(out, 0));
+    let args = args.u32(ends[0] as u32).u32((ends[0] + ends[1]) as u32);
+    let args = widths.iter().fold(args, |args, w| args.u32(*w as u32));
+    let args = args.f32(BACK).u32(tiles as u32).u32(epilogue as u32);
+    let kernel = bench.device.kernel("mlxrocm_matmul_finish").unwrap();
+    let grid = [rows as u32, (tiles * 16).div_ceil(1024) as u32, 1];
+    bench.launch(&kernel, grid, 256, 0, &args);
+    let sum = |row: usize, tile: usize, column: usize| -> f64 {
+        let at = tile * 16 + column;
+        let bias = if with_bias { bias[at] } else { 0.0 };
+        f64::from(sums[row * tiles * 16 + at] * scales[row] * BACK) + f64::from(bias)
+    };
+    let mut first = 0;
+    for (i, width) in widths
+        .into_iter()
+        .enumerate()
+        .filter(|(_, width)| *width > 0)
+    {
+        let values = bench.values(&outs[i]);
+        let (there, past) = values.split_at(rows * width);
+        assert!(
+            past.iter().all(|w| in_place || *w == POISON),
+            "{what}: output {i}"
+        );
+        for (at, bits) in there.iter().enumerate() {
+            let (row, tile, column) = (at / width, first + at % width / 16, at % width % 16);
+            let got = f64::from(f32::from_bits(*bits));
+            let (expected, near) = match epilogue {
+                Epilogue::Store => (sum(row, tile, column), 0.0),
+                Epilogue::Add => (sum(row, tile, column) + f64::from(residual[at]), 0.0),
+                Epilogue::Silu => {
+                    let gate = sum(row, 2 * tile, column);
+                    let product = gate / (1.0 + (-gate).exp()) * sum(row, 2 * tile + 1, column);
+                    // The exponential function has errors.
+                    (product, 2e-5 * product.abs() + 1e-7)
+                }
+            };
+            assert!(
+                (got - expected).abs() <= near,
+                "{what}: {i} {at}: {got} for {expected}"
+            );
+        }
+        first += ends[i];
+    }
+}
