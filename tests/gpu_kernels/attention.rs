@@ -4,7 +4,7 @@
 mod world;
 
 use crate::prng::Prng;
-use crate::{Bench, TARGETS, on_targets};
+use crate::{Bench, on_every_target, on_targets};
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::{Args, DeviceBuffer};
 use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
@@ -279,11 +279,11 @@ fn fresh_seed() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// Every shape with every kind of cache, on targets of each wave size and matrix unit.
-fn every_case(targets: &[&str], test: impl Fn(&Placed<'_>)) {
+/// Every shape with every kind of cache, on every target.
+fn every_case(test: impl Fn(&Placed<'_>)) {
     let seed = fresh_seed();
     println!("seed {seed}");
-    on_targets(targets, |bench| {
+    on_every_target(|bench| {
         let mut random = Prng::new(seed);
         for shape in SHAPES {
             for kind in [Kind::F16, Kind::Q8, Kind::Q4] {
@@ -314,7 +314,7 @@ fn check_rows(placed: &Placed<'_>, cache: &[u8], got: &[f32], rows: &[u32], tole
 
 #[test]
 fn single_queries_over_every_cache() {
-    every_case(&["gfx942", "gfx1030", "gfx1100", "gfx1201"], |placed| {
+    every_case(|placed| {
         let world = placed.world;
         let [first, second] = world.shape.lengths;
         let last = [first - 1, first + second - 1];
@@ -385,7 +385,7 @@ fn long_sequences_have_longer_parts() {
 
 #[test]
 fn tiles_of_queries_over_every_cache() {
-    every_case(&TARGETS, |placed| {
+    every_case(|placed| {
         let cache = placed.cache();
         placed.write(&cache, |_| true);
         let rows: Vec<u32> = (0..placed.world.rows as u32).step_by(7).collect();

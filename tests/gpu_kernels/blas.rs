@@ -2,11 +2,10 @@
 //! `hip/common/quant.h` say, rounded as block.h rounds, for every form. Finished sums: exact.
 
 use crate::prng::Prng;
-use crate::{Bench, on_targets};
+use crate::{Bench, on_every_target};
 use half::{bf16, f16};
 use mlxrocm::gpu::Args;
 
-const TARGETS: [&str; 4] = ["gfx942", "gfx1030", "gfx1100", "gfx1201"];
 const POISON: u32 = 0x7fc0_dead;
 const BACK: f32 = 1.0 / 16.0;
 
@@ -176,7 +175,7 @@ impl Form {
 
 #[test]
 fn decoded_weights_are_right_to_the_bit() {
-    on_targets(&TARGETS, |bench| {
+    on_every_target(|bench| {
         let mut random = Prng::new(71);
         let kernel = bench.device.kernel("mlxrocm_matmul_decode").unwrap();
         for form in forms() {
@@ -229,7 +228,7 @@ enum Epilogue {
 
 #[test]
 fn finished_sums_are_exact() {
-    on_targets(&TARGETS, |bench| {
+    on_every_target(|bench| {
         let mut random = Prng::new(72);
         for (epilogue, widths, in_place) in [
             (Epilogue::Store, [72, 40, 56], false),

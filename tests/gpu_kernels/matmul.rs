@@ -4,7 +4,7 @@
 mod matrix;
 
 use crate::prng::Prng;
-use crate::{Bench, on_targets};
+use crate::{Bench, on_every_target};
 use matrix::{Form, Matrix};
 use mlxrocm::gpu::{Args, DeviceBuffer};
 
@@ -236,7 +236,7 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
         (33, 1000, 11, three),
         (130, 1000, 7, Epilogue::Add),
     ];
-    on_targets(&["gfx942", "gfx1030", "gfx1100", "gfx1201"], |bench| {
+    on_every_target(|bench| {
         let mut random = Prng::new(31);
         for form in Form::ALL {
             for (rows, cols, splits, epilogue) in cases {
