@@ -46,10 +46,10 @@ DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
 template <typename Q, int R, typename F>
 DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
                       const Shared<Q, R> &s, Sums<R> &sums) {
-    constexpr u32 N = Sums<R>::N, GROUPS = 64 / Q::GROUP;
-    const f32x2 *groups = s.groups + block * GROUPS;
+    const f32x2 *groups = s.groups + block * (64 / Q::GROUP);
     const u8 *x = s.x + block * 64 + t * 16;
 #if PLATFORM_NVIDIA
+    constexpr u32 N = Sums<R>::N;
     // Rows of x that do not exist: any row, its products are not used.
     auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
     u32x4 columns[N];
@@ -82,6 +82,7 @@ DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, 
     }
     if constexpr (Q::GROUP == 64) add(c, 0);
 #else
+    (void)g;
     u32 a[4][2];
     UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(codes, i / 2, i % 2);
     GroupScale w[2];
