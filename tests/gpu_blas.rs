@@ -4,45 +4,30 @@
 
 #[path = "support/gpu.rs"]
 mod gpu;
+#[path = "support/on_gpu.rs"]
+mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
 use mlxrocm::gpu::{BlasPolicy, Device};
 use mlxrocm::log;
-use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, Forward, KvType, Model, Slice, Wanted};
+use on_gpu::{TOLERANCE, device, farthest, load};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Tokens of the prompt: more than the rows from which on a BLAS is worth looking for.
 const PROMPT: usize = 130;
-/// How far logits (of about ±3) may be from the CPU's, as in `gpu_model.rs`.
-const TOLERANCE: f32 = 0.03;
 /// Products of many rows of a model of one form with two layers: q, k and v are one, gate and up are one,
 /// and of the last layer only q, k and v are for all rows.
 const PRODUCTS: u64 = 5;
 /// Distinct ones among them.
 const SHAPES: usize = 4;
 
-/// A fresh software GPU of a target, or this machine's GPU.
-fn device(target: &str) -> gpu::Gpu {
-    match gpu::is_real() {
-        true => gpu::gpu(),
-        false => gpu::soft(&format!("devices={target};vram_mib=4096")),
-    }
-}
-
 fn write(folder: &Path, name: &str) -> PathBuf {
     let specs = random_model::all();
     let spec = specs.iter().find(|spec| spec.name.ends_with(name));
     spec.expect(name).write(folder)
-}
-
-fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
-    let options = LoadOptions {
-        device,
-        ..LoadOptions::default()
-    };
-    Model::load(path, &options, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 fn forward(model: &Model) -> Box<dyn Forward> {
@@ -64,17 +49,8 @@ fn last(forward: &mut dyn Forward) -> mlxrocm::Result<Vec<f32>> {
 }
 
 /// The logits by a new state of a model that is loaded on the GPU.
-fn on_gpu(path: &Path) -> Vec<f32> {
+fn logits_on_gpu(path: &Path) -> Vec<f32> {
     last(&mut *forward(&load(path, DeviceChoice::Gpu(0)))).unwrap()
-}
-
-fn farthest(a: &[f32], b: &[f32]) -> f32 {
-    assert_eq!(a.len(), b.len());
-    let difference = |(a, b): (&f32, &f32)| match (a - b).abs() {
-        d if d.is_nan() => f32::INFINITY,
-        d => d,
-    };
-    a.iter().zip(b).map(difference).fold(0.0, f32::max)
 }
 
 /// The lines about a BLAS that `run` logs.
@@ -119,7 +95,7 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
         let expected = last(&mut *forward(&load(&path, DeviceChoice::Cpu))).unwrap();
         let gpu = device(target);
         let device = with_blas(&gpu, BlasPolicy::On);
-        let (got, lines) = logged(|| on_gpu(&path));
+        let (got, lines) = logged(|| logits_on_gpu(&path));
         let farthest = farthest(&got, &expected);
         println!("{name} on {target}: {farthest}, {lines:?}");
         assert!(farthest < TOLERANCE, "{name} on {target}: {farthest}");
@@ -142,17 +118,23 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
 mod soft {
     use super::*;
 
-    #[test]
-    fn without_a_library_or_memory_the_kernels_are_our_own() {
+    /// A model in a folder, a device, and what our own kernels give.
+    fn subject() -> (tempfile::TempDir, PathBuf, gpu::Gpu, Vec<f32>) {
         let folder = tempfile::tempdir().unwrap();
         let path = write(folder.path(), "llama-q4_1.gguf");
         let gpu = device("gfx1100");
-        let own = on_gpu(&path);
+        let own = logits_on_gpu(&path);
+        (folder, path, gpu, own)
+    }
+
+    #[test]
+    fn without_a_library_or_memory_the_kernels_are_our_own() {
+        let (_folder, path, gpu, own) = subject();
         // No library, and one that does not use the driver.
         for library in [None, Some(Path::new("libm.so.6"))] {
             let device = with_blas(&gpu, BlasPolicy::On);
             gpu.set_blas(library);
-            let (got, lines) = logged(|| on_gpu(&path));
+            let (got, lines) = logged(|| logits_on_gpu(&path));
             assert!(got == own, "{library:?}");
             assert_eq!(lines.len(), 1, "{lines:?}");
             assert!(lines[0].contains("our own kernels"), "{lines:?}");
@@ -176,10 +158,7 @@ mod soft {
 
     #[test]
     fn a_library_that_fails_is_not_used_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = write(folder.path(), "llama-q4_1.gguf");
-        let gpu = device("gfx1100");
-        let own = on_gpu(&path);
+        let (_folder, path, gpu, own) = subject();
         for (policy, fault, calls) in [
             (BlasPolicy::On, "blas@3", 3),
             // The first is the timing's.
@@ -205,10 +184,7 @@ mod soft {
 
     #[test]
     fn refused_memory_leaves_our_own_kernels() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = write(folder.path(), "llama-q4_1.gguf");
-        let gpu = device("gfx1100");
-        let own = on_gpu(&path);
+        let (_folder, path, gpu, own) = subject();
         let mut refused = 0;
         for (site, policy, most) in [
             ("alloc", BlasPolicy::On, usize::MAX),
@@ -251,15 +227,12 @@ mod soft {
 
     #[test]
     fn what_was_timed_faster_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = write(folder.path(), "llama-q4_1.gguf");
-        let gpu = device("gfx1100");
-        let own = on_gpu(&path);
+        let (_folder, path, gpu, own) = subject();
         // A device that is opened again, as by another process: its calls.
         let run = || {
             let device = with_blas(&gpu, BlasPolicy::Auto);
             let before = gpu.calls("rocblas_gemm_ex");
-            let got = on_gpu(&path);
+            let got = logits_on_gpu(&path);
             drop(device);
             gpu.clean();
             gpu.no_leaks();

@@ -3,39 +3,19 @@
 
 #[path = "support/gpu.rs"]
 mod gpu;
+#[path = "support/on_gpu.rs"]
+mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{
-    CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
-};
+use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
+use on_gpu::{TOLERANCE, device, farthest, load};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// All targets whose machine code the software GPU runs.
 const TARGETS: [&str; 9] = [
     "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
 ];
-
-/// How far logits of random models (of about ±3) may be from the CPU's: the GPU rounds activations to
-/// f16, and in products of many rows the weights too.
-const TOLERANCE: f32 = 0.03;
-
-/// A fresh software GPU of a target, or this machine's GPU.
-fn device(target: &str) -> gpu::Gpu {
-    match gpu::is_real() {
-        true => gpu::gpu(),
-        false => gpu::soft(&format!("devices={target};vram_mib=4096")),
-    }
-}
-
-fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
-    let options = LoadOptions {
-        device,
-        ..LoadOptions::default()
-    };
-    Model::load(path, &options, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
 
 /// Logits of every token of a prompt, in chunks of these sizes, then of single tokens.
 fn logits(
@@ -81,15 +61,6 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
     assert!(forward.queue(&[slice], &choices).unwrap());
     forward.collect(&mut chosen).unwrap();
     chosen
-}
-
-fn farthest(a: &[f32], b: &[f32]) -> f32 {
-    assert_eq!(a.len(), b.len());
-    let difference = |(a, b): (&f32, &f32)| match (a - b).abs() {
-        d if d.is_nan() => f32::INFINITY,
-        d => d,
-    };
-    a.iter().zip(b).map(difference).fold(0.0, f32::max)
 }
 
 /// Root of the mean square of the differences.

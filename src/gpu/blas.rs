@@ -59,7 +59,7 @@ impl Choice {
 }
 
 /// A BLAS and a stream's handle of it.
-type Opened = (&'static Blas, BlasHandle);
+pub(super) type Opened = (&'static Blas, BlasHandle);
 
 const KEPT: Kept = Kept {
     folder: "blas",

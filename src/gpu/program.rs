@@ -11,7 +11,7 @@ use super::probation;
 use super::stream::Stream;
 use super::uses::{Mark, Uses};
 use super::verdict::Verdict;
-use crate::driver::{Code, ExecutableHandle, Launch, Packed, Product};
+use crate::driver::{ExecutableHandle, Launch, Packed, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -278,7 +278,9 @@ impl Program {
                     .api
                     .executable_launch(*executable, stream.handle())
             };
-            mark = Some(self.queued(stream, code, || "launching a program's graph".into())?);
+            let queued = stream.queued(code, || "launching a program's graph".into())?;
+            self.uses.add(queued);
+            mark = Some(queued);
         }
         Ok(mark)
     }
@@ -287,6 +289,7 @@ impl Program {
         let mut mark = None;
         for node in &self.nodes {
             let queued = self.queue(&node.operation, stream)?;
+            // At once: a later part may fail.
             self.uses.add(queued);
             mark = Some(queued);
         }
@@ -314,13 +317,6 @@ impl Program {
             }
         };
         stream.queued(code, || operation.words())
-    }
-
-    /// Notes one queued part of a run at once: a later part may fail.
-    fn queued(&self, stream: &Stream, code: Code, what: impl FnOnce() -> String) -> Result<Mark> {
-        let mark = stream.queued(code, what)?;
-        self.uses.add(mark);
-        Ok(mark)
     }
 
     /// The executable graphs, built at the first need; `None` if the driver does not build them.

@@ -1,12 +1,13 @@
 //! Streams: queues of device work.
 
 use super::args::Args;
+use super::blas::Opened;
 use super::buffer::{DeviceBuffer, PinnedBuffer};
 use super::device::Device;
 use super::event::{Event, timed_out};
 use super::module::Kernel;
 use super::uses::Mark;
-use crate::driver::{Blas, BlasHandle, Code, EventHandle, Launch, StreamHandle};
+use crate::driver::{Code, EventHandle, Launch, StreamHandle};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -379,7 +380,7 @@ pub(super) struct StreamCore {
     fault: Mutex<Option<Error>>,
     closed: AtomicBool,
     /// Its own handle of a BLAS, whose products are queued here.
-    pub(super) blas: Mutex<Option<(&'static Blas, BlasHandle)>>,
+    pub(super) blas: Mutex<Option<Opened>>,
 }
 
 impl StreamCore {

@@ -1,6 +1,7 @@
 //! What goes before and after a product by a BLAS. Decoded weights: to the bit what the words of
 //! `hip/common/quant.h` say, rounded as block.h rounds, for every form. Finished sums: exact.
 
+use crate::matmul::matrix::code;
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};
 use half::{bf16, f16};
@@ -107,22 +108,6 @@ impl Form {
         }
     }
 
-    fn code(self, unit: &[u8], row: usize, col: usize) -> u32 {
-        let (g, high, in_block) = (row % 8, row / 8, col % 64);
-        let (t, r) = (in_block % 32 / 8, in_block % 8);
-        let (step, i) = (in_block / 32 * 2 + r / 4, r % 4 / 2 * 2 + high);
-        let (lane, pair) = (4 * g + t, (col / 64 * 4 + step) * 4 + i);
-        let (mut plane, mut code, mut shift) = (unit, 0, 0);
-        for bits in self.planes().into_iter().filter(|bits| *bits > 0) {
-            let (word, place) = (pair / (16 / bits), bits * (pair % (16 / bits)));
-            let at = (word / 4 * 32 + lane) * 16 + word % 4 * 4;
-            let word = u32::from_le_bytes(plane[at..at + 4].try_into().unwrap());
-            code |= (word >> (place + 16 * (r % 2)) & ((1 << bits) - 1)) << shift;
-            (plane, shift) = (&plane[self.unit_blocks() * bits * 128..], shift + bits);
-        }
-        code
-    }
-
     /// Scale and bias of a column of the unit.
     fn scale_bias(self, scales: &[u8], row: usize, col: usize) -> (f32, f32) {
         let place = row % 8 * 2 + row / 8;
@@ -158,7 +143,7 @@ impl Form {
 
     /// A weight divided by `BACK`, as block.h rounds it.
     fn weight(self, unit: &[u8], row: usize, col: usize) -> u16 {
-        let code = self.code(unit, row, col);
+        let code = code(unit, self.planes(), self.unit_blocks(), row, col);
         let (scale, bias) = self.scale_bias(&unit[self.code_bytes()..], row, col);
         let (scale, bias) = (scale / BACK, bias / BACK);
         let weight = match self.scales {

@@ -1,7 +1,7 @@
 //! Products of many rows, split and not, against sums of whole numbers, which no order of additions changes:
 //! results are exact. What a kernel must not read or write is poisoned.
 
-mod matrix;
+pub mod matrix;
 
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};

@@ -217,6 +217,7 @@ impl GpuExecutor {
         choices: &[Choice<'_>],
     ) -> Result<()> {
         self.reserve(bucket)?;
+        self.record(bucket)?;
         if self.program(bucket)?.mode().1 == ModeReason::NotJudged {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
@@ -230,28 +231,30 @@ impl GpuExecutor {
             // The BLAS failed. What ran before it does the same again.
             self.programs.retain(|_, program| !program.multiplies());
             self.memory.scratch = None;
+            self.record(bucket)?;
             return self.run_program(bucket);
         }
         ran
     }
 
-    /// A bucket's program, recorded at the first need.
-    fn program(&mut self, bucket: Bucket) -> Result<&Program> {
+    /// Records a bucket's program at the first need.
+    fn record(&mut self, bucket: Bucket) -> Result<()> {
         if !self.programs.contains_key(&bucket) {
             self.prepare_blas(bucket)?;
             let device = &self.weights.device;
             let program = device.record(|encoder| self.recorder(encoder, bucket).record())?;
             self.programs.insert(bucket, program);
         }
+        Ok(())
+    }
+
+    fn program(&self, bucket: Bucket) -> Result<&Program> {
         let program = self.programs.get(&bucket);
         program.ok_or_else(|| Error::Internal("a recorded program is missing".into()))
     }
 
-    fn run_program(&mut self, bucket: Bucket) -> Result<()> {
-        self.program(bucket)?;
-        let Some(program) = self.programs.get(&bucket) else {
-            return Err(Error::Internal("a recorded program is missing".into()));
-        };
+    fn run_program(&self, bucket: Bucket) -> Result<()> {
+        let program = self.program(bucket)?;
         match bucket.rows <= GRAPH_ROWS {
             true => program.run(&self.stream),
             false => program.run_as(&self.stream, ProgramMode::Direct),

@@ -64,6 +64,23 @@ impl Form {
     }
 }
 
+/// The code of row `row` of a tile at column `col` of a unit of so many blocks, whose planes have these bits.
+pub fn code(unit: &[u8], planes: [usize; 2], blocks: usize, row: usize, col: usize) -> u32 {
+    let (g, high, in_block) = (row % 8, row / 8, col % 64);
+    let (t, r) = (in_block % 32 / 8, in_block % 8);
+    let (step, i) = (in_block / 32 * 2 + r / 4, r % 4 / 2 * 2 + high);
+    let (lane, pair) = (4 * g + t, (col / 64 * 4 + step) * 4 + i);
+    let (mut plane, mut code, mut shift) = (unit, 0, 0);
+    for bits in planes.into_iter().filter(|bits| *bits > 0) {
+        let (word, place) = (pair / (16 / bits), bits * (pair % (16 / bits)));
+        let at = (word / 4 * 32 + lane) * 16 + word % 4 * 4;
+        let word = u32::from_le_bytes(plane[at..at + 4].try_into().unwrap());
+        code |= (word >> (place + 16 * (r % 2)) & ((1 << bits) - 1)) << shift;
+        (plane, shift) = (&plane[blocks * bits * 128..], shift + bits);
+    }
+    code
+}
+
 pub struct Matrix {
     form: Form,
     cols: usize,
@@ -109,19 +126,9 @@ impl Matrix {
         let unit_bytes = form.code_bytes() + form.scale_bytes();
         let at = (tile * form.units(self.cols) + block / blocks) * unit_bytes;
         let unit = &self.bytes[at..at + unit_bytes];
-        let (t, r) = (in_block % 32 / 8, in_block % 8);
-        let (step, i) = (in_block / 32 * 2 + r / 4, r % 4 / 2 * 2 + high);
-        let (lane, pair) = (4 * g + t, (block % blocks * 4 + step) * 4 + i);
-        let (mut plane, mut code, mut shift) = (unit, 0, 0);
-        for bits in form.planes().into_iter().filter(|bits| *bits > 0) {
-            let (word, place) = (pair / (16 / bits), bits * (pair % (16 / bits)));
-            let at = (word / 4 * 32 + lane) * 16 + word % 4 * 4;
-            let word = u32::from_le_bytes(plane[at..at + 4].try_into().unwrap());
-            code |= (word >> (place + 16 * (r % 2)) & ((1 << bits) - 1)) << shift;
-            (plane, shift) = (&plane[blocks * bits * 128..], shift + bits);
-        }
-        let q = f64::from(code);
-        let (scales, in_unit) = (&unit[form.code_bytes()..], block % blocks * 64 + in_block);
+        let in_unit = block % blocks * 64 + in_block;
+        let q = f64::from(code(unit, form.planes(), blocks, row, in_unit));
+        let scales = &unit[form.code_bytes()..];
         let f16_at = |at: usize| f16::from_le_bytes([scales[at], scales[at + 1]]).to_f64();
         if form == Form::Min4 {
             let super_at = (g * 2 + high) * 4;
