@@ -11,6 +11,7 @@
 use super::packed::BLOCK;
 use super::shared::SharedVec;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 /// Token rows of a group; a multiple of every level's panel. More rows share the work of unpacking a
 /// tile; a block of them, with its sums, must stay in L1.
@@ -18,6 +19,10 @@ pub const GROUP_ROWS: usize = 132;
 
 /// Blocks of a row that share a scale.
 pub const SPAN: usize = 8;
+
+/// The largest int. The high byte of `int + 128` and the low byte, both signed, are then the int:
+/// `int = 256·high + low`.
+pub const LARGEST: f32 = 32639.0;
 
 /// Whether block `b` of a row of `blocks` is the last of its span.
 #[inline(always)]
@@ -58,7 +63,19 @@ pub struct Activations {
     blocks: usize,
     panel: usize,
     ints: SharedVec<i16>,
+    bytes: SharedVec<Bytes>,
     meta: SharedVec<BlockMeta>,
+}
+
+/// The ints of a block as bytes, in an order that is the SIMD level's own.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Bytes(pub [i8; 2 * BLOCK]);
+
+impl Default for Bytes {
+    fn default() -> Bytes {
+        Bytes([0; 2 * BLOCK])
+    }
 }
 
 /// Where one token row goes. Its elements are interleaved with other rows', so it holds pointers.
@@ -67,6 +84,8 @@ pub struct RowTarget<'a> {
     ints: *mut i16,
     /// The row's first block; block `b` is at `b·meta_stride`.
     meta: *mut BlockMeta,
+    /// The row's first block as bytes, if it is the only row.
+    bytes: Option<NonNull<Bytes>>,
     blocks: usize,
     block_stride: usize,
     pair_stride: usize,
@@ -91,12 +110,22 @@ impl RowTarget<'_> {
             self.meta.add(block * self.meta_stride).write(meta);
         }
     }
+
+    /// Where the block's bytes belong, if the row is the only one.
+    #[inline(always)]
+    pub fn bytes(&mut self, block: usize) -> Option<&mut Bytes> {
+        assert!(block < self.blocks, "outside the row");
+        // SAFETY: as `put`.
+        self.bytes.map(|to| unsafe { to.add(block).as_mut() })
+    }
 }
 
 /// Up to [`GROUP_ROWS`] token rows.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     pub ints: &'a [i16],
+    /// The blocks as bytes, of a single token row whose SIMD level makes them.
+    pub bytes: &'a [Bytes],
     pub meta: &'a [BlockMeta],
     /// Token rows in it.
     pub rows: usize,
@@ -112,6 +141,9 @@ impl Activations {
         self.blocks = cols.div_ceil(BLOCK);
         self.ints.grow(rows * self.blocks * BLOCK);
         self.meta.grow(rows * self.blocks);
+        if rows == 1 {
+            self.bytes.grow(self.blocks);
+        }
     }
 
     /// Groups of token rows.
@@ -131,10 +163,12 @@ impl Activations {
         let rows = self.rows_of(group);
         let first = group * GROUP_ROWS * self.blocks;
         let end = first + rows * self.blocks;
+        let bytes = if self.rows == 1 { self.blocks } else { 0 };
         // SAFETY: by contract.
         unsafe {
             Group {
                 ints: self.ints.read(first * BLOCK..end * BLOCK),
+                bytes: self.bytes.read(0..bytes),
                 meta: self.meta.read(first..end),
                 rows,
                 blocks: self.blocks,
@@ -156,13 +190,17 @@ impl Activations {
         let in_block = panel * self.panel * BLOCK + row % self.panel * 2;
         let (ints, ints_left) = self.ints.from(first * BLOCK + in_block);
         let (meta, meta_left) = self.meta.from(first + row);
+        let (bytes, bytes_left) = self.bytes.from(0);
+        let bytes = NonNull::new(bytes).filter(|_| self.rows == 1);
         let (block_stride, pair_stride) = (rows * BLOCK, panel_rows * 2);
         let last = self.blocks.saturating_sub(1);
         assert!(self.blocks == 0 || ints_left >= last * block_stride + 15 * pair_stride + 2);
         assert!(self.blocks == 0 || meta_left > last * rows);
+        assert!(bytes.is_none() || bytes_left >= self.blocks);
         RowTarget {
             ints,
             meta,
+            bytes,
             blocks: self.blocks,
             block_stride,
             pair_stride,

@@ -5,7 +5,7 @@
 //! key head, so that a page is read once for all of them.
 
 use super::arena::ArenaView;
-use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels};
+use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels, KeysValues};
 use super::kv::{KvCache, KvPlace};
 use super::threads::ThreadPool;
 use crate::step::{self, Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
@@ -333,13 +333,18 @@ impl Attend<'_> {
         let last = (slice.start + unit.to - 1) / PAGE_TOKENS;
         for page in first..=last {
             let base = page * PAGE_TOKENS;
-            // SAFETY: keys and values were written before any query runs, or by this unit; the
-            // kernels suit this CPU.
-            unsafe {
-                let (k, v) = self.cache.page(slice.pages[page], self.step.layer, head);
-                (self.kernels.kv_keys)(self.cache.kv(), k, keys);
-                (self.kernels.kv_values)(self.cache.kv(), v, values);
-            }
+            // SAFETY: keys and values were written before any query runs, or by this unit.
+            let (k, v) = unsafe { self.cache.page(slice.pages[page], self.step.layer, head) };
+            let kv = if self.cache.kv() == KvType::F16 && !in_columns {
+                KeysValues::F16(k, v)
+            } else {
+                // SAFETY: the kernels table was chosen for this CPU.
+                unsafe {
+                    (self.kernels.kv_keys)(self.cache.kv(), k, keys);
+                    (self.kernels.kv_values)(self.cache.kv(), v, values);
+                }
+                KeysValues::F32(keys, values)
+            };
             seen.clear();
             for token in unit.from..unit.to {
                 let position = slice.start + token;
@@ -355,8 +360,7 @@ impl Attend<'_> {
                 let n = ROWS_A_CALL.min(rows - row);
                 let mut operands = AttendPage {
                     q: &q[row * dim..(row + n) * dim],
-                    k: keys,
-                    v: values,
+                    kv,
                     seen: &seen[row..row + n],
                     state: &mut state[row..row + n],
                     out: &mut out[row * dim..(row + n) * dim],

@@ -1,17 +1,20 @@
 //! The matmul step: norm, activation quantization, all products of one input, epilogue.
 //!
-//! One row (decode): every worker prepares the row for itself instead of waiting for another, so a
-//! step is one parallel region. Several rows: panels are prepared in parallel first.
+//! One row (decode, `one_row`): every worker prepares the row for itself instead of waiting for
+//! another, so a step is one parallel region. Several rows: panels are prepared in parallel first.
+
+mod one_row;
 
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
 use super::executor::{CpuMatrix, LogitsPtr};
 use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
-use super::packed::TILE_ROWS;
+use super::packed::{PackedWeight, TILE_ROWS};
 use super::shared::SharedVec;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::{Mutex, RwLock};
+use std::ops::Range;
 
 /// Token rows that one worker prepares at a time.
 const PREPARE_ROWS: usize = 8;
@@ -63,52 +66,59 @@ impl Matmul<'_> {
         shared: &RwLock<Prepared>,
         job: u64,
     ) {
-        if self.rows == 0 {
-            return;
+        match self.rows {
+            0 => {}
+            1 => self.one_row(pool, scratch, job),
+            _ => self.several_rows(pool, scratch, &mut shared.write()),
         }
-        let shared = if self.rows == 1 {
-            None
-        } else {
-            let mut prepared = shared.write();
-            self.reset(&mut prepared);
-            let prepared_view = &*prepared;
-            pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
-                let normed = &mut scratch[worker].lock().normed;
-                let first = chunk * PREPARE_ROWS;
-                for row in first..(first + PREPARE_ROWS).min(self.rows) {
-                    self.prepare(prepared_view, row, normed);
-                }
-            });
-            drop(prepared);
-            Some(shared.read())
-        };
-        // SwiGLU takes tile i of both products at once; else the products' tiles in a row.
-        let counted = match self.epilogue {
+    }
+
+    /// The products whose tiles are counted: SwiGLU takes tile i of both products at once, else the
+    /// products' tiles are in a row.
+    fn counted(&self) -> &[Product] {
+        match self.epilogue {
             Epilogue::SwiGlu => &self.products[..1],
             _ => self.products,
-        };
-        let tiles: usize = counted.iter().map(|p| self.matrix(p).tiles()).sum();
+        }
+    }
+
+    /// The product and the tile in it of a counted tile.
+    fn place(&self, index: usize) -> (&Product, usize) {
+        let mut rest = index;
+        for product in self.counted() {
+            let tiles = self.matrix(product).tiles();
+            if rest < tiles {
+                return (product, rest);
+            }
+            rest -= tiles;
+        }
+        panic!("tile {index} is outside the products");
+    }
+
+    fn several_rows(
+        &self,
+        pool: &mut ThreadPool,
+        scratch: &[Mutex<MatmulScratch>],
+        prepared: &mut Prepared,
+    ) {
+        self.reset(prepared);
+        let prepared = &*prepared;
+        pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
+            let normed = &mut scratch[worker].lock().normed;
+            let first = chunk * PREPARE_ROWS;
+            for row in first..(first + PREPARE_ROWS).min(self.rows) {
+                self.prepare(prepared, row, normed);
+            }
+        });
+        let tiles: usize = self.counted().iter().map(|p| self.matrix(p).tiles()).sum();
         // Several chunks a worker, so that a late or slow one does not hold up the others: the time
-        // of one chunk is what they wait for each other. Of several rows, fewer: a chunk's tiles
+        // of one chunk is what they wait for each other. Of many rows, fewer: a chunk's tiles
         // share the rows in L2.
         let chunks = pool.threads() * if self.rows < 6 { 16 } else { 6 };
         let per_chunk = tiles.div_ceil(chunks).max(1);
         pool.run(tiles.div_ceil(per_chunk), &|worker, chunk| {
-            let scratch = &mut *scratch[worker].lock();
             let range = chunk * per_chunk..((chunk + 1) * per_chunk).min(tiles);
-            match &shared {
-                Some(prepared) => self.tiles(counted, range, prepared, scratch),
-                None => {
-                    let mut own = std::mem::take(&mut scratch.own);
-                    if own.job != job {
-                        self.reset(&mut own);
-                        self.prepare(&own, 0, &mut scratch.normed);
-                        own.job = job;
-                    }
-                    self.tiles(counted, range, &own, scratch);
-                    scratch.own = own;
-                }
-            }
+            self.tiles(range, prepared, &mut scratch[worker].lock());
         });
     }
 
@@ -149,39 +159,21 @@ impl Matmul<'_> {
         }
     }
 
-    fn tiles(
-        &self,
-        counted: &[Product],
-        range: std::ops::Range<usize>,
-        x: &Prepared,
-        scratch: &mut MatmulScratch,
-    ) {
+    fn tiles(&self, range: Range<usize>, x: &Prepared, scratch: &mut MatmulScratch) {
         let [mut first, mut second] = std::mem::take(&mut scratch.results);
         for index in 0..x.quantized.groups() {
             // SAFETY: all rows were prepared before this job began.
             let group = unsafe { x.quantized.group(index) };
             first.resize(group.rows, [0.0; TILE_ROWS]);
             let first_row = index * GROUP_ROWS;
-            let (mut product, mut start) = (0, 0);
             for index in range.clone() {
-                while index - start >= self.matrix(&counted[product]).tiles() {
-                    start += self.matrix(&counted[product]).tiles();
-                    product += 1;
-                }
-                let p = &counted[product];
-                let tile = index - start;
-                self.tile(p, tile, x, &group, first_row, scratch, &mut first);
+                let (p, tile) = self.place(index);
+                self.tile(p, tile, x, &group, first_row, &mut scratch.tile, &mut first);
                 if self.epilogue == Epilogue::SwiGlu {
                     second.resize(group.rows, [0.0; TILE_ROWS]);
-                    self.tile(
-                        &self.products[1],
-                        tile,
-                        x,
-                        &group,
-                        first_row,
-                        scratch,
-                        &mut second,
-                    );
+                    let up = &self.products[1];
+                    let to = &mut second;
+                    self.tile(up, tile, x, &group, first_row, &mut scratch.tile, to);
                     let (gate, up) = (first.as_flattened_mut(), second.as_flattened());
                     // SAFETY: the kernels table was chosen for this CPU.
                     unsafe { (self.kernels.swiglu)(gate, up) };
@@ -201,19 +193,14 @@ impl Matmul<'_> {
         x: &Prepared,
         group: &Group<'_>,
         first_row: usize,
-        scratch: &mut MatmulScratch,
+        scratch: &mut TileScratch,
         out: &mut [[f32; TILE_ROWS]],
     ) {
         match self.matrix(product) {
             CpuMatrix::Packed(weight) => {
-                let (section, codes) = weight.tile(tile);
-                let operands = Tile {
-                    form: weight.form,
-                    section,
-                    codes,
-                };
+                let tile = operands(weight, tile);
                 // SAFETY: the kernels table was chosen for this CPU.
-                unsafe { (self.kernels.matmul_tile)(&operands, group, &mut scratch.tile, out) };
+                unsafe { (self.kernels.matmul_tile)(&tile, group, scratch, out) };
             }
             CpuMatrix::Dense(weight) => {
                 let first = tile * TILE_ROWS;
@@ -233,6 +220,10 @@ impl Matmul<'_> {
                 }
             }
         }
+        self.add_bias(product, tile, out);
+    }
+
+    fn add_bias(&self, product: &Product, tile: usize, out: &mut [[f32; TILE_ROWS]]) {
         if let Some(bias) = product.bias {
             let bias = &self.vectors[bias.0][tile * TILE_ROWS..];
             for out in out {
@@ -266,6 +257,16 @@ impl Matmul<'_> {
                 put(out, values, residual);
             }
         }
+    }
+}
+
+/// A tile as the kernels take it.
+fn operands(weight: &PackedWeight, tile: usize) -> Tile<'_> {
+    let (section, codes) = weight.tile(tile);
+    Tile {
+        form: weight.form,
+        section,
+        codes,
     }
 }
 

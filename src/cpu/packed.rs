@@ -75,6 +75,7 @@ impl Buffer {
     }
 
     /// The bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `start` is valid for `len` initialised bytes.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
@@ -210,6 +211,7 @@ impl PackedWeight {
     }
 
     /// The scale section and the codes of a tile.
+    #[inline]
     pub fn tile(&self, tile: usize) -> (&[u8], &[u8]) {
         let start = self.offset + tile * self.layout.tile_bytes;
         self.buffer.as_slice()[start..start + self.layout.tile_bytes]

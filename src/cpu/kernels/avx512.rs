@@ -1,32 +1,20 @@
 //! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
 //! everything else is the AVX2 form.
 
-use super::avx2::{self, EXPANDED, Part, STORED_F16, ZERO_F16};
-use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
+use super::avx2::{self, EXPANDED, Part, STORED_F16, ZERO_F16, for_pairs, of_form, scales_of};
+use super::{Kernels, STREAMS, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
 use crate::cpu::activations::{BlockMeta, Group, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{ScalarType, ScaleForm};
+use crate::formats::ScaleForm;
 use std::arch::x86_64::*;
 
 pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx512,
     panel: 12,
     matmul_tile,
+    row_tiles,
     ..avx2::KERNELS
 };
-
-/// Bytes ahead of the codes in use that `one` asks for.
-const PREFETCH: usize = 2048;
-
-/// Repeats a body for the 16 pairs of a block with a literal index, so that shifts are immediates.
-macro_rules! for_pairs {
-    ($from:expr, $to:expr, $j:ident, $body:block) => {
-        for_pairs!(@ $from, $to, $j, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
-    };
-    (@ $from:expr, $to:expr, $j:ident, $body:block, $($n:literal)*) => {
-        $({ const $j: usize = $n; if ($from..$to).contains(&$j) $body })*
-    };
-}
 
 /// Pair `J` of one plane for 16 lanes.
 macro_rules! plane_pair {
@@ -71,45 +59,34 @@ fn matmul_tile(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let direct = match tile.form.scale {
-        ScaleForm::Stored(ScalarType::F16) if tile.form.group == BLOCK => STORED_F16,
-        ScaleForm::Zero(ScalarType::F16, _) if tile.form.group == BLOCK => ZERO_F16,
-        _ => EXPANDED,
-    };
-    let one_row = x.rows == 1;
     let parts = scratch.parts(tile, x);
-    let scales = &mut *parts.scales;
-    if !one_row || direct == EXPANDED {
-        avx2::expand_scales(tile.form, tile.section, scales);
-    }
-    match (tile.form.bits, one_row, tile.halves(), direct) {
-        (4, true, _, STORED_F16) => one::<4, false, STORED_F16>(tile, scales, x, out),
-        (5, true, _, STORED_F16) => one::<5, false, STORED_F16>(tile, scales, x, out),
-        (4, true, _, ZERO_F16) => one::<4, false, ZERO_F16>(tile, scales, x, out),
-        (5, true, _, ZERO_F16) => one::<5, false, ZERO_F16>(tile, scales, x, out),
-        (8, true, _, ZERO_F16) => one::<8, false, ZERO_F16>(tile, scales, x, out),
-        (bits, true, halves, direct) => {
-            if direct != EXPANDED {
-                avx2::expand_scales(tile.form, tile.section, scales);
-            }
-            match (bits, halves) {
-                (2, false) => one::<2, false, EXPANDED>(tile, scales, x, out),
-                (2, true) => one::<2, true, EXPANDED>(tile, scales, x, out),
-                (3, false) => one::<3, false, EXPANDED>(tile, scales, x, out),
-                (3, true) => one::<3, true, EXPANDED>(tile, scales, x, out),
-                (4, _) => one::<4, false, EXPANDED>(tile, scales, x, out),
-                (5, _) => one::<5, false, EXPANDED>(tile, scales, x, out),
-                (6, false) => one::<6, false, EXPANDED>(tile, scales, x, out),
-                (6, true) => one::<6, true, EXPANDED>(tile, scales, x, out),
-                _ => one::<8, false, EXPANDED>(tile, scales, x, out),
-            }
-        }
-        (2, ..) => several::<2>(tile, parts, x, out),
-        (3, ..) => several::<3>(tile, parts, x, out),
-        (4, ..) => several::<4>(tile, parts, x, out),
-        (5, ..) => several::<5>(tile, parts, x, out),
-        (6, ..) => several::<6>(tile, parts, x, out),
+    avx2::expand_scales(tile.form, tile.section, parts.scales);
+    match tile.form.bits {
+        2 => several::<2>(tile, parts, x, out),
+        3 => several::<3>(tile, parts, x, out),
+        4 => several::<4>(tile, parts, x, out),
+        5 => several::<5>(tile, parts, x, out),
+        6 => several::<6>(tile, parts, x, out),
         _ => several::<8>(tile, parts, x, out),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
+fn row_tiles(
+    tiles: &[Tile<'_>],
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let mut rest = tiles;
+    let mut out = out;
+    while let [first, ..] = rest {
+        let same = rest.iter().take_while(|t| t.form == first.form).count();
+        let (tiles, others) = rest.split_at(same.min(STREAMS));
+        let (to, other_rows) = out.split_at_mut(tiles.len());
+        let scales = avx2::expanded(tiles, x, scratch);
+        of_form!(first.form, one, (tiles, scales, x, to));
+        (rest, out) = (others, other_rows);
     }
 }
 
@@ -121,81 +98,96 @@ fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32) -> _
     _mm512_fmadd_ps(_mm512_cvtepi32_ps(ints), scale, acc)
 }
 
-/// One token row (decode): codes unpacked in registers.
+/// One token row (decode): codes unpacked in registers, a block of each tile in turn.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
-    tile: &Tile<'_>,
+    tiles: &[Tile<'_>],
     scales: &[ScaleEntry],
     x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
     let blocks = x.blocks;
     let entries = if HALVES { 2 } else { 1 };
-    assert!(tile.codes.len() >= blocks * BITS * 64 && x.ints.len() >= blocks * BLOCK);
-    assert!(SCALES != EXPANDED || scales.len() >= blocks * entries);
-    assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
-    assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
-    let zero = match tile.form.scale {
-        ScaleForm::Zero(_, zero) => -f32::from(zero),
-        _ => 0.0,
-    };
-    let mut total = _mm512_setzero_ps();
+    assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
+    assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
+    assert!(SCALES != EXPANDED || scales.len() >= tiles.len() * blocks * entries);
+    let mut zero = 0.0;
+    for tile in tiles {
+        assert!(tile.codes.len() >= blocks * BITS * 64);
+        assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+        assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+        if let ScaleForm::Zero(_, z) = tile.form.scale {
+            zero = -f32::from(z);
+        }
+    }
+    let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
+    let mut total = [_mm512_setzero_ps(); STREAMS];
     let mut acc = total;
     for b in 0..blocks {
-        // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point anywhere.
-        unsafe {
-            let codes = tile.codes.as_ptr().add(b * BITS * 64);
-            for line in 0..BITS {
-                _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(PREFETCH + line * 64).cast());
+        for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
+            // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point
+            // anywhere.
+            unsafe {
+                let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
+                let meta = x.meta.get_unchecked(b);
+                let codes = tile.codes.as_ptr().add(b * BITS * 64);
+                for line in 0..BITS {
+                    _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(ahead + line * 64).cast());
+                }
+                for half in 0..entries {
+                    let (from, to) = if HALVES {
+                        (half * 8, half * 8 + 8)
+                    } else {
+                        (0, 16)
+                    };
+                    // Two chains hide the latency of the multiply-add.
+                    let mut ints = [_mm512_setzero_si512(); 2];
+                    for_pairs!(from, to, J, {
+                        let x = _mm512_set1_epi32(x_pairs.add(J).read_unaligned());
+                        let pair = code_pair!(BITS, codes, J);
+                        ints[J % 2] = _mm512_dpwssd_epi32(ints[J % 2], pair, x);
+                    });
+                    let sum = match (HALVES, half) {
+                        (false, _) => meta.sum,
+                        (true, 0) => meta.sum_low,
+                        (true, _) => meta.sum_high,
+                    };
+                    let halves = |at: usize| {
+                        let at = tile.section.as_ptr().add(at);
+                        _mm512_cvtph_ps(_mm256_loadu_si256(at.cast()))
+                    };
+                    let (scale, bias) = match SCALES {
+                        STORED_F16 => (halves(b * 64), halves(b * 64 + 32)),
+                        ZERO_F16 => {
+                            let scale = halves(b * 32);
+                            (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
+                        }
+                        _ => {
+                            let [scale, bias] =
+                                scales.get_unchecked((t * blocks + b) * entries + half);
+                            (
+                                _mm512_loadu_ps(scale.as_ptr()),
+                                _mm512_loadu_ps(bias.as_ptr()),
+                            )
+                        }
+                    };
+                    let ints = _mm512_add_epi32(ints[0], ints[1]);
+                    *acc = flush(*acc, ints, scale, bias, sum);
+                }
             }
-            let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
-            let meta = x.meta.get_unchecked(b);
-            for half in 0..entries {
-                let (from, to) = if HALVES {
-                    (half * 8, half * 8 + 8)
-                } else {
-                    (0, 16)
-                };
-                // Two chains hide the latency of the multiply-add.
-                let mut ints = [_mm512_setzero_si512(); 2];
-                for_pairs!(from, to, J, {
-                    let x = _mm512_set1_epi32(x_pairs.add(J).read_unaligned());
-                    ints[J % 2] = _mm512_dpwssd_epi32(ints[J % 2], code_pair!(BITS, codes, J), x);
-                });
-                let sum = match (HALVES, half) {
-                    (false, _) => meta.sum,
-                    (true, 0) => meta.sum_low,
-                    (true, _) => meta.sum_high,
-                };
-                let half_row = |at: usize| {
-                    let bytes = tile.section.as_ptr().add(at);
-                    _mm512_cvtph_ps(_mm256_loadu_si256(bytes.cast()))
-                };
-                let (scale, bias) = match SCALES {
-                    STORED_F16 => (half_row(b * 64), half_row(b * 64 + 32)),
-                    ZERO_F16 => {
-                        let scale = half_row(b * 32);
-                        (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
-                    }
-                    _ => {
-                        let [scale, bias] = scales.get_unchecked(b * entries + half);
-                        (
-                            _mm512_loadu_ps(scale.as_ptr()),
-                            _mm512_loadu_ps(bias.as_ptr()),
-                        )
-                    }
-                };
-                let ints = _mm512_add_epi32(ints[0], ints[1]);
-                acc = flush(acc, ints, scale, bias, sum);
-            }
-            if ends_span(b, blocks) {
-                total = _mm512_fmadd_ps(acc, _mm512_set1_ps(meta.scale), total);
-                acc = _mm512_setzero_ps();
+        }
+        if ends_span(b, blocks) {
+            let scale = _mm512_set1_ps(x.meta[b].scale);
+            for (total, acc) in total.iter_mut().zip(&mut acc) {
+                *total = _mm512_fmadd_ps(*acc, scale, *total);
+                *acc = _mm512_setzero_ps();
             }
         }
     }
-    // SAFETY: `out` has one row of 16.
-    unsafe { _mm512_storeu_ps(out[0].as_mut_ptr(), total) };
+    for (total, out) in total.iter().zip(out) {
+        // SAFETY: rows of 16.
+        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), *total) };
+    }
 }
 
 /// Several token rows: each block is unpacked once and used by all of them.

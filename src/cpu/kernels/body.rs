@@ -1,7 +1,7 @@
 //! Kernel bodies in plain Rust that the compiler vectorises for each SIMD level: every level calls
 //! them from functions with its target features on.
 
-use super::AttendPage;
+use super::{AttendPage, KeysValues};
 use crate::step::PAGE_TOKENS;
 
 /// Lanes of the explicit accumulators: two AVX-512 vectors, four AVX2 ones.
@@ -76,15 +76,16 @@ pub fn swiglu<const F: bool>(gate: &mut [f32], up: &[f32]) {
     }
 }
 
-/// The two inner products of attention, of one SIMD level, for `R` query rows.
-pub trait PageProducts {
+/// The two inner products of attention, of one SIMD level, for `R` query rows and keys and values of
+/// `T`: f32 or u16, the bits of f16.
+pub trait PageProducts<T> {
     /// `scores[r][t] = Σ_d q[r][d]·k[d][t]` for the 16 tokens from `t`.
     ///
     /// # Safety
     /// `q` `[R][dim]`, `k` `[dim][PAGE_TOKENS]`, `t + 16 ≤ PAGE_TOKENS`.
     unsafe fn scores<const R: usize>(
         q: *const f32,
-        k: *const f32,
+        k: *const T,
         dim: usize,
         t: usize,
         scores: &mut [[f32; PAGE_TOKENS]; R],
@@ -96,7 +97,7 @@ pub trait PageProducts {
     /// `out` `[R][dim]`, `v` `[PAGE_TOKENS][dim]`, `d + 16 ≤ dim`, `last ≤ PAGE_TOKENS`.
     unsafe fn values<const R: usize>(
         p: &[[f32; PAGE_TOKENS]; R],
-        v: *const f32,
+        v: *const T,
         dim: usize,
         d: usize,
         last: usize,
@@ -110,30 +111,44 @@ pub trait PageProducts {
 /// For each row `r` over the tokens `t` it sees: `s = q·k_t`, `m' = max(m, s)`,
 /// `out = out·e^(m−m') + Σ e^(s−m')·v_t`, `sum = sum·e^(m−m') + Σ e^(s−m')`.
 #[inline(always)]
-pub fn attend_page<const F: bool, P: PageProducts>(page: &mut AttendPage<'_>) {
-    match page.state.len() {
-        1 => attend_rows::<F, P, 1>(page),
-        2 => attend_rows::<F, P, 2>(page),
-        3 => attend_rows::<F, P, 3>(page),
-        4 => attend_rows::<F, P, 4>(page),
-        5 => attend_rows::<F, P, 5>(page),
-        _ => attend_rows::<F, P, 6>(page),
+pub fn attend_page<const F: bool, P: PageProducts<f32> + PageProducts<u16>>(
+    page: &mut AttendPage<'_>,
+) {
+    match page.kv {
+        KeysValues::F32(k, v) => attend::<F, P, f32>(page, k, v),
+        KeysValues::F16(k, v) => attend::<F, P, u16>(page, k, v),
     }
 }
 
 #[inline(always)]
-fn attend_rows<const F: bool, P: PageProducts, const R: usize>(page: &mut AttendPage<'_>) {
+fn attend<const F: bool, P: PageProducts<T>, T>(page: &mut AttendPage<'_>, k: &[T], v: &[T]) {
+    match page.state.len() {
+        1 => attend_rows::<F, P, T, 1>(page, k, v),
+        2 => attend_rows::<F, P, T, 2>(page, k, v),
+        3 => attend_rows::<F, P, T, 3>(page, k, v),
+        4 => attend_rows::<F, P, T, 4>(page, k, v),
+        5 => attend_rows::<F, P, T, 5>(page, k, v),
+        _ => attend_rows::<F, P, T, 6>(page, k, v),
+    }
+}
+
+#[inline(always)]
+fn attend_rows<const F: bool, P: PageProducts<T>, T, const R: usize>(
+    page: &mut AttendPage<'_>,
+    k: &[T],
+    v: &[T],
+) {
     const STEP: usize = 16;
     const N: usize = PAGE_TOKENS;
     let dim = page.q.len() / R;
     let last = page.seen.iter().map(|s| s.1).max().unwrap_or(0);
     assert!(page.q.len() >= R * dim && page.out.len() >= R * dim && dim.is_multiple_of(STEP));
-    assert!(page.k.len() >= dim * N && page.v.len() >= dim * N && last <= N);
+    assert!(k.len() >= dim * N && v.len() >= dim * N && last <= N);
     assert!(page.seen.len() >= R && page.state.len() >= R);
     let mut scores = [[0.0f32; N]; R];
     for t in (0..last).step_by(STEP) {
         // SAFETY: the lengths asserted above.
-        unsafe { P::scores(page.q.as_ptr(), page.k.as_ptr(), dim, t, &mut scores) };
+        unsafe { P::scores(page.q.as_ptr(), k.as_ptr(), dim, t, &mut scores) };
     }
     let mut keep = [1.0f32; R];
     for r in 0..R {
@@ -164,7 +179,7 @@ fn attend_rows<const F: bool, P: PageProducts, const R: usize>(page: &mut Attend
         page.state[r] = (max, fma::<F>(old_sum, keep[r], sum(row)));
     }
     for d in (0..dim).step_by(STEP) {
-        let (v, out) = (page.v.as_ptr(), page.out.as_mut_ptr());
+        let (v, out) = (v.as_ptr(), page.out.as_mut_ptr());
         // SAFETY: the lengths asserted above.
         unsafe { P::values(&scores, v, dim, d, last, &keep, out) };
     }

@@ -17,7 +17,7 @@ mod tests;
 
 use super::activations::{Group, RowTarget};
 use super::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{GroupForm, ScalarType};
+use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use crate::step::KvType;
 pub use columns::{COLUMNS, Column};
 pub use kv::KvGroup;
@@ -59,13 +59,32 @@ pub struct Tile<'a> {
 }
 
 impl Tile<'_> {
+    /// No rows, no columns.
+    pub const EMPTY: Tile<'static> = Tile {
+        form: GroupForm {
+            bits: 4,
+            group: BLOCK,
+            scale: ScaleForm::Stored(ScalarType::F16),
+        },
+        section: &[],
+        codes: &[],
+    };
+
     /// Groups of 16 columns: two scale entries a block.
     pub fn halves(&self) -> bool {
         self.form.group < BLOCK
     }
+
+    /// Scale entries for the columns of `x`.
+    fn entries(&self, x: &Group<'_>) -> usize {
+        x.blocks * if self.halves() { 2 } else { 1 }
+    }
 }
 
-/// What `matmul_tile` needs of memory, kept between calls.
+/// The most tiles that `row_tiles` multiplies at once, each from a stream of its own through memory.
+pub const STREAMS: usize = 4;
+
+/// What the products need of memory, kept between calls.
 #[derive(Default)]
 pub struct TileScratch {
     scales: Vec<ScaleEntry>,
@@ -82,12 +101,18 @@ struct TileParts<'a> {
 }
 
 impl TileScratch {
-    /// Room for a tile's product with a group.
-    fn parts(&mut self, tile: &Tile<'_>, x: &Group<'_>) -> TileParts<'_> {
-        let entries = x.blocks * if tile.halves() { 2 } else { 1 };
+    /// Room for scales.
+    fn scales(&mut self, entries: usize) -> &mut [ScaleEntry] {
         if self.scales.len() < entries {
             self.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
         }
+        &mut self.scales[..entries]
+    }
+
+    /// Room for a tile's product with a group.
+    fn parts(&mut self, tile: &Tile<'_>, x: &Group<'_>) -> TileParts<'_> {
+        let entries = tile.entries(x);
+        self.scales(entries);
         if self.sums.len() < x.rows {
             self.sums.resize(x.rows, [0.0; TILE_ROWS]);
         }
@@ -128,7 +153,11 @@ pub struct Kernels {
     /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the group.
     pub matmul_tile:
         unsafe fn(&Tile<'_>, &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
-    /// The same for dense weights and f32 rows `x[rows][cols]`.
+    /// `out[i][lane] = Σ_k w[lane][k]·x[k]` for tile `i` and the group's only row: up to [`STREAMS`]
+    /// tiles. The same bits as `matmul_tile` gives.
+    pub row_tiles:
+        unsafe fn(&[Tile<'_>], &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
+    /// The same as `matmul_tile` for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
@@ -148,14 +177,19 @@ pub struct Kernels {
     pub attend_columns: unsafe fn(&mut AttendColumns<'_>),
 }
 
+/// Keys `[head_dim][PAGE_TOKENS]` and values `[PAGE_TOKENS][head_dim]` of a page.
+#[derive(Clone, Copy)]
+pub enum KeysValues<'a> {
+    F32(&'a [f32], &'a [f32]),
+    /// f16 bits: a page as an f16 cache has it.
+    F16(&'a [u16], &'a [u16]),
+}
+
 /// Operands of one page of attention.
 pub struct AttendPage<'a> {
     /// Query rows `[rows][head_dim]`, scaled.
     pub q: &'a [f32],
-    /// Keys `[head_dim][PAGE_TOKENS]`.
-    pub k: &'a [f32],
-    /// Values `[PAGE_TOKENS][head_dim]`.
-    pub v: &'a [f32],
+    pub kv: KeysValues<'a>,
     /// For each row the tokens of this page it sees, as a range.
     pub seen: &'a [(usize, usize)],
     /// Running maximum and sum of each row.

@@ -6,7 +6,7 @@ use super::{
     columns::{self, Column},
     kv,
 };
-use crate::cpu::activations::{BlockMeta, Group, RowTarget, SPAN, ends_span};
+use crate::cpu::activations::{BlockMeta, Group, LARGEST, RowTarget, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use crate::step::PAGE_TOKENS;
@@ -17,6 +17,7 @@ pub static KERNELS: Kernels = Kernels {
     panel: 4,
     quantize_row,
     matmul_tile,
+    row_tiles,
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
@@ -28,14 +29,14 @@ pub static KERNELS: Kernels = Kernels {
     attend_columns,
 };
 
-/// `scale = max|x| / 32767` per span, ints rounded to nearest even. A span with a NaN or an
+/// `scale = max|x| / LARGEST` per span, ints rounded to nearest even. A span with a NaN or an
 /// infinity gets a NaN scale, so that it shows in every output.
 fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
     for (s, span) in x.chunks(SPAN * BLOCK).enumerate() {
         let max = span.iter().fold(0.0f32, |m, v| m.max(v.abs()));
         let poison: f32 = span.iter().map(|v| v * 0.0).sum();
-        let inverse = if max > 0.0 { 32767.0 / max } else { 0.0 };
-        let scale = max / 32767.0 + poison;
+        let inverse = if max > 0.0 { LARGEST / max } else { 0.0 };
+        let scale = max / LARGEST + poison;
         for (b, block) in span.chunks(BLOCK).enumerate() {
             let mut pairs = [0u32; BLOCK / 2];
             let mut halves = [0i32; 2];
@@ -184,6 +185,17 @@ fn matmul_tile(
     }
 }
 
+fn row_tiles(
+    tiles: &[Tile<'_>],
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    for (tile, out) in tiles.iter().zip(out) {
+        matmul_tile(tile, x, scratch, std::slice::from_mut(out));
+    }
+}
+
 fn dense_tile(tile: &DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]) {
     for (x, out) in x.chunks_exact(tile.cols).zip(out) {
         *out = [0.0; TILE_ROWS];
@@ -257,10 +269,27 @@ impl columns::ColumnProducts for Plain {
     }
 }
 
-impl body::PageProducts for Plain {
+/// What a page is made of.
+trait Number: Copy {
+    fn wide(self) -> f32;
+}
+
+impl Number for f32 {
+    fn wide(self) -> f32 {
+        self
+    }
+}
+
+impl Number for u16 {
+    fn wide(self) -> f32 {
+        f16::from_bits(self).to_f32()
+    }
+}
+
+impl<T: Number> body::PageProducts<T> for Plain {
     unsafe fn scores<const R: usize>(
         q: *const f32,
-        k: *const f32,
+        k: *const T,
         dim: usize,
         t: usize,
         scores: &mut [[f32; PAGE_TOKENS]; R],
@@ -270,7 +299,9 @@ impl body::PageProducts for Plain {
             for d in 0..dim {
                 for (i, score) in row[t..t + 16].iter_mut().enumerate() {
                     // SAFETY: by contract.
-                    *score += unsafe { *q.add(r * dim + d) * *k.add(d * PAGE_TOKENS + t + i) };
+                    let k = unsafe { (*k.add(d * PAGE_TOKENS + t + i)).wide() };
+                    // SAFETY: as above.
+                    *score += unsafe { *q.add(r * dim + d) } * k;
                 }
             }
         }
@@ -278,7 +309,7 @@ impl body::PageProducts for Plain {
 
     unsafe fn values<const R: usize>(
         p: &[[f32; PAGE_TOKENS]; R],
-        v: *const f32,
+        v: *const T,
         dim: usize,
         d: usize,
         last: usize,
@@ -292,7 +323,7 @@ impl body::PageProducts for Plain {
                     let out = out.add(r * dim + i);
                     *out *= keep[r];
                     for (t, p) in row[..last].iter().enumerate() {
-                        *out += p * *v.add(t * dim + i);
+                        *out += p * (*v.add(t * dim + i)).wide();
                     }
                 }
             }

@@ -146,6 +146,31 @@ fn product(kernels: &Kernels, weight: &PackedWeight, x: &[f32], rows: usize) -> 
     results
 }
 
+/// Tiles of any forms times one row.
+fn row_products(kernels: &Kernels, weights: &[PackedWeight], x: &[f32]) -> Vec<[f32; 16]> {
+    let mut activations = Activations::default();
+    activations.reset(1, x.len(), kernels.panel);
+    let tiles: Vec<Tile<'_>> = weights
+        .iter()
+        .map(|weight| {
+            let (section, codes) = weight.tile(0);
+            Tile {
+                form: weight.form,
+                section,
+                codes,
+            }
+        })
+        .collect();
+    let mut out = vec![[f32::NAN; 16]; tiles.len()];
+    // SAFETY: `kernels` comes from `available`; there is one row.
+    unsafe {
+        (kernels.quantize_row)(x, activations.row_target(0));
+        let (group, scratch) = (activations.group(0), &mut TileScratch::default());
+        (kernels.row_tiles)(&tiles, &group, scratch, &mut out);
+    }
+    out
+}
+
 /// Weight rows, columns and token rows of products. Of the columns: whole spans of activations that
 /// share a scale, a last span of two blocks, of one block, less than a span.
 const SIZES: [(usize, usize, usize); 7] = [
@@ -197,7 +222,8 @@ fn quantized_products_of_every_form() {
                 }
                 // The same bits alone as in a batch, at every place in panels and groups.
                 for row in [0, rows / 2, rows - 1] {
-                    let alone = product(kernels, &weight, &x[row * cols..(row + 1) * cols], 1);
+                    let x = &x[row * cols..(row + 1) * cols];
+                    let alone = row_products(kernels, std::slice::from_ref(&weight), x);
                     let bits =
                         |v: &[f32; 16]| v[..lanes].iter().map(|f| f.to_bits()).collect::<Vec<_>>();
                     assert_eq!(
@@ -212,6 +238,90 @@ fn quantized_products_of_every_form() {
     }
     // One size must span two groups.
     const { assert!(GROUP_ROWS < 135) };
+}
+
+#[test]
+fn tiles_of_one_row_together() {
+    let seed = seed();
+    let mut random = Random(seed);
+    let forms = forms();
+    for count in 1..=9 {
+        for mixed in [false, true] {
+            // Now and then another form among them.
+            let mut form = forms[random.next() as usize % forms.len()];
+            let weights: Vec<PackedWeight> = (0..count)
+                .map(|_| {
+                    if mixed && random.next().is_multiple_of(3) {
+                        form = forms[random.next() as usize % forms.len()];
+                    }
+                    let rows: Vec<RowGroups> = (0..16)
+                        .map(|_| random_row(form, 512, &mut random))
+                        .collect();
+                    pack_one_for_tests(form, 512, &rows)
+                })
+                .collect();
+            let x = random.vector(512);
+            for kernels in available() {
+                let out = row_products(kernels, &weights, &x);
+                for (i, weight) in weights.iter().enumerate() {
+                    let alone = product(kernels, weight, &x, 1)[0];
+                    assert_eq!(
+                        out[i].map(f32::to_bits),
+                        alone.map(f32::to_bits),
+                        "seed {seed}, {:?}: tile {i} of {count}, {:?}",
+                        kernels.level,
+                        weight.form
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The largest ints, all of one sign and in turn, by the largest codes: sums of bytes are close to 16
+/// bits then.
+#[test]
+fn largest_activations_and_codes() {
+    for form in forms() {
+        let cols = 256;
+        let groups: Vec<RowGroups> = (0..16)
+            .map(|_| {
+                let mut row = random_row(form, cols, &mut Random(1));
+                row.codes.fill(((1u16 << form.bits) - 1) as u8);
+                row
+            })
+            .collect();
+        let weight = pack_one_for_tests(form, cols, &groups);
+        let w = weights(form, &groups[0]);
+        // 32639 and what lies next to the borders of a byte.
+        for ints in [
+            [32639.0, 32639.0],
+            [-32639.0, -32639.0],
+            [32639.0, -32639.0],
+            [32512.0, 127.0],
+            [-32640.0 + 128.0, -128.0],
+        ] {
+            let x: Vec<f32> = (0..cols)
+                .map(|k| if k == 0 { 32639.0 } else { ints[k % 2] })
+                .collect();
+            let exact: f64 = w.iter().zip(&x).map(|(w, &x)| w * f64::from(x)).sum();
+            let size: f64 = w
+                .iter()
+                .zip(&x)
+                .map(|(w, &x)| (w * f64::from(x)).abs())
+                .sum();
+            for kernels in available() {
+                let out = row_products(kernels, std::slice::from_ref(&weight), &x);
+                for value in out[0] {
+                    assert!(
+                        (f64::from(value) - exact).abs() <= 1e-5 * size,
+                        "{:?} {form:?}",
+                        kernels.level
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -300,8 +410,12 @@ fn attention_over_pages() {
         for rows in 1..=6 {
             let q = random.vector(rows * dim);
             let (pages, tokens) = (2, PAGE_TOKENS);
-            let k = random.vector(pages * dim * tokens);
-            let v = random.vector(pages * tokens * dim);
+            // Numbers that are f16 too.
+            let half = |x: Vec<f32>| -> Vec<f32> {
+                x.iter().map(|&x| half::f16::from_f32(x).to_f32()).collect()
+            };
+            let k = half(random.vector(pages * dim * tokens));
+            let v = half(random.vector(pages * tokens * dim));
             let seen: Vec<Vec<(usize, usize)>> = (0..pages)
                 .map(|p| {
                     (0..rows)
@@ -309,14 +423,27 @@ fn attention_over_pages() {
                         .collect()
                 })
                 .collect();
-            for kernels in available() {
+            let bits = |x: &[f32]| -> Vec<u16> {
+                x.iter()
+                    .map(|&x| half::f16::from_f32(x).to_bits())
+                    .collect()
+            };
+            let (k_bits, v_bits) = (bits(&k), bits(&v));
+            for (kernels, is_half) in available()
+                .into_iter()
+                .flat_map(|k| [(k, false), (k, true)])
+            {
                 let mut state = vec![(f32::NEG_INFINITY, 0.0); rows];
                 let mut out = vec![0.0; rows * dim];
                 for p in 0..pages {
+                    let page = p * dim * tokens..(p + 1) * dim * tokens;
                     let mut page = AttendPage {
                         q: &q,
-                        k: &k[p * dim * tokens..][..dim * tokens],
-                        v: &v[p * dim * tokens..][..dim * tokens],
+                        kv: if is_half {
+                            KeysValues::F16(&k_bits[page.clone()], &v_bits[page])
+                        } else {
+                            KeysValues::F32(&k[page.clone()], &v[page])
+                        },
                         seen: &seen[p],
                         state: &mut state,
                         out: &mut out,
@@ -389,8 +516,7 @@ fn attention_in_columns_gives_the_same_bits() {
                     let to = (from + 5).min(COLUMNS);
                     let mut page = AttendPage {
                         q: &q[from * dim..to * dim],
-                        k,
-                        v,
+                        kv: KeysValues::F32(k, v),
                         seen: &seen[from..to],
                         state: &mut rows_state[from..to],
                         out: &mut rows_out[from * dim..to * dim],

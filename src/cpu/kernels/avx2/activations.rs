@@ -1,6 +1,6 @@
 //! Activations to 16-bit integers.
 
-use crate::cpu::activations::{BlockMeta, RowTarget, SPAN};
+use crate::cpu::activations::{BlockMeta, Bytes, LARGEST, RowTarget, SPAN};
 use crate::cpu::packed::BLOCK;
 use std::arch::x86_64::*;
 
@@ -25,8 +25,8 @@ pub fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
             _mm256_add_ps(poison[2], poison[3]),
         );
         let poison = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(poison, poison));
-        let inverse = _mm256_set1_ps(if max > 0.0 { 32767.0 / max } else { 0.0 });
-        let scale = if poison != 0 { f32::NAN } else { max / 32767.0 };
+        let inverse = _mm256_set1_ps(if max > 0.0 { LARGEST / max } else { 0.0 });
+        let scale = if poison != 0 { f32::NAN } else { max / LARGEST };
         for (b, block) in span.iter().enumerate() {
             let mut q = [_mm256_setzero_si256(); 4];
             for (q, v) in q.iter_mut().zip(load(block)) {
@@ -34,15 +34,43 @@ pub fn quantize_row(x: &[f32], mut out: RowTarget<'_>) {
             }
             let low = horizontal_sum(_mm256_add_epi32(q[0], q[1]));
             let high = horizontal_sum(_mm256_add_epi32(q[2], q[3]));
+            let mut ints = [_mm256_setzero_si256(); 2];
             let mut pairs = [0u32; BLOCK / 2];
-            for h in 0..2 {
+            for (h, ints) in ints.iter_mut().enumerate() {
                 let packed = _mm256_packs_epi32(q[2 * h], q[2 * h + 1]);
-                let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+                *ints = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
                 // SAFETY: room for 8 pairs of 16.
-                unsafe { _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), ordered) };
+                unsafe { _mm256_storeu_si256(pairs.as_mut_ptr().add(8 * h).cast(), *ints) };
             }
-            out.put(s * SPAN + b, &pairs, BlockMeta::new(scale, low, high));
+            let block = s * SPAN + b;
+            if let Some(to) = out.bytes(block) {
+                put_bytes(ints, to);
+            }
+            out.put(block, &pairs, BlockMeta::new(scale, low, high));
         }
+    }
+}
+
+/// Each 8 columns, those of one vector of 4-bit codes, as `[low, high][nibble][4]` bytes: the low
+/// nibbles of a lane's bytes are columns 0, 4, 1, 5, the high ones 2, 6, 3, 7.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn put_bytes(ints: [__m256i; 2], to: &mut Bytes) {
+    // Of 16-bit columns the low bytes to the first 8 bytes, the high bytes to the last 8.
+    let low = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, 8, 2, 10, 4, 12, 6, 14, -1, -1, -1, -1, -1, -1, -1, -1,
+    ));
+    let high = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        -1, -1, -1, -1, -1, -1, -1, -1, 1, 9, 3, 11, 5, 13, 7, 15,
+    ));
+    for (h, ints) in ints.into_iter().enumerate() {
+        let rounded = _mm256_add_epi16(ints, _mm256_set1_epi16(128));
+        let bytes = _mm256_or_si256(
+            _mm256_shuffle_epi8(ints, low),
+            _mm256_shuffle_epi8(rounded, high),
+        );
+        // SAFETY: 64 bytes.
+        unsafe { _mm256_storeu_si256(to.0.as_mut_ptr().add(32 * h).cast(), bytes) };
     }
 }
 

@@ -18,11 +18,34 @@ pub fn attend_columns(page: &mut AttendColumns<'_>) {
 /// Inner products of attention on 8 lanes: 2 vectors × `R` rows of sums stay in registers.
 struct Lanes8;
 
-impl body::PageProducts for Lanes8 {
+/// What a page is made of.
+trait Number: Copy {
+    /// # Safety
+    /// 8 numbers at `at`; reached only through `attend_page` above, which has the features.
+    unsafe fn load8(at: *const Self) -> __m256;
+}
+
+impl Number for f32 {
+    #[inline(always)]
+    unsafe fn load8(at: *const f32) -> __m256 {
+        // SAFETY: by contract.
+        unsafe { _mm256_loadu_ps(at) }
+    }
+}
+
+impl Number for u16 {
+    #[inline(always)]
+    unsafe fn load8(at: *const u16) -> __m256 {
+        // SAFETY: by contract.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(at.cast())) }
+    }
+}
+
+impl<T: Number> body::PageProducts<T> for Lanes8 {
     #[inline(always)]
     unsafe fn scores<const R: usize>(
         q: *const f32,
-        k: *const f32,
+        k: *const T,
         dim: usize,
         t: usize,
         scores: &mut [[f32; PAGE_TOKENS]; R],
@@ -32,7 +55,7 @@ impl body::PageProducts for Lanes8 {
             let mut acc = [[_mm256_setzero_ps(); 2]; R];
             let mut k = k.add(t);
             for d in 0..dim {
-                let (low, high) = (_mm256_loadu_ps(k), _mm256_loadu_ps(k.add(8)));
+                let (low, high) = (T::load8(k), T::load8(k.add(8)));
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let q = _mm256_broadcast_ss(&*q.add(r * dim + d));
                     acc[0] = _mm256_fmadd_ps(q, low, acc[0]);
@@ -50,7 +73,7 @@ impl body::PageProducts for Lanes8 {
     #[inline(always)]
     unsafe fn values<const R: usize>(
         p: &[[f32; PAGE_TOKENS]; R],
-        v: *const f32,
+        v: *const T,
         dim: usize,
         d: usize,
         last: usize,
@@ -68,7 +91,7 @@ impl body::PageProducts for Lanes8 {
             }
             let mut v = v.add(d);
             for t in 0..last {
-                let (low, high) = (_mm256_loadu_ps(v), _mm256_loadu_ps(v.add(8)));
+                let (low, high) = (T::load8(v), T::load8(v.add(8)));
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let p = _mm256_broadcast_ss(p.get_unchecked(r).get_unchecked(t));
                     acc[0] = _mm256_fmadd_ps(p, low, acc[0]);

@@ -2,14 +2,19 @@
 
 mod activations;
 mod attention;
+#[macro_use]
+mod codes;
 mod dense;
 #[macro_use]
 mod four_rows;
 mod matmul;
+mod one_row;
 mod panels;
 mod scales;
 
-pub use matmul::{EXPANDED, STORED_F16, ZERO_F16};
+pub(super) use codes::for_pairs;
+pub(super) use one_row::of_form;
+pub use one_row::{EXPANDED, STORED_F16, ZERO_F16, expanded, scales_of};
 pub use panels::{Part, settle};
 pub use scales::expand_scales;
 
@@ -22,6 +27,7 @@ pub static KERNELS: Kernels = Kernels {
     panel: 4,
     quantize_row: activations::quantize_row,
     matmul_tile: matmul::matmul_tile,
+    row_tiles: one_row::row_tiles,
     dense_tile: dense::dense_tile,
     rms_norm,
     swiglu,

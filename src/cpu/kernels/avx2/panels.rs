@@ -1,7 +1,6 @@
 //! The inner products of several token rows: a block's words, unpacked before, times panels of rows.
 
 use super::four_rows::FlushTo;
-use super::matmul::flush;
 use crate::cpu::activations::BlockMeta;
 use crate::cpu::kernels::{ScaleEntry, Words};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
@@ -24,6 +23,14 @@ pub struct Part<'a> {
     pub ends: bool,
     pub sums: &'a mut [[f32; TILE_ROWS]],
     pub out: &'a mut [[f32; TILE_ROWS]],
+}
+
+/// `acc + bias·x_sum + float(ints)·scale`: in units of the activations' scale.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+pub fn flush(acc: __m256, ints: __m256i, scale: __m256, bias: __m256, sum: f32) -> __m256 {
+    let acc = _mm256_fmadd_ps(bias, _mm256_set1_ps(sum), acc);
+    _mm256_fmadd_ps(_mm256_cvtepi32_ps(ints), scale, acc)
 }
 
 /// All token rows × `PAIRS` pairs of a block, in panels of four.
