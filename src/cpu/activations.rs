@@ -79,6 +79,7 @@ impl Default for Bytes {
 }
 
 /// Where one token row goes. Its elements are interleaved with other rows', so it holds pointers.
+#[derive(Clone, Copy)]
 pub struct RowTarget<'a> {
     /// The row's first pair; pair `j` of block `b` is at `b·block_stride + j·pair_stride`.
     ints: *mut i16,
@@ -117,6 +118,39 @@ impl RowTarget<'_> {
         assert!(block < self.blocks, "outside the row");
         // SAFETY: as `put`.
         self.bytes.map(|to| unsafe { to.add(block).as_mut() })
+    }
+}
+
+/// Where four token rows go that lie side by side in a panel.
+pub struct FourRowsTarget<'a>(RowTarget<'a>);
+
+impl<'a> FourRowsTarget<'a> {
+    /// Stores a block: for each pair of columns the four rows' pairs, and the rows' facts.
+    #[inline(always)]
+    pub fn put(&mut self, block: usize, pairs: &[[u32; 4]; BLOCK / 2], meta: [BlockMeta; 4]) {
+        let to = &mut self.0;
+        assert!(block < to.blocks, "outside the rows");
+        // SAFETY: as `RowTarget::put`; the rows' places are neighbours.
+        unsafe {
+            let ints = to.ints.add(block * to.block_stride);
+            for (j, &pairs) in pairs.iter().enumerate() {
+                let at = ints.add(j * to.pair_stride).cast::<[u32; 4]>();
+                at.write_unaligned(pairs);
+            }
+            let at = to.meta.add(block * to.meta_stride);
+            at.cast::<[BlockMeta; 4]>().write(meta);
+        }
+    }
+
+    /// The rows one by one.
+    pub fn rows(self) -> [RowTarget<'a>; 4] {
+        std::array::from_fn(|r| RowTarget {
+            // SAFETY: as `put`.
+            ints: unsafe { self.0.ints.add(2 * r) },
+            // SAFETY: as `put`.
+            meta: unsafe { self.0.meta.add(r) },
+            ..self.0
+        })
     }
 }
 
@@ -207,5 +241,19 @@ impl Activations {
             meta_stride: rows,
             owner: PhantomData,
         }
+    }
+
+    /// The place of a row and the three after it, if they lie side by side.
+    ///
+    /// # Safety
+    /// As `row_target`, for all four.
+    pub unsafe fn four_rows_target(&self, row: usize) -> Option<FourRowsTarget<'_>> {
+        let in_group = row % GROUP_ROWS;
+        let together = self
+            .panel
+            .min(self.rows_of(row / GROUP_ROWS) - in_group / self.panel * self.panel);
+        // SAFETY: by contract.
+        (in_group % self.panel + 4 <= together)
+            .then(|| FourRowsTarget(unsafe { self.row_target(row) }))
     }
 }

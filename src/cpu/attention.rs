@@ -101,9 +101,8 @@ struct Columns {
 
 impl Columns {
     /// Takes query rows; the last lanes may stay empty.
-    fn start(&mut self, q: &[f32], dim: usize) {
+    fn start(&mut self, kernels: &Kernels, q: &[f32], dim: usize) {
         let blocks = (q.len() / dim).div_ceil(COLUMNS);
-        self.q.clear();
         self.q.resize(blocks * dim, [0.0; COLUMNS]);
         self.out.clear();
         self.out.resize(blocks * dim, [0.0; COLUMNS]);
@@ -113,11 +112,8 @@ impl Columns {
         self.seen.clear();
         self.seen.resize(blocks, [(0, 0); COLUMNS]);
         for (rows, columns) in q.chunks(COLUMNS * dim).zip(self.q.chunks_exact_mut(dim)) {
-            for (d, column) in columns.iter_mut().enumerate() {
-                for (to, row) in column.iter_mut().zip(rows.chunks_exact(dim)) {
-                    *to = row[d];
-                }
-            }
+            // SAFETY: the kernels table was chosen for this CPU.
+            unsafe { (kernels.to_columns)(rows, columns) };
         }
     }
 
@@ -143,13 +139,17 @@ impl Columns {
     }
 
     /// Gives the rows back.
-    fn finish(&self, out: &mut [f32], state: &mut [(f32, f32)]) {
+    fn finish(&self, kernels: &Kernels, out: &mut [f32], state: &mut [(f32, f32)]) {
         let dim = self.q.len() / self.state.len();
-        for (r, (row, state)) in out.chunks_exact_mut(dim).zip(state).enumerate() {
+        for (rows, columns) in out
+            .chunks_mut(COLUMNS * dim)
+            .zip(self.out.chunks_exact(dim))
+        {
+            // SAFETY: the kernels table was chosen for this CPU.
+            unsafe { (kernels.to_rows)(columns, rows) };
+        }
+        for (r, state) in state.iter_mut().enumerate() {
             let (block, lane) = (r / COLUMNS, r % COLUMNS);
-            for (out, column) in row.iter_mut().zip(&self.out[block * dim..]) {
-                *out = column[lane];
-            }
             *state = (self.state[block][0][lane], self.state[block][1][lane]);
         }
     }
@@ -324,7 +324,7 @@ impl Attend<'_> {
         state.resize(rows, (f32::NEG_INFINITY, 0.0));
         let in_columns = rows >= COLUMNS_FROM;
         if in_columns {
-            columns.start(q, dim);
+            columns.start(self.kernels, q, dim);
         }
         keys.resize(dim * PAGE_TOKENS, 0.0);
         values.resize(dim * PAGE_TOKENS, 0.0);
@@ -370,7 +370,7 @@ impl Attend<'_> {
             }
         }
         if in_columns {
-            columns.finish(out, state);
+            columns.finish(self.kernels, out, state);
         }
         for (r, (out, &(_, sum))) in out.chunks_exact(dim).zip(state.iter()).enumerate() {
             let row = unit.query(unit.from + r / group);

@@ -106,9 +106,8 @@ impl Matmul<'_> {
         pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
             let normed = &mut scratch[worker].lock().normed;
             let first = chunk * PREPARE_ROWS;
-            for row in first..(first + PREPARE_ROWS).min(self.rows) {
-                self.prepare(prepared, row, normed);
-            }
+            let rows = first..(first + PREPARE_ROWS).min(self.rows);
+            self.prepare(prepared, rows, normed);
         });
         let tiles: usize = self.counted().iter().map(|p| self.matrix(p).tiles()).sum();
         // Several chunks a worker, so that a late or slow one does not hold up the others: the time
@@ -135,26 +134,50 @@ impl Matmul<'_> {
         }
     }
 
-    /// Norms and converts one row. Called once a row, so its writes are alone.
-    fn prepare(&self, prepared: &Prepared, row: usize, normed: &mut Vec<f32>) {
+    /// Norms and converts rows. Called once a row, so its writes are alone.
+    fn prepare(&self, prepared: &Prepared, rows: Range<usize>, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
+        let quantized = &prepared.quantized;
+        normed.resize(
+            if self.norm.is_some() {
+                rows.len() * cols
+            } else {
+                0
+            },
+            0.0,
+        );
         // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {
-            let mut x = self.arena.row(self.x, row);
             if let Some(norm) = self.norm {
-                normed.resize(cols, 0.0);
-                (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
-                x = normed;
+                for (row, normed) in rows.clone().zip(normed.chunks_exact_mut(cols)) {
+                    let x = self.arena.row(self.x, row);
+                    (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
+                }
             }
-            if prepared.uses.0 {
-                (self.kernels.quantize_row)(x, prepared.quantized.row_target(row));
+            let x = |row: usize| match self.norm {
+                Some(_) => &normed[(row - rows.start) * cols..][..cols],
+                None => self.arena.row(self.x, row),
+            };
+            let mut row = rows.start;
+            while prepared.uses.0 && row < rows.end {
+                match quantized.four_rows_target(row) {
+                    Some(to) if row + 4 <= rows.end => {
+                        let x = [x(row), x(row + 1), x(row + 2), x(row + 3)];
+                        (self.kernels.quantize_four)(x, to);
+                        row += 4;
+                    }
+                    _ => {
+                        (self.kernels.quantize_row)(x(row), quantized.row_target(row));
+                        row += 1;
+                    }
+                }
             }
             if prepared.uses.1 {
-                prepared
-                    .plain
-                    .write(row * cols..(row + 1) * cols)
-                    .copy_from_slice(x);
+                for row in rows.clone() {
+                    let to = prepared.plain.write(row * cols..(row + 1) * cols);
+                    to.copy_from_slice(x(row));
+                }
             }
         }
     }

@@ -14,6 +14,26 @@ pub const COLUMNS: usize = 16;
 /// A value of every row.
 pub type Column = [f32; COLUMNS];
 
+/// Up to 16 rows `[rows][dim]` to columns `[dim]`; lanes without a row become 0.
+pub fn to_columns(rows: &[f32], columns: &mut [Column]) {
+    let dim = columns.len();
+    for (d, column) in columns.iter_mut().enumerate() {
+        column.fill(0.0);
+        for (to, row) in column.iter_mut().zip(rows.chunks_exact(dim)) {
+            *to = row[d];
+        }
+    }
+}
+
+/// Columns `[dim]` to up to 16 rows `[rows][dim]`.
+pub fn to_rows(columns: &[Column], rows: &mut [f32]) {
+    for (lane, row) in rows.chunks_exact_mut(columns.len()).enumerate() {
+        for (to, column) in row.iter_mut().zip(columns) {
+            *to = column[lane];
+        }
+    }
+}
+
 /// The two inner products of attention, of one SIMD level.
 pub trait ColumnProducts {
     /// `scores[t] = Σ_d q[d]·k[d][t]` for the `T` tokens from `t`.

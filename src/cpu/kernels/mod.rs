@@ -15,7 +15,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use super::activations::{Group, RowTarget};
+use super::activations::{FourRowsTarget, Group, RowTarget};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use crate::step::KvType;
@@ -150,6 +150,8 @@ pub struct Kernels {
     pub panel: usize,
     /// A row of activations to 16-bit integers.
     pub quantize_row: unsafe fn(x: &[f32], out: RowTarget<'_>),
+    /// The same for four rows that lie side by side in a panel.
+    pub quantize_four: unsafe fn(x: [&[f32]; 4], out: FourRowsTarget<'_>),
     /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the group.
     pub matmul_tile:
         unsafe fn(&Tile<'_>, &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
@@ -173,7 +175,11 @@ pub struct Kernels {
     pub kv_values: unsafe fn(KvType, page: &[u16], out: &mut [f32]),
     /// One page of flash attention for up to 6 query rows (see `body::attend_page`).
     pub attend_page: unsafe fn(&mut AttendPage<'_>),
-    /// The same for 16 query rows, rows in lanes.
+    /// Up to 16 query rows `[rows][head_dim]` to columns `[head_dim]`; lanes without a row become 0.
+    pub to_columns: unsafe fn(rows: &[f32], columns: &mut [Column]),
+    /// Columns back to up to 16 rows.
+    pub to_rows: unsafe fn(columns: &[Column], rows: &mut [f32]),
+    /// `attend_page` for 16 query rows, rows in lanes.
     pub attend_columns: unsafe fn(&mut AttendColumns<'_>),
 }
 

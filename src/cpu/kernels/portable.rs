@@ -16,6 +16,12 @@ pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Portable,
     panel: 4,
     quantize_row,
+    quantize_four: |x, out| {
+        out.rows()
+            .into_iter()
+            .zip(x)
+            .for_each(|(out, x)| quantize_row(x, out))
+    },
     matmul_tile,
     row_tiles,
     dense_tile,
@@ -26,6 +32,8 @@ pub static KERNELS: Kernels = Kernels {
     kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),
     kv_values: |kind, page, out| kv::values(widen, kind, page, out),
     attend_page,
+    to_columns: columns::to_columns,
+    to_rows: columns::to_rows,
     attend_columns,
 };
 

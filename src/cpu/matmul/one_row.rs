@@ -36,7 +36,7 @@ impl Matmul<'_> {
             } = &mut *scratch[worker].lock();
             if own.job != job {
                 self.reset(own);
-                self.prepare(own, 0, normed);
+                self.prepare(own, 0..1, normed);
                 own.job = job;
             }
             let (share, chunk) = (chunk / chunks, chunk % chunks);

@@ -11,6 +11,7 @@ mod matmul;
 mod one_row;
 mod panels;
 mod scales;
+mod transpose;
 
 pub(super) use codes::for_pairs;
 pub(super) use one_row::of_form;
@@ -26,6 +27,7 @@ pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx2,
     panel: 4,
     quantize_row: activations::quantize_row,
+    quantize_four: activations::quantize_four,
     matmul_tile: matmul::matmul_tile,
     row_tiles: one_row::row_tiles,
     dense_tile: dense::dense_tile,
@@ -36,6 +38,8 @@ pub static KERNELS: Kernels = Kernels {
     kv_keys,
     kv_values,
     attend_page: attention::attend_page,
+    to_columns: transpose::to_columns,
+    to_rows: transpose::to_rows,
     attend_columns: attention::attend_columns,
 };
 
