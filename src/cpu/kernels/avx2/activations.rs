@@ -50,16 +50,14 @@ pub fn quantize_four(x: [&[f32]; 4], mut out: FourRowsTarget<'_>) {
                 (ints[r], sums[r]) = block_ints(&blocks[r][b], scales[r].0);
             }
             let mut pairs = [[0u32; 4]; BLOCK / 2];
-            for h in 0..2 {
-                let to = pairs.as_mut_ptr();
-                let rows = [ints[0][h], ints[1][h], ints[2][h], ints[3][h]];
-                for (i, pairs) in interleave(rows).into_iter().enumerate() {
-                    // SAFETY: two pairs of four rows each, of 16.
-                    unsafe { _mm256_storeu_si256(to.add(8 * h + 2 * i).cast(), pairs) };
+            for (h, rows) in [0, 1].map(|h| ints.map(|i| i[h])).into_iter().enumerate() {
+                for (i, two) in interleave(rows).into_iter().enumerate() {
+                    let to = pairs[8 * h + 2 * i..][..2].as_mut_ptr();
+                    // SAFETY: two pairs of four rows each.
+                    unsafe { _mm256_storeu_si256(to.cast(), two) };
                 }
             }
-            let low = horizontal_sums([sums[0][0], sums[1][0], sums[2][0], sums[3][0]]);
-            let high = horizontal_sums([sums[0][1], sums[1][1], sums[2][1], sums[3][1]]);
+            let [low, high] = [0, 1].map(|h| horizontal_sums(sums.map(|s| s[h])));
             let meta = |r: usize| BlockMeta::new(scales[r].1, low[r], high[r]);
             out.put(b, &pairs, [meta(0), meta(1), meta(2), meta(3)]);
         }

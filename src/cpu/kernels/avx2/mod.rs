@@ -15,7 +15,7 @@ mod transpose;
 
 pub(super) use codes::for_pairs;
 pub(super) use one_row::of_form;
-pub use one_row::{EXPANDED, STORED_F16, ZERO_F16, expanded, scales_of};
+pub use one_row::{EXPANDED, STORED_F16, ZERO_F16, by_form, expanded, scales_of};
 pub use panels::{Part, settle};
 pub use scales::expand_scales;
 

@@ -59,15 +59,25 @@ pub fn row_tiles(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let mut rest = tiles;
-    let mut out = out;
-    while let [first, ..] = rest {
-        let same = rest.iter().take_while(|t| t.form == first.form).count();
-        let (tiles, others) = rest.split_at(same.min(STREAMS));
-        let (to, other_rows) = out.split_at_mut(tiles.len());
+    by_form(tiles, out, |tiles, out| {
         let scales = expanded(tiles, x, scratch);
-        of_form!(first.form, one, (tiles, scales, x, to));
-        (rest, out) = (others, other_rows);
+        of_form!(tiles[0].form, one, (tiles, scales, x, out));
+    });
+}
+
+/// Up to [`STREAMS`] neighbours of one form at a time.
+#[inline(always)]
+pub fn by_form<'a>(
+    mut tiles: &[Tile<'a>],
+    mut out: &mut [[f32; TILE_ROWS]],
+    mut each: impl FnMut(&[Tile<'a>], &mut [[f32; TILE_ROWS]]),
+) {
+    while let [first, ..] = tiles {
+        let same = tiles.iter().take_while(|t| t.form == first.form).count();
+        let (these, rest) = tiles.split_at(same.min(STREAMS));
+        let (to, rest_of_out) = out.split_at_mut(these.len());
+        each(these, to);
+        (tiles, out) = (rest, rest_of_out);
     }
 }
 

@@ -1,37 +1,9 @@
-//! Every SIMD level against f64 forms of the formulas, and bit equality of batched and single rows.
+//! Quantized products.
 
 use super::*;
 use crate::cpu::activations::{Activations, GROUP_ROWS};
 use crate::cpu::packed::{PackedWeight, pack_one_for_tests};
 use crate::formats::{RowGroups, ScaleForm};
-use crate::step::PAGE_TOKENS;
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// In −1..1.
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-
-    fn vector(&mut self, len: usize) -> Vec<f32> {
-        (0..len).map(|_| self.unit()).collect()
-    }
-}
-
-fn seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(1, |t| t.as_nanos() as u64)
-}
 
 fn forms() -> Vec<GroupForm> {
     let mut forms = Vec::new();
@@ -125,10 +97,22 @@ fn product(kernels: &Kernels, weight: &PackedWeight, x: &[f32], rows: usize) -> 
     activations.reset(rows, cols, kernels.panel);
     let mut scratch = TileScratch::default();
     let mut results = Vec::new();
-    // SAFETY: `kernels` comes from `available`; rows are written one at a time.
+    // SAFETY: `kernels` comes from `available`; rows are written once.
     unsafe {
-        for (row, x) in x.chunks_exact(cols).enumerate() {
-            (kernels.quantize_row)(x, activations.row_target(row));
+        let row = |row: usize| &x[row * cols..(row + 1) * cols];
+        let mut next = 0;
+        while next < rows {
+            match activations.four_rows_target(next) {
+                Some(to) => {
+                    let four = [row(next), row(next + 1), row(next + 2), row(next + 3)];
+                    (kernels.quantize_four)(four, to);
+                    next += 4;
+                }
+                None => {
+                    (kernels.quantize_row)(row(next), activations.row_target(next));
+                    next += 1;
+                }
+            }
         }
         for g in 0..activations.groups() {
             let group = activations.group(g);
@@ -347,252 +331,6 @@ fn a_bad_activation_shows_in_every_output() {
                 kernels.level
             );
             assert!(out[1].iter().all(|v| v.is_finite()));
-        }
-    }
-}
-
-#[test]
-fn dense_products() {
-    let mut random = Random(seed());
-    for ty in [ScalarType::F32, ScalarType::F16, ScalarType::BF16] {
-        for (lanes, cols, rows) in [(16, 96, 1), (16, 100, 5), (3, 33, 2), (7, 8, 1)] {
-            let values = random.vector(lanes * cols);
-            let (data, exact): (Vec<Vec<u8>>, Vec<f32>) = values
-                .iter()
-                .map(|&v| match ty {
-                    ScalarType::F32 => (v.to_le_bytes().to_vec(), v),
-                    ScalarType::F16 => {
-                        let h = half::f16::from_f32(v);
-                        (h.to_le_bytes().to_vec(), h.to_f32())
-                    }
-                    ScalarType::BF16 => {
-                        let h = half::bf16::from_f32(v);
-                        (h.to_le_bytes().to_vec(), h.to_f32())
-                    }
-                })
-                .unzip();
-            let data = data.concat();
-            let x = random.vector(rows * cols);
-            for kernels in available() {
-                let tile = DenseTile {
-                    ty,
-                    data: &data,
-                    rows: lanes,
-                    cols,
-                };
-                let mut out = vec![[f32::NAN; 16]; rows];
-                // SAFETY: `kernels` comes from `available`.
-                unsafe { (kernels.dense_tile)(&tile, &x, &mut out) };
-                for (row, x) in x.chunks_exact(cols).enumerate() {
-                    for lane in 0..lanes {
-                        let w = &exact[lane * cols..][..cols];
-                        let sum: f64 = w
-                            .iter()
-                            .zip(x)
-                            .map(|(&w, &x)| f64::from(w) * f64::from(x))
-                            .sum();
-                        assert!(
-                            (f64::from(out[row][lane]) - sum).abs() < 1e-4,
-                            "{:?} {ty:?}",
-                            kernels.level
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn attention_over_pages() {
-    let mut random = Random(seed());
-    for dim in [64, 80, 128] {
-        for rows in 1..=6 {
-            let q = random.vector(rows * dim);
-            let (pages, tokens) = (2, PAGE_TOKENS);
-            // Numbers that are f16 too.
-            let half = |x: Vec<f32>| -> Vec<f32> {
-                x.iter().map(|&x| half::f16::from_f32(x).to_f32()).collect()
-            };
-            let k = half(random.vector(pages * dim * tokens));
-            let v = half(random.vector(pages * tokens * dim));
-            let seen: Vec<Vec<(usize, usize)>> = (0..pages)
-                .map(|p| {
-                    (0..rows)
-                        .map(|r| if p == 0 { (r, tokens) } else { (0, 2 * r) })
-                        .collect()
-                })
-                .collect();
-            let bits = |x: &[f32]| -> Vec<u16> {
-                x.iter()
-                    .map(|&x| half::f16::from_f32(x).to_bits())
-                    .collect()
-            };
-            let (k_bits, v_bits) = (bits(&k), bits(&v));
-            for (kernels, is_half) in available()
-                .into_iter()
-                .flat_map(|k| [(k, false), (k, true)])
-            {
-                let mut state = vec![(f32::NEG_INFINITY, 0.0); rows];
-                let mut out = vec![0.0; rows * dim];
-                for p in 0..pages {
-                    let page = p * dim * tokens..(p + 1) * dim * tokens;
-                    let mut page = AttendPage {
-                        q: &q,
-                        kv: if is_half {
-                            KeysValues::F16(&k_bits[page.clone()], &v_bits[page])
-                        } else {
-                            KeysValues::F32(&k[page.clone()], &v[page])
-                        },
-                        seen: &seen[p],
-                        state: &mut state,
-                        out: &mut out,
-                    };
-                    // SAFETY: `kernels` comes from `available`.
-                    unsafe { (kernels.attend_page)(&mut page) };
-                }
-                for r in 0..rows {
-                    let (mut total, mut exact) = (0.0f64, vec![0.0f64; dim]);
-                    for p in 0..pages {
-                        for t in seen[p][r].0..seen[p][r].1 {
-                            let score: f64 = (0..dim)
-                                .map(|d| {
-                                    f64::from(q[r * dim + d])
-                                        * f64::from(k[p * dim * tokens + d * tokens + t])
-                                })
-                                .sum();
-                            total += score.exp();
-                            for (d, e) in exact.iter_mut().enumerate() {
-                                *e += score.exp() * f64::from(v[(p * tokens + t) * dim + d]);
-                            }
-                        }
-                    }
-                    for (d, exact) in exact.iter().enumerate() {
-                        let got = f64::from(out[r * dim + d]) / f64::from(state[r].1);
-                        assert!(
-                            (got - exact / total).abs() < 1e-4,
-                            "{:?}, dim {dim}",
-                            kernels.level
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn attention_in_columns_gives_the_same_bits() {
-    let mut random = Random(seed());
-    for dim in [16, 64, 80, 128] {
-        let tokens = PAGE_TOKENS;
-        let q: Vec<f32> = random
-            .vector(COLUMNS * dim)
-            .iter()
-            .map(|q| q * 4.0)
-            .collect();
-        let (k, v) = (
-            random.vector(3 * dim * tokens),
-            random.vector(3 * dim * tokens),
-        );
-        // A window that begins in the first page, a whole page, an end in the third; row 15 sees
-        // nothing of the first page, row 0 nothing of the third.
-        let seen = |p: usize, r: usize| match p {
-            0 => ((2 * r + 2).min(tokens), tokens),
-            1 => (0, tokens),
-            _ => (0, r),
-        };
-        let lanes: [usize; COLUMNS] = std::array::from_fn(|r| r);
-        let columns: Vec<Column> = (0..dim).map(|d| lanes.map(|r| q[r * dim + d])).collect();
-        for kernels in available() {
-            let mut rows_state = [(f32::NEG_INFINITY, 0.0); COLUMNS];
-            let mut rows_out = vec![0.0f32; COLUMNS * dim];
-            let mut state = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
-            let mut out = vec![[0.0f32; COLUMNS]; dim];
-            for p in 0..3 {
-                let (k, v) = (&k[p * dim * tokens..], &v[p * dim * tokens..]);
-                let seen = lanes.map(|r| seen(p, r));
-                for from in (0..COLUMNS).step_by(5) {
-                    let to = (from + 5).min(COLUMNS);
-                    let mut page = AttendPage {
-                        q: &q[from * dim..to * dim],
-                        kv: KeysValues::F32(k, v),
-                        seen: &seen[from..to],
-                        state: &mut rows_state[from..to],
-                        out: &mut rows_out[from * dim..to * dim],
-                    };
-                    // SAFETY: `kernels` comes from `available`.
-                    unsafe { (kernels.attend_page)(&mut page) };
-                }
-                let mut page = AttendColumns {
-                    q: &columns,
-                    k,
-                    v,
-                    seen: &seen,
-                    state: &mut state,
-                    out: &mut out,
-                };
-                // SAFETY: as above.
-                unsafe { (kernels.attend_columns)(&mut page) };
-            }
-            for r in lanes {
-                let level = kernels.level;
-                assert_eq!(
-                    state[0][r].to_bits(),
-                    rows_state[r].0.to_bits(),
-                    "{level:?}"
-                );
-                assert_eq!(
-                    state[1][r].to_bits(),
-                    rows_state[r].1.to_bits(),
-                    "{level:?}"
-                );
-                for d in 0..dim {
-                    let (column, row) = (out[d][r], rows_out[r * dim + d]);
-                    assert_eq!(
-                        column.to_bits(),
-                        row.to_bits(),
-                        "{level:?} dim {dim} row {r}"
-                    );
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn norms_and_activations() {
-    let mut random = Random(seed());
-    for len in [1, 31, 64, 576, 1000] {
-        let (x, w) = (random.vector(len), random.vector(len));
-        let mean = x.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / len as f64;
-        let wide: Vec<f32> = x.iter().map(|v| v * 40.0).collect();
-        for kernels in available() {
-            let mut out = vec![f32::NAN; len];
-            // SAFETY: `kernels` comes from `available`.
-            unsafe { (kernels.rms_norm)(&x, &w, 1e-5, &mut out) };
-            for i in 0..len {
-                let exact = f64::from(x[i]) / (mean + 1e-5).sqrt() * f64::from(w[i]);
-                assert!((f64::from(out[i]) - exact).abs() < 1e-5);
-            }
-            let mut gate = wide.clone();
-            // SAFETY: as above.
-            unsafe { (kernels.swiglu)(&mut gate, &w) };
-            for i in 0..len {
-                let g = f64::from(wide[i]);
-                let exact = g / (1.0 + (-g).exp()) * f64::from(w[i]);
-                assert!((f64::from(gate[i]) - exact).abs() <= 2e-6 * exact.abs().max(1.0));
-            }
-            let mut half = vec![0u16; len];
-            let mut back = vec![f32::NAN; len];
-            // SAFETY: as above.
-            unsafe {
-                (kernels.narrow)(&wide, &mut half);
-                (kernels.kv_keys)(KvType::F16, &half, &mut back);
-            }
-            for i in 0..len {
-                assert_eq!(back[i], half::f16::from_f32(wide[i]).to_f32());
-            }
         }
     }
 }

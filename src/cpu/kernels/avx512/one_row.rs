@@ -1,0 +1,153 @@
+//! The quantized product of one token row (decode): codes are unpacked in registers, a block of each
+//! tile in turn; `avx2::one_row` says why.
+
+use super::flush;
+use crate::cpu::activations::{Bytes, Group, ends_span};
+use crate::cpu::kernels::avx2::{
+    self, EXPANDED, STORED_F16, ZERO_F16, for_pairs, of_form, scales_of,
+};
+use crate::cpu::kernels::{STREAMS, ScaleEntry, Tile, TileScratch};
+use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::formats::ScaleForm;
+use std::arch::x86_64::*;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
+pub fn row_tiles(
+    tiles: &[Tile<'_>],
+    x: &Group<'_>,
+    scratch: &mut TileScratch,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    avx2::by_form(tiles, out, |tiles, out| {
+        let scales = avx2::expanded(tiles, x, scratch);
+        of_form!(tiles[0].form, one, (tiles, scales, x, out));
+    });
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
+fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
+    tiles: &[Tile<'_>],
+    scales: &[ScaleEntry],
+    x: &Group<'_>,
+    out: &mut [[f32; TILE_ROWS]],
+) {
+    let blocks = x.blocks;
+    let entries = if HALVES { 2 } else { 1 };
+    assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
+    assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
+    assert!(BITS != 4 || x.bytes.len() >= blocks);
+    assert!(SCALES != EXPANDED || scales.len() >= tiles.len() * blocks * entries);
+    let mut zero = 0.0;
+    for tile in tiles {
+        assert!(tile.codes.len() >= blocks * BITS * 64);
+        assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
+        assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
+        if let ScaleForm::Zero(_, z) = tile.form.scale {
+            zero = -f32::from(z);
+        }
+    }
+    let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
+    let mut total = [_mm512_setzero_ps(); STREAMS];
+    let mut acc = total;
+    for b in 0..blocks {
+        for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
+            // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point
+            // anywhere.
+            unsafe {
+                let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
+                let meta = x.meta.get_unchecked(b);
+                let codes = tile.codes.as_ptr().add(b * BITS * 64);
+                for line in 0..BITS {
+                    _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(ahead + line * 64).cast());
+                }
+                for half in 0..entries {
+                    let (from, to) = if HALVES {
+                        (half * 8, half * 8 + 8)
+                    } else {
+                        (0, 16)
+                    };
+                    let ints = if BITS == 4 {
+                        four_bits(codes, x.bytes.get_unchecked(b))
+                    } else {
+                        // Two chains hide the latency of the multiply-add.
+                        let mut ints = [_mm512_setzero_si512(); 2];
+                        for_pairs!(from, to, J, {
+                            let x = _mm512_set1_epi32(x_pairs.add(J).read_unaligned());
+                            let pair = code_pair!(BITS, codes, J);
+                            ints[J % 2] = _mm512_dpwssd_epi32(ints[J % 2], pair, x);
+                        });
+                        _mm512_add_epi32(ints[0], ints[1])
+                    };
+                    let sum = match (HALVES, half) {
+                        (false, _) => meta.sum,
+                        (true, 0) => meta.sum_low,
+                        (true, _) => meta.sum_high,
+                    };
+                    let halves = |at: usize| {
+                        let at = tile.section.as_ptr().add(at);
+                        _mm512_cvtph_ps(_mm256_loadu_si256(at.cast()))
+                    };
+                    let (scale, bias) = match SCALES {
+                        STORED_F16 => (halves(b * 64), halves(b * 64 + 32)),
+                        ZERO_F16 => {
+                            let scale = halves(b * 32);
+                            (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
+                        }
+                        _ => {
+                            let [scale, bias] =
+                                scales.get_unchecked((t * blocks + b) * entries + half);
+                            (
+                                _mm512_loadu_ps(scale.as_ptr()),
+                                _mm512_loadu_ps(bias.as_ptr()),
+                            )
+                        }
+                    };
+                    *acc = flush(*acc, ints, scale, bias, sum);
+                }
+            }
+        }
+        if ends_span(b, blocks) {
+            let scale = _mm512_set1_ps(x.meta[b].scale);
+            for (total, acc) in total.iter_mut().zip(&mut acc) {
+                *total = _mm512_fmadd_ps(*acc, scale, *total);
+                *acc = _mm512_setzero_ps();
+            }
+        }
+    }
+    for (total, out) in total.iter().zip(out) {
+        // SAFETY: rows of 16.
+        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), *total) };
+    }
+}
+
+/// A block of 4-bit codes times one token row's bytes: `Σ codes·(256·high + low)`, four columns a
+/// multiply-add (`vpdpbusd`), exact.
+///
+/// # Safety
+/// `codes` holds 256 bytes.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
+#[inline]
+unsafe fn four_bits(codes: *const u8, x: &Bytes) -> __m512i {
+    let mask = _mm512_set1_epi8(15);
+    let mut low = [_mm512_setzero_si512(); 2];
+    let mut high = low;
+    for v in 0..4 {
+        // SAFETY: 64 bytes of codes and 16 of `x` for each vector.
+        unsafe {
+            let bytes = _mm512_loadu_si512(codes.add(64 * v).cast());
+            let nibbles = [
+                _mm512_and_si512(bytes, mask),
+                _mm512_and_si512(_mm512_srli_epi32::<4>(bytes), mask),
+            ];
+            let x = x.0.as_ptr().add(16 * v).cast::<i32>();
+            for (n, &codes) in nibbles.iter().enumerate() {
+                let (x_low, x_high) = (x.add(n).read(), x.add(2 + n).read());
+                low[n] = _mm512_dpbusd_epi32(low[n], codes, _mm512_set1_epi32(x_low));
+                high[n] = _mm512_dpbusd_epi32(high[n], codes, _mm512_set1_epi32(x_high));
+            }
+        }
+    }
+    let low = _mm512_add_epi32(low[0], low[1]);
+    let high = _mm512_add_epi32(high[0], high[1]);
+    _mm512_add_epi32(_mm512_slli_epi32::<8>(high), low)
+}
