@@ -49,15 +49,21 @@ pub fn quantize_four(x: [&[f32]; 4], mut out: FourRowsTarget<'_>) {
             for r in 0..4 {
                 (ints[r], sums[r]) = block_ints(&blocks[r][b], scales[r].0);
             }
+            // Written out: `map` with closures is not always inlined here.
+            let halves = [
+                [ints[0][0], ints[1][0], ints[2][0], ints[3][0]],
+                [ints[0][1], ints[1][1], ints[2][1], ints[3][1]],
+            ];
             let mut pairs = [[0u32; 4]; BLOCK / 2];
-            for (h, rows) in [0, 1].map(|h| ints.map(|i| i[h])).into_iter().enumerate() {
+            for (h, &rows) in halves.iter().enumerate() {
+                let to = pairs[8 * h..][..8].as_mut_ptr();
                 for (i, two) in interleave(rows).into_iter().enumerate() {
-                    let to = pairs[8 * h + 2 * i..][..2].as_mut_ptr();
-                    // SAFETY: two pairs of four rows each.
-                    unsafe { _mm256_storeu_si256(to.cast(), two) };
+                    // SAFETY: two pairs of four rows each, of eight.
+                    unsafe { _mm256_storeu_si256(to.add(2 * i).cast(), two) };
                 }
             }
-            let [low, high] = [0, 1].map(|h| horizontal_sums(sums.map(|s| s[h])));
+            let low = horizontal_sums([sums[0][0], sums[1][0], sums[2][0], sums[3][0]]);
+            let high = horizontal_sums([sums[0][1], sums[1][1], sums[2][1], sums[3][1]]);
             let meta = |r: usize| BlockMeta::new(scales[r].1, low[r], high[r]);
             out.put(b, &pairs, [meta(0), meta(1), meta(2), meta(3)]);
         }
