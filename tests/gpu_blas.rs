@@ -228,45 +228,55 @@ mod soft {
     #[test]
     fn what_was_timed_faster_is_kept() {
         let (_folder, path, gpu, own) = subject();
-        // A device that is opened again, as by another process: its calls.
+        // A device that is opened again, as by another process: its calls, and whether it opens the library.
         let run = || {
             let device = with_blas(&gpu, BlasPolicy::Auto);
             let before = gpu.calls("rocblas_gemm_ex");
-            let got = logits_on_gpu(&path);
+            let (got, lines) = logged(|| logits_on_gpu(&path));
             drop(device);
             gpu.clean();
             gpu.no_leaks();
-            (got, gpu.calls("rocblas_gemm_ex") - before)
+            let calls = gpu.calls("rocblas_gemm_ex") - before;
+            (got, calls, lines.iter().any(|line| line.contains("BLAS: ")))
         };
-        let choose = |file: &Path, line: &str| {
+        // Changes a word of a choice: `own_ns N blas_ns N file BYTES TIME PATH end`.
+        let edit = |file: &Path, at: usize, word: &str| {
             let text = std::fs::read_to_string(file).unwrap();
-            let head: Vec<&str> = text.lines().take(2).collect();
-            std::fs::write(file, format!("{}\n{line}\n", head.join("\n"))).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 3, "{text}");
+            let mut words: Vec<&str> = lines[2].split(' ').collect();
+            words[at] = word;
+            let line = words.join(" ");
+            std::fs::write(file, format!("{}\n{}\n{line}\n", lines[0], lines[1])).unwrap();
         };
-        let (got, calls) = run();
+        let (got, calls, is_opened) = run();
         assert!(farthest(&got, &own) < TOLERANCE);
         // Each shape is run four times to be timed.
-        assert!(calls >= 4 * SHAPES as u64, "{calls}");
+        assert!(calls >= 4 * SHAPES as u64 && is_opened, "{calls}");
         assert_eq!(kept(&gpu).len(), SHAPES);
         for file in kept(&gpu) {
-            choose(&file, "own_ns 2 blas_ns 1 end");
+            edit(&file, 1, "2");
+            edit(&file, 3, "1");
         }
-        let (by_blas, calls) = run();
-        assert_eq!(calls, PRODUCTS);
+        let (by_blas, calls, is_opened) = run();
+        assert_eq!((calls, is_opened), (PRODUCTS, true));
         assert!(farthest(&by_blas, &own) < TOLERANCE);
         for file in kept(&gpu) {
-            choose(&file, "own_ns 1 blas_ns 2 end");
+            edit(&file, 1, "1");
+            edit(&file, 3, "2");
         }
-        let (got, calls) = run();
-        assert_eq!(calls, 0);
+        let (got, calls, is_opened) = run();
+        assert_eq!((calls, is_opened), (0, false));
         assert!(got == own);
-        // Damaged: that shape is timed again, and kept.
-        let damaged = kept(&gpu).remove(0);
-        choose(&damaged, "own_ns 1 blas_ns");
-        let (_, calls) = run();
-        assert!((4..=6).contains(&calls), "{calls}");
-        let text = std::fs::read_to_string(damaged).unwrap();
-        assert!(text.ends_with(" end\n"), "{text}");
-        assert_eq!(run().1, calls - 4);
+        // Damaged, or about a library that is another one now: that shape is timed again, and kept.
+        let changed = kept(&gpu).remove(0);
+        for (at, word) in [(4, "files"), (5, "77"), (7, "/none")] {
+            edit(&changed, at, word);
+            let (_, calls, is_opened) = run();
+            assert!((4..=6).contains(&calls) && is_opened, "{word}: {calls}");
+            let text = std::fs::read_to_string(&changed).unwrap();
+            assert!(text.ends_with(" end\n"), "{text}");
+            assert_eq!(run().1, calls - 4, "{word}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The vendors' BLAS (rocBLAS, cuBLAS): opened, never linked. One product of it is used.
 
 use super::api::{Api, loader_words};
-use super::blas_files::{code_folder, has_code, names, title};
+use super::blas_files::{BlasFile, code_folder, has_code, names, title};
 use super::facts::{DeviceFacts, Platform};
 use super::table::{BlasHandle, StreamHandle, find};
 use crate::{Error, Result};
@@ -104,6 +104,11 @@ impl Blas {
     fn has_code(&self, facts: &DeviceFacts) -> bool {
         let folder = || code_folder(self.create as *const c_void);
         facts.platform == Platform::Cuda || folder().is_some_and(|f| has_code(&f, &facts.arch, 3))
+    }
+
+    /// Its file, if that can be told.
+    pub fn file(&self) -> Option<BlasFile> {
+        BlasFile::of(self.create as *const c_void)
     }
 
     /// Its file's name and version.

@@ -61,11 +61,66 @@ pub(super) fn names(platform: Platform) -> Vec<OsString> {
     names
 }
 
+/// A library's file as it is now. What was found about it holds as long as it stays this file; to see that,
+/// the library need not be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlasFile {
+    path: String,
+    bytes: u64,
+    /// When it was changed last, ns since 1970.
+    modified: u128,
+}
+
+impl BlasFile {
+    /// The file at a path, if there is one and words can be made of the path.
+    fn at(path: &Path) -> Option<BlasFile> {
+        let facts = path.metadata().ok()?;
+        let modified = facts.modified().ok()?;
+        let modified = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let path = path.to_str().filter(|path| !path.contains('\n'))?;
+        Some(BlasFile {
+            path: path.to_owned(),
+            bytes: facts.len(),
+            modified: modified.as_nanos(),
+        })
+    }
+
+    /// The file of the library that has a function.
+    pub(super) fn of(function: *const c_void) -> Option<BlasFile> {
+        BlasFile::at(&path_of(function)?)
+    }
+
+    /// Whether the file is still the same.
+    pub fn is_there(&self) -> bool {
+        BlasFile::at(Path::new(&self.path)).as_ref() == Some(self)
+    }
+
+    /// One line.
+    pub fn to_words(&self) -> String {
+        format!("{} {} {}", self.bytes, self.modified, self.path)
+    }
+
+    /// What `to_words` wrote.
+    pub fn from_words(words: &str) -> Option<BlasFile> {
+        let mut words = words.splitn(3, ' ');
+        Some(BlasFile {
+            bytes: words.next()?.parse().ok()?,
+            modified: words.next()?.parse().ok()?,
+            path: words.next()?.to_owned(),
+        })
+    }
+}
+
 /// Where the rocBLAS that has a function has its kernels: beside itself, if the environment does not say.
 pub(super) fn code_folder(function: *const c_void) -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("ROCBLAS_TENSILE_LIBPATH") {
         return Some(folder.into());
     }
+    Some(path_of(function)?.parent()?.join("rocblas"))
+}
+
+/// The path of the library that has a function.
+fn path_of(function: *const c_void) -> Option<PathBuf> {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: any address may be asked for; all zeros is a value, filled on success.
     let info =
@@ -75,8 +130,7 @@ pub(super) fn code_folder(function: *const c_void) -> Option<PathBuf> {
     }
     // SAFETY: a C string that belongs to the loaded library.
     let file = unsafe { CStr::from_ptr(info.dli_fname) };
-    let file = Path::new(OsStr::from_bytes(file.to_bytes()));
-    Some(file.parent()?.join("rocblas"))
+    Some(OsStr::from_bytes(file.to_bytes()).into())
 }
 
 /// Whether a folder has a file for this target, `depth` folders deep.
@@ -105,6 +159,29 @@ mod tests {
         assert!(has("gfx1100") && has("gfx90a"));
         assert!(!has("gfx110") && !has("gfx1103") && !has("gfx90"));
         assert!(!has_code(&folder.path().join("none"), "gfx1100", 3));
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_size_and_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib of blas.so 5");
+        assert_eq!(BlasFile::at(&path), None);
+        std::fs::write(&path, "one").unwrap();
+        let file = BlasFile::at(&path).unwrap();
+        assert!(file.is_there());
+        assert_eq!(BlasFile::from_words(&file.to_words()), Some(file.clone()));
+        for words in ["", "3", "3 5", "-3 5 /a", "x 5 /a"] {
+            assert_eq!(BlasFile::from_words(words), None, "{words}");
+        }
+        std::fs::write(&path, "three").unwrap();
+        assert!(!file.is_there());
+        let other = BlasFile::at(&path).unwrap();
+        let opened = std::fs::File::options().write(true).open(&path).unwrap();
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(9);
+        opened.set_modified(later).unwrap();
+        assert!(!other.is_there());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!other.is_there());
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod table;
 
 pub use api::{Api, Context, FunctionAttribute};
 pub use blas::{Blas, Product};
+pub use blas_files::BlasFile;
 pub use comgr::known_targets as comgr_targets;
 pub use compiler::{Refused, RuntimeLibrary};
 pub use facts::{DeviceFacts, Platform, system_memory};

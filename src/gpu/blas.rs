@@ -5,10 +5,11 @@ use super::kept::Kept;
 use super::policy::{Policy, PolicyCell};
 use super::stream::Stream;
 use super::uses::Mark;
-use crate::driver::{Blas, BlasHandle, Code, Product};
+use crate::driver::{Blas, BlasFile, BlasHandle, Code, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,21 +41,23 @@ impl Choice {
         self.blas < self.own
     }
 
-    fn to_line(self) -> String {
+    /// With the library that it is about.
+    fn to_line(self, file: &BlasFile) -> String {
         let (own, blas) = (self.own.as_nanos(), self.blas.as_nanos());
-        format!("own_ns {own} blas_ns {blas} end")
+        format!("own_ns {own} blas_ns {blas} file {} end", file.to_words())
     }
 
-    fn from_line(line: &str) -> Option<Choice> {
-        let words: Vec<&str> = line.split(' ').collect();
-        let ["own_ns", own, "blas_ns", blas, "end"] = words[..] else {
+    fn from_line(line: &str) -> Option<(Choice, BlasFile)> {
+        let words: Vec<&str> = line.strip_suffix(" end")?.splitn(6, ' ').collect();
+        let ["own_ns", own, "blas_ns", blas, "file", file] = words[..] else {
             return None;
         };
         let time = |text: &str| Some(Duration::from_nanos(text.parse().ok()?));
-        Some(Choice {
+        let choice = Choice {
             own: time(own)?,
             blas: time(blas)?,
-        })
+        };
+        Some((choice, BlasFile::from_words(file)?))
     }
 }
 
@@ -63,7 +66,7 @@ pub(super) type Opened = (&'static Blas, BlasHandle);
 
 const KEPT: Kept = Kept {
     folder: "blas",
-    header: "mlxrocm blas 1",
+    header: "mlxrocm blas 2",
 };
 
 impl BlasState {
@@ -94,8 +97,7 @@ impl Device {
             return None;
         }
         *self.blas.library.get_or_init(|| {
-            let named = std::env::var_os("MLXROCM_BLAS_LIBRARY");
-            let opened = Blas::open(self.api, self.facts(), named.as_deref());
+            let opened = Blas::open(self.api, self.facts(), named().as_deref());
             log::write(log::Level::Info, || match &opened {
                 Ok(blas) => format!("BLAS: {}", blas.title()),
                 Err(error) => format!("BLAS: none, all products by our own kernels: {error}"),
@@ -104,16 +106,28 @@ impl Device {
         })
     }
 
-    /// Whether a product, named by its shape, goes to the BLAS; `None` where that is not known.
-    pub(super) fn blas_choice(&self, blas: &Blas, product: &str) -> Option<bool> {
-        if self.blas_policy() == Policy::On {
-            return Some(true);
+    /// Whether a product, named by its shape, goes to the BLAS; `None` where that is not known. The library is
+    /// not opened for it: one that is never faster need not be loaded.
+    pub(super) fn blas_choice(&self, product: &str) -> Option<bool> {
+        match self.blas_policy() {
+            Policy::On => return Some(true),
+            Policy::Off => return Some(false),
+            Policy::Auto => {}
         }
         let mut choices = self.blas.choices.lock();
         if let Some(choice) = choices.get(product) {
             return Some(choice.is_blas());
         }
-        let choice = KEPT.load(&self.subject(blas, product), Choice::from_line)?;
+        let (choice, file) = KEPT.load(&self.subject(product), Choice::from_line)?;
+        match self.blas.library.get() {
+            Some(Some(opened)) if opened.file().as_ref() == Some(&file) => {}
+            // Another one was opened, or will be.
+            Some(Some(_)) => return None,
+            _ if !file.is_there() => return None,
+            // It is looked for, and may turn out to be another one.
+            _ if choice.is_blas() => return Some(true),
+            _ => {}
+        }
         tell("known", product, choice);
         choices.insert(product.to_owned(), choice);
         Some(choice.is_blas())
@@ -122,21 +136,19 @@ impl Device {
     /// Remembers what was found about a product.
     pub(super) fn choose_blas(&self, blas: &Blas, product: &str, choice: Choice) {
         tell("found", product, choice);
-        KEPT.store(&self.subject(blas, product), &choice.to_line());
+        if let Some(file) = blas.file() {
+            KEPT.store(&self.subject(product), &choice.to_line(&file));
+        }
         let mut choices = self.blas.choices.lock();
         choices.insert(product.to_owned(), choice);
     }
 
     /// What a kept choice is about. The product comes first: the names of files are cut.
-    fn subject(&self, blas: &Blas, product: &str) -> String {
+    fn subject(&self, product: &str) -> String {
         let facts = self.facts();
-        format!(
-            "{product} {} {} driver {} {}",
-            facts.target,
-            facts.name,
-            facts.driver_version,
-            blas.title()
-        )
+        let by = named().map_or_else(String::new, |n| format!(" by {}", n.to_string_lossy()));
+        let (target, name, driver) = (&facts.target, &facts.name, &facts.driver_version);
+        format!("{product} {target} {name} driver {driver}{by}").replace('\n', " ")
     }
 
     /// The BLAS is not used any more on this device, because of `error`.
@@ -147,6 +159,11 @@ impl Device {
             });
         }
     }
+}
+
+/// The library that the user names.
+fn named() -> Option<OsString> {
+    std::env::var_os("MLXROCM_BLAS_LIBRARY")
 }
 
 fn tell(how: &str, product: &str, choice: Choice) {
@@ -228,9 +245,10 @@ mod tests {
                 .is_blas()
         );
         assert!(!Choice { own, blas: own }.is_blas());
+        let file = BlasFile::from_words("7 9 /a b/lib c.so").unwrap();
         let parse = |text: &str, subject: &str| KEPT.parse(text, subject, Choice::from_line);
-        let text = format!("{}\nq4 1\n{}\n", KEPT.header, choice.to_line());
-        assert_eq!(parse(&text, "q4 1"), Some(choice));
+        let text = format!("{}\nq4 1\n{}\n", KEPT.header, choice.to_line(&file));
+        assert_eq!(parse(&text, "q4 1"), Some((choice, file)));
         assert_eq!(parse(&text, "q4 2"), None);
         for end in 0..text.len() - 1 {
             assert_eq!(parse(&text[..end], "q4 1"), None, "{end}");
@@ -238,7 +256,8 @@ mod tests {
         for (word, other) in [
             ("own_ns 8", "own_ns -8"),
             ("812000", "8x"),
-            ("blas 1", "blas 2"),
+            ("blas 2", "blas 1"),
+            ("file 7", "file x"),
         ] {
             assert_eq!(parse(&text.replace(word, other), "q4 1"), None, "{other}");
         }

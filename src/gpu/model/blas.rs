@@ -105,8 +105,9 @@ impl Recorder<'_> {
         if rows < BLAS_ROWS || self.memory.scratch.is_none() {
             return false;
         }
-        let chosen = |blas| device.blas_choice(blas, &name(&launch.matrix, rows)) == Some(true);
-        is_possible(self.schedule, launch, x) && device.blas().is_some_and(chosen)
+        is_possible(self.schedule, launch, x)
+            && device.blas().is_some()
+            && device.blas_choice(&name(&launch.matrix, rows)) == Some(true)
     }
 }
 
@@ -122,11 +123,16 @@ impl GpuExecutor {
         if products.is_empty() {
             return Ok(());
         }
+        let choice = |name: &String| device.blas_choice(name);
+        let is_own = || products.keys().all(|name| choice(name) == Some(false));
+        // Before the library is opened, and then about the one that was.
+        if is_own() {
+            return Ok(());
+        }
         let Some(blas) = device.blas() else {
             return Ok(());
         };
-        let choice = |name: &String| device.blas_choice(blas, name);
-        if products.keys().all(|name| choice(name) == Some(false)) {
+        if is_own() {
             return Ok(());
         }
         let mut prepared = self.get_scratch(&device, &products);
