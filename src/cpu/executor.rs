@@ -10,7 +10,7 @@ use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
 use crate::step::{KvType, Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// An unquantized matrix, used where it lies in the file.
@@ -131,7 +131,7 @@ pub struct CpuExecutor {
     pool: ThreadPool,
     matmul_scratch: Vec<Mutex<MatmulScratch>>,
     attend_scratch: Vec<Mutex<AttendScratch>>,
-    prepared: RwLock<Prepared>,
+    prepared: Prepared,
     jobs: u64,
 }
 
@@ -159,7 +159,7 @@ impl CpuExecutor {
             pool,
             matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
-            prepared: RwLock::default(),
+            prepared: Prepared::default(),
             jobs: 0,
         })
     }
@@ -280,7 +280,7 @@ impl CpuExecutor {
                     .run(
                         &mut self.pool,
                         &self.matmul_scratch,
-                        &self.prepared,
+                        &mut self.prepared,
                         self.jobs,
                     );
                 }

@@ -13,7 +13,7 @@ use super::packed::{PackedWeight, TILE_ROWS};
 use super::shared::SharedVec;
 use super::threads::ThreadPool;
 use crate::step::{BufferId, Epilogue, Norm, Product};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use std::ops::Range;
 
 /// Token rows that one worker prepares at a time.
@@ -58,18 +58,19 @@ impl Matmul<'_> {
         &self.matrices[product.weight.0]
     }
 
-    /// Runs the step. `job` is different for every step that runs on this scratch.
+    /// Runs the step. `job` is different for every step that runs on this scratch; `prepared` is what the
+    /// workers share.
     pub fn run(
         &self,
         pool: &mut ThreadPool,
         scratch: &[Mutex<MatmulScratch>],
-        shared: &RwLock<Prepared>,
+        prepared: &mut Prepared,
         job: u64,
     ) {
         match self.rows {
             0 => {}
             1 => self.one_row(pool, scratch, job),
-            _ => self.several_rows(pool, scratch, &mut shared.write()),
+            _ => self.several_rows(pool, scratch, prepared),
         }
     }
 
@@ -138,14 +139,9 @@ impl Matmul<'_> {
     fn prepare(&self, prepared: &Prepared, rows: Range<usize>, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
         let quantized = &prepared.quantized;
-        normed.resize(
-            if self.norm.is_some() {
-                rows.len() * cols
-            } else {
-                0
-            },
-            0.0,
-        );
+        if self.norm.is_some() && normed.len() < rows.len() * cols {
+            normed.resize(rows.len() * cols, 0.0);
+        }
         // SAFETY: `x` is only read in this step; each row is prepared by one worker before any
         // reads it; the kernels suit this CPU.
         unsafe {

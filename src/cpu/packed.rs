@@ -25,7 +25,7 @@ pub const TILE_ROWS: usize = 16;
 /// Columns of a block.
 pub const BLOCK: usize = 32;
 /// Columns that share the `d` of a K-quant.
-const SUPER: usize = 256;
+pub const SUPER: usize = 256;
 
 /// Anonymous memory in huge pages where the system gives them; zeroed.
 #[derive(Debug)]
@@ -129,15 +129,7 @@ struct Layout {
 impl Layout {
     fn new(rows: usize, cols: usize, form: GroupForm) -> Layout {
         let blocks = cols.div_ceil(BLOCK);
-        let groups = cols.div_ceil(form.group);
-        let supers = cols.div_ceil(SUPER);
-        let scale = match form.scale {
-            ScaleForm::Stored(ty) => groups * 2 * TILE_ROWS * scalar_bytes(ty),
-            ScaleForm::Zero(ty, _) => groups * TILE_ROWS * scalar_bytes(ty),
-            ScaleForm::SuperZero(_) => supers * TILE_ROWS * 2 + groups * TILE_ROWS,
-            ScaleForm::SuperMin => 2 * (supers * TILE_ROWS * 2 + groups * TILE_ROWS),
-        };
-        let scale_bytes = scale.next_multiple_of(64);
+        let scale_bytes = scales_len(cols, form).next_multiple_of(64);
         let tile_bytes = scale_bytes + blocks * block_bytes(form.bits);
         Layout {
             tiles: rows.div_ceil(TILE_ROWS),
@@ -145,6 +137,18 @@ impl Layout {
             scale_bytes,
             tile_bytes,
         }
+    }
+}
+
+/// Bytes of the scales of a tile's columns.
+pub fn scales_len(cols: usize, form: GroupForm) -> usize {
+    let groups = cols.div_ceil(form.group);
+    let supers = cols.div_ceil(SUPER);
+    match form.scale {
+        ScaleForm::Stored(ty) => groups * 2 * TILE_ROWS * scalar_bytes(ty),
+        ScaleForm::Zero(ty, _) => groups * TILE_ROWS * scalar_bytes(ty),
+        ScaleForm::SuperZero(_) => supers * TILE_ROWS * 2 + groups * TILE_ROWS,
+        ScaleForm::SuperMin => 2 * (supers * TILE_ROWS * 2 + groups * TILE_ROWS),
     }
 }
 

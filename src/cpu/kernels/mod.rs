@@ -15,7 +15,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use super::activations::{FourRowsTarget, Group, RowTarget};
+use super::activations::{FourRowsTarget, Group, RowTarget, SPAN};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use crate::step::KvType;
@@ -74,20 +74,19 @@ impl Tile<'_> {
     pub fn halves(&self) -> bool {
         self.form.group < BLOCK
     }
-
-    /// Scale entries for the columns of `x`.
-    fn entries(&self, x: &Group<'_>) -> usize {
-        x.blocks * if self.halves() { 2 } else { 1 }
-    }
 }
 
 /// The most tiles that `row_tiles` multiplies at once, each from a stream of its own through memory.
 pub const STREAMS: usize = 4;
 
+/// The scales of a span of blocks of each tile.
+pub type SpanScales = [[ScaleEntry; 2 * SPAN]; STREAMS];
+
 /// What the products need of memory, kept between calls.
 #[derive(Default)]
 pub struct TileScratch {
     scales: Vec<ScaleEntry>,
+    span_scales: Option<Box<SpanScales>>,
     words: Words,
     sums: Vec<[f32; TILE_ROWS]>,
 }
@@ -101,18 +100,17 @@ struct TileParts<'a> {
 }
 
 impl TileScratch {
-    /// Room for scales.
-    fn scales(&mut self, entries: usize) -> &mut [ScaleEntry] {
-        if self.scales.len() < entries {
-            self.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
-        }
-        &mut self.scales[..entries]
+    /// Room for the scales of a span.
+    fn span_scales(&mut self) -> &mut SpanScales {
+        self.span_scales.get_or_insert_with(Box::default)
     }
 
     /// Room for a tile's product with a group.
     fn parts(&mut self, tile: &Tile<'_>, x: &Group<'_>) -> TileParts<'_> {
-        let entries = tile.entries(x);
-        self.scales(entries);
+        let entries = x.blocks * if tile.halves() { 2 } else { 1 };
+        if self.scales.len() < entries {
+            self.scales.resize(entries, [[0.0; TILE_ROWS]; 2]);
+        }
         if self.sums.len() < x.rows {
             self.sums.resize(x.rows, [0.0; TILE_ROWS]);
         }

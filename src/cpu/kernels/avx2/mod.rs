@@ -14,10 +14,13 @@ mod scales;
 mod transpose;
 
 pub(super) use codes::for_pairs;
+pub use one_row::by_form;
 pub(super) use one_row::of_form;
-pub use one_row::{EXPANDED, STORED_F16, ZERO_F16, by_form, expanded, scales_of};
 pub use panels::{Part, settle};
-pub use scales::expand_scales;
+pub use scales::{
+    EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, expand_scales, expand_span,
+    scales_of, units,
+};
 
 use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};
 use crate::step::KvType;

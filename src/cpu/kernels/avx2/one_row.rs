@@ -6,46 +6,39 @@
 
 use super::codes::shift;
 use super::panels::flush;
-use super::scales::expand_scales;
-use crate::cpu::activations::{Bytes, Group, ends_span};
-use crate::cpu::kernels::{STREAMS, ScaleEntry, Tile, TileScratch};
+use super::scales::{
+    EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, direct_scales, expand_span,
+    scales_of, units,
+};
+use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
+use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::formats::{GroupForm, ScaleForm};
 use std::arch::x86_64::*;
-
-/// Scales come from entries that were expanded before.
-pub const EXPANDED: u8 = 0;
-/// f16 scale and bias for each block (Q4_1, Q5_1, MLX group 32 in f16), from the section itself.
-pub const STORED_F16: u8 = 1;
-/// f16 scale for each block, fixed zero point (Q4_0, Q5_0, Q8_0), from the section itself.
-pub const ZERO_F16: u8 = 2;
-
-/// Where a form's scales come from.
-pub fn scales_of(form: GroupForm) -> u8 {
-    match (form.scale, form.bits) {
-        (ScaleForm::Stored(ScalarType::F16), 4 | 5) if form.group == BLOCK => STORED_F16,
-        (ScaleForm::Zero(ScalarType::F16, _), 4 | 5 | 8) if form.group == BLOCK => ZERO_F16,
-        _ => EXPANDED,
-    }
-}
 
 /// Calls a kernel's body for tiles of a form.
 macro_rules! of_form {
     ($form:expr, $one:ident, $args:tt) => {
-        match ($form.bits, $form.group < BLOCK, scales_of($form)) {
-            (4, _, STORED_F16) => $one::<4, false, STORED_F16> $args,
-            (5, _, STORED_F16) => $one::<5, false, STORED_F16> $args,
-            (4, _, ZERO_F16) => $one::<4, false, ZERO_F16> $args,
-            (5, _, ZERO_F16) => $one::<5, false, ZERO_F16> $args,
-            (8, _, ZERO_F16) => $one::<8, false, ZERO_F16> $args,
-            (2, false, _) => $one::<2, false, EXPANDED> $args,
-            (2, true, _) => $one::<2, true, EXPANDED> $args,
-            (3, false, _) => $one::<3, false, EXPANDED> $args,
-            (3, true, _) => $one::<3, true, EXPANDED> $args,
-            (4, ..) => $one::<4, false, EXPANDED> $args,
-            (5, ..) => $one::<5, false, EXPANDED> $args,
-            (6, false, _) => $one::<6, false, EXPANDED> $args,
-            (6, true, _) => $one::<6, true, EXPANDED> $args,
+        match ($form.bits, scales_of($form)) {
+            (4, STORED_F16) => $one::<4, false, STORED_F16> $args,
+            (5, STORED_F16) => $one::<5, false, STORED_F16> $args,
+            (8, STORED_F16) => $one::<8, false, STORED_F16> $args,
+            (4, STORED_BF16) => $one::<4, false, STORED_BF16> $args,
+            (5, STORED_BF16) => $one::<5, false, STORED_BF16> $args,
+            (8, STORED_BF16) => $one::<8, false, STORED_BF16> $args,
+            (4, ZERO_F16) => $one::<4, false, ZERO_F16> $args,
+            (5, ZERO_F16) => $one::<5, false, ZERO_F16> $args,
+            (8, ZERO_F16) => $one::<8, false, ZERO_F16> $args,
+            (2, SUPER_MIN) => $one::<2, true, SUPER_MIN> $args,
+            (4, SUPER_MIN) => $one::<4, false, SUPER_MIN> $args,
+            (5, SUPER_MIN) => $one::<5, false, SUPER_MIN> $args,
+            (3, SUPER_ZERO) => $one::<3, true, SUPER_ZERO> $args,
+            (6, SUPER_ZERO) => $one::<6, true, SUPER_ZERO> $args,
+            (2, _) => $one::<2, false, EXPANDED> $args,
+            (3, _) => $one::<3, false, EXPANDED> $args,
+            (4, _) => $one::<4, false, EXPANDED> $args,
+            (5, _) => $one::<5, false, EXPANDED> $args,
+            (6, _) => $one::<6, false, EXPANDED> $args,
             _ => $one::<8, false, EXPANDED> $args,
         }
     };
@@ -59,8 +52,8 @@ pub fn row_tiles(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
+    let scales = scratch.span_scales();
     by_form(tiles, out, |tiles, out| {
-        let scales = expanded(tiles, x, scratch);
         of_form!(tiles[0].form, one, (tiles, scales, x, out));
     });
 }
@@ -81,29 +74,10 @@ pub fn by_form<'a>(
     }
 }
 
-/// The scales of all tiles, one tile's after the other's, if the form wants them expanded.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub fn expanded<'a>(
-    tiles: &[Tile<'_>],
-    x: &Group<'_>,
-    scratch: &'a mut TileScratch,
-) -> &'a [ScaleEntry] {
-    let form = tiles[0].form;
-    if scales_of(form) != EXPANDED {
-        return &[];
-    }
-    let entries = tiles[0].entries(x);
-    let scales = scratch.scales(tiles.len() * entries);
-    for (tile, scales) in tiles.iter().zip(scales.chunks_exact_mut(entries)) {
-        expand_scales(form, tile.section, scales);
-    }
-    scales
-}
-
 #[target_feature(enable = "avx2,fma,f16c")]
 fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tiles: &[Tile<'_>],
-    scales: &[ScaleEntry],
+    scales: &mut SpanScales,
     x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
@@ -112,20 +86,29 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
     assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
     assert!(BITS != 4 || x.bytes.len() >= blocks);
-    assert!(SCALES != EXPANDED || scales.len() >= tiles.len() * blocks * entries);
-    let mut zero = 0.0;
+    let Some(GroupForm { group, scale, .. }) = tiles.first().map(|tile| tile.form) else {
+        return;
+    };
+    let zero = match scale {
+        ScaleForm::Zero(_, zero) | ScaleForm::SuperZero(zero) => -f32::from(zero),
+        _ => 0.0,
+    };
+    assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
+    let (shared, unit) = units::<SCALES>(group, entries);
     for tile in tiles {
         assert!(tile.codes.len() >= blocks * BITS * 64);
-        assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
-        assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
-        if let ScaleForm::Zero(_, z) = tile.form.scale {
-            zero = -f32::from(z);
-        }
+        assert!(tile.section.len() >= blocks.div_ceil(1 << shared) * unit);
     }
     let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
     let mut total = [[_mm256_setzero_ps(); 2]; STREAMS];
     let mut acc = total;
     for b in 0..blocks {
+        if SCALES == EXPANDED && b % SPAN == 0 {
+            let count = SPAN.min(blocks - b) * entries;
+            for (tile, scales) in tiles.iter().zip(&mut *scales) {
+                expand_span(tile, b, &mut scales[..count]);
+            }
+        }
         // The loop over tiles stays one: unrolled, the compiler works on all at once and runs out of
         // registers.
         for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
@@ -162,24 +145,15 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
                         (true, _) => meta.sum_high,
                     };
                     for h in 0..2 {
-                        let halves = |at: usize| {
-                            let at = tile.section.as_ptr().add(at + 16 * h);
-                            _mm256_cvtph_ps(_mm_loadu_si128(at.cast()))
-                        };
-                        let (scale, bias) = match SCALES {
-                            STORED_F16 => (halves(b * 64), halves(b * 64 + 32)),
-                            ZERO_F16 => {
-                                let scale = halves(b * 32);
-                                (scale, _mm256_mul_ps(scale, _mm256_set1_ps(zero)))
-                            }
-                            _ => {
-                                let [scale, bias] =
-                                    scales.get_unchecked((t * blocks + b) * entries + half);
-                                (
-                                    _mm256_loadu_ps(scale.as_ptr().add(8 * h)),
-                                    _mm256_loadu_ps(bias.as_ptr().add(8 * h)),
-                                )
-                            }
+                        let (scale, bias) = if SCALES == EXPANDED {
+                            let [scale, bias] = &scales[t][b % SPAN * entries + half];
+                            (
+                                _mm256_loadu_ps(scale.as_ptr().add(8 * h)),
+                                _mm256_loadu_ps(bias.as_ptr().add(8 * h)),
+                            )
+                        } else {
+                            let unit = tile.section.as_ptr().add((b >> shared) * unit);
+                            direct_scales::<SCALES>(unit, b % SPAN * entries + half, h, zero)
                         };
                         acc[h] = flush(acc[h], ints[h], scale, bias, sum);
                     }

@@ -1,7 +1,8 @@
 //! Scale sections of packed tiles to f32.
 
-use crate::cpu::kernels::{ScaleEntry, portable};
-use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::cpu::activations::SPAN;
+use crate::cpu::kernels::{ScaleEntry, Tile, portable};
+use crate::cpu::packed::{BLOCK, SUPER, TILE_ROWS, scales_len};
 use crate::formats::{GroupForm, ScalarType, ScaleForm};
 use std::arch::x86_64::*;
 
@@ -138,4 +139,108 @@ fn expand_scales_any(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
             }
         }
     }
+}
+
+/// Scales are expanded to entries, a span's at a time.
+pub const EXPANDED: u8 = 0;
+/// f16 scale and bias for each group (Q4_1, Q5_1, MLX), from the section itself.
+pub const STORED_F16: u8 = 1;
+/// The same in bf16 (MLX).
+pub const STORED_BF16: u8 = 2;
+/// f16 scale for each group, fixed zero point (Q4_0, Q5_0, Q8_0), from the section itself.
+pub const ZERO_F16: u8 = 3;
+/// Scales and minima in units of a super-block's (Q4_K, Q5_K, Q2_K).
+pub const SUPER_MIN: u8 = 4;
+/// Scales in units of a super-block's, fixed zero point (Q6_K, Q3_K).
+pub const SUPER_ZERO: u8 = 5;
+/// A super-block is a span.
+const _: () = assert!(SUPER == SPAN * BLOCK);
+
+/// Where a form's scales come from.
+pub fn scales_of(form: GroupForm) -> u8 {
+    match (form.scale, form.bits) {
+        (ScaleForm::Stored(ScalarType::F16), 4 | 5 | 8) => STORED_F16,
+        (ScaleForm::Stored(ScalarType::BF16), 4 | 5 | 8) => STORED_BF16,
+        (ScaleForm::Zero(ScalarType::F16, _), 4 | 5 | 8) => ZERO_F16,
+        (ScaleForm::SuperMin, _) => SUPER_MIN,
+        (ScaleForm::SuperZero(_), _) => SUPER_ZERO,
+        _ => EXPANDED,
+    }
+}
+
+/// How many blocks share a unit of the scale section (as a power of two), and its bytes; `entries`: groups
+/// of a block.
+pub fn units<const SCALES: u8>(group: usize, entries: usize) -> (u32, usize) {
+    let shared = (group / BLOCK).max(1).ilog2();
+    match SCALES {
+        STORED_F16 | STORED_BF16 => (shared, 4 * TILE_ROWS),
+        ZERO_F16 => (shared, 2 * TILE_ROWS),
+        SUPER_MIN => (SPAN.ilog2(), 4 * TILE_ROWS + SPAN * entries * 2 * TILE_ROWS),
+        SUPER_ZERO => (SPAN.ilog2(), 2 * TILE_ROWS + SPAN * entries * TILE_ROWS),
+        _ => (0, 0),
+    }
+}
+
+/// The scales of blocks `from..` of a tile, which begin a span, as entries.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn expand_span(tile: &Tile<'_>, from: usize, entries: &mut [ScaleEntry]) {
+    let at = scales_len(from * BLOCK, tile.form);
+    expand_scales(tile.form, &tile.section[at..], entries);
+}
+
+/// Scales and biases of rows `8 · h..` for group `sub` of a super-block or for a whole unit.
+///
+/// # Safety
+/// `unit` is a whole one.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+pub unsafe fn direct_scales<const SCALES: u8>(
+    unit: *const u8,
+    sub: usize,
+    h: usize,
+    zero: f32,
+) -> (__m256, __m256) {
+    // SAFETY: all places lie inside a unit of this kind, or are not read.
+    unsafe {
+        let at = unit.add(16 * h);
+        let first = _mm_loadu_si128(at.cast());
+        match SCALES {
+            STORED_F16 => {
+                let second = _mm_loadu_si128(at.add(32).cast());
+                (_mm256_cvtph_ps(first), _mm256_cvtph_ps(second))
+            }
+            STORED_BF16 => {
+                let second = _mm_loadu_si128(at.add(32).cast());
+                (widen(first), widen(second))
+            }
+            ZERO_F16 => {
+                let scale = _mm256_cvtph_ps(first);
+                (scale, _mm256_mul_ps(scale, _mm256_set1_ps(zero)))
+            }
+            SUPER_MIN => {
+                let least = _mm256_cvtph_ps(_mm_loadu_si128(at.add(32).cast()));
+                let least = _mm256_mul_ps(least, _mm256_set1_ps(-1.0));
+                let subs = unit.add(64 + 32 * sub + 8 * h);
+                let factor = _mm256_cvtepu8_epi32(_mm_loadl_epi64(subs.cast()));
+                let minimum = _mm256_cvtepu8_epi32(_mm_loadl_epi64(subs.add(16).cast()));
+                (
+                    _mm256_mul_ps(_mm256_cvtph_ps(first), _mm256_cvtepi32_ps(factor)),
+                    _mm256_mul_ps(least, _mm256_cvtepi32_ps(minimum)),
+                )
+            }
+            _ => {
+                let subs = unit.add(32 + 16 * sub + 8 * h);
+                let factor = _mm256_cvtepi8_epi32(_mm_loadl_epi64(subs.cast()));
+                let scale = _mm256_mul_ps(_mm256_cvtph_ps(first), _mm256_cvtepi32_ps(factor));
+                (scale, _mm256_mul_ps(scale, _mm256_set1_ps(zero)))
+            }
+        }
+    }
+}
+
+/// bf16 to f32.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn widen(bf16: __m128i) -> __m256 {
+    _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bf16)))
 }

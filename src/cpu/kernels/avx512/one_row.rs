@@ -2,13 +2,14 @@
 //! tile in turn; `avx2::one_row` says why.
 
 use super::flush;
-use crate::cpu::activations::{Bytes, Group, ends_span};
+use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
 use crate::cpu::kernels::avx2::{
-    self, EXPANDED, STORED_F16, ZERO_F16, for_pairs, of_form, scales_of,
+    self, EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, for_pairs, of_form,
+    scales_of,
 };
-use crate::cpu::kernels::{STREAMS, ScaleEntry, Tile, TileScratch};
+use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
-use crate::formats::ScaleForm;
+use crate::formats::{GroupForm, ScaleForm};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
@@ -18,8 +19,8 @@ pub fn row_tiles(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
+    let scales = scratch.span_scales();
     avx2::by_form(tiles, out, |tiles, out| {
-        let scales = avx2::expanded(tiles, x, scratch);
         of_form!(tiles[0].form, one, (tiles, scales, x, out));
     });
 }
@@ -27,7 +28,7 @@ pub fn row_tiles(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tiles: &[Tile<'_>],
-    scales: &[ScaleEntry],
+    scales: &mut SpanScales,
     x: &Group<'_>,
     out: &mut [[f32; TILE_ROWS]],
 ) {
@@ -36,20 +37,29 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
     assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
     assert!(BITS != 4 || x.bytes.len() >= blocks);
-    assert!(SCALES != EXPANDED || scales.len() >= tiles.len() * blocks * entries);
-    let mut zero = 0.0;
+    let Some(GroupForm { group, scale, .. }) = tiles.first().map(|tile| tile.form) else {
+        return;
+    };
+    let zero = match scale {
+        ScaleForm::Zero(_, zero) | ScaleForm::SuperZero(zero) => -f32::from(zero),
+        _ => 0.0,
+    };
+    assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
+    let (shared, unit) = avx2::units::<SCALES>(group, entries);
     for tile in tiles {
         assert!(tile.codes.len() >= blocks * BITS * 64);
-        assert!(SCALES != STORED_F16 || tile.section.len() >= blocks * 64);
-        assert!(SCALES != ZERO_F16 || tile.section.len() >= blocks * 32);
-        if let ScaleForm::Zero(_, z) = tile.form.scale {
-            zero = -f32::from(z);
-        }
+        assert!(tile.section.len() >= blocks.div_ceil(1 << shared) * unit);
     }
     let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
     let mut total = [_mm512_setzero_ps(); STREAMS];
     let mut acc = total;
     for b in 0..blocks {
+        if SCALES == EXPANDED && b % SPAN == 0 {
+            let count = SPAN.min(blocks - b) * entries;
+            for (tile, scales) in tiles.iter().zip(&mut *scales) {
+                avx2::expand_span(tile, b, &mut scales[..count]);
+            }
+        }
         for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
             // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point
             // anywhere.
@@ -83,19 +93,42 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
                         (true, 0) => meta.sum_low,
                         (true, _) => meta.sum_high,
                     };
-                    let halves = |at: usize| {
-                        let at = tile.section.as_ptr().add(at);
-                        _mm512_cvtph_ps(_mm256_loadu_si256(at.cast()))
-                    };
+                    let unit = tile.section.as_ptr().add((b >> shared) * unit);
+                    let (first, second) = (unit.cast(), unit.wrapping_add(32).cast());
                     let (scale, bias) = match SCALES {
-                        STORED_F16 => (halves(b * 64), halves(b * 64 + 32)),
+                        STORED_F16 => (
+                            _mm512_cvtph_ps(_mm256_loadu_si256(first)),
+                            _mm512_cvtph_ps(_mm256_loadu_si256(second)),
+                        ),
+                        STORED_BF16 => (
+                            widen(_mm256_loadu_si256(first)),
+                            widen(_mm256_loadu_si256(second)),
+                        ),
                         ZERO_F16 => {
-                            let scale = halves(b * 32);
+                            let scale = _mm512_cvtph_ps(_mm256_loadu_si256(first));
+                            (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
+                        }
+                        SUPER_MIN => {
+                            let d = _mm512_cvtph_ps(_mm256_loadu_si256(first));
+                            let least = _mm512_cvtph_ps(_mm256_loadu_si256(second));
+                            let least = _mm512_mul_ps(least, _mm512_set1_ps(-1.0));
+                            let sub = unit.add(64 + (b % SPAN * entries + half) * 32);
+                            let factor = _mm512_cvtepu8_epi32(_mm_loadu_si128(sub.cast()));
+                            let minimum = _mm512_cvtepu8_epi32(_mm_loadu_si128(sub.add(16).cast()));
+                            (
+                                _mm512_mul_ps(d, _mm512_cvtepi32_ps(factor)),
+                                _mm512_mul_ps(least, _mm512_cvtepi32_ps(minimum)),
+                            )
+                        }
+                        SUPER_ZERO => {
+                            let d = _mm512_cvtph_ps(_mm256_loadu_si256(first));
+                            let sub = unit.add(32 + (b % SPAN * entries + half) * 16);
+                            let factor = _mm512_cvtepi8_epi32(_mm_loadu_si128(sub.cast()));
+                            let scale = _mm512_mul_ps(d, _mm512_cvtepi32_ps(factor));
                             (scale, _mm512_mul_ps(scale, _mm512_set1_ps(zero)))
                         }
                         _ => {
-                            let [scale, bias] =
-                                scales.get_unchecked((t * blocks + b) * entries + half);
+                            let [scale, bias] = &scales[t][b % SPAN * entries + half];
                             (
                                 _mm512_loadu_ps(scale.as_ptr()),
                                 _mm512_loadu_ps(bias.as_ptr()),
@@ -118,6 +151,13 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         // SAFETY: rows of 16.
         unsafe { _mm512_storeu_ps(out.as_mut_ptr(), *total) };
     }
+}
+
+/// bf16 to f32.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
+#[inline]
+fn widen(bf16: __m256i) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bf16)))
 }
 
 /// A block of 4-bit codes times one token row's bytes: `Σ codes·(256·high + low)`, four columns a
