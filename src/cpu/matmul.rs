@@ -83,6 +83,10 @@ impl Matmul<'_> {
         }
     }
 
+    fn counted_tiles(&self) -> usize {
+        self.counted().iter().map(|p| self.matrix(p).tiles()).sum()
+    }
+
     /// The product and the tile in it of a counted tile.
     fn place(&self, index: usize) -> (&Product, usize) {
         let mut rest = index;
@@ -110,7 +114,7 @@ impl Matmul<'_> {
             let rows = first..(first + PREPARE_ROWS).min(self.rows);
             self.prepare(prepared, rows, normed);
         });
-        let tiles: usize = self.counted().iter().map(|p| self.matrix(p).tiles()).sum();
+        let tiles = self.counted_tiles();
         // Several chunks a worker, so that a late or slow one does not hold up the others: the time
         // of one chunk is what they wait for each other. Of many rows, fewer: a chunk's tiles
         // share the rows in L2.
@@ -280,6 +284,7 @@ impl Matmul<'_> {
 }
 
 /// A tile as the kernels take it.
+#[inline(always)]
 fn operands(weight: &PackedWeight, tile: usize) -> Tile<'_> {
     let (section, codes) = weight.tile(tile);
     Tile {

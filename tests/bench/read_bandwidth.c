@@ -1,8 +1,8 @@
 /* How fast this machine reads a buffer again and again: AVX2 loads joined by XOR.
  *
  * usage: read_bandwidth THREADS [MIB=1024] [REPEATS=7]
- * Each thread reads its own share in STREAMS streams, which a core does faster than in one. Prints one line of JSON with
- * the median and the best rate in GB/s (1e9 bytes). */
+ * Each thread reads its own share in STREAMS streams, which a core does faster than in one. Prints one line of
+ * JSON with the median and the best rate in GB/s (1e9 bytes). */
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <pthread.h>

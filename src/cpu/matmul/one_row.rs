@@ -3,7 +3,7 @@
 //! A core reads several streams through memory faster than one, so every worker's share of the tiles
 //! is read in [`STREAMS`] streams, a tile of each at once.
 
-use super::{Matmul, MatmulScratch, Prepared};
+use super::{Matmul, MatmulScratch, Prepared, operands};
 use crate::cpu::executor::CpuMatrix;
 use crate::cpu::kernels::{STREAMS, Tile, TileScratch};
 use crate::cpu::packed::TILE_ROWS;
@@ -21,7 +21,7 @@ impl Matmul<'_> {
         scratch: &[Mutex<MatmulScratch>],
         job: u64,
     ) {
-        let tiles: usize = self.counted().iter().map(|p| self.matrix(p).tiles()).sum();
+        let tiles = self.counted_tiles();
         let shares = pool.threads();
         // SwiGLU's two products have streams of their own.
         let streams = match self.epilogue {
@@ -100,8 +100,7 @@ impl Matmul<'_> {
             let mut all = [Tile::EMPTY; STREAMS];
             for (to, &(product, tile)) in all.iter_mut().zip(tiles) {
                 if let CpuMatrix::Packed(weight) = self.matrix(product) {
-                    (to.section, to.codes) = weight.tile(tile);
-                    to.form = weight.form;
+                    *to = operands(weight, tile);
                 }
             }
             // SAFETY: the kernels table was chosen for this CPU.

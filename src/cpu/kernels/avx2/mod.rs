@@ -14,12 +14,12 @@ mod scales;
 mod transpose;
 
 pub(super) use codes::for_pairs;
-pub use one_row::by_form;
 pub(super) use one_row::of_form;
+pub use one_row::{RowPlan, by_form};
 pub use panels::{Part, settle};
 pub use scales::{
     EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, expand_scales, expand_span,
-    scales_of, units,
+    scales_of,
 };
 
 use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};

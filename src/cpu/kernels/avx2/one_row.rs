@@ -74,6 +74,53 @@ pub fn by_form<'a>(
     }
 }
 
+/// What is the same in all blocks of `one`.
+pub struct RowPlan {
+    /// Groups of a block.
+    pub entries: usize,
+    /// Blocks that share a unit of the scale section, as a power of two.
+    pub shared: u32,
+    /// Bytes of a unit.
+    pub unit: usize,
+    /// The negative of a fixed zero point.
+    pub zero: f32,
+    /// Bytes ahead of the codes in use that are asked for.
+    pub ahead: usize,
+}
+
+impl RowPlan {
+    /// For tiles of one form, at least one; panics where the operands are not as long as `one` reads.
+    #[inline(always)]
+    pub fn new<const BITS: usize, const HALVES: bool, const SCALES: u8>(
+        tiles: &[Tile<'_>],
+        x: &Group<'_>,
+        out: &[[f32; TILE_ROWS]],
+    ) -> RowPlan {
+        let GroupForm { group, scale, .. } = tiles[0].form;
+        let blocks = x.blocks;
+        let entries = if HALVES { 2 } else { 1 };
+        assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
+        assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
+        assert!(BITS != 4 || x.bytes.len() >= blocks);
+        assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
+        let (shared, unit) = units::<SCALES>(group, entries);
+        for tile in tiles {
+            assert!(tile.codes.len() >= blocks * BITS * 64);
+            assert!(tile.section.len() >= blocks.div_ceil(1 << shared) * unit);
+        }
+        RowPlan {
+            entries,
+            shared,
+            unit,
+            zero: match scale {
+                ScaleForm::Zero(_, zero) | ScaleForm::SuperZero(zero) => -f32::from(zero),
+                _ => 0.0,
+            },
+            ahead: if tiles.len() == 1 { 2048 } else { 1024 },
+        }
+    }
+}
+
 #[target_feature(enable = "avx2,fma,f16c")]
 fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     tiles: &[Tile<'_>],
@@ -82,24 +129,13 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     out: &mut [[f32; TILE_ROWS]],
 ) {
     let blocks = x.blocks;
-    let entries = if HALVES { 2 } else { 1 };
-    assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
-    assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
-    assert!(BITS != 4 || x.bytes.len() >= blocks);
-    let Some(GroupForm { group, scale, .. }) = tiles.first().map(|tile| tile.form) else {
-        return;
-    };
-    let zero = match scale {
-        ScaleForm::Zero(_, zero) | ScaleForm::SuperZero(zero) => -f32::from(zero),
-        _ => 0.0,
-    };
-    assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
-    let (shared, unit) = units::<SCALES>(group, entries);
-    for tile in tiles {
-        assert!(tile.codes.len() >= blocks * BITS * 64);
-        assert!(tile.section.len() >= blocks.div_ceil(1 << shared) * unit);
-    }
-    let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
+    let RowPlan {
+        entries,
+        shared,
+        unit,
+        zero,
+        ahead,
+    } = RowPlan::new::<BITS, HALVES, SCALES>(tiles, x, out);
     let mut total = [[_mm256_setzero_ps(); 2]; STREAMS];
     let mut acc = total;
     for b in 0..blocks {
@@ -112,8 +148,8 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         // The loop over tiles stays one: unrolled, the compiler works on all at once and runs out of
         // registers.
         for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
-            // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point
-            // anywhere.
+            // SAFETY: all offsets stay inside the lengths that the plan asserts; prefetches may
+            // point anywhere.
             unsafe {
                 let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
                 let meta = x.meta.get_unchecked(b);

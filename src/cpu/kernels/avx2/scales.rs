@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// 16 stored scalars as f32.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-pub fn load16(ty: ScalarType, bytes: &[u8]) -> [__m256; 2] {
+fn load16(ty: ScalarType, bytes: &[u8]) -> [__m256; 2] {
     assert!(bytes.len() >= if ty == ScalarType::F32 { 64 } else { 32 });
     let at = bytes.as_ptr();
     // SAFETY: the length was checked.
@@ -17,10 +17,7 @@ pub fn load16(ty: ScalarType, bytes: &[u8]) -> [__m256; 2] {
         match ty {
             ScalarType::F32 => [0, 8].map(|i| _mm256_loadu_ps(at.cast::<f32>().add(i))),
             ScalarType::F16 => [0, 16].map(|i| _mm256_cvtph_ps(_mm_loadu_si128(at.add(i).cast()))),
-            ScalarType::BF16 => [0, 16].map(|i| {
-                let wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(at.add(i).cast()));
-                _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide))
-            }),
+            ScalarType::BF16 => [0, 16].map(|i| widen(_mm_loadu_si128(at.add(i).cast()))),
         }
     }
 }
@@ -80,10 +77,10 @@ pub fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
     }
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
 /// All lanes times `f`.
+#[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-pub fn scaled(a: [__m256; 2], f: f32) -> [__m256; 2] {
+fn scaled(a: [__m256; 2], f: f32) -> [__m256; 2] {
     [
         _mm256_mul_ps(a[0], _mm256_set1_ps(f)),
         _mm256_mul_ps(a[1], _mm256_set1_ps(f)),

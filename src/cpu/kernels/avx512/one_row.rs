@@ -4,12 +4,11 @@
 use super::flush;
 use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
 use crate::cpu::kernels::avx2::{
-    self, EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, for_pairs, of_form,
-    scales_of,
+    self, EXPANDED, RowPlan, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, for_pairs,
+    of_form, scales_of,
 };
 use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{GroupForm, ScaleForm};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
@@ -33,24 +32,13 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
     out: &mut [[f32; TILE_ROWS]],
 ) {
     let blocks = x.blocks;
-    let entries = if HALVES { 2 } else { 1 };
-    assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
-    assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
-    assert!(BITS != 4 || x.bytes.len() >= blocks);
-    let Some(GroupForm { group, scale, .. }) = tiles.first().map(|tile| tile.form) else {
-        return;
-    };
-    let zero = match scale {
-        ScaleForm::Zero(_, zero) | ScaleForm::SuperZero(zero) => -f32::from(zero),
-        _ => 0.0,
-    };
-    assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
-    let (shared, unit) = avx2::units::<SCALES>(group, entries);
-    for tile in tiles {
-        assert!(tile.codes.len() >= blocks * BITS * 64);
-        assert!(tile.section.len() >= blocks.div_ceil(1 << shared) * unit);
-    }
-    let ahead = if tiles.len() == 1 { 2048 } else { 1024 };
+    let RowPlan {
+        entries,
+        shared,
+        unit,
+        zero,
+        ahead,
+    } = RowPlan::new::<BITS, HALVES, SCALES>(tiles, x, out);
     let mut total = [_mm512_setzero_ps(); STREAMS];
     let mut acc = total;
     for b in 0..blocks {
@@ -61,8 +49,8 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
             }
         }
         for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
-            // SAFETY: all offsets stay inside the lengths asserted above; prefetches may point
-            // anywhere.
+            // SAFETY: all offsets stay inside the lengths that the plan asserts; prefetches may
+            // point anywhere.
             unsafe {
                 let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
                 let meta = x.meta.get_unchecked(b);
