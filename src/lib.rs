@@ -1,7 +1,7 @@
 //! libmlxrocm: quantized language models behind a stable C ABI.
 //!
 //! Calls go down this list and never up (a test checks it):
-//! `capi → session → model → array → program → {cpu, gpu} → driver → step`.
+//! `capi → session → model → array → graph → plan → {cpu, gpu} → driver → step → ir`.
 //! `formats` and `text` know nothing of devices.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
@@ -14,9 +14,11 @@ pub mod driver;
 pub mod error;
 pub mod formats;
 pub mod gpu;
+pub mod graph;
+pub mod ir;
 pub mod log;
 pub mod model;
-pub mod program;
+pub mod plan;
 pub mod session;
 pub mod step;
 pub mod text;

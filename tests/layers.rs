@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the top down: each may use those below it.
 const STAIRS: &[&str] = &[
-    "capi", "session", "model", "array", "program", "cpu", "gpu", "driver", "step",
+    "capi", "session", "model", "array", "graph", "plan", "cpu", "gpu", "driver", "step", "ir",
 ];
 
 /// Rooms on the same stair: neither knows of the other.
@@ -148,11 +148,16 @@ fn the_search_finds_what_it_should() {
         ["cpu"]
     );
     assert!(may_use("capi", "cpu") && may_use("model", "formats") && may_use("text", "formats"));
-    assert!(!may_use("cpu", "program") && !may_use("model", "session"));
+    assert!(!may_use("cpu", "plan") && !may_use("model", "session"));
     assert!(!may_use("formats", "text") && !may_use("text", "model") && !may_use("formats", "cpu"));
-    assert!(may_use("gpu", "driver") && may_use("gpu", "step") && may_use("program", "gpu"));
+    assert!(
+        may_use("gpu", "driver")
+            && may_use("gpu", "step")
+            && may_use("plan", "gpu")
+            && may_use("step", "ir")
+    );
     assert!(!may_use("driver", "gpu") && !may_use("cpu", "gpu") && !may_use("gpu", "cpu"));
-    assert!(!may_use("step", "driver") && !may_use("cpu", "driver"));
+    assert!(!may_use("ir", "step") && !may_use("step", "driver") && !may_use("cpu", "driver"));
     assert!(may_use("cpu", "log") && may_use("formats", "Error"));
 }
 

@@ -1,7 +1,9 @@
-//! Arrays: lazy operations with shape rules. Models are written with them; nothing is computed
-//! until the traced graph has become a program.
+//! Arrays: lazy operations with shape and dtype rules. Nothing is computed until a model's trace has
+//! become a program, or an application asks for elements.
 
-mod ops;
-mod trace;
+mod eval;
+mod lazy;
+pub mod ops;
 
-pub use trace::{Array, Trace};
+pub use eval::eval;
+pub use lazy::{Array, trace};

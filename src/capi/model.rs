@@ -160,6 +160,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
                     n => DeviceChoice::Gpu(usize::try_from(n - 2).unwrap_or(usize::MAX)),
                 },
                 threads: options.threads as usize,
+                ..LoadOptions::default()
             },
             report
                 .as_mut()

@@ -65,6 +65,42 @@ impl ArenaView<'_> {
         self.schedule.buffers[id.0].width
     }
 
+    /// The first `bytes` of a buffer, to read.
+    ///
+    /// # Safety
+    /// Nobody may write these meanwhile.
+    pub unsafe fn bytes(&self, id: BufferId, bytes: usize) -> &[u8] {
+        let start = self.whole(id, bytes);
+        // SAFETY: `whole` checked the range; unshared by contract.
+        unsafe { std::slice::from_raw_parts(start, bytes) }
+    }
+
+    /// The first `bytes` of a buffer, to write.
+    ///
+    /// # Safety
+    /// Nobody else may use these meanwhile.
+    #[allow(clippy::mut_from_ref)] // as `write`
+    pub unsafe fn bytes_mut(&self, id: BufferId, bytes: usize) -> &mut [u8] {
+        let start = self.whole(id, bytes);
+        // SAFETY: `whole` checked the range; exclusive by contract.
+        unsafe { std::slice::from_raw_parts_mut(start, bytes) }
+    }
+
+    fn whole(&self, id: BufferId, bytes: usize) -> *mut u8 {
+        let Buffer { width, offset, .. } = self.schedule.buffers[id.0];
+        assert!(
+            bytes <= width * self.max_rows * size_of::<f32>(),
+            "outside the arena"
+        );
+        let at = offset * self.max_rows;
+        assert!(
+            at + bytes.div_ceil(size_of::<f32>()) <= self.len,
+            "outside the arena"
+        );
+        // SAFETY: `at` lies inside the memory.
+        unsafe { self.start.add(at).cast() }
+    }
+
     /// One row.
     ///
     /// # Safety

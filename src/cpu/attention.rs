@@ -70,7 +70,7 @@ pub struct Attend<'a> {
     pub kernels: &'static Kernels,
     pub arena: ArenaView<'a>,
     pub cache: &'a KvCache,
-    pub rope: &'a RopeTable,
+    pub rope: Option<&'a RopeTable>,
     pub slices: &'a [Slice<'a>],
     pub vectors: &'a [Vec<f32>],
     pub step: step::Attend,
@@ -241,7 +241,9 @@ impl Attend<'_> {
                 (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, prepared);
             }
         }
-        self.rope.rotate(token, prepared);
+        if let Some(rope) = self.rope {
+            rope.rotate(token, prepared);
+        }
     }
 
     fn write(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
@@ -260,7 +262,7 @@ impl Attend<'_> {
             );
             let place = KvPlace {
                 page: slice.pages[position / PAGE_TOKENS],
-                layer: self.step.layer,
+                layer: self.step.state,
                 head,
                 token: position % PAGE_TOKENS,
             };
@@ -334,7 +336,7 @@ impl Attend<'_> {
         for page in first..=last {
             let base = page * PAGE_TOKENS;
             // SAFETY: keys and values were written before any query runs, or by this unit.
-            let (k, v) = unsafe { self.cache.page(slice.pages[page], self.step.layer, head) };
+            let (k, v) = unsafe { self.cache.page(slice.pages[page], self.step.state, head) };
             let kv = if self.cache.kv() == KvType::F16 && !in_columns {
                 KeysValues::F16(k, v)
             } else {

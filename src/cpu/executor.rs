@@ -6,6 +6,7 @@ use super::kernels::{Kernels, kernels};
 use super::kv::KvCache;
 use super::matmul::{Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
+use super::plain;
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
 use crate::step::{KvType, Rows, Schedule, Slice, Step};
@@ -127,7 +128,7 @@ pub struct CpuExecutor {
     max_rows: usize,
     arena: Arena,
     cache: KvCache,
-    rope: RopeTable,
+    ropes: Vec<RopeTable>,
     pool: ThreadPool,
     matmul_scratch: Vec<Mutex<MatmulScratch>>,
     attend_scratch: Vec<Mutex<AttendScratch>>,
@@ -147,15 +148,19 @@ impl CpuExecutor {
     ) -> Result<CpuExecutor> {
         let pool = ThreadPool::new(threads);
         let workers = pool.threads();
-        let cache = KvCache::new(pages, schedule.layers, &schedule.attention, kv)?;
+        let cache = KvCache::new(pages, &schedule.states, kv)?;
         Ok(CpuExecutor {
             kernels: kernels(),
             weights,
             arena: Arena::new(schedule.width, max_rows)?,
-            schedule,
             max_rows,
             cache,
-            rope: RopeTable::default(),
+            ropes: schedule
+                .ropes
+                .iter()
+                .map(|_| RopeTable::default())
+                .collect(),
+            schedule,
             pool,
             matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
@@ -228,7 +233,9 @@ impl CpuExecutor {
             rows: wanted,
             vocab,
         };
-        self.rope.fill(&self.schedule.rope, slices);
+        for (table, rope) in self.ropes.iter_mut().zip(&self.schedule.ropes) {
+            table.fill(rope, slices);
+        }
         let schedule = &self.schedule;
         let arena = self.arena.view(schedule);
         let (kernels, vectors) = (self.kernels, &self.weights.vectors);
@@ -255,6 +262,21 @@ impl CpuExecutor {
                         };
                     }
                 }
+                Step::Logits { x } => {
+                    for row in 0..wanted {
+                        // SAFETY: no worker runs during this step.
+                        unsafe {
+                            target
+                                .write(row, 0, vocab)
+                                .copy_from_slice(arena.row(x, row))
+                        };
+                    }
+                }
+                Step::Plain {
+                    ref op,
+                    ref inputs,
+                    ref outputs,
+                } => plain::run(op, inputs, outputs, &arena, vectors, slices)?,
                 Step::Matmul {
                     x,
                     norm,
@@ -264,6 +286,7 @@ impl CpuExecutor {
                     let rows = match schedule.buffers[x.0].rows {
                         Rows::Tokens => rows,
                         Rows::Wanted => wanted,
+                        Rows::Once => 1,
                     };
                     Matmul {
                         kernels,
@@ -288,7 +311,7 @@ impl CpuExecutor {
                     kernels,
                     arena,
                     cache: &self.cache,
-                    rope: &self.rope,
+                    rope: step.rope.map(|rope| &self.ropes[rope]),
                     slices,
                     vectors,
                     step,
@@ -305,7 +328,7 @@ impl CpuExecutor {
 }
 
 /// Batch rows whose logits are wanted, in slice order.
-fn wanted_rows(slices: &[Slice<'_>]) -> impl Iterator<Item = usize> {
+pub(super) fn wanted_rows(slices: &[Slice<'_>]) -> impl Iterator<Item = usize> {
     let mut first = 0;
     slices.iter().flat_map(move |slice| {
         let end = first + slice.tokens.len();

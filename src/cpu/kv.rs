@@ -23,9 +23,17 @@ use crate::{Error, Result};
 pub struct KvCache {
     memory: Buffer,
     pages: usize,
-    layers: usize,
-    shape: Attention,
+    layers: Vec<Layer>,
+    page_bytes: usize,
     kv: KvType,
+}
+
+/// A layer's place in a page.
+#[derive(Debug)]
+struct Layer {
+    /// Bytes before it.
+    offset: usize,
+    shape: Attention,
 }
 
 /// A token of a head.
@@ -39,18 +47,26 @@ pub struct KvPlace {
 }
 
 impl KvCache {
-    /// Reserves `pages` pages; the system gives memory as they are first written.
-    pub fn new(pages: usize, layers: usize, shape: &Attention, kv: KvType) -> Result<KvCache> {
-        let bytes = (layers * shape.layer_bytes(kv))
-            .checked_mul(pages)
-            .ok_or_else(|| {
-                Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
-            })?;
+    /// Reserves `pages` pages of these layers; the system gives memory as they are first written.
+    pub fn new(pages: usize, shapes: &[Attention], kv: KvType) -> Result<KvCache> {
+        let mut page_bytes = 0;
+        let layer = |shape: &Attention| {
+            let offset = page_bytes;
+            page_bytes += shape.layer_bytes(kv);
+            Layer {
+                offset,
+                shape: *shape,
+            }
+        };
+        let layers = shapes.iter().map(layer).collect();
+        let bytes = page_bytes.checked_mul(pages).ok_or_else(|| {
+            Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
+        })?;
         Ok(KvCache {
             memory: Buffer::new(bytes)?,
             pages,
             layers,
-            shape: *shape,
+            page_bytes,
             kv,
         })
     }
@@ -64,16 +80,17 @@ impl KvCache {
     }
 
     /// Bytes of a head's keys, or values, in a page.
-    fn half(&self) -> usize {
-        self.shape.tokens_bytes(self.kv)
+    fn half(&self, layer: usize) -> usize {
+        self.layers[layer].shape.tokens_bytes(self.kv)
     }
 
     fn start(&self, page: u32, layer: usize, head: usize) -> usize {
-        let heads = self.shape.kv_heads;
-        assert!((page as usize) < self.pages && layer < self.layers && head < heads);
-        let head = (page as usize * self.layers + layer) * heads + head;
-        debug_assert!((head + 1) * 2 * self.half() <= self.memory.len());
-        head * 2 * self.half()
+        let Layer { offset, shape } = &self.layers[layer];
+        assert!((page as usize) < self.pages && head < shape.kv_heads);
+        let half = self.half(layer);
+        let start = page as usize * self.page_bytes + offset + head * 2 * half;
+        debug_assert!(start + 2 * half <= self.memory.len());
+        start
     }
 
     /// Keys and values, as 16-bit numbers.
@@ -86,7 +103,8 @@ impl KvCache {
         // even; unwritten by contract.
         unsafe {
             let at = self.memory.as_ptr().add(start).cast::<u16>();
-            std::slice::from_raw_parts(at, self.half()).split_at(self.half() / 2)
+            let half = self.half(layer);
+            std::slice::from_raw_parts(at, half).split_at(half / 2)
         }
     }
 
@@ -95,7 +113,7 @@ impl KvCache {
     /// # Safety
     /// Nobody else may use this (page, layer, head) token meanwhile.
     pub unsafe fn write(&self, place: KvPlace, key: &[u16], value: &[u16]) {
-        let (token, dim) = (place.token, self.shape.head_dim);
+        let (token, dim) = (place.token, self.layers[place.layer].shape.head_dim);
         assert!(token < PAGE_TOKENS && key.len() == dim && value.len() == dim);
         assert!(self.kv == KvType::F16);
         let start = self.start(place.page, place.layer, place.head);
@@ -106,7 +124,7 @@ impl KvCache {
             for (d, &k) in key.iter().enumerate() {
                 keys.add(d * PAGE_TOKENS + token).write(k);
             }
-            let values = keys.add(self.half() / 2 + token * dim);
+            let values = keys.add(self.half(place.layer) / 2 + token * dim);
             std::ptr::copy_nonoverlapping(value.as_ptr(), values, dim);
         }
     }
@@ -116,9 +134,10 @@ impl KvCache {
     /// # Safety
     /// Nobody else may use this (page, layer, head) token meanwhile.
     pub unsafe fn write_group(&self, place: KvPlace, which: usize, group: usize, from: &KvGroup) {
-        let groups = self.shape.head_dim.div_ceil(KV_GROUP);
+        let groups = self.layers[place.layer].shape.head_dim.div_ceil(KV_GROUP);
         assert!(place.token < PAGE_TOKENS && which < 2 && group < groups);
-        let start = self.start(place.page, place.layer, place.head) + which * self.half();
+        let start =
+            self.start(place.page, place.layer, place.head) + which * self.half(place.layer);
         let (bytes, numbers) = match self.kv {
             KvType::F16 => unreachable!("a cache of f16 has no groups"),
             KvType::Q8 => (KV_GROUP, 1),
@@ -181,7 +200,7 @@ mod tests {
 
     /// Writes the keys and values (`[tokens][dim]` each) of page 1, layer 2, head 1.
     fn write(cache: &KvCache, kernels: &Kernels, both: [&[f32]; 2]) {
-        let dim = cache.shape.head_dim;
+        let dim = cache.layers[2].shape.head_dim;
         for token in 0..PAGE_TOKENS {
             let place = KvPlace {
                 page: 1,
@@ -204,7 +223,7 @@ mod tests {
 
     /// What a page gives back, as `[tokens][dim]`.
     fn read(cache: &KvCache, kernels: &Kernels) -> [Vec<f32>; 2] {
-        let dim = cache.shape.head_dim;
+        let dim = cache.layers[2].shape.head_dim;
         let (mut keys, mut values) = (vec![0.0; dim * PAGE_TOKENS], vec![0.0; dim * PAGE_TOKENS]);
         // SAFETY: one thread; `kernels` comes from `available`.
         unsafe {
@@ -257,7 +276,7 @@ mod tests {
                 let values = numbers(dim * PAGE_TOKENS, &mut state);
                 let mut first: Option<[Vec<f32>; 2]> = None;
                 for kernels in available() {
-                    let cache = KvCache::new(2, 3, &shape(dim), kv).unwrap();
+                    let cache = KvCache::new(2, &[shape(dim); 3], kv).unwrap();
                     write(&cache, kernels, [&keys, &values]);
                     let back = read(&cache, kernels);
                     for (x, back) in [&keys, &values].into_iter().zip(&back) {
@@ -281,7 +300,7 @@ mod tests {
                 for kernels in available() {
                     let mut keys = vec![0.25; 64 * PAGE_TOKENS];
                     keys[5 * 64 + 40] = bad;
-                    let cache = KvCache::new(2, 3, &shape(64), kv).unwrap();
+                    let cache = KvCache::new(2, &[shape(64); 3], kv).unwrap();
                     write(&cache, kernels, [&keys, &keys]);
                     for back in read(&cache, kernels) {
                         for (i, x) in back.iter().enumerate() {

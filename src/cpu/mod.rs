@@ -3,15 +3,21 @@
 mod activations;
 mod arena;
 mod attention;
+mod elements;
+mod evaluate;
 mod executor;
 mod facts;
 mod kernels;
 mod kv;
 mod matmul;
+pub mod ops;
 mod packed;
+mod plain;
 mod shared;
 mod threads;
 
+pub use elements::{Elements, Storage};
+pub use evaluate::evaluate;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts};
 pub use kernels::{SimdLevel, simd_level};

@@ -1,6 +1,6 @@
 //! Which device a model runs on, and its weights there.
 
-use super::families::dense::Bound;
+use super::bind::Bound;
 use super::load::LoadOptions;
 use crate::cpu::{CpuWeights, ThreadPool, simd_level};
 use crate::driver::DeviceFacts;

@@ -1,13 +1,13 @@
 //! Loading: a file or folder becomes a model that is ready to run.
 
 use super::device::{DeviceChoice, Weights};
-use super::families::dense;
+use super::families;
 use super::weights::Source;
 use super::{Config, Forward, PAGE_TOKENS};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
+use crate::graph::Rules;
 use crate::log::{self, Level};
-use crate::program::compile;
 use crate::step::{KvType, Schedule};
 use crate::text::{ChatTemplate, Tokenizer};
 use crate::{Error, Result};
@@ -22,6 +22,8 @@ pub struct LoadOptions {
     pub threads: usize,
     /// Which device runs the model.
     pub device: DeviceChoice,
+    /// Which fusions are used: fewer only to compare.
+    pub rules: Rules,
 }
 
 /// Facts about a loaded model.
@@ -75,8 +77,7 @@ impl Model {
         let begin = Instant::now();
         let source = Source::open(path)?;
         let config = source.config().clone();
-        let (bound, graph) = dense::trace(&source)?;
-        let schedule = compile(&graph)?;
+        let (bound, schedule) = families::schedule(&source, options.rules)?;
         let (mut done, total) = (0, source.weight_bytes());
         let mut report = |bytes: u64| {
             done += bytes;
@@ -122,8 +123,7 @@ impl Model {
             layers: config.layers,
             hidden_size: config.hidden_size,
             quantization: source.quantization(),
-            kv_bytes_per_token: (schedule.layers * schedule.attention.layer_bytes(KvType::F16)
-                / PAGE_TOKENS) as u64,
+            kv_bytes_per_token: (schedule.page_bytes(KvType::F16) / PAGE_TOKENS) as u64,
             load_seconds: begin.elapsed().as_secs_f64(),
         };
         log::write(Level::Info, || {
@@ -183,8 +183,7 @@ impl Model {
 
     /// Bytes of KV cache of a kind that one token takes.
     pub fn kv_bytes_per_token(&self, kv: KvType) -> u64 {
-        let shape = &self.schedule.attention;
-        (self.schedule.layers * shape.layer_bytes(kv) / PAGE_TOKENS) as u64
+        (self.schedule.page_bytes(kv) / PAGE_TOKENS) as u64
     }
 
     /// New forward state with `page_count` KV pages of [`PAGE_TOKENS`] tokens and at most

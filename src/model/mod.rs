@@ -1,6 +1,7 @@
 //! Models: what a file describes, its weights, and its forward pass.
 
-pub mod config;
+pub mod bind;
+mod config;
 mod device;
 pub mod families;
 mod forward;

@@ -146,20 +146,19 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
         ],
         buffers: vec![buffer(Rows::Tokens, 0), buffer(Rows::Wanted, cols)],
         width: 2 * cols,
-        rope: Rope {
+        ropes: vec![Rope {
             inv_freq: vec![1.0; 32],
             interleaved: false,
             magnitude: 1.0,
-        },
+        }],
         vocab_size: rows,
-        layers: 1,
-        attention: Attention {
+        states: vec![Attention {
             heads: 1,
             kv_heads: 1,
             head_dim: 64,
             scale: 0.125,
             window: None,
-        },
+        }],
     }
 }
 

@@ -17,7 +17,11 @@ fn large(folder: &Path) -> PathBuf {
 }
 
 fn load(path: &Path, device: DeviceChoice, steps: &mut Vec<u64>) -> mlxrocm::Result<()> {
-    let options = LoadOptions { device, threads: 1 };
+    let options = LoadOptions {
+        device,
+        threads: 1,
+        ..LoadOptions::default()
+    };
     let mut progress = |done, _| {
         steps.push(done);
         true

@@ -44,7 +44,11 @@ pub fn requests() -> Vec<Request> {
 }
 
 pub fn load(device: DeviceChoice) -> Result<Arc<Model>> {
-    let options = LoadOptions { device, threads: 1 };
+    let options = LoadOptions {
+        device,
+        threads: 1,
+        ..LoadOptions::default()
+    };
     Model::load(path(), &options, None)
 }
 

@@ -3,7 +3,7 @@
 use super::inputs::QUERIES;
 use super::record::Recorder;
 use crate::driver::Platform;
-use crate::gpu::Args;
+use crate::gpu::{Args, DeviceBuffer};
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 use crate::{Error, Result};
 
@@ -83,12 +83,12 @@ impl Recorder<'_> {
             k,
             v,
             k_norm,
-            layer,
+            state,
             shape,
             ..
         } = attend;
         let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
-        let (memory, rope) = (self.memory, &self.schedule.rope);
+        let memory = self.memory;
         let args = Args::new()
             .buffer(&memory.arena, self.at(k, 0))
             .buffer(&memory.arena, self.at(v, 0))
@@ -98,14 +98,14 @@ impl Recorder<'_> {
             .buffer(self.inputs, byte(places.pages));
         let args = self
             .norm_of(args, k_norm)
-            .buffer(&memory.rope, 0)
-            .u64((self.schedule.layers * shape.layer_bytes(self.kv)) as u64)
-            .u64((layer * shape.layer_bytes(self.kv)) as u64)
+            .buffer(self.rope_table(attend), 0)
+            .u64(self.schedule.page_bytes(self.kv) as u64)
+            .u64(self.schedule.state_offset(state, self.kv) as u64)
             .u32(self.bucket.pages as u32)
             .u32(shape.kv_heads as u32)
-            .u32(shape.head_dim as u32)
-            .u32(rope.inv_freq.len() as u32)
-            .u32(u32::from(rope.interleaved))
+            .u32(shape.head_dim as u32);
+        let args = self
+            .rope_shape(args, attend)
             .f32(k_norm.map_or(0.0, |n| n.eps));
         let tokens = self.bucket.rows;
         let reads = [
@@ -234,20 +234,33 @@ impl Recorder<'_> {
             .buffer(self.inputs, byte(places.pages))
             .buffer(self.inputs, byte(list));
         self.norm_of(args, attend.q_norm)
-            .buffer(&self.memory.rope, 0)
+            .buffer(self.rope_table(attend), 0)
+    }
+
+    /// Angles of the attention's rotation; any table where there is none.
+    fn rope_table(&self, attend: Attend) -> &DeviceBuffer {
+        let table = attend.rope.and_then(|rope| self.memory.ropes.get(rope));
+        table.unwrap_or(&self.memory.counters)
+    }
+
+    /// How many pairs turn, and which lie together.
+    fn rope_shape(&self, args: Args, attend: Attend) -> Args {
+        let rope = attend.rope.and_then(|rope| self.schedule.ropes.get(rope));
+        args.u32(rope.map_or(0, |rope| rope.inv_freq.len()) as u32)
+            .u32(u32::from(rope.is_some_and(|rope| rope.interleaved)))
     }
 
     /// Those that say where the cache is and what the heads are.
     fn attend_shape(&self, args: Args, attend: Attend) -> Args {
-        let (shape, rope) = (attend.shape, &self.schedule.rope);
-        args.u64((self.schedule.layers * shape.layer_bytes(self.kv)) as u64)
-            .u64((attend.layer * shape.layer_bytes(self.kv)) as u64)
+        let shape = attend.shape;
+        let args = args
+            .u64(self.schedule.page_bytes(self.kv) as u64)
+            .u64(self.schedule.state_offset(attend.state, self.kv) as u64)
             .u32(self.bucket.pages as u32)
             .u32(shape.heads as u32)
             .u32(shape.kv_heads as u32)
-            .u32(shape.head_dim as u32)
-            .u32(rope.inv_freq.len() as u32)
-            .u32(u32::from(rope.interleaved))
+            .u32(shape.head_dim as u32);
+        self.rope_shape(args, attend)
     }
 }
 

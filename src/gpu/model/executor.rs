@@ -51,12 +51,9 @@ impl GpuExecutor {
         let device = weights.device.clone();
         let stream = device.stream()?;
         let max_rows = max_rows.max(1);
-        let shape = schedule.attention;
-        let cache_bytes = (schedule.layers * shape.layer_bytes(kv))
-            .checked_mul(pages)
-            .ok_or_else(|| {
-                Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
-            })?;
+        let cache_bytes = schedule.page_bytes(kv).checked_mul(pages).ok_or_else(|| {
+            Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
+        })?;
         let buffer = |bytes: usize| device.alloc(bytes.max(4) as u64);
         let most = Bucket {
             rows: bucket_rows(max_rows),
@@ -69,8 +66,11 @@ impl GpuExecutor {
         };
         // One row always fits; more rows in as many launches as it takes.
         let parts = part_count(most.pages, device.facts().platform);
-        let parts_bytes = PARTS_BYTES.max(part_bytes(&shape, parts));
-        let counters = (most.rows * head_groups(&shape)).max(split_blocks(device.facts()));
+        let shapes = || schedule.states.iter();
+        let part_bytes = shapes().map(|shape| part_bytes(shape, parts)).max();
+        let parts_bytes = PARTS_BYTES.max(part_bytes.unwrap_or(0));
+        let groups = shapes().map(head_groups).max().unwrap_or(0);
+        let counters = (most.rows * groups).max(split_blocks(device.facts()));
         let counters = buffer(counters * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
@@ -80,7 +80,11 @@ impl GpuExecutor {
             logits: buffer(schedule.vocab_size * 4)?,
             tokens: buffer(most.wanted * 4)?,
             cache: buffer(cache_bytes)?,
-            rope: rope_table(&device, &schedule.rope, pages * PAGE_TOKENS)?,
+            ropes: schedule
+                .ropes
+                .iter()
+                .map(|rope| rope_table(&device, rope, pages * PAGE_TOKENS))
+                .collect::<Result<_>>()?,
             parts: buffer(parts_bytes)?,
             counters,
             operand: buffer(most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2)?,

@@ -21,8 +21,8 @@ pub struct Memory {
     pub tokens: DeviceBuffer,
     /// The KV cache.
     pub cache: DeviceBuffer,
-    /// `[positions][pairs]` of (cos, sin).
-    pub rope: DeviceBuffer,
+    /// `[positions][pairs]` of (cos, sin) of each rotation.
+    pub ropes: Vec<DeviceBuffer>,
     /// What blocks of attentions and of split products leave for each other.
     pub parts: DeviceBuffer,
     pub counters: DeviceBuffer,
@@ -107,6 +107,9 @@ impl Recorder<'_> {
                     }
                 }
                 Step::Attend(attend) => self.attend(*attend)?,
+                Step::Plain { .. } | Step::Logits { .. } => {
+                    return Err(Error::Unsupported(missing_on_gpus(step)));
+                }
             }
         }
         match self.bucket.output {
@@ -163,6 +166,7 @@ impl Recorder<'_> {
         match self.schedule.buffers[id.0].rows {
             Rows::Tokens => self.bucket.rows,
             Rows::Wanted => self.bucket.wanted,
+            Rows::Once => 1,
         }
     }
 
@@ -403,6 +407,15 @@ impl Recorder<'_> {
             None => args.null(),
         }
     }
+}
+
+/// What to say of a step that GPUs cannot run.
+pub fn missing_on_gpus(step: &Step) -> String {
+    let name = match step {
+        Step::Plain { op, .. } => op.name(),
+        _ => "logits that are no product".to_owned(),
+    };
+    format!("{name}: GPUs have no form of this operation of the model; use the CPU")
 }
 
 /// What a step multiplies.

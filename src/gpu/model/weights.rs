@@ -2,6 +2,7 @@
 
 use super::matmul::MatrixForm;
 use super::pack::{PackForm, TILE_ROWS, pack_tile};
+use super::record::missing_on_gpus;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
@@ -88,6 +89,10 @@ impl GpuWeights {
         threads: usize,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<GpuWeights> {
+        let missing = |step: &&Step| matches!(step, Step::Plain { .. } | Step::Logits { .. });
+        if let Some(step) = schedule.steps.iter().find(missing) {
+            return Err(Error::Unsupported(missing_on_gpus(step)));
+        }
         fits(device, matrices)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let mut loader = Loader {

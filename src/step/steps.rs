@@ -1,21 +1,7 @@
-//! The vocabulary between programs and devices: steps over buffers, and the batch they run on.
-//!
-//! A leaf: `program` writes it, every device executes it.
+//! Steps over buffers, and the batch they run on.
 
-mod choice;
-
-pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
-
-/// Tokens of one KV cache page.
-pub const PAGE_TOKENS: usize = 32;
-
-/// A weight matrix of the model, by its place in the model's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MatrixId(pub usize);
-
-/// A weight vector (norm weight, bias) of the model, by its place in the model's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct VectorId(pub usize);
+pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
+use crate::ir::{Op, Symbol, Type};
 
 /// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,9 +14,21 @@ pub enum Rows {
     Tokens,
     /// One for each token whose logits are wanted.
     Wanted,
+    /// One, whatever the batch is.
+    Once,
 }
 
-/// An activation `[rows, width]` of f32 in the arena.
+impl From<Option<Symbol>> for Rows {
+    fn from(symbol: Option<Symbol>) -> Rows {
+        match symbol {
+            Some(Symbol::Tokens) => Rows::Tokens,
+            Some(Symbol::Wanted) => Rows::Wanted,
+            None => Rows::Once,
+        }
+    }
+}
+
+/// An activation in the arena: `[rows, width]` of 32 bits, usually f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
     /// Rows.
@@ -39,15 +37,6 @@ pub struct Buffer {
     pub width: usize,
     /// First column of the arena: the buffer starts at `offset · max_rows` floats.
     pub offset: usize,
-}
-
-/// RMSNorm `x · rsqrt(mean(x²) + eps) · weight`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Norm {
-    /// The weight.
-    pub weight: VectorId,
-    /// ε.
-    pub eps: f32,
 }
 
 /// One product of a [`Step::Matmul`].
@@ -99,21 +88,6 @@ impl KvType {
     }
 }
 
-/// Shape and kind of an attention.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Attention {
-    /// Query heads.
-    pub heads: usize,
-    /// Key/value heads; divides `heads`.
-    pub kv_heads: usize,
-    /// Width of a head.
-    pub head_dim: usize,
-    /// Scores are `q·k · scale`.
-    pub scale: f32,
-    /// Only the last `window` tokens are seen.
-    pub window: Option<usize>,
-}
-
 impl Attention {
     /// Bytes that the keys, or the values, of one head take in a page of the KV cache.
     pub fn tokens_bytes(&self, kv: KvType) -> usize {
@@ -152,10 +126,32 @@ pub struct Attend {
     pub q_norm: Option<Norm>,
     /// Norm of each key head.
     pub k_norm: Option<Norm>,
-    /// Which layer of the KV cache.
-    pub layer: usize,
+    /// Which of the schedule's ropes turns queries and keys.
+    pub rope: Option<usize>,
+    /// Which of the schedule's states: the layer's keys and values.
+    pub state: usize,
     /// Shape.
     pub shape: Attention,
+}
+
+/// What a plain operation reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Where it is.
+    pub place: Place,
+    /// Dtype and shape; symbols are the batch's sizes.
+    pub ty: Type,
+}
+
+/// Where the input of a plain operation is, row after row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the arena.
+    Buffer(BufferId),
+    /// It is given with the batch.
+    Input(Input),
+    /// Among the weights.
+    Vector(VectorId),
 }
 
 /// One parallel operation of a program.
@@ -181,6 +177,20 @@ pub enum Step {
     },
     /// Per-head norm and RoPE of q and k, KV cache write, causal attention over the cache.
     Attend(Attend),
+    /// An operation by its plain form.
+    Plain {
+        /// Which.
+        op: Op,
+        /// What it reads.
+        inputs: Vec<Source>,
+        /// Its results, row after row.
+        outputs: Vec<(BufferId, Type)>,
+    },
+    /// The logits are in a buffer.
+    Logits {
+        /// `[wanted, vocab]`.
+        x: BufferId,
+    },
     /// `out` = the rows of `x` whose logits are wanted.
     SelectWanted {
         /// `[tokens, width]`.
@@ -199,14 +209,25 @@ pub struct Schedule {
     pub buffers: Vec<Buffer>,
     /// Floats of arena a row.
     pub width: usize,
-    /// The one RoPE of the model.
-    pub rope: Rope,
+    /// The rotations of queries and keys.
+    pub ropes: Vec<Rope>,
     /// Columns of the logits.
     pub vocab_size: usize,
-    /// KV cache layers.
-    pub layers: usize,
-    /// Shape of every attention.
-    pub attention: Attention,
+    /// What outlives a step: keys and values of each layer, in the order in which they lie in a page.
+    pub states: Vec<Attention>,
+}
+
+impl Schedule {
+    /// Bytes of a page of the KV cache: all layers.
+    pub fn page_bytes(&self, kv: KvType) -> usize {
+        self.states.iter().map(|shape| shape.layer_bytes(kv)).sum()
+    }
+
+    /// Where a layer lies in a page.
+    pub fn state_offset(&self, state: usize, kv: KvType) -> usize {
+        let before = self.states.iter().take(state);
+        before.map(|shape| shape.layer_bytes(kv)).sum()
+    }
 }
 
 /// Which rows of a slice want logits.

@@ -1,7 +1,7 @@
 //! Memory plan: every buffer gets a fixed place in one arena; buffers that never live at the same
 //! time share it.
 
-use crate::step::{Buffer, BufferId, Epilogue, Step};
+use crate::step::{Buffer, BufferId, Epilogue, Place, Step};
 
 /// Sets the offsets of `buffers`; returns the arena's floats a row.
 pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
@@ -44,6 +44,17 @@ fn touched(step: &Step) -> Vec<BufferId> {
     match step {
         Step::Embed { out, .. } => vec![*out],
         Step::SelectWanted { x, out } => vec![*x, *out],
+        Step::Logits { x } => vec![*x],
+        Step::Plain {
+            inputs, outputs, ..
+        } => {
+            let buffer = |place| match place {
+                Place::Buffer(id) => Some(id),
+                _ => None,
+            };
+            let read = inputs.iter().filter_map(|input| buffer(input.place));
+            read.chain(outputs.iter().map(|(id, _)| *id)).collect()
+        }
         Step::Attend(attend) => vec![attend.q, attend.k, attend.v, attend.out],
         Step::Matmul {
             x,

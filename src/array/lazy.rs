@@ -1,0 +1,277 @@
+//! The array: a cheap handle to an operation that will make it, or to its elements.
+
+use crate::cpu::Elements;
+use crate::ir::{Dtype, Graph, Input, Node, NodeId, Op, Shape, Symbol, Type, Value};
+use crate::{Error, Result};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An n-dimensional array: lazy, immutable, cheap to clone.
+///
+/// Internally locked: any thread.
+#[derive(Clone)]
+pub struct Array(Arc<Inner>);
+
+struct Inner {
+    ty: Type,
+    /// Arrays are made in an order in which they can be computed.
+    stamp: u64,
+    content: Mutex<Content>,
+}
+
+/// Where an array's elements are, or come from.
+enum Content {
+    /// One result of a call that has not run.
+    Pending(Arc<Call>, usize),
+    /// They are there.
+    Ready(Elements),
+}
+
+/// An operation on arrays that has not run.
+struct Call {
+    op: Op,
+    inputs: Vec<Array>,
+    outputs: Vec<Type>,
+    stamp: u64,
+}
+
+static STAMPS: AtomicU64 = AtomicU64::new(0);
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        // Chains of a million operations would overflow the stack if each dropped the next one.
+        let mut left = std::mem::take(&mut self.inputs);
+        while let Some(array) = left.pop() {
+            if let Some(inner) = Arc::into_inner(array.0)
+                && let Content::Pending(call, _) = inner.content.into_inner()
+                && let Some(mut call) = Arc::into_inner(call)
+            {
+                left.append(&mut call.inputs);
+            }
+        }
+    }
+}
+
+impl Array {
+    /// The results of an operation whose shape rule has been applied.
+    pub(super) fn call(op: Op, inputs: Vec<Array>, outputs: Vec<Type>) -> Vec<Array> {
+        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        let call = Arc::new(Call {
+            op,
+            inputs,
+            outputs,
+            stamp,
+        });
+        let array = |(output, ty): (usize, &Type)| {
+            Array(Arc::new(Inner {
+                ty: ty.clone(),
+                stamp,
+                content: Mutex::new(Content::Pending(call.clone(), output)),
+            }))
+        };
+        call.outputs.iter().enumerate().map(array).collect()
+    }
+
+    /// The one result of an operation.
+    pub(super) fn one(op: Op, inputs: Vec<Array>, dtype: Dtype, shape: Shape) -> Array {
+        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        let ty = Type { dtype, shape };
+        let call = Arc::new(Call {
+            op,
+            inputs,
+            outputs: vec![ty.clone()],
+            stamp,
+        });
+        Array(Arc::new(Inner {
+            ty,
+            stamp,
+            content: Mutex::new(Content::Pending(call, 0)),
+        }))
+    }
+
+    /// An array that has its elements.
+    pub fn from_elements(elements: Elements) -> Array {
+        let ty = Type {
+            dtype: elements.dtype(),
+            shape: Shape::new(elements.layout().sizes.iter().copied()),
+        };
+        Array(Arc::new(Inner {
+            ty,
+            stamp: STAMPS.fetch_add(1, Ordering::Relaxed),
+            content: Mutex::new(Content::Ready(elements)),
+        }))
+    }
+
+    /// An input of a model that is traced.
+    pub fn input(input: Input) -> Array {
+        let (dtype, symbol) = match input {
+            Input::Tokens => (Dtype::U32, Symbol::Tokens),
+            Input::Positions => (Dtype::I32, Symbol::Tokens),
+            Input::Wanted => (Dtype::U32, Symbol::Wanted),
+        };
+        Array::one(Op::Input(input), Vec::new(), dtype, Shape::new([symbol]))
+    }
+
+    /// Dtype.
+    pub fn dtype(&self) -> Dtype {
+        self.0.ty.dtype
+    }
+
+    /// Shape.
+    pub fn shape(&self) -> &Shape {
+        &self.0.ty.shape
+    }
+
+    /// Dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// The elements, if they are there.
+    pub fn elements(&self) -> Option<Elements> {
+        match &*self.0.content.lock() {
+            Content::Ready(elements) => Some(elements.clone()),
+            _ => None,
+        }
+    }
+
+    /// Gives the array its elements; the operation that would make them is let go.
+    pub(super) fn set(&self, elements: Elements) {
+        let old = std::mem::replace(&mut *self.0.content.lock(), Content::Ready(elements));
+        // Dropped outside the lock: it may drop other arrays.
+        drop(old);
+    }
+
+    fn pending(&self) -> Option<(Arc<Call>, usize)> {
+        match &*self.0.content.lock() {
+            Content::Pending(call, output) => Some((call.clone(), *output)),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Array({} {})", self.dtype(), self.shape())
+    }
+}
+
+/// A graph of arrays: what has to run, what it starts from, and which arrays get its results.
+pub(super) struct Collected {
+    pub graph: Graph,
+    /// The graph's leaves.
+    pub leaves: Vec<Elements>,
+    /// The array of each output of the graph.
+    pub arrays: Vec<Array>,
+}
+
+/// The graph that makes `wanted`. Arrays on the way that somebody else holds become outputs too, so
+/// that nothing is computed twice.
+///
+/// # Errors
+/// `Internal` if an array was lost.
+pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
+    // Calls by stamp; arrays that have their elements by address.
+    let mut calls: HashMap<u64, Arc<Call>> = HashMap::new();
+    // How often each array is held by what is collected here.
+    let mut held: HashMap<*const Inner, (Array, usize)> = HashMap::new();
+    let mut left: Vec<Array> = wanted.to_vec();
+    while let Some(array) = left.pop() {
+        let Some((call, _)) = array.pending() else {
+            continue;
+        };
+        if calls.insert(call.stamp, call.clone()).is_none() {
+            for input in &call.inputs {
+                let entry = held.entry(Arc::as_ptr(&input.0));
+                entry.or_insert_with(|| (input.clone(), 0)).1 += 1;
+                left.push(input.clone());
+            }
+        }
+    }
+    let mut order: Vec<&Arc<Call>> = calls.values().collect();
+    order.sort_by_key(|call| call.stamp);
+    let mut graph = Graph::default();
+    let mut leaves = Vec::new();
+    let mut nodes: HashMap<u64, NodeId> = HashMap::new();
+    let mut leaf_of: HashMap<*const Inner, NodeId> = HashMap::new();
+    let mut value = |graph: &mut Graph, nodes: &HashMap<u64, NodeId>, array: &Array| match &*array
+        .0
+        .content
+        .lock()
+    {
+        Content::Pending(call, output) => Ok(Value {
+            node: *nodes
+                .get(&call.stamp)
+                .ok_or_else(|| Error::Internal("an array is older than its input".into()))?,
+            output: *output,
+        }),
+        Content::Ready(elements) => {
+            let node = *leaf_of.entry(Arc::as_ptr(&array.0)).or_insert_with(|| {
+                leaves.push(elements.clone());
+                graph.push(Node {
+                    op: Op::Leaf(leaves.len() - 1),
+                    inputs: Vec::new(),
+                    outputs: vec![array.0.ty.clone()],
+                })
+            });
+            Ok(Value { node, output: 0 })
+        }
+    };
+    for call in order {
+        let inputs = call.inputs.iter();
+        let inputs: Result<Vec<Value>> = inputs.map(|i| value(&mut graph, &nodes, i)).collect();
+        let node = Node {
+            op: call.op.clone(),
+            inputs: inputs?,
+            outputs: call.outputs.clone(),
+        };
+        nodes.insert(call.stamp, graph.push(node));
+    }
+    let mut arrays: Vec<Array> = Vec::new();
+    for array in wanted {
+        if !arrays.iter().any(|other| Arc::ptr_eq(&other.0, &array.0)) {
+            let output = value(&mut graph, &nodes, array)?;
+            graph.outputs.push(output);
+            arrays.push(array.clone());
+        }
+    }
+    // One holder is `held` itself.
+    let mut shared: Vec<Array> = held
+        .into_values()
+        .filter(|(array, count)| Arc::strong_count(&array.0) > count + 1)
+        .map(|(array, _)| array)
+        .filter(|array| array.pending().is_some())
+        .filter(|array| !arrays.iter().any(|other| Arc::ptr_eq(&other.0, &array.0)))
+        .collect();
+    shared.sort_by_key(|array| array.0.stamp);
+    for array in shared {
+        let output = value(&mut graph, &nodes, &array)?;
+        graph.outputs.push(output);
+        arrays.push(array);
+    }
+    Ok(Collected {
+        graph,
+        leaves,
+        arrays,
+    })
+}
+
+/// The graph of a model's forward pass, which `logits` are the result of.
+///
+/// # Errors
+/// `Internal` if an array has elements: a model's constants are vectors and matrices.
+pub fn trace(logits: &Array) -> Result<Graph> {
+    let Collected {
+        mut graph, leaves, ..
+    } = collect(std::slice::from_ref(logits))?;
+    if !leaves.is_empty() {
+        return Err(Error::Internal(
+            "a model's trace holds arrays with elements".into(),
+        ));
+    }
+    // What the caller still holds is not asked for.
+    graph.outputs.truncate(1);
+    Ok(graph)
+}

@@ -1,0 +1,137 @@
+//! The elements of an array in host memory.
+
+use crate::ir::{Dtype, Layout};
+use crate::{Error, Result};
+use bytemuck::Pod;
+use std::sync::Arc;
+
+/// Bytes that arrays share. Immutable: any thread.
+pub enum Storage {
+    /// The library's own; words, so that every dtype is aligned.
+    Owned(Vec<u64>, usize),
+    /// Somebody else's, kept until dropped.
+    Kept(Box<dyn AsRef<[u8]> + Send + Sync>),
+}
+
+impl Storage {
+    /// Zeros.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn zeros(bytes: usize) -> Result<Storage> {
+        let words = bytes.div_ceil(8);
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(words).map_err(|_| {
+            Error::OutOfMemory(format!("an array of {bytes} bytes does not fit the memory"))
+        })?;
+        memory.resize(words, 0);
+        Ok(Storage::Owned(memory, bytes))
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Storage::Owned(words, bytes) => &bytemuck::cast_slice(words)[..*bytes],
+            Storage::Kept(keeper) => (**keeper).as_ref(),
+        }
+    }
+
+    /// The bytes, to write; `None` where they are somebody else's.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Storage::Owned(words, bytes) => Some(&mut bytemuck::cast_slice_mut(words)[..*bytes]),
+            Storage::Kept(_) => None,
+        }
+    }
+}
+
+/// An array's elements: bytes, and how they lie. Immutable: any thread.
+#[derive(Clone)]
+pub struct Elements {
+    storage: Arc<Storage>,
+    dtype: Dtype,
+    layout: Layout,
+}
+
+impl Elements {
+    /// Elements over `storage`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the layout reaches beyond it.
+    pub fn new(storage: Arc<Storage>, dtype: Dtype, layout: Layout) -> Result<Elements> {
+        let room = storage.bytes().len() / dtype.size();
+        match layout.reach() {
+            Some(reach) if reach.to <= room => Ok(Elements {
+                storage,
+                dtype,
+                layout,
+            }),
+            _ => Err(Error::InvalidArgument(format!(
+                "an array of shape {:?} and strides {:?} from element {} does not lie within the {room} \
+                 elements of its data",
+                layout.sizes, layout.strides, layout.offset
+            ))),
+        }
+    }
+
+    /// A copy of numbers, row after row.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there are not as many as `sizes` say; `OutOfMemory`.
+    pub fn from_slice<T: Pod>(values: &[T], dtype: Dtype, sizes: &[usize]) -> Result<Elements> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let count: Option<usize> = sizes
+            .iter()
+            .try_fold(1usize, |n, &size| n.checked_mul(size));
+        if count.and_then(|n| n.checked_mul(dtype.size())) != Some(bytes.len()) {
+            return Err(Error::InvalidArgument(format!(
+                "{} bytes for an array of shape {sizes:?} of {dtype}",
+                bytes.len()
+            )));
+        }
+        let mut storage = Storage::zeros(bytes.len())?;
+        if let Some(to) = storage.bytes_mut() {
+            to.copy_from_slice(bytes);
+        }
+        Elements::new(Arc::new(storage), dtype, Layout::rows(sizes))
+    }
+
+    /// The same bytes in another layout, or read as another dtype.
+    ///
+    /// # Errors
+    /// As [`Elements::new`].
+    pub fn with(&self, dtype: Dtype, layout: Layout) -> Result<Elements> {
+        Elements::new(self.storage.clone(), dtype, layout)
+    }
+
+    /// Dtype.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// How they lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// All bytes that the layout refers to.
+    pub fn bytes(&self) -> &[u8] {
+        self.storage.bytes()
+    }
+
+    /// The storage.
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// The elements row after row.
+    pub fn to_vec<T: Pod>(&self) -> Vec<T> {
+        super::ops::View::of(self).values::<T>().into_owned()
+    }
+}
+
+impl std::fmt::Debug for Elements {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Elements({} {:?})", self.dtype, self.layout)
+    }
+}

@@ -1,0 +1,116 @@
+//! The plain form of every operation: strided inputs, results row after row, no fusion, no SIMD of its
+//! own. It is what every other form is compared with, and what runs where there is no other.
+
+mod cast;
+mod copy;
+mod elementwise;
+mod layers;
+mod places;
+mod view;
+
+pub use view::{Out, View};
+
+use crate::ir::Op;
+use crate::{Error, Result};
+
+/// Runs one operation.
+///
+/// # Errors
+/// `InvalidArgument` for values that the operation refuses (a message names it), `Unsupported` for a
+/// dtype that it does not take.
+pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> {
+    match op {
+        Op::Unary(_) | Op::Binary(_) | Op::Select | Op::AsType | Op::Full | Op::Arange { .. } => {
+            elementwise::run(op, inputs, outputs)
+        }
+        Op::RmsNorm(_) | Op::Rotary(_) => layers::run(op, inputs, outputs),
+        Op::Gather { .. } => places::run(op, inputs, outputs),
+        op if op.may_be_view() => copy::run(op, inputs, outputs),
+        Op::Contiguous | Op::Copy => copy::run(op, inputs, outputs),
+        op => Err(missing(op)),
+    }
+}
+
+/// The refusal of an operation.
+fn missing(op: &Op) -> Error {
+    Error::Unsupported(format!(
+        "{}: there is no CPU form of this operation",
+        op.name()
+    ))
+}
+
+/// The one input at `place`.
+fn input<'v, 'a>(op: &Op, inputs: &'v [View<'a>], place: usize) -> Result<&'v View<'a>> {
+    inputs
+        .get(place)
+        .ok_or_else(|| Error::Internal(format!("{} without input {place}", op.name())))
+}
+
+/// The one result.
+fn output<'v, 'a>(op: &Op, outputs: &'v mut [Out<'a>]) -> Result<&'v mut Out<'a>> {
+    outputs
+        .first_mut()
+        .ok_or_else(|| Error::Internal(format!("{} without a result", op.name())))
+}
+
+/// Evaluates `$body` with `$T` as the Rust type of a dtype's elements (bool: u8).
+macro_rules! with_type {
+    ($dtype:expr, $T:ident => $body:expr) => {{
+        use $crate::ir::Dtype;
+        match $dtype {
+            Dtype::Bool | Dtype::U8 => {
+                type $T = u8;
+                $body
+            }
+            Dtype::U16 => {
+                type $T = u16;
+                $body
+            }
+            Dtype::U32 => {
+                type $T = u32;
+                $body
+            }
+            Dtype::U64 => {
+                type $T = u64;
+                $body
+            }
+            Dtype::I8 => {
+                type $T = i8;
+                $body
+            }
+            Dtype::I16 => {
+                type $T = i16;
+                $body
+            }
+            Dtype::I32 => {
+                type $T = i32;
+                $body
+            }
+            Dtype::I64 => {
+                type $T = i64;
+                $body
+            }
+            Dtype::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            Dtype::F32 => {
+                type $T = f32;
+                $body
+            }
+            Dtype::F64 => {
+                type $T = f64;
+                $body
+            }
+            Dtype::Bf16 => {
+                type $T = half::bf16;
+                $body
+            }
+            Dtype::C64 => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use with_type;

@@ -1,0 +1,65 @@
+//! `gate · sigmoid(gate) · up` of two products of the same x → one step with two matrices.
+
+use crate::graph::matching::{Matcher, product};
+use crate::ir::{Binary, Ending, Graph, NodeId, Op, Unary, Value};
+
+pub fn apply(graph: &mut Graph) -> usize {
+    let matcher = Matcher::new(graph);
+    let mut count = 0;
+    for place in 0..graph.nodes.len() {
+        let Some((gate, up)) = gate_and_up(graph, &matcher, NodeId(place)) else {
+            continue;
+        };
+        let (Some(first), Some(second)) = (product(graph, gate), product(graph, up)) else {
+            continue;
+        };
+        let mut products = first.clone();
+        products.factors.extend(&second.factors);
+        products.ending = Ending::SwiGlu;
+        let inputs = graph.node(gate.node).inputs.clone();
+        let node = &mut graph.nodes[place];
+        node.op = Op::Products(products);
+        node.inputs = inputs;
+        count += 1;
+    }
+    count
+}
+
+/// The products under `silu(gate) · up`.
+fn gate_and_up(graph: &Graph, matcher: &Matcher, id: NodeId) -> Option<(Value, Value)> {
+    factors(graph, id)?.into_iter().find_map(|(silu, up)| {
+        let gate = silu_of(graph, matcher, silu)?;
+        let (first, second) = (product(graph, gate)?, product(graph, up)?);
+        let fits = gate.node != up.node
+            && graph.node(gate.node).inputs == graph.node(up.node).inputs
+            && first.norm == second.norm
+            && graph.ty(gate) == graph.ty(up)
+            // By the sigmoid and by its product.
+            && matcher.is_read(graph, gate.node, 2)
+            && matcher.is_read(graph, silu.node, 1)
+            && matcher.is_read(graph, up.node, 1);
+        fits.then_some((gate, up))
+    })
+}
+
+/// The g of `g · sigmoid(g)`.
+fn silu_of(graph: &Graph, matcher: &Matcher, value: Value) -> Option<Value> {
+    factors(graph, value.node)?
+        .into_iter()
+        .find_map(|(g, sigmoid)| {
+            let node = graph.node(sigmoid.node);
+            let fits = node.op == Op::Unary(Unary::Sigmoid)
+                && node.inputs.as_slice() == [g]
+                && matcher.is_read(graph, sigmoid.node, 1);
+            fits.then_some(g)
+        })
+}
+
+/// The factors of a product of elements, both ways round.
+fn factors(graph: &Graph, id: NodeId) -> Option<[(Value, Value); 2]> {
+    let node = graph.node(id);
+    match (&node.op, node.inputs.as_slice()) {
+        (Op::Binary(Binary::Multiply), &[a, b]) => Some([(a, b), (b, a)]),
+        _ => None,
+    }
+}

@@ -1,0 +1,24 @@
+//! The vocabulary of everything that computes: dtypes, shapes, layouts, operations and graphs of them.
+//!
+//! A leaf: `array` and `model` write graphs, `graph` rewrites them, `plan` orders and places them, every
+//! device executes their operations.
+
+mod dtype;
+mod graph;
+mod layout;
+mod model;
+mod op;
+mod shape;
+
+pub use dtype::{Dtype, Kind};
+pub use graph::{Graph, Node, NodeId, Type, Value};
+pub use layout::{Layout, Reach};
+pub use model::{
+    Attend, Attention, Ending, Factor, MatrixId, Norm, PAGE_TOKENS, Products, Rotary, Turn,
+    VectorId,
+};
+pub use op::{
+    ArgReduce, Binary, Conv, Fft, Fp8, Input, LinearAlgebra, Number, Op, QuantMode, Quantization,
+    Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
+};
+pub use shape::{Dim, Shape, Symbol, axis_of};

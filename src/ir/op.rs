@@ -1,0 +1,600 @@
+//! The operations: one entry for each of MLX's primitives, those that models add, and fused forms.
+//!
+//! An operation's inputs and the types of its results are its node's. Sizes are those of the types
+//! wherever they tell enough, so that a graph is alike for every batch.
+
+use super::Dtype;
+use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
+use smallvec::SmallVec;
+
+/// A number among an operation's parameters, compared by its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Number(u64);
+
+impl Number {
+    /// The number.
+    pub fn new(value: f64) -> Number {
+        Number(value.to_bits())
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl std::fmt::Debug for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+/// What a model's forward pass is given for each batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// `[tokens]` u32: token ids.
+    Tokens,
+    /// `[tokens]` i32: each token's place in its sequence.
+    Positions,
+    /// `[wanted]` u32: rows of the batch whose logits are wanted.
+    Wanted,
+}
+
+/// Functions of one element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum Unary {
+    Abs,
+    ArcCos,
+    ArcCosh,
+    ArcSin,
+    ArcSinh,
+    ArcTan,
+    ArcTanh,
+    BitwiseInvert,
+    Ceil,
+    Conjugate,
+    Cos,
+    Cosh,
+    Erf,
+    ErfInv,
+    Exp,
+    Expm1,
+    Floor,
+    Imag,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    LogicalNot,
+    Negative,
+    Real,
+    Round,
+    Rsqrt,
+    Sigmoid,
+    Sign,
+    Sin,
+    Sinh,
+    Sqrt,
+    Square,
+    Tan,
+    Tanh,
+}
+
+/// Functions of two elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum Binary {
+    Add,
+    ArcTan2,
+    BitwiseAnd,
+    BitwiseOr,
+    BitwiseXor,
+    LeftShift,
+    RightShift,
+    Divide,
+    FloorDivide,
+    Equal,
+    /// Two NaN are equal.
+    NanEqual,
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    LogAddExp,
+    LogicalAnd,
+    LogicalOr,
+    Maximum,
+    Minimum,
+    Multiply,
+    NotEqual,
+    Power,
+    Remainder,
+    Subtract,
+}
+
+/// How many elements become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum Reduce {
+    All,
+    Any,
+    Sum,
+    Prod,
+    Min,
+    Max,
+    LogSumExp,
+}
+
+/// Which place is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum ArgReduce {
+    Min,
+    Max,
+}
+
+/// What a running total is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum Scan {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    LogAddExp,
+}
+
+/// How updates meet what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScatterReduce {
+    /// They replace it.
+    None,
+    /// They are added.
+    Sum,
+    /// They are multiplied with it.
+    Prod,
+    /// The larger stays.
+    Max,
+    /// The smaller stays.
+    Min,
+}
+
+/// First element and step along every axis; the sizes are the type's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SliceSpec {
+    /// The first element, from 0.
+    pub start: SmallVec<[i64; 4]>,
+    /// From one element to the next; negative: backwards.
+    pub step: SmallVec<[i64; 4]>,
+}
+
+/// How numbers are quantized (MLX's modes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QuantMode {
+    /// `scale · q + bias`.
+    Affine,
+    /// E2M1 codes, E8M0 scales.
+    Mxfp4,
+    /// E4M3 codes, E8M0 scales.
+    Mxfp8,
+    /// E2M1 codes, E4M3 scales.
+    Nvfp4,
+}
+
+/// A quantization of the last axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Quantization {
+    /// Elements that share a scale.
+    pub group: usize,
+    /// Bits of a code.
+    pub bits: usize,
+    /// What codes mean.
+    pub mode: QuantMode,
+}
+
+/// A convolution over `[batch, …, channels]`; every list has a number for each spatial axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Conv {
+    /// Steps of the kernel.
+    pub stride: SmallVec<[usize; 3]>,
+    /// Zeros before.
+    pub low: SmallVec<[i64; 3]>,
+    /// Zeros behind.
+    pub high: SmallVec<[i64; 3]>,
+    /// Distance of the kernel's elements.
+    pub kernel_dilation: SmallVec<[usize; 3]>,
+    /// Distance of the input's elements (transposed convolutions).
+    pub input_dilation: SmallVec<[usize; 3]>,
+    /// Parts of the channels that do not see each other.
+    pub groups: usize,
+    /// The kernel is turned round.
+    pub flip: bool,
+}
+
+/// A discrete Fourier transform.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Fft {
+    /// Axes, the last one transformed first if forward.
+    pub axes: SmallVec<[usize; 4]>,
+    /// Backwards.
+    pub inverse: bool,
+    /// From, or to, real numbers.
+    pub real: bool,
+}
+
+/// fp8 numbers, kept as u8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fp8 {
+    /// To E4M3.
+    To,
+    /// From E4M3.
+    From,
+}
+
+/// Rotary position embedding of MLX (`fast.rope`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rope {
+    /// Rotated dimensions of a head.
+    pub dims: usize,
+    /// Pairs are (2i, 2i+1) instead of (i, i + dims/2).
+    pub traditional: bool,
+    /// Base of the frequencies; `None`: they are the third input.
+    pub base: Option<Number>,
+    /// Positions are multiplied by this.
+    pub scale: Number,
+}
+
+/// The operations of LAPACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // names of the field
+pub enum LinearAlgebra {
+    Qrf,
+    Svd { vectors: bool },
+    Inverse { triangular: bool, upper: bool },
+    Cholesky { upper: bool },
+    Eig { vectors: bool },
+    Eigh { vectors: bool, upper: bool },
+    Luf,
+}
+
+type Axes = SmallVec<[usize; 4]>;
+
+/// An operation on arrays.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Op {
+    // What is given.
+    /// An array that has its elements already: the graph's `n`th.
+    Leaf(usize),
+    /// A model's input.
+    Input(Input),
+    /// A model's vector, f32.
+    Vector(VectorId),
+
+    // Elements.
+    /// One function of each element.
+    Unary(Unary),
+    /// One function of each pair; inputs have the result's shape.
+    Binary(Binary),
+    /// Quotient and remainder.
+    DivMod,
+    /// `(condition, a, b)`: a where the condition holds, else b.
+    Select,
+    /// To the result's dtype.
+    AsType,
+    /// The same bits as the result's dtype.
+    View,
+    /// fp8.
+    ConvertFp8(Fp8),
+
+    // Creation.
+    /// The scalar input everywhere.
+    Full,
+    /// `start + i·step`.
+    Arange {
+        /// First.
+        start: Number,
+        /// Step.
+        step: Number,
+    },
+    /// Threefry bits of a key `[…, 2]` u32; `width` bytes each.
+    RandomBits {
+        /// Bytes of a number: 1, 2 or 4.
+        width: usize,
+    },
+
+    // Shapes.
+    /// The same elements with other sizes.
+    Reshape,
+    /// Neighbouring axes become one.
+    Flatten,
+    /// An axis becomes several.
+    Unflatten,
+    /// New axes of size 1.
+    ExpandDims,
+    /// Axes of size 1 go.
+    Squeeze,
+    /// Axes of size 1, or new ones in front, repeat.
+    Broadcast,
+    /// Axes in another order.
+    Transpose(Axes),
+    /// Elements at regular places.
+    Slice(SliceSpec),
+    /// A run of one axis.
+    Split {
+        /// The axis.
+        axis: usize,
+        /// First element.
+        at: usize,
+    },
+    /// Elements at given places of the array's elements in order.
+    AsStrided {
+        /// Elements from one to the next.
+        strides: SmallVec<[isize; 4]>,
+        /// Before the first.
+        offset: usize,
+    },
+    /// Row after row in memory of its own.
+    Contiguous,
+    /// A copy.
+    Copy,
+    /// The first input, once the others are there.
+    Depends,
+    /// The input.
+    StopGradient,
+    /// Arrays one after the other.
+    Concatenate(usize),
+    /// `(x, value)`: the value around x; zeros before along every axis.
+    Pad(SmallVec<[usize; 4]>),
+    /// `(x, update)`: x with a slice replaced, or joined with the update.
+    SliceUpdate(SliceSpec, ScatterReduce),
+    /// `(x, start)`: a slice that begins where `start` says, along these axes.
+    DynamicSlice(Axes),
+    /// `(x, update, start)`.
+    DynamicSliceUpdate(Axes),
+    /// Elements along axes, as a number (its inverse if so).
+    NumberOfElements {
+        /// The axes.
+        axes: Axes,
+        /// 1 / the number.
+        inverted: bool,
+    },
+
+    // Reductions and order.
+    /// Along axes.
+    Reduce(Reduce, Axes),
+    /// The place along an axis, u32.
+    ArgReduce(ArgReduce, usize),
+    /// Running totals along an axis.
+    Scan {
+        /// Of what.
+        kind: Scan,
+        /// The axis.
+        axis: usize,
+        /// From the end.
+        reverse: bool,
+        /// With the element itself.
+        inclusive: bool,
+    },
+    /// Over the last axis, in f32 if so.
+    Softmax {
+        /// f32 within.
+        precise: bool,
+    },
+    /// Along an axis.
+    Sort(usize),
+    /// The places of the sorted, u32.
+    ArgSort(usize),
+    /// Smaller ones before the `kth`, others behind.
+    Partition {
+        /// The axis.
+        axis: usize,
+        /// The place.
+        kth: usize,
+    },
+    /// The places of that.
+    ArgPartition {
+        /// The axis.
+        axis: usize,
+        /// The place.
+        kth: usize,
+    },
+    /// `(sorted, values)`: where values would be put.
+    SearchSorted {
+        /// Behind equal ones.
+        right: bool,
+    },
+
+    // Places.
+    /// `(x, index of each axis…)`: slices of sizes `sizes` at index arrays.
+    Gather {
+        /// The axis of each index.
+        axes: Axes,
+        /// Sizes of the slices.
+        sizes: Axes,
+    },
+    /// `(x, index)` along an axis, index as large as the result.
+    GatherAxis(usize),
+    /// `(x, index of each axis…, updates)`.
+    Scatter(Axes, ScatterReduce),
+    /// `(x, index, updates)` along an axis.
+    ScatterAxis(usize, ScatterReduce),
+    /// `(x, mask, source)`: elements of source, in order, where the mask holds.
+    MaskedScatter,
+
+    // Products.
+    /// Of the last two axes.
+    Matmul,
+    /// `(c, a, b)`: `alpha·a·b + beta·c`.
+    AddMm {
+        /// Of the product.
+        alpha: Number,
+        /// Of c.
+        beta: Number,
+    },
+    /// `(a, b, masks…)` in blocks.
+    BlockMaskedMm {
+        /// Rows and columns of a block.
+        block: usize,
+        /// Whether there is a mask of the result.
+        out: bool,
+        /// Whether there are masks of a and b.
+        operands: bool,
+    },
+    /// `(a, b, left places, right places)`.
+    GatherMm,
+    /// `(a, b, segments)`.
+    SegmentedMm,
+    /// `(x, w, scales, [biases])`.
+    QuantizedMatmul {
+        /// Of w.
+        quantization: Quantization,
+        /// w is `[out, in]`.
+        transpose: bool,
+    },
+    /// `(x, w, scales, [biases], left places, right places)`.
+    GatherQmm {
+        /// Of w.
+        quantization: Quantization,
+        /// w is `[…, out, in]`.
+        transpose: bool,
+    },
+    /// `(x, w, [scales])`, x quantized too.
+    QqMatmul(Quantization),
+    /// `(x, w, [scales], left places, right places)`, x quantized too.
+    GatherQqmm(Quantization),
+    /// `(w)` to `(codes, scales, [biases])`.
+    Quantize(Quantization),
+    /// `(codes, scales, [biases])` to numbers.
+    Dequantize(Quantization),
+    /// `(x, w)`: `[batch, …, channels in]`, `[channels out, …, channels in / groups]`.
+    Convolution(Conv),
+    /// Discrete Fourier transform.
+    Fft(Fft),
+    /// Walsh–Hadamard transform of the last axis.
+    Hadamard(Number),
+    /// LAPACK.
+    LinearAlgebra(LinearAlgebra),
+
+    // Layers.
+    /// `(x, [weight])` over the last axis.
+    RmsNorm(Number),
+    /// `(x, [weight], [bias])` over the last axis.
+    LayerNorm {
+        /// ε.
+        eps: Number,
+        /// Whether there is a weight.
+        weight: bool,
+        /// Whether there is a bias.
+        bias: bool,
+    },
+    /// `(x, offset, [frequencies])`.
+    Rope(Rope),
+    /// `(q, k, v, [mask], [sinks])`.
+    ScaledDotProductAttention {
+        /// Of scores.
+        scale: Number,
+        /// Query i sees keys up to i + (keys − queries).
+        causal: bool,
+        /// Whether there is a mask.
+        mask: bool,
+        /// Whether there are sinks.
+        sinks: bool,
+    },
+
+    // What models add.
+    /// `(tokens)`: rows of a table of weights.
+    Embedding(MatrixId),
+    /// `(x, [residual])`: products with matrices of weights.
+    Products(Products),
+    /// `(x [rows, heads, dim], positions [rows], frequencies [pairs])`.
+    Rotary(Rotary),
+    /// `(q, k, v)`: attention over the paged cache, to which k and v are added first.
+    Attend(Attend),
+}
+
+impl Op {
+    /// Its name, for messages and tables: MLX's, in lower case with underscores.
+    pub fn name(&self) -> String {
+        let debug = match self {
+            Op::Unary(kind) => format!("{kind:?}"),
+            Op::Binary(kind) => format!("{kind:?}"),
+            Op::Reduce(kind, _) => format!("{kind:?}"),
+            Op::ArgReduce(kind, _) => format!("Arg{kind:?}"),
+            Op::Scan { kind, .. } => format!("Cum{kind:?}"),
+            Op::LinearAlgebra(kind) => format!("{kind:?}"),
+            op => format!("{op:?}"),
+        };
+        let mut name = String::new();
+        for c in debug.chars().take_while(|c| c.is_alphanumeric()) {
+            if c.is_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        name
+    }
+
+    /// Whether the result depends on nothing but elements at the same place of the inputs.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            Op::Unary(_) | Op::Binary(_) | Op::Select | Op::AsType | Op::ConvertFp8(_)
+        )
+    }
+
+    /// Whether the result may be another layout of the first input's elements.
+    pub fn may_be_view(&self) -> bool {
+        matches!(
+            self,
+            Op::Reshape
+                | Op::Flatten
+                | Op::Unflatten
+                | Op::ExpandDims
+                | Op::Squeeze
+                | Op::Broadcast
+                | Op::Transpose(_)
+                | Op::Slice(_)
+                | Op::Split { .. }
+                | Op::AsStrided { .. }
+                | Op::StopGradient
+                | Op::Depends
+        )
+    }
+}
+
+impl Binary {
+    /// Whether the result is a truth value whatever the inputs are.
+    pub fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Binary::Equal
+                | Binary::NanEqual
+                | Binary::Greater
+                | Binary::GreaterEqual
+                | Binary::Less
+                | Binary::LessEqual
+                | Binary::NotEqual
+                | Binary::LogicalAnd
+                | Binary::LogicalOr
+        )
+    }
+}
+
+impl Unary {
+    /// The dtype of the result; `None` if there is no such function of this dtype.
+    pub fn result(self, dtype: Dtype) -> Option<Dtype> {
+        use Unary::*;
+        match self {
+            LogicalNot => Some(Dtype::Bool),
+            BitwiseInvert => (!dtype.is_inexact()).then_some(dtype),
+            Real | Imag => match dtype {
+                Dtype::C64 => Some(Dtype::F32),
+                _ => None,
+            },
+            Abs if dtype == Dtype::C64 => Some(Dtype::F32),
+            Abs | Ceil | Floor | Negative | Round | Sign | Square | Conjugate => Some(dtype),
+            _ => Some(dtype.inexact()),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The vocabulary between plans and devices: steps over buffers, and the batch they run on.
+//!
+//! A leaf above `ir`: `plan` writes it, every device executes it.
+
+mod choice;
+mod steps;
+
+pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
+pub use steps::*;

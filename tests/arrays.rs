@@ -1,0 +1,94 @@
+//! Arrays: lazy, shared, evaluated once; views keep to their elements.
+
+use mlxrocm::array::{Array, eval};
+use mlxrocm::cpu::Elements;
+use mlxrocm::ir::{Dtype, Shape};
+
+fn array(values: &[f32], sizes: &[usize]) -> Array {
+    Array::from_elements(Elements::from_slice(values, Dtype::F32, sizes).unwrap())
+}
+
+fn values(array: &Array) -> Vec<f32> {
+    array.read().unwrap().to_vec()
+}
+
+#[test]
+fn views_and_sums_are_what_they_say() {
+    let x = array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]);
+    let turned = x.transpose(&[1, 0]).unwrap();
+    assert_eq!(values(&turned), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    let row = array(&[10.0, 20.0], &[2]);
+    let sum = turned.plus(&row).unwrap();
+    assert_eq!(values(&sum), [11.0, 24.0, 12.0, 25.0, 13.0, 26.0]);
+    let flat = turned.reshape(Shape::new([6])).unwrap();
+    assert_eq!(values(&flat), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    let indices = Elements::from_slice(&[-1i32, 0], Dtype::I32, &[2]).unwrap();
+    let taken = x.take(&Array::from_elements(indices), 1).unwrap();
+    assert_eq!(values(&taken), [3.0, 1.0, 6.0, 4.0]);
+    let halves = x.astype(Dtype::F16).astype(Dtype::F32);
+    assert_eq!(values(&halves), values(&x));
+}
+
+#[test]
+fn what_somebody_holds_is_computed_once() {
+    let x = array(&[1.0, 2.0], &[2]);
+    let shared = x.plus(&x).unwrap();
+    let first = shared.times(&x).unwrap();
+    eval(std::slice::from_ref(&first)).unwrap();
+    assert!(shared.elements().is_some(), "it was thrown away");
+    assert_eq!(values(&first), [2.0, 8.0]);
+    // Not what nobody can ask for any more.
+    let lazy = x.plus(&x).unwrap().plus(&x).unwrap();
+    assert!(lazy.elements().is_none());
+    assert_eq!(values(&lazy), [3.0, 6.0]);
+}
+
+#[test]
+fn a_chain_of_many_operations_is_built_run_and_dropped() {
+    let one = array(&[1.0], &[1]);
+    let mut x = one.clone();
+    for _ in 0..200_000 {
+        x = x.plus(&one).unwrap();
+    }
+    assert_eq!(values(&x), [200_001.0]);
+    let mut lazy = one.clone();
+    for _ in 0..200_000 {
+        lazy = lazy.plus(&one).unwrap();
+    }
+    drop(lazy);
+}
+
+#[test]
+fn eight_threads_evaluate_one_graph() {
+    let x = array(&[1.0; 1000], &[1000]);
+    let mut last = x.clone();
+    for _ in 0..200 {
+        last = last.plus(&x).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(values(&last), vec![201.0; 1000]));
+        }
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let (a, b) = (array(&[0.0; 6], &[2, 3]), array(&[0.0; 4], &[4]));
+    let message = a.plus(&b).unwrap_err().to_string();
+    assert!(message.contains("add") && message.contains("[2, 3]") && message.contains("[4]"));
+    let message = a.reshape(Shape::new([7])).unwrap_err().to_string();
+    assert!(message.contains("reshape") && message.contains("[7]"));
+    assert!(a.transpose(&[0, 0]).is_err());
+    assert!(a.take(&b, 0).is_err());
+    let far = Elements::from_slice(&[2u32], Dtype::U32, &[1]).unwrap();
+    let far = a.take(&Array::from_elements(far), 0).unwrap();
+    assert!(
+        far.read()
+            .unwrap_err()
+            .to_string()
+            .contains("outside axis 0")
+    );
+    // A failed evaluation leaves everything as it was.
+    assert_eq!(values(&a), [0.0; 6]);
+}
