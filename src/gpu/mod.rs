@@ -3,6 +3,7 @@
 
 pub mod kernels;
 pub mod model;
+mod ops;
 pub mod selftest;
 
 mod allocator;

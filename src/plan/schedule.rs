@@ -46,6 +46,7 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
         mut buffers,
         steps,
         ropes,
+        turns,
         states,
         ..
     } = planner;
@@ -56,6 +57,7 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
         buffers,
         width,
         ropes,
+        turns,
         vocab_size: vocab.ok_or_else(|| internal("logits without columns"))?,
         states: states.ok_or_else(|| internal("a layer without attention"))?,
     })
@@ -148,6 +150,15 @@ impl Planner<'_> {
             Op::Products(products) => self.products(id, node, products)?,
             Op::Attend(attend) => self.attend(result, node, attend)?,
             op => {
+                if let (Op::Rotary(rotary), Some(Place::Vector(frequencies))) =
+                    (op, node.inputs.get(2).and_then(|f| self.places.get(f)))
+                {
+                    let (rotary, frequencies) = (*rotary, *frequencies);
+                    self.rope(Turn {
+                        frequencies,
+                        rotary,
+                    })?;
+                }
                 let inputs = node.inputs.iter().map(|&value| {
                     Ok(Source {
                         place: self.place(value)?,

@@ -1,7 +1,7 @@
 //! Steps over buffers, and the batch they run on.
 
 pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
-use crate::ir::{Op, Symbol, Type};
+use crate::ir::{Op, Symbol, Turn, Type};
 
 /// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -211,6 +211,8 @@ pub struct Schedule {
     pub width: usize,
     /// The rotations of queries and keys.
     pub ropes: Vec<Rope>,
+    /// What operations call each of them.
+    pub turns: Vec<Turn>,
     /// Columns of the logits.
     pub vocab_size: usize,
     /// What outlives a step: keys and values of each layer, in the order in which they lie in a page.

@@ -151,6 +151,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
             interleaved: false,
             magnitude: 1.0,
         }],
+        turns: Vec::new(),
         vocab_size: rows,
         states: vec![Attention {
             heads: 1,

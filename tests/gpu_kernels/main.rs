@@ -7,6 +7,7 @@ mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
 mod matmul;
+mod plain;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;

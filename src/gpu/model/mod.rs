@@ -7,6 +7,7 @@ mod inputs;
 mod many;
 mod matmul;
 mod pack;
+mod plain;
 mod record;
 mod turns;
 mod weights;

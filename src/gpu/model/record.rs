@@ -107,9 +107,12 @@ impl Recorder<'_> {
                     }
                 }
                 Step::Attend(attend) => self.attend(*attend)?,
-                Step::Plain { .. } | Step::Logits { .. } => {
-                    return Err(Error::Unsupported(missing_on_gpus(step)));
-                }
+                Step::Plain {
+                    op,
+                    inputs,
+                    outputs,
+                } => self.plain(op, inputs, outputs)?,
+                Step::Logits { x } => self.copy_logits(*x)?,
             }
         }
         match self.bucket.output {
@@ -407,15 +410,6 @@ impl Recorder<'_> {
             None => args.null(),
         }
     }
-}
-
-/// What to say of a step that GPUs cannot run.
-pub fn missing_on_gpus(step: &Step) -> String {
-    let name = match step {
-        Step::Plain { op, .. } => op.name(),
-        _ => "logits that are no product".to_owned(),
-    };
-    format!("{name}: GPUs have no form of this operation of the model; use the CPU")
 }
 
 /// What a step multiplies.

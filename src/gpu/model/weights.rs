@@ -2,7 +2,7 @@
 
 use super::matmul::MatrixForm;
 use super::pack::{PackForm, TILE_ROWS, pack_tile};
-use super::record::missing_on_gpus;
+use super::plain::refusal;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
@@ -89,9 +89,8 @@ impl GpuWeights {
         threads: usize,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<GpuWeights> {
-        let missing = |step: &&Step| matches!(step, Step::Plain { .. } | Step::Logits { .. });
-        if let Some(step) = schedule.steps.iter().find(missing) {
-            return Err(Error::Unsupported(missing_on_gpus(step)));
+        if let Some(refusal) = schedule.steps.iter().find_map(refusal) {
+            return Err(refusal);
         }
         fits(device, matrices)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,0 +1,50 @@
+// out[i] = f(a[i]) and out[i] = f(a[i], b[i]): operations of a graph that no rule has fused, f32. Which
+// function is a number, the same for the whole launch: a branch that all lanes take alike.
+//
+// Launch: 256 threads, blocks of 1024 numbers each; arrays lie row after row. out may be a or b.
+#include "common/math.h"
+
+enum UnaryFunction { ABS, NEGATIVE, SQUARE, SQRT, RSQRT, EXP, LOG, SIGMOID, TANH };
+enum BinaryFunction { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM };
+
+DEVICE f32 unary(u32 function, f32 x) {
+    switch (function) {
+    case ABS: return absolute(x);
+    case NEGATIVE: return -x;
+    case SQUARE: return x * x;
+    case SQRT: return fast_sqrt(x);
+    case RSQRT: return fast_rsqrt(x);
+    case EXP: return fast_exp(x);
+    case LOG: return fast_log(x);
+    case SIGMOID: return sigmoid(x);
+    default: return fast_tanh(x);
+    }
+}
+
+// NaN wins, as in MLX; the platform's maximum and minimum drop it.
+DEVICE f32 binary(u32 function, f32 a, f32 b) {
+    switch (function) {
+    case ADD: return a + b;
+    case SUBTRACT: return a - b;
+    case MULTIPLY: return a * b;
+    case DIVIDE: return a / b;
+    case MAXIMUM: return a != a ? a : b != b ? b : maximum(a, b);
+    default: return a != a ? a : b != b ? b : minimum(a, b);
+    }
+}
+
+KERNEL(256) void mlxrocm_unary_f32(const f32 *a, f32 *out, u32 count, u32 function) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 first = block_x() * 1024 + thread_x();
+    for (u32 i = first; i < first + 1024; i += 256)
+        if (i < count) out[i] = unary(function, a[i]);
+}
+
+KERNEL(256) void mlxrocm_binary_f32(const f32 *a, const f32 *b, f32 *out, u32 count, u32 function) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 first = block_x() * 1024 + thread_x();
+    for (u32 i = first; i < first + 1024; i += 256)
+        if (i < count) out[i] = binary(function, a[i], b[i]);
+}

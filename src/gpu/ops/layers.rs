@@ -1,0 +1,54 @@
+//! Norms and rotations: `hip/ops/plain/norm.hip`, `rotary.hip`.
+
+use super::{Angles, Launch, Operand, input, missing, number};
+use crate::gpu::Args;
+use crate::ir::Op;
+use crate::{Error, Result};
+
+pub fn launch(
+    op: &Op,
+    inputs: &[Operand],
+    out: &Operand,
+    angles: Option<&Angles>,
+) -> Result<Launch> {
+    let x = input(op, inputs, 0)?;
+    let args = Args::new().buffer(&x.buffer, x.offset);
+    let last = x.sizes.last().copied().unwrap_or(1);
+    match op {
+        Op::RmsNorm(eps) => {
+            let args = match inputs.get(1) {
+                Some(weight) => args.buffer(&weight.buffer, weight.offset),
+                None => args.null(),
+            };
+            Ok(Launch {
+                kernel: "mlxrocm_rms_norm_f32",
+                grid: [number(op, x.count() / last)?, 1, 1],
+                args: args
+                    .buffer(&out.buffer, out.offset)
+                    .u32(number(op, last)?)
+                    .f32(eps.get() as f32),
+            })
+        }
+        Op::Rotary(rotary) => {
+            let angles =
+                angles.ok_or_else(|| Error::Internal("a rotation without angles".into()))?;
+            let (positions, frequencies) = (input(op, inputs, 1)?, input(op, inputs, 2)?);
+            let rows = x.sizes.first().copied().unwrap_or(1);
+            let heads = x.sizes.get(1).copied().unwrap_or(1);
+            Ok(Launch {
+                kernel: "mlxrocm_rotary_f32",
+                grid: [number(op, rows)?, 1, 1],
+                args: args
+                    .buffer(&positions.buffer, positions.offset)
+                    .buffer(&angles.table, 0)
+                    .buffer(&out.buffer, out.offset)
+                    .u32(number(op, angles.positions)?)
+                    .u32(number(op, heads)?)
+                    .u32(number(op, last)?)
+                    .u32(number(op, frequencies.count())?)
+                    .u32(u32::from(rotary.interleaved)),
+            })
+        }
+        op => Err(missing(op)),
+    }
+}

@@ -1,0 +1,78 @@
+//! Elements of 32 bits that only move: `hip/ops/plain/strided.hip`, `hip/ops/rows/gather.hip`.
+
+use super::{Launch, Operand, THREADS, input, missing, number};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Layout, Op, Shape};
+
+/// Axes that the kernel counts through.
+const AXES: usize = 6;
+
+/// Whether an operation only moves elements of its first input.
+pub fn is_move(op: &Op) -> bool {
+    op.may_be_view() || matches!(op, Op::Contiguous | Op::Copy)
+}
+
+pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
+    let x = input(op, inputs, 0)?;
+    match op {
+        Op::Gather { axes, sizes } if axes.as_slice() == [0] => {
+            let whole = sizes.first() == Some(&1) && sizes.get(1..) == x.sizes.get(1..);
+            if !whole {
+                return Err(missing(op));
+            }
+            let index = input(op, inputs, 1)?;
+            let rows = x.sizes.first().copied().unwrap_or(1);
+            let args = Args::new()
+                .buffer(&x.buffer, x.offset)
+                .buffer(&index.buffer, index.offset)
+                .buffer(&out.buffer, out.offset)
+                .u32(number(op, rows)?)
+                .u32(number(op, x.count() / rows.max(1))?);
+            Ok(Launch {
+                kernel: "mlxrocm_gather_rows_f32",
+                grid: [number(op, index.count())?, 1, 1],
+                args,
+            })
+        }
+        op if is_move(op) => {
+            let rows = Layout::rows(&x.sizes);
+            let shape = Shape::new(out.sizes.iter().copied());
+            let layout = match op {
+                Op::Contiguous | Op::Copy => Some(rows),
+                op => rows.view(op, &shape),
+            };
+            let layout = layout.ok_or_else(|| missing(op))?;
+            strided(op, x, &layout, out)
+        }
+        op => Err(missing(op)),
+    }
+}
+
+fn strided(op: &Op, x: &Operand, layout: &Layout, out: &Operand) -> Result<Launch> {
+    let Some(front) = AXES.checked_sub(layout.sizes.len()) else {
+        return Err(missing(op));
+    };
+    let count = number(op, out.count())?;
+    let offset = x.offset + (layout.offset * x.dtype.size()) as u64;
+    let mut args = Args::new()
+        .buffer(&x.buffer, offset)
+        .buffer(&out.buffer, out.offset)
+        .u32(count);
+    let at = |axis: usize| axis.checked_sub(front);
+    for axis in 1..AXES {
+        args = args.u32(match at(axis) {
+            Some(axis) => number(op, layout.sizes[axis])?,
+            None => 1,
+        });
+    }
+    for axis in 0..AXES {
+        let stride = at(axis).map_or(0, |axis| layout.strides[axis]);
+        args = args.i32(i32::try_from(stride).map_err(|_| missing(op))?);
+    }
+    Ok(Launch {
+        kernel: "mlxrocm_strided_copy_u32",
+        grid: [count.div_ceil(THREADS), 1, 1],
+        args,
+    })
+}
