@@ -53,8 +53,10 @@ thread_local! {
     static IS_DELIVERING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sends lines at `level` and above to `sink`; `None` restores the default.
+/// Sends lines at `level` and above to `sink`; `None` restores the default. Lines that wait go to
+/// the one before.
 pub fn set_sink(level: Level, sink: Option<Sink>) {
+    deliver();
     let old = std::mem::replace(&mut *SINK.write(), sink.map(|s| (level, s)));
     // The caller's destructor runs outside the lock.
     drop(old);
