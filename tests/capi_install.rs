@@ -413,6 +413,33 @@ fn a_program_may_be_static() {
     assert_eq!(succeed(gpu_env::none(&mut run)).stdout, expected.stdout);
 }
 
+/// What a statically linked program opens crashes: it must not try. One that is linked with the
+/// static library alone has its GPU.
+#[test]
+fn a_static_program_opens_no_driver() {
+    let stage = install("no_driver", &[]);
+    let pc = stage.join("usr/local/lib").join(TEXTS[0]);
+    let flags = pkg_config(&pc, &stage, &["--static", "--cflags", "--libs"]);
+    let run = |name: &str, flags: &[String]| {
+        let program = build("07_device_info", &format!("{name}_07_device_info"), flags);
+        let mut run = command(&program, &[]);
+        let run = gpu_env::software(&mut run, "devices=gfx1100");
+        let output = finish(run, "", Duration::from_secs(60));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    let fully: Vec<String> = flags.iter().cloned().chain(["-static".into()]).collect();
+    let (status, said) = run("static", &fully);
+    assert_eq!(status, Some(77), "{said}");
+    assert!(said.contains("linked statically"), "{said}");
+    let archive: Vec<String> = flags
+        .iter()
+        .map(|flag| flag.replace("-lmlxrocm", "-l:libmlxrocm.a"))
+        .collect();
+    let (status, said) = run("archive", &archive);
+    assert_eq!(status, Some(0), "{said}");
+}
+
 fn build_dynamic(stage: &Path) -> PathBuf {
     let pc = stage.join("usr/local/lib").join(TEXTS[0]);
     let flags = pkg_config(&pc, stage, &["--cflags", "--libs"]);
