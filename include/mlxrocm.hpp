@@ -1,7 +1,7 @@
 // mlxrocm.hpp: mlxrocm.h for C++17. Errors are exceptions, handles free themselves and move, events
 // come out of a loop:
 //
-//     mlxrocm::Model model("model.gguf");
+//     mlxrocm::Model model("model.gguf"); // or ("model.gguf", mlxrocm::Device(1))
 //     mlxrocm::Session session(model);
 //     auto generation = session.submit(mlxrocm::Request().chat({{"user", "Hello"}}));
 //     for (const mlxrocm::Event &event : generation) std::cout << event.text();
