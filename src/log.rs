@@ -79,28 +79,25 @@ fn stderr_level() -> Option<Level> {
     })
 }
 
-/// The callback, if it wants lines of this level; `Err` if there is none.
-fn listener(level: Level) -> Result<Option<Sink>, ()> {
-    match &*SINK.read() {
-        Some((max, sink)) => Ok((level <= *max).then(|| sink.clone())),
-        None => Err(()),
-    }
-}
-
 /// Writes one line. `message` is built only when somebody listens.
 pub fn write(level: Level, message: impl FnOnce() -> String) {
-    match listener(level) {
-        Ok(Some(_)) if IS_WORKER.get() => wait(level, message()),
-        Ok(Some(sink)) => {
+    let most = SINK.read().as_ref().map(|(max, _)| *max);
+    match most {
+        Some(max) if level > max => {}
+        // Without a hold on the callback: its destructor is none of this thread's business either.
+        Some(_) if IS_WORKER.get() => wait(level, message()),
+        Some(_) => {
             deliver();
-            sink(level, &message());
+            let sink = SINK.read().as_ref().map(|(_, sink)| sink.clone());
+            if let Some(sink) = sink {
+                sink(level, &message());
+            }
         }
-        Ok(None) => {}
-        Err(()) if stderr_level().is_some_and(|max| level <= max) => {
+        None if stderr_level().is_some_and(|max| level <= max) => {
             use std::io::Write;
             let _ = writeln!(std::io::stderr(), "mlxrocm: {}", message());
         }
-        Err(()) => {}
+        None => {}
     }
 }
 
