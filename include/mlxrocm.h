@@ -378,12 +378,91 @@ typedef struct mlxrocm_tokenizer mlxrocm_tokenizer;
  * outcomes that are not errors. Numbers are stable: they are never reused.
  */
 typedef int32_t mlxrocm_status;
+enum {
+  /**
+   * Success.
+   */
+  MLXROCM_OK = 0,
+  /**
+   * Nothing happened within the timeout; call again.
+   */
+  MLXROCM_PENDING = 1,
+  /**
+   * Everything was given out; nothing follows.
+   */
+  MLXROCM_END = 2,
+  /**
+   * A parameter has a value outside its documented range, or a handle is not live.
+   */
+  MLXROCM_ERROR_INVALID_ARGUMENT = -1,
+  /**
+   * A pointer that must not be NULL is NULL.
+   */
+  MLXROCM_ERROR_NULL_ARGUMENT = -2,
+  /**
+   * The handle had an internal error before and can only be freed.
+   */
+  MLXROCM_ERROR_POISONED = -3,
+  /**
+   * An allocation failed or would exceed a limit.
+   */
+  MLXROCM_ERROR_OUT_OF_MEMORY = -4,
+  /**
+   * The operating system refused to open, read or map a file.
+   */
+  MLXROCM_ERROR_IO = -5,
+  /**
+   * A file's content is damaged or contradicts itself.
+   */
+  MLXROCM_ERROR_INVALID_FILE = -6,
+  /**
+   * The file or request is valid but asks for something this library does not do.
+   */
+  MLXROCM_ERROR_UNSUPPORTED = -7,
+  /**
+   * The caller's buffer is too small; `needed` says what would be enough.
+   */
+  MLXROCM_ERROR_BUFFER_TOO_SMALL = -8,
+  /**
+   * The prompt does not fit the context.
+   */
+  MLXROCM_ERROR_CONTEXT_FULL = -9,
+  /**
+   * No usable device.
+   */
+  MLXROCM_ERROR_NO_DEVICE = -10,
+  /**
+   * A device failed while it ran.
+   */
+  MLXROCM_ERROR_DEVICE_FAILED = -11,
+  /**
+   * The caller's progress callback ended the operation.
+   */
+  MLXROCM_ERROR_CANCELLED = -12,
+  /**
+   * A defect in this library; the handle it happened in is poisoned.
+   */
+  MLXROCM_ERROR_INTERNAL = -13,
+  /**
+   * The device stopped working and takes no more work in this process.
+   */
+  MLXROCM_ERROR_DEVICE_LOST = -14,
+  /**
+   * The time given for a wait is over; the work goes on.
+   */
+  MLXROCM_ERROR_TIMEOUT = -15,
+  /**
+   * A device gives wrong results: its self-test found them.
+   */
+  MLXROCM_ERROR_SELFTEST_FAILED = -16
+};
 
 /**
  * Receives a log line without its newline; `message` is borrowed for the call.
  *
- * It may be called from any thread, from several at once. It may call this library, but must not
- * throw, unwind or jump out.
+ * It is called only on a thread that is in a call of this library, by several such threads at once;
+ * never on a thread of the library: what those write waits for the next call that ends or logs
+ * (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
  */
 typedef void (*mlxrocm_log_callback)(uint32_t level, const char *message, void *user_data);
 
@@ -785,11 +864,12 @@ typedef struct mlxrocm_model_options {
    */
   mlxrocm_user_data_free user_data_free;
   /**
-   * Which device runs the model: 0 means the best GPU that passes a short self-test and takes it,
-   * else the CPU, and the log says which; n means the device that mlxrocm_device_open knows as
-   * n - 1 (1: the CPU), and an error if it cannot.
+   * Nullable; the device that runs the model, borrowed for the call: a GPU or the CPU, as
+   * mlxrocm_device_open gave it (the only place where devices have numbers), and an error if it
+   * cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU;
+   * the log says which.
    */
-  uint64_t device;
+  const struct mlxrocm_device *device;
 } mlxrocm_model_options;
 
 /**
@@ -1158,101 +1238,6 @@ typedef struct mlxrocm_event {
   double decode_seconds;
 } mlxrocm_event;
 
-/**
- * Success.
- */
-#define MLXROCM_OK 0
-
-/**
- * Nothing happened within the timeout; call again.
- */
-#define MLXROCM_PENDING 1
-
-/**
- * Everything was given out; nothing follows.
- */
-#define MLXROCM_END 2
-
-/**
- * A parameter has a value outside its documented range, or a handle is not live.
- */
-#define MLXROCM_ERROR_INVALID_ARGUMENT -1
-
-/**
- * A pointer that must not be NULL is NULL.
- */
-#define MLXROCM_ERROR_NULL_ARGUMENT -2
-
-/**
- * The handle had an internal error before and can only be freed.
- */
-#define MLXROCM_ERROR_POISONED -3
-
-/**
- * An allocation failed or would exceed a limit.
- */
-#define MLXROCM_ERROR_OUT_OF_MEMORY -4
-
-/**
- * The operating system refused to open, read or map a file.
- */
-#define MLXROCM_ERROR_IO -5
-
-/**
- * A file's content is damaged or contradicts itself.
- */
-#define MLXROCM_ERROR_INVALID_FILE -6
-
-/**
- * The file or request is valid but asks for something this library does not do.
- */
-#define MLXROCM_ERROR_UNSUPPORTED -7
-
-/**
- * The caller's buffer is too small; `needed` says what would be enough.
- */
-#define MLXROCM_ERROR_BUFFER_TOO_SMALL -8
-
-/**
- * The prompt does not fit the context.
- */
-#define MLXROCM_ERROR_CONTEXT_FULL -9
-
-/**
- * No usable device.
- */
-#define MLXROCM_ERROR_NO_DEVICE -10
-
-/**
- * A device failed while it ran.
- */
-#define MLXROCM_ERROR_DEVICE_FAILED -11
-
-/**
- * The caller's progress callback ended the operation.
- */
-#define MLXROCM_ERROR_CANCELLED -12
-
-/**
- * A defect in this library; the handle it happened in is poisoned.
- */
-#define MLXROCM_ERROR_INTERNAL -13
-
-/**
- * The device stopped working and takes no more work in this process.
- */
-#define MLXROCM_ERROR_DEVICE_LOST -14
-
-/**
- * The time given for a wait is over; the work goes on.
- */
-#define MLXROCM_ERROR_TIMEOUT -15
-
-/**
- * A device gives wrong results: its self-test found them.
- */
-#define MLXROCM_ERROR_SELFTEST_FAILED -16
-
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1388,9 +1373,10 @@ mlxrocm_status mlxrocm_device_why_none(uint32_t kind,
                                        struct mlxrocm_error **error);
 
 /**
- * Opens a device.
+ * Opens a device, to work on it or to run a model on it (mlxrocm_model_options.device).
  *
- * - `index`: 0 is the CPU, GPUs follow up to the count.
+ * - `index`: 0 is the CPU; GPUs follow from 1 up to the count, in the order of
+ *   mlxrocm_device_count. Devices have numbers here only: everything else takes the open device.
  * - `device`: receives the device, owned: free it with mlxrocm_device_free.
  * - `error`: nullable; receives an owned error object on failure. With no GPU at all it says why.
  *

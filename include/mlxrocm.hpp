@@ -1,7 +1,7 @@
 // mlxrocm.hpp: mlxrocm.h for C++17. Errors are exceptions, handles free themselves and move, events
 // come out of a loop:
 //
-//     mlxrocm::Model model("model.gguf");
+//     mlxrocm::Model model("model.gguf"); // or ("model.gguf", mlxrocm::Device(1))
 //     mlxrocm::Session session(model);
 //     auto generation = session.submit(mlxrocm::Request().chat({{"user", "Hello"}}));
 //     for (const mlxrocm::Event &event : generation) std::cout << event.text();
@@ -544,8 +544,13 @@ class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
     // throws ends loading too and comes out of the constructor.
     using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
+    // On the best GPU, else the CPU.
     explicit Model(const std::string &path, std::uint32_t threads = 0, const Progress &progress = {})
-        : Owned(load(path, threads, progress)) {}
+        : Owned(load(path, nullptr, threads, progress)) {}
+    // On this device; an Error if it cannot. The model keeps what it needs of it.
+    Model(const std::string &path, const Device &device, std::uint32_t threads = 0,
+          const Progress &progress = {})
+        : Owned(load(path, device.get(), threads, progress)) {}
     // Strings in it live as long as the model.
     mlxrocm_model_info info() const {
         mlxrocm_model_info info{};
@@ -578,12 +583,13 @@ class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
             return 1;
         }
     }
-    static mlxrocm_model *load(const std::string &path, std::uint32_t threads,
-                               const Progress &progress) {
+    static mlxrocm_model *load(const std::string &path, const mlxrocm_device *device,
+                               std::uint32_t threads, const Progress &progress) {
         Report state{progress, nullptr};
         mlxrocm_model_options options{};
         options.struct_size = sizeof options;
         options.threads = threads;
+        options.device = device;
         options.progress = progress ? report : nullptr;
         options.user_data = &state;
         mlxrocm_model *model = nullptr;

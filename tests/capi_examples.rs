@@ -154,7 +154,7 @@ fn bench_makes_a_model_and_measures_it() {
     let path = folder.path().join("tiny");
     let path = path.to_str().unwrap();
     // 1: the CPU.
-    let (out, _) = succeed("bench", &["--shape", "tiny", path, "1"], "");
+    let (out, _) = succeed("bench", &["--shape", "tiny", path, "0"], "");
     assert!(
         out.contains("decode 128: ") && !out.contains("nan"),
         "{out}"

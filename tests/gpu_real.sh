@@ -31,8 +31,8 @@ soak)
     model=$(mktemp -d)
     trap 'rm -rf "$model"' EXIT
     # 2 is the first GPU: no GPU is an error.
-    "$folder/bench" --shape qwen3-0.6b "$model/shape" 2
-    "$folder/soak" "$model/shape" "${3:-300}" 2
+    "$folder/bench" --shape qwen3-0.6b "$model/shape" 1
+    "$folder/soak" "$model/shape" "${3:-300}" 1
     ;;
 run)
     export MLXROCM_TEST_GPU=real

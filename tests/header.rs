@@ -30,6 +30,34 @@ const SOURCES: &[&str] = &[
     "generation",
 ];
 
+/// cbindgen writes every constant as a macro, which has no type: generators of bindings take the
+/// statuses for unsigned numbers then. As enumerators (some are negative) they are of the type that
+/// functions return.
+fn statuses_as_enumerators(header: &str) -> String {
+    let source = std::fs::read_to_string(root().join("src/capi/status.rs")).unwrap();
+    let is_status = |block: &str| {
+        let name = block.split("\n#define ").nth(1);
+        let name = name.and_then(|rest| rest.split(' ').next());
+        name.is_some_and(|name| source.contains(&format!("pub const {name}: mlxrocm_status = ")))
+    };
+    let (statuses, others): (Vec<&str>, Vec<&str>) =
+        header.split("\n\n").partition(|block| is_status(block));
+    assert!(statuses.len() >= 19, "{statuses:?}");
+    let enumerators: Vec<String> = statuses
+        .iter()
+        .map(|block| {
+            let (comment, macro_line) = block.split_once("\n#define ").unwrap();
+            let (name, value) = macro_line.split_once(' ').unwrap();
+            format!("{comment}\n{name} = {value}").replace('\n', "\n  ")
+        })
+        .collect();
+    let typedef = "typedef int32_t mlxrocm_status;";
+    let list = format!("{typedef}\nenum {{\n  {}\n}};", enumerators.join(",\n  "));
+    let made = others.join("\n\n");
+    assert_eq!(made.matches(typedef).count(), 1);
+    made.replace(typedef, &list)
+}
+
 #[test]
 fn the_header_is_what_the_sources_say() {
     let config =
@@ -40,7 +68,7 @@ fn the_header_is_what_the_sources_say() {
     }
     let mut made = Vec::new();
     builder.generate().expect("a header").write(&mut made);
-    let made = String::from_utf8(made).unwrap();
+    let made = statuses_as_enumerators(&String::from_utf8(made).unwrap());
     let path = root().join("include/mlxrocm.h");
     if std::env::var("MLXROCM_BLESS").is_ok_and(|bless| bless == "1") {
         std::fs::write(&path, &made).expect("write the header");

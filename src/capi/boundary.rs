@@ -3,7 +3,7 @@
 use super::error::{ErrorObject, mlxrocm_error};
 use super::handle::{self, Object};
 use super::status::{MLXROCM_OK, mlxrocm_status};
-use crate::{Error, Result};
+use crate::{Error, Result, log};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,6 +12,15 @@ pub(super) fn guarded<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     // Whatever the panic left half done lies behind a handle, which `Shared::run` poisons.
     catch_unwind(AssertUnwindSafe(body))
         .unwrap_or_else(|payload| Err(Error::Internal(text(&*payload))))
+}
+
+/// [`guarded`], and at its end what the library's threads logged meanwhile or since the last call
+/// is delivered, on the application's thread.
+fn outermost<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
+    let result = guarded(body);
+    // A callback that panics (one of Rust's may) must not unwind into C either.
+    let _ = catch_unwind(log::deliver);
+    result
 }
 
 fn text(payload: &(dyn Any + Send)) -> String {
@@ -29,7 +38,7 @@ pub(super) fn boundary_status(
     error: *mut *mut mlxrocm_error,
     body: impl FnOnce() -> Result<mlxrocm_status>,
 ) -> mlxrocm_status {
-    match guarded(body) {
+    match outermost(body) {
         Ok(status) => status,
         Err(failure) => {
             let status = failure.status();
@@ -63,7 +72,7 @@ pub(super) fn boundary_on<T: Object>(
 
 /// The body of a function that cannot fail from C's point of view: `otherwise` stands for errors.
 pub(super) fn boundary_value<R>(otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
-    guarded(body).unwrap_or(otherwise)
+    outermost(body).unwrap_or(otherwise)
 }
 
 /// The body of a `_free` function.

@@ -9,6 +9,7 @@ use super::strings::{Buffer, Output, c_string};
 use super::symbols::since_0_1;
 use crate::driver::Platform;
 use crate::gpu::{Device, Stream};
+use crate::model::DeviceChoice;
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::ffi::{CString, c_char};
@@ -82,6 +83,8 @@ unsafe impl SizedStruct for mlxrocm_device_info {
 /// An open GPU, and the stream of its synchronous copies.
 pub(super) struct Gpu {
     pub(super) device: Arc<Device>,
+    /// Its place among the GPUs.
+    ordinal: usize,
     copies: Mutex<Option<Arc<Stream>>>,
 }
 
@@ -89,6 +92,7 @@ impl Gpu {
     fn open(ordinal: usize) -> Result<Arc<Gpu>> {
         Ok(Arc::new(Gpu {
             device: Device::open(ordinal)?,
+            ordinal,
             copies: Mutex::default(),
         }))
     }
@@ -150,6 +154,14 @@ impl DeviceObject {
                     .into(),
             )
         })
+    }
+
+    /// The device as a model's options name it.
+    pub(super) fn choice(&self) -> DeviceChoice {
+        match &self.gpu {
+            None => DeviceChoice::Cpu,
+            Some(gpu) => DeviceChoice::Gpu(gpu.ordinal),
+        }
     }
 
     fn info(&self) -> Result<mlxrocm_device_info> {
@@ -270,9 +282,10 @@ pub unsafe extern "C" fn mlxrocm_device_why_none(
     })
 }
 
-/// Opens a device.
+/// Opens a device, to work on it or to run a model on it (mlxrocm_model_options.device).
 ///
-/// - `index`: 0 is the CPU, GPUs follow up to the count.
+/// - `index`: 0 is the CPU; GPUs follow from 1 up to the count, in the order of
+///   mlxrocm_device_count. Devices have numbers here only: everything else takes the open device.
 /// - `device`: receives the device, owned: free it with mlxrocm_device_free.
 /// - `error`: nullable; receives an owned error object on failure. With no GPU at all it says why.
 ///

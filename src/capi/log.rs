@@ -22,8 +22,9 @@ pub const MLXROCM_LOG_DEBUG: u32 = 4;
 
 /// Receives a log line without its newline; `message` is borrowed for the call.
 ///
-/// It may be called from any thread, from several at once. It may call this library, but must not
-/// throw, unwind or jump out.
+/// It is called only on a thread that is in a call of this library, by several such threads at once;
+/// never on a thread of the library: what those write waits for the next call that ends or logs
+/// (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
 pub type mlxrocm_log_callback =
     Option<unsafe extern "C" fn(level: u32, message: *const c_char, user_data: *mut c_void)>;
 

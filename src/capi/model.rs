@@ -2,6 +2,7 @@
 
 use super::boundary::{boundary, boundary_free, boundary_on};
 use super::callback::{UserData, mlxrocm_user_data_free};
+use super::device::{DeviceObject, mlxrocm_device};
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{self, OutputStruct, SizedStruct};
@@ -44,10 +45,11 @@ pub struct mlxrocm_model_options {
     /// Nullable; called exactly once with `user_data` before mlxrocm_model_load returns, unless
     /// this struct cannot be read (NULL, a wrong struct_size).
     pub user_data_free: mlxrocm_user_data_free,
-    /// Which device runs the model: 0 means the best GPU that passes a short self-test and takes it,
-    /// else the CPU, and the log says which; n means the device that mlxrocm_device_open knows as
-    /// n - 1 (1: the CPU), and an error if it cannot.
-    pub device: u64,
+    /// Nullable; the device that runs the model, borrowed for the call: a GPU or the CPU, as
+    /// mlxrocm_device_open gave it (the only place where devices have numbers), and an error if it
+    /// cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU;
+    /// the log says which.
+    pub device: *const mlxrocm_device,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -141,6 +143,12 @@ pub unsafe extern "C" fn mlxrocm_model_load(
                 options.threads
             )));
         }
+        let device = if options.device.is_null() {
+            DeviceChoice::Auto
+        } else {
+            handle::get::<DeviceObject>(options.device, "options.device")?
+                .run(|device| Ok(device.choice()))?
+        };
         let mut last = (0, 0);
         let mut report = options.progress.map(|progress| {
             let (last, user_data) = (&mut last, &user_data);
@@ -154,11 +162,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         let model = Model::load(
             Path::new(OsStr::from_bytes(path.to_bytes())),
             &LoadOptions {
-                device: match options.device {
-                    0 => DeviceChoice::Auto,
-                    1 => DeviceChoice::Cpu,
-                    n => DeviceChoice::Gpu(usize::try_from(n - 2).unwrap_or(usize::MAX)),
-                },
+                device,
                 threads: options.threads as usize,
                 ..LoadOptions::default()
             },

@@ -7,6 +7,7 @@
 //! speed. Helpers spin a short while for the next job (jobs of one program follow each other within
 //! microseconds), then sleep on a futex: an idle pool uses no CPU.
 
+use crate::log;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -165,7 +166,7 @@ impl ThreadPool {
             let shared = shared.clone();
             let spawned = std::thread::Builder::new()
                 .name(format!("mlxrocm-{worker}"))
-                .spawn(move || shared.helper(worker));
+                .spawn(move || log::on_worker(|| shared.helper(worker)));
             match spawned {
                 Ok(handle) => helpers.push(handle),
                 Err(_) => break,

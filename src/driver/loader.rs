@@ -2,6 +2,7 @@
 
 use super::api::Api;
 use super::facts::Platform;
+use super::linkage::is_static;
 use crate::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -31,6 +32,13 @@ pub fn open(platform: Platform) -> Result<&'static Api> {
 /// # Errors
 /// As [`open`].
 pub fn open_library(platform: Platform, library: Option<&OsStr>) -> Result<Api> {
+    if is_static() {
+        return Err(Error::NoDevice(format!(
+            "this program is linked statically and can open no {} library: link it dynamically, \
+             with libmlxrocm.a or libmlxrocm.so",
+            platform.name()
+        )));
+    }
     if let Some(name) = library {
         return Api::load(platform, name)
             .map_err(|reason| Error::NoDevice(reason.message(platform, Some(name))));

@@ -10,6 +10,7 @@ mod cuda;
 mod facts;
 mod graph;
 mod hip;
+mod linkage;
 mod loader;
 mod status;
 mod sys;

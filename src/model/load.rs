@@ -96,7 +96,7 @@ impl Model {
         report(0)?;
         // The tokenizer is built while the weights are packed: both take about as long.
         let (tokenizer, weights) = std::thread::scope(|scope| {
-            let tokenizer = scope.spawn(|| source.tokenizer());
+            let tokenizer = scope.spawn(|| log::on_worker(|| source.tokenizer()));
             let weights = Weights::new(options, &schedule, bound, &mut report);
             let tokenizer = tokenizer
                 .join()

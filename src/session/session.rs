@@ -11,7 +11,7 @@ use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::model::{Forward, KvType, Model, PAGE_TOKENS};
 use crate::text::StopMatcher;
-use crate::{Error, Result};
+use crate::{Error, Result, log};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -125,7 +125,7 @@ impl Session {
         let scheduler = Scheduler::new(shared.clone(), forward, requests, chunk.max(1));
         let thread = std::thread::Builder::new()
             .name("mlxrocm-session".into())
-            .spawn(move || scheduler.run())
+            .spawn(move || log::on_worker(|| scheduler.run()))
             .map_err(|e| {
                 Error::OutOfMemory(format!("could not start the session's thread: {e}"))
             })?;

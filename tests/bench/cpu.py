@@ -195,23 +195,23 @@ def table(results, threads_list, weight_bytes, model_bytes):
     return "\n".join(lines) + "\n"
 
 
-def write_readme(path, text):
+def write_report(path, text):
     try:
         with open(path, encoding="utf-8") as file:
-            readme = file.read()
+            report = file.read()
     except FileNotFoundError:
-        readme = ""
-    if BEGIN not in readme or END not in readme:
+        report = ""
+    if BEGIN not in report or END not in report:
         print(f"{path} has no {BEGIN} … {END}: the table is not written there", file=sys.stderr)
         return
-    head, rest = readme.split(BEGIN, 1)
+    head, rest = report.split(BEGIN, 1)
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"{head}{BEGIN}\n{text}{END}{rest.split(END, 1)[1]}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("model", "ours", "ik-python", "llama-bench", "bandwidth", "readme", "json"):
+    for name in ("model", "ours", "ik-python", "llama-bench", "bandwidth", "report", "json"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", default="1,2")
@@ -248,9 +248,9 @@ def main():
     text = table(results, threads_list, ours["weight_bytes"], os.path.getsize(args.model))
     print(text)
     if results.quiet(threads_list) or os.environ.get("BENCH_WRITE"):
-        write_readme(args.readme, text)
+        write_report(args.report, text)
     else:
-        print("The machine was not quiet: README.md stays as it is (BENCH_WRITE=1 writes it all the same).")
+        print("The machine was not quiet: docs/performance.md stays as it is (BENCH_WRITE=1 writes it all the same).")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures libmlxrocm on the CPU beside ik_llama.cpp and llama.cpp and writes the table into README.md.
+# Measures libmlxrocm on the CPU beside ik_llama.cpp and llama.cpp and writes the table into docs/performance.md.
 # `make bench-cpu` calls it; the release library and the demo model are there then.
 #
 # Needs gcc, python3 with venv, and the network the first time: the peers come from the Python package index,
@@ -7,7 +7,7 @@
 # stays in .cache/bench.
 #   BENCH_ROUNDS=9           rounds; every round runs every row once
 #   BENCH_IDLE_WAIT=120      seconds a run waits for an idle machine before it goes on all the same
-#   BENCH_WRITE=1            write README.md even if the machine was not quiet
+#   BENCH_WRITE=1            write docs/performance.md even if the machine was not quiet
 #   BENCH_LLAMA_BENCH=PATH   a llama-bench to use instead of building one
 #   BENCH_IK_PYTHON=PATH     a Python that has ik-llama-cpp-python
 set -euo pipefail
@@ -16,7 +16,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 cache=$root/.cache/bench
 python=${PYTHON:-python3}
-release=${CARGO_TARGET_DIR:-target}/release
+release=${RELEASE:-target/release}
 model=${MLXROCM_DEMO_MODEL:-.cache/models/SmolLM2-135M-Instruct.Q4_1.gguf}
 ik=ik-llama-cpp-python==0.1.5
 llama=0.3.36
@@ -57,4 +57,4 @@ cc=${CC:-gcc}
 
 "$python" tests/bench/cpu.py --model "$model" --ours "$cache/mlxrocm_bench" --ik-python "$ik_python" \
     --llama-bench "$llama_bench" --bandwidth "$cache/read_bandwidth" --rounds "${BENCH_ROUNDS:-9}" \
-    --readme README.md --json "$cache/cpu.json"
+    --report docs/performance.md --json "$cache/cpu.json"

@@ -1,6 +1,8 @@
 /* Callbacks: each destructor runs exactly once, whatever happens; progress can end loading. */
 #include "check.h"
 
+#include <pthread.h>
+
 typedef struct {
     int calls;
     int freed;
@@ -29,6 +31,35 @@ static void log_once(uint32_t level, const char *message, void *data) {
     log_line(level, message, data);
     OK(mlxrocm_log_set_callback(MLXROCM_LOG_DEBUG, NULL, NULL, NULL, &error));
     CHECK(((state *)data)->freed == 0); /* this call still runs */
+}
+
+/* A language that runs a callback only on its main thread: lines come on the thread that calls, so a
+ * thread that waits in a call hears all of them before the call returns. */
+static pthread_t caller;
+static int worker_lines;
+
+static void log_on_caller(uint32_t level, const char *message, void *data) {
+    log_line(level, message, data);
+    CHECK(pthread_equal(pthread_self(), caller));
+    /* The tokenizer is built by a thread of the library; so are its lines. */
+    if (strstr(message, "pre-tokenizer")) worker_lines++;
+}
+
+static void logs_on_the_calling_thread(const char *path) {
+    state all = {0};
+    size_t tokens = 0;
+    caller = pthread_self();
+    OK(mlxrocm_log_set_callback(MLXROCM_LOG_DEBUG, log_on_caller, &all, count_free, &error));
+    mlxrocm_model *model = load(path);
+    CHECK(worker_lines > 0); /* before mlxrocm_model_load returned */
+    mlxrocm_session *session = session_of(model);
+    mlxrocm_generation *generation = submit_text(session, "a", 4);
+    (void)drain(generation, &tokens);
+    mlxrocm_generation_free(generation);
+    mlxrocm_session_free(session);
+    mlxrocm_model_free(model);
+    OK(mlxrocm_log_set_callback(MLXROCM_LOG_DEBUG, NULL, NULL, NULL, &error));
+    CHECK(all.calls > 0 && all.freed == 1);
 }
 
 static void logs(const char *path) {
@@ -92,6 +123,7 @@ static void loads(const char *path) {
 
 int main(int argc, char **argv) {
     CHECK(argc == 2);
+    logs_on_the_calling_thread(argv[1]);
     logs(argv[1]);
     loads(argv[1]);
     return 0;

@@ -70,6 +70,21 @@ static void loading(void) {
     options.struct_size = sizeof options;
     options.threads = UINT32_MAX;
     INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    options.threads = 1;
+    options.device = NO_HANDLE;
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "options.device",
+                   mlxrocm_model_load(model_path, &options, &model, &error));
+    mlxrocm_device *cpu = NULL;
+    OK(mlxrocm_device_open(0, &cpu, &error));
+    options.device = cpu;
+    OK(mlxrocm_model_load(model_path, &options, &model, &error));
+    mlxrocm_device_free(cpu); /* the model keeps what it needs */
+    mlxrocm_model_info facts = {.struct_size = sizeof facts};
+    OK(mlxrocm_model_get_info(model, &facts, &error));
+    mlxrocm_model_free(model);
+    model = UNTOUCHED;
+    INVALID(mlxrocm_model_load(model_path, &options, &model, &error)); /* freed */
+    options.device = NULL;
 
     struct {
         mlxrocm_model_options options;

@@ -42,6 +42,21 @@ static void errors(const char *path) {
     CHECK(thrown);
 }
 
+// A model runs on the device that it is given.
+static void devices(const char *path, const mlxrocm::Device &cpu) {
+    std::string said;
+    mlxrocm::set_log(MLXROCM_LOG_INFO,
+                     [&](std::uint32_t, std::string_view line) { said += std::string(line) + '\n'; });
+    const mlxrocm::Model on_cpu(path, cpu, 1);
+    mlxrocm::set_log(MLXROCM_LOG_INFO, {});
+    CHECK(said.find("on the CPU") != std::string::npos);
+    // Nothing was chosen: no word about GPUs.
+    CHECK(said.find("the model runs on the CPU:") == std::string::npos);
+    CHECK(status_of([&] { mlxrocm::Model(path, cpu, 1, [](auto, auto) { return false; }); }) ==
+          MLXROCM_ERROR_CANCELLED);
+    CHECK(status_of([&] { mlxrocm::Model("/no/such/file", cpu); }) == MLXROCM_ERROR_IO);
+}
+
 static std::string text_of(mlxrocm::Generation generation, std::size_t &tokens) {
     std::string text;
     tokens = 0;
@@ -70,6 +85,7 @@ int main(int argc, char **argv) {
     mlxrocm::Model first(path, 1);
     CHECK(lines > 0);
     mlxrocm::set_log(MLXROCM_LOG_DEBUG, {});
+    devices(path, cpu);
     errors(path);
 
     mlxrocm::Model model = std::move(first);

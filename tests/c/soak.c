@@ -2,7 +2,7 @@
  *
  *     soak MODEL SECONDS [device] [seed]
  *
- * `device`: 0 (default) the first GPU, else the CPU; n: the one that mlxrocm_device_open knows as n - 1.
+ * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the first GPU, else the CPU.
  *
  * Every prompt's greedy tokens are first computed alone, each in a session of its own. Then two threads
  * send random requests to a session with too little memory for all: greedy and sampled, cancelled,
@@ -345,16 +345,16 @@ static void *thread_main(void *seed) {
 
 int main(int argc, char **argv) {
     CHECK(argc >= 3 && argc <= 5);
-    size_t count = 0, index = argc > 3 ? (size_t)strtoull(argv[3], NULL, 10) : 0;
+    size_t count = 0;
     uint64_t state = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     alarm(HANG_SECONDS); /* a hang ends the process */
     OK(mlxrocm_device_count(&count, &error));
-    if (index == 0) index = count > 1 ? 2 : 1;
-    OK(mlxrocm_device_open(index - 1, &device, &error));
+    const size_t index = argc > 3 ? (size_t)strtoull(argv[3], NULL, 10) : count > 1;
+    OK(mlxrocm_device_open(index, &device, &error));
     mlxrocm_device_info device_info = {.struct_size = sizeof device_info};
     OK(mlxrocm_device_get_info(device, &device_info, &error));
     is_gpu = device_info.kind != MLXROCM_DEVICE_CPU;
-    mlxrocm_model_options options = {.struct_size = sizeof options, .device = index};
+    mlxrocm_model_options options = {.struct_size = sizeof options, .device = device};
     OK(mlxrocm_model_load(argv[1], &options, &model, &error));
     mlxrocm_model_info info = {.struct_size = sizeof info};
     OK(mlxrocm_model_get_info(model, &info, &error));

@@ -8,6 +8,10 @@ command -v gcc >/dev/null || missing="$missing gcc"
 command -v valgrind >/dev/null || missing="$missing valgrind"
 command -v pkg-config >/dev/null || missing="$missing pkg-config"
 command -v readelf >/dev/null || missing="$missing binutils"
+# What is installed is found by CMake; the binary interface is compared; symbol versions with each linker.
+command -v cmake >/dev/null || missing="$missing cmake"
+command -v abidiff >/dev/null || missing="$missing abigail-tools"
+command -v mold >/dev/null || missing="$missing mold"
 # The GPU kernels' compiler, and the tools that the software GPU reads its code with.
 command -v clang++-19 >/dev/null || missing="$missing clang-19"
 command -v ld.lld-19 >/dev/null || missing="$missing lld-19"

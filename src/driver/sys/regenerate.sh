@@ -3,7 +3,7 @@
 #     sh regenerate.sh HIP_INCLUDE CUDA_INCLUDE [clang flags...]
 # HIP_INCLUDE: the folder with hip/hip_runtime_api.h (Debian's libamdhip64-dev 5.2.3: /usr/include).
 # CUDA_INCLUDE: the folder with cuda.h (PyPI's nvidia-cuda-runtime-cu12 12.9.79).
-# Then format them with rustfmt; tests/gpu_driver_sys.rs compares them with the headers.
+# Then format them with rustfmt; src/driver/sys/tests.rs compares them with the headers.
 set -eu
 hip=$1 cuda=$2
 shift 2

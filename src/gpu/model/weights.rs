@@ -6,7 +6,7 @@ use super::plain::refusal;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
-use crate::{Error, Result};
+use crate::{Error, Result, log};
 use half::{bf16, f16};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -335,7 +335,7 @@ fn pack_all(
             .chunks(share)
             .zip(out.chunks_mut(share * tile_bytes))
             .map(|(tiles, out)| {
-                scope.spawn(move || {
+                let pack = move || {
                     let mut groups = RowGroups::default();
                     let mut peak = 0.0f32;
                     for (tile, out) in tiles.iter().zip(out.chunks_exact_mut(tile_bytes)) {
@@ -343,7 +343,8 @@ fn pack_all(
                         peak = peak.max(pack_one(form, weight, tile.row, &mut groups, out)?);
                     }
                     Ok(peak)
-                })
+                };
+                scope.spawn(|| log::on_worker(pack))
             })
             .collect();
         workers.into_iter().try_fold(0.0, |peak: f32, worker| {
