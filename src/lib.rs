@@ -16,6 +16,7 @@ pub mod formats;
 pub mod gpu;
 pub mod log;
 pub mod model;
+pub mod panics;
 pub mod program;
 pub mod session;
 pub mod step;
