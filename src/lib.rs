@@ -18,6 +18,7 @@ pub mod graph;
 pub mod ir;
 pub mod log;
 pub mod model;
+pub mod panics;
 pub mod plan;
 pub mod session;
 pub mod step;

@@ -14,7 +14,7 @@ const SIDE_BY_SIDE: &[(&str, &[&str])] = &[("cpu", &["gpu", "driver"])];
 const BESIDE: &[(&str, &[&str])] = &[("formats", &[]), ("text", &["formats"])];
 
 /// Files that every room may use.
-const COMMON: &[&str] = &["error", "log"];
+const COMMON: &[&str] = &["error", "log", "panics"];
 
 fn sources() -> Vec<(PathBuf, String)> {
     fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {

@@ -3,15 +3,12 @@
 use super::error::{ErrorObject, mlxrocm_error};
 use super::handle::{self, Object};
 use super::status::{MLXROCM_OK, mlxrocm_status};
-use crate::{Error, Result, log};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::{Error, Result, log, panics};
 
 /// Runs `body`; a panic becomes [`Error::Internal`].
 pub(super) fn guarded<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     // Whatever the panic left half done lies behind a handle, which `Shared::run` poisons.
-    catch_unwind(AssertUnwindSafe(body))
-        .unwrap_or_else(|payload| Err(Error::Internal(text(&*payload))))
+    panics::caught(body).unwrap_or_else(|panic| Err(Error::Internal(panic)))
 }
 
 /// [`guarded`], and at its end what the library's threads logged meanwhile or since the last call
@@ -19,18 +16,8 @@ pub(super) fn guarded<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
 fn outermost<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     let result = guarded(body);
     // A callback that panics (one of Rust's may) must not unwind into C either.
-    let _ = catch_unwind(log::deliver);
+    let _ = panics::caught(log::deliver);
     result
-}
-
-fn text(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        (*text).to_string()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "a panic without a message".to_string()
-    }
 }
 
 /// The body of a fallible function that returns a status of its own choice.

@@ -7,7 +7,7 @@
 //! speed. Helpers spin a short while for the next job (jobs of one program follow each other within
 //! microseconds), then sleep on a futex: an idle pool uses no CPU.
 
-use crate::log;
+use crate::{log, panics};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -88,8 +88,7 @@ impl Shared {
                 // SAFETY: this thread holds a claim, so the job cannot change (see `Share`).
                 if let Some((job, chunks)) = unsafe { *self.job.get() } {
                     let chunk = self.first(share + 1, chunks) - left;
-                    let run = std::panic::AssertUnwindSafe(|| job(worker, chunk));
-                    if std::panic::catch_unwind(run).is_err() {
+                    if panics::caught(|| job(worker, chunk)).is_err() {
                         self.panicked.store(true, Ordering::Relaxed);
                     }
                 }

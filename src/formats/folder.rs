@@ -1,6 +1,7 @@
 //! Model folders: config files, chat template, safetensors shards.
 
 use super::brief;
+use super::regular::read_text;
 use super::safetensors::{SafeTensors, Tensor};
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -96,38 +97,9 @@ impl Folder {
     }
 }
 
-/// A text file; `None` when there is none.
-fn read_text(path: &Path) -> Result<Option<String>> {
-    let io = |e: std::io::Error| Error::Io(format!("{}: {e}", path.display()));
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(io(e)),
-    };
-    if !metadata.is_file() {
-        return Err(Error::Io(format!("{}: not a regular file", path.display())));
-    }
-    if metadata.len() > MAX_TEXT_FILE {
-        return Err(Error::InvalidFile(format!(
-            "{}: {} bytes; at most {MAX_TEXT_FILE} are read",
-            path.display(),
-            metadata.len()
-        )));
-    }
-    let bytes = std::fs::read(path).map_err(io)?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) => Err(Error::InvalidFile(format!(
-            "{}: not UTF-8 at byte {}",
-            path.display(),
-            e.utf8_error().valid_up_to()
-        ))),
-    }
-}
-
 /// A JSON file that holds an object; `None` when there is none.
 fn read_object(path: &Path) -> Result<Option<Map<String, Value>>> {
-    let Some(text) = read_text(path)? else {
+    let Some(text) = read_text(path, MAX_TEXT_FILE)? else {
         return Ok(None);
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -142,7 +114,7 @@ fn read_object(path: &Path) -> Result<Option<Map<String, Value>>> {
 }
 
 fn chat_template(folder: &Path) -> Result<Option<String>> {
-    if let Some(template) = read_text(&folder.join("chat_template.jinja"))? {
+    if let Some(template) = read_text(&folder.join("chat_template.jinja"), MAX_TEXT_FILE)? {
         return Ok(Some(template));
     }
     for name in ["chat_template.json", "tokenizer_config.json"] {

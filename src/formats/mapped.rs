@@ -1,5 +1,6 @@
 //! Memory-mapped files and ranges of them.
 
+use super::regular::open_regular;
 use crate::{Error, Result};
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
@@ -16,10 +17,12 @@ impl MappedFile {
     /// Maps `path`. An empty or missing file is an error that names it.
     pub fn open(path: &Path) -> Result<Arc<MappedFile>> {
         let io = |e: std::io::Error| Error::Io(format!("{}: {e}", path.display()));
-        let file = std::fs::File::open(path).map_err(io)?;
-        if !file.metadata().map_err(io)?.is_file() {
-            return Err(Error::Io(format!("{}: not a regular file", path.display())));
-        }
+        let Some(file) = open_regular(path)? else {
+            return Err(Error::Io(format!(
+                "{}: No such file or directory",
+                path.display()
+            )));
+        };
         // SAFETY: the map is private and read-only; a file that another process truncates while it
         // is mapped raises SIGBUS, which the documentation of model loading says.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;

@@ -7,10 +7,12 @@ pub mod folder;
 pub mod gguf;
 pub mod mapped;
 pub mod quantization;
+mod regular;
 pub mod safetensors;
 mod weight;
 
 pub(crate) use brief::{bad_name, brief, one_line};
 pub use mapped::{Bytes, MappedFile};
 pub use quantization::{Format, GroupForm, RowGroups, ScalarType, ScaleForm};
+pub(crate) use regular::read_text;
 pub use weight::Weight;

@@ -15,13 +15,11 @@ use super::FinishReason;
 use super::pages::PagePool;
 use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
-use super::shared::{Shared, set};
-use crate::Error;
+use super::shared::{Counts, Shared};
 use crate::log::{self, Level};
 use crate::model::{Forward, PAGE_TOKENS};
-use std::any::Any;
+use crate::{Error, panics};
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use steps::Part;
 
@@ -86,11 +84,11 @@ impl Scheduler {
 
     /// The thread's body.
     pub fn run(mut self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work())) {
-            let message = format!("the scheduler panicked: {}", panic_message(&*panic));
+        if let Err(panic) = panics::caught(|| self.work()) {
+            let message = format!("the scheduler panicked: {panic}");
             let late = self.shared.fail(message.clone());
             // The rest of the state may be damaged, but telling everybody needs none of it.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _ = panics::caught(|| {
                 let all = self.running.drain(..).chain(self.waiting.drain(..));
                 for mut sequence in all.chain(self.arrivals.drain(..)).chain(late) {
                     sequence.pages.clear();
@@ -98,11 +96,11 @@ impl Scheduler {
                     sequence.finish((FinishReason::Error, Some(error)));
                 }
                 log::write(Level::Error, || message);
-            }));
+            });
         }
         // Dropping what is left (sequences tell their callers, the model frees its memory) must not
         // end the process either.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(self)));
+        let _ = panics::caught(|| drop(self));
     }
 
     fn work(&mut self) {
@@ -125,14 +123,12 @@ impl Scheduler {
     }
 
     fn publish(&self) {
-        let counts = &self.shared.counts;
-        set(&counts.running, self.running.len());
-        set(&counts.waiting, self.waiting.len());
-        set(
-            &counts.pages_used,
-            self.pool.count() - self.pool.available(),
-        );
-        set(&counts.pages_cached, self.pool.cached());
+        self.shared.set_counts(Counts {
+            running: self.running.len(),
+            waiting: self.waiting.len(),
+            pages_used: self.pool.count() - self.pool.available(),
+            pages_cached: self.pool.cached(),
+        });
     }
 
     fn drop_cancelled_waiting(&mut self) {
@@ -140,6 +136,7 @@ impl Scheduler {
         while let Some(sequence) = self.waiting.get(i) {
             if sequence.is_cancelled() {
                 if let Some(sequence) = self.waiting.remove(i) {
+                    self.publish();
                     sequence.finish((FinishReason::Cancelled, None));
                 }
             } else {
@@ -157,6 +154,7 @@ impl Scheduler {
             }
         }
         self.pool.release_all(&mut sequence.pages);
+        self.publish();
         sequence.finish(end);
     }
 
@@ -272,13 +270,6 @@ impl Scheduler {
                 wanted: sequence.wanted(tokens),
             });
         }
+        self.publish();
     }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message")
 }

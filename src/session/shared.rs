@@ -15,7 +15,6 @@ use super::sequence::Sequence;
 use crate::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 /// What handles tell the scheduler.
@@ -29,15 +28,17 @@ pub(super) struct Inbox {
     /// The panic that ended the scheduler.
     pub failed: Option<String>,
     last_id: u64,
+    /// As the scheduler wrote them last, plus what it has received since.
+    counts: Counts,
 }
 
-/// Counts for [`SessionStatus`](super::SessionStatus), written by the scheduler.
-#[derive(Debug, Default)]
+/// Counts for [`SessionStatus`](super::SessionStatus).
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    pub running: AtomicUsize,
-    pub waiting: AtomicUsize,
-    pub pages_used: AtomicUsize,
-    pub pages_cached: AtomicUsize,
+    pub running: usize,
+    pub waiting: usize,
+    pub pages_used: usize,
+    pub pages_cached: usize,
 }
 
 /// What handles and the scheduler thread share. Internally locked: any thread.
@@ -45,7 +46,6 @@ pub(super) struct Counts {
 pub(super) struct Shared {
     inbox: Mutex<Inbox>,
     wake: Condvar,
-    pub counts: Counts,
 }
 
 impl Shared {
@@ -85,14 +85,30 @@ impl Shared {
         while idle && inbox.new.is_empty() && !inbox.poked && (live || !inbox.closed) {
             self.wake.wait(&mut inbox);
         }
+        inbox.counts.waiting += inbox.new.len();
         new.append(&mut inbox.new);
         (std::mem::take(&mut inbox.poked), inbox.closed)
+    }
+
+    /// The counts as of now: who has seen the end of a request does not find it here any more.
+    pub fn counts(&self) -> Counts {
+        let inbox = self.inbox.lock();
+        Counts {
+            waiting: inbox.counts.waiting + inbox.new.len(),
+            ..inbox.counts
+        }
+    }
+
+    /// Writes the counts; the scheduler does so before it tells of a request's end.
+    pub fn set_counts(&self, counts: Counts) {
+        self.inbox.lock().counts = counts;
     }
 
     /// Refuses requests from now on; returns those that were still on their way.
     pub fn fail(&self, panic: String) -> Vec<Sequence> {
         let mut inbox = self.inbox.lock();
         inbox.failed = Some(panic);
+        inbox.counts = Counts::default();
         std::mem::take(&mut inbox.new)
     }
 }
@@ -129,9 +145,4 @@ impl Drop for Worker {
             let _ = thread.join();
         }
     }
-}
-
-/// Stores a count for other threads; no order with anything else is needed.
-pub(super) fn set(count: &AtomicUsize, value: usize) {
-    count.store(value, Ordering::Relaxed);
 }

@@ -2,12 +2,12 @@
 
 use super::Tokenizer;
 use super::chat_functions;
-use super::folder::read_text;
 use super::template_guard::guard;
 use super::template_meter::Meter;
 use super::tokenizer_json::read_object;
 use crate::formats::gguf::Gguf;
 use crate::formats::one_line;
+use crate::formats::read_text;
 use crate::{Error, Result};
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};

@@ -11,38 +11,13 @@ use super::merger::Merger;
 use super::tokenizer::{Encoder, Parts};
 use super::tokenizer_json::{File, Settings, TokenFields};
 use super::vocabulary::{Form, Kind, Vocabulary, byte_token};
-use crate::formats::brief;
+use crate::formats::{brief, read_text};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::path::Path;
 
 /// The largest files read, in bytes; the largest `tokenizer.json` in use has some 35 MB.
 const MAX_FILE: u64 = 256 << 20;
-
-/// Reads a file of at most `limit` bytes as text. `None` where there is no such file.
-pub(super) fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
-    use std::io::Read;
-    let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io(error)),
-    };
-    if !file.metadata().map_err(io)?.is_file() {
-        return Err(Error::Io(format!("{}: not a regular file", path.display())));
-    }
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > limit {
-        return Err(Error::InvalidFile(format!(
-            "{}: longer than {limit} bytes",
-            path.display()
-        )));
-    }
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|_| Error::InvalidFile(format!("{}: not UTF-8", path.display())))
-}
 
 /// Reads the tokenizer's parts.
 pub(super) fn read(folder: &Path) -> Result<Parts> {

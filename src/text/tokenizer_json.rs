@@ -1,8 +1,8 @@
 //! The content of `tokenizer.json` and `tokenizer_config.json`.
 
-use super::folder::read_text;
 use super::merger::Options;
 use crate::formats::brief;
+use crate::formats::read_text;
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};

@@ -298,3 +298,55 @@ fn a_paused_generation_does_not_keep_a_dropped_session() {
     drop(generation);
     assert!(control.dropped.load(Ordering::SeqCst));
 }
+
+/// Who has seen the end finds nothing of the request in the session's counts; who has submitted one finds
+/// it there until then.
+#[test]
+fn counts_agree_with_the_events_seen() {
+    let (session, _) = session(Setup::default());
+    for round in 0..300 {
+        let request = Request {
+            prompt: Random(round).prompt(40),
+            max_tokens: 3,
+            ignore_eos: true,
+            ..Default::default()
+        };
+        let generation = session.submit(request).unwrap();
+        let status = session.status();
+        // It may be over already.
+        if status.running + status.waiting == 0 {
+            let last = std::iter::from_fn(|| match generation.next(Some(Duration::ZERO)) {
+                Ok(Next::Event(event)) => Some(event),
+                _ => None,
+            })
+            .last();
+            assert!(
+                matches!(last, Some(Event::Finished { .. })),
+                "{round}: {last:?}"
+            );
+            continue;
+        }
+        assert_eq!(status.running + status.waiting, 1, "{round}");
+        assert_eq!(collect(&generation).tokens.len(), 3);
+        let status = session.status();
+        assert_eq!((status.running, status.waiting), (0, 0), "{round}");
+        assert_eq!(status.pages_used, 0, "{round}");
+    }
+    // Also those that never ran.
+    let (session, control) = crate::fake::session(Setup {
+        max_requests: 1,
+        ..Default::default()
+    });
+    control.shut();
+    let first = session.submit(endless(Random(1).prompt(9))).unwrap();
+    wait_until("the first one runs", || session.status().running == 1);
+    let second = session.submit(endless(Random(2).prompt(9))).unwrap();
+    assert_eq!(session.status().waiting, 1);
+    second.cancel();
+    control.open();
+    assert_eq!(collect(&second).reason, FinishReason::Cancelled);
+    assert_eq!(session.status().waiting, 0);
+    first.cancel();
+    collect(&first);
+    assert_eq!(session.status().running, 0);
+}

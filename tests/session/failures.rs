@@ -91,7 +91,7 @@ fn bad_logits_end_one_generation() {
     let outputs: Vec<Output> = generations.iter().map(collect).collect();
     assert_eq!(outputs[0].reason, FinishReason::Error);
     assert!(
-        matches!(&outputs[0].error, Some(Error::DeviceFailed(m)) if m.contains("token 3 is NaN"))
+        matches!(&outputs[0].error, Some(Error::InvalidFile(m)) if m.contains("token 3 is NaN"))
     );
     assert_prefix(&requests[0], &outputs[0].tokens);
     assert_right(&requests[1], 512, &outputs[1]);

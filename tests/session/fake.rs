@@ -137,7 +137,7 @@ impl OwnedChoice {
         let mut scratch = Scratch::default();
         match sampler.sample_by(&mut row.to_vec(), self.random, &mut scratch) {
             Ok(sampled) => sampled.token,
-            Err(Error::DeviceFailed(_)) => NO_TOKEN,
+            Err(Error::InvalidFile(_)) => NO_TOKEN,
             Err(_) => ALL_BANNED,
         }
     }

@@ -1,0 +1,52 @@
+//! Opening files without trusting what they are.
+
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Opens a regular file to read it; `None` where there is none. Anything else (a FIFO, a device, a
+/// folder) is an error: opening or reading it could wait for ever.
+pub fn open_regular(path: &Path) -> Result<Option<File>> {
+    let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
+    // Without O_NONBLOCK, opening a FIFO waits for somebody who writes. Regular files ignore it.
+    let options = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path);
+    let file = match options {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    if !file.metadata().map_err(io)?.is_file() {
+        return Err(Error::Io(format!("{}: not a regular file", path.display())));
+    }
+    Ok(Some(file))
+}
+
+/// Reads a file of at most `limit` bytes as text; `None` where there is no such file.
+pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
+    let Some(file) = open_regular(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::Io(format!("{}: {error}", path.display())))?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::InvalidFile(format!(
+            "{}: longer than the {limit} bytes that are read",
+            path.display()
+        )));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) => Err(Error::InvalidFile(format!(
+            "{}: not UTF-8 at byte {}",
+            path.display(),
+            error.utf8_error().valid_up_to()
+        ))),
+    }
+}
