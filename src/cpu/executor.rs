@@ -4,7 +4,7 @@ use super::arena::Arena;
 use super::attention::{Attend, AttendScratch, RopeTable};
 use super::kernels::{Kernels, kernels};
 use super::kv::KvCache;
-use super::matmul::{Matmul, MatmulScratch, Prepared};
+use super::matmul::{ExpertScratch, Experts, Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::plain;
 use super::threads::ThreadPool;
@@ -133,6 +133,7 @@ pub struct CpuExecutor {
     matmul_scratch: Vec<Mutex<MatmulScratch>>,
     attend_scratch: Vec<Mutex<AttendScratch>>,
     prepared: Prepared,
+    experts: ExpertScratch,
     jobs: u64,
 }
 
@@ -165,6 +166,7 @@ impl CpuExecutor {
             matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             prepared: Prepared::default(),
+            experts: ExpertScratch::default(),
             jobs: 0,
         })
     }
@@ -271,6 +273,27 @@ impl CpuExecutor {
                                 .copy_from_slice(arena.row(x, row))
                         };
                     }
+                }
+                Step::Experts(ref step) => {
+                    let rows = match schedule.buffers[step.index.0].rows {
+                        Rows::Tokens => rows,
+                        Rows::Wanted => wanted,
+                        Rows::Once => 1,
+                    };
+                    Experts {
+                        kernels,
+                        arena,
+                        matrices: &self.weights.matrices,
+                        vectors,
+                        step,
+                        rows,
+                        logits: target,
+                    }
+                    .run(
+                        &mut self.pool,
+                        &self.matmul_scratch,
+                        &mut self.experts,
+                    )?;
                 }
                 Step::Plain {
                     ref op,

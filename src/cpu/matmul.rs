@@ -3,7 +3,10 @@
 //! One row (decode, `one_row`): every worker prepares the row for itself instead of waiting for
 //! another, so a step is one parallel region. Several rows: panels are prepared in parallel first.
 
+mod experts;
 mod one_row;
+
+pub use experts::{ExpertScratch, Experts};
 
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
@@ -127,22 +130,14 @@ impl Matmul<'_> {
     }
 
     fn reset(&self, prepared: &mut Prepared) {
+        let uses = needs(self.matrices, self.products);
         let cols = self.arena.width(self.x);
-        prepared
-            .quantized
-            .reset(self.rows, cols, self.kernels.panel);
-        let is_dense = |p: &Product| matches!(self.matrix(p), CpuMatrix::Dense(_));
-        let all_dense = self.products.iter().all(is_dense);
-        prepared.uses = (!all_dense, self.products.iter().any(is_dense));
-        if prepared.uses.1 {
-            prepared.plain.grow(self.rows * cols);
-        }
+        prepared.start(self.rows, cols, self.kernels.panel, uses);
     }
 
     /// Norms and converts rows. Called once a row, so its writes are alone.
     fn prepare(&self, prepared: &Prepared, rows: Range<usize>, normed: &mut Vec<f32>) {
         let cols = self.arena.width(self.x);
-        let quantized = &prepared.quantized;
         if self.norm.is_some() && normed.len() < rows.len() * cols {
             normed.resize(rows.len() * cols, 0.0);
         }
@@ -155,30 +150,12 @@ impl Matmul<'_> {
                     (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
                 }
             }
+            let first = rows.start;
             let x = |row: usize| match self.norm {
-                Some(_) => &normed[(row - rows.start) * cols..][..cols],
+                Some(_) => &normed[(row - first) * cols..][..cols],
                 None => self.arena.row(self.x, row),
             };
-            let mut row = rows.start;
-            while prepared.uses.0 && row < rows.end {
-                match quantized.four_rows_target(row) {
-                    Some(to) if row + 4 <= rows.end => {
-                        let x = [x(row), x(row + 1), x(row + 2), x(row + 3)];
-                        (self.kernels.quantize_four)(x, to);
-                        row += 4;
-                    }
-                    _ => {
-                        (self.kernels.quantize_row)(x(row), quantized.row_target(row));
-                        row += 1;
-                    }
-                }
-            }
-            if prepared.uses.1 {
-                for row in rows.clone() {
-                    let to = prepared.plain.write(row * cols..(row + 1) * cols);
-                    to.copy_from_slice(x(row));
-                }
-            }
+            fill(prepared, self.kernels, cols, rows, x);
         }
     }
 
@@ -278,6 +255,62 @@ impl Matmul<'_> {
                     Epilogue::Store | Epilogue::SwiGlu => None,
                 };
                 put(out, values, residual);
+            }
+        }
+    }
+}
+
+/// Whether some matrix is quantized, and whether some is not.
+fn needs(matrices: &[CpuMatrix], products: &[Product]) -> (bool, bool) {
+    let is_dense = |p: &Product| matches!(matrices[p.weight.0], CpuMatrix::Dense(_));
+    let all_dense = products.iter().all(is_dense);
+    (!all_dense, products.iter().any(is_dense))
+}
+
+impl Prepared {
+    /// Makes room for `rows` of `cols`, in the forms that are used.
+    fn start(&mut self, rows: usize, cols: usize, panel: usize, uses: (bool, bool)) {
+        self.quantized.reset(rows, cols, panel);
+        self.uses = uses;
+        if uses.1 {
+            self.plain.grow(rows * cols);
+        }
+    }
+}
+
+/// Converts rows.
+///
+/// # Safety
+/// Each row is prepared by one worker before any reads it; the kernels suit this CPU.
+#[inline(always)]
+unsafe fn fill<'x>(
+    prepared: &Prepared,
+    kernels: &Kernels,
+    cols: usize,
+    rows: Range<usize>,
+    x: impl Fn(usize) -> &'x [f32],
+) {
+    let quantized = &prepared.quantized;
+    let mut row = rows.start;
+    // SAFETY: by contract.
+    unsafe {
+        while prepared.uses.0 && row < rows.end {
+            match quantized.four_rows_target(row) {
+                Some(to) if row + 4 <= rows.end => {
+                    let x = [x(row), x(row + 1), x(row + 2), x(row + 3)];
+                    (kernels.quantize_four)(x, to);
+                    row += 4;
+                }
+                _ => {
+                    (kernels.quantize_row)(x(row), quantized.row_target(row));
+                    row += 1;
+                }
+            }
+        }
+        if prepared.uses.1 {
+            for row in rows {
+                let to = prepared.plain.write(row * cols..(row + 1) * cols);
+                to.copy_from_slice(x(row));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! device executes their operations.
 
 mod dtype;
+mod experts;
 mod graph;
 mod layout;
 mod model;
@@ -11,6 +12,7 @@ mod op;
 mod shape;
 
 pub use dtype::{Dtype, Kind};
+pub use experts::{Experts, Gathered, Route};
 pub use graph::{Graph, Node, NodeId, Type, Value};
 pub use layout::{Layout, Reach};
 pub use model::{

@@ -3,8 +3,8 @@
 //! An operation's inputs and the types of its results are its node's. Sizes are those of the types
 //! wherever they tell enough, so that a graph is alike for every batch.
 
-use super::Dtype;
 use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
+use super::{Dtype, Experts, Route};
 use smallvec::SmallVec;
 
 /// A number among an operation's parameters, compared by its bits.
@@ -509,6 +509,10 @@ pub enum Op {
     Products(Products),
     /// `(x [rows, heads, dim], positions [rows], frequencies [pairs])`.
     Rotary(Rotary),
+    /// Which experts a row goes to.
+    Route(Route),
+    /// Products with the experts of each row.
+    Experts(Experts),
     /// `(q, k, v)`: attention over the paged cache, to which k and v are added first.
     Attend(Attend),
 }

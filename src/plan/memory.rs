@@ -45,6 +45,10 @@ fn touched(step: &Step) -> Vec<BufferId> {
         Step::Embed { out, .. } => vec![*out],
         Step::SelectWanted { x, out } => vec![*x, *out],
         Step::Logits { x } => vec![*x],
+        Step::Experts(step) => {
+            let weights = step.weights.iter().copied();
+            weights.chain([step.x, step.index, step.out]).collect()
+        }
         Step::Plain {
             inputs, outputs, ..
         } => {

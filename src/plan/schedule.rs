@@ -2,7 +2,8 @@
 
 use super::memory;
 use crate::ir::{
-    Attend, Ending, Graph, Input, Node, NodeId, Op, Products, Turn, Type, Value, VectorId,
+    Attend, Ending, Experts, Factor, Gathered, Graph, Input, Node, NodeId, Op, Products, Turn,
+    Type, Value, VectorId,
 };
 use crate::step::{
     self, Buffer, BufferId, Epilogue, Place, Product, Rope, Rows, Schedule, Source, Step,
@@ -148,6 +149,7 @@ impl Planner<'_> {
                 self.steps.push(Step::SelectWanted { x, out });
             }
             Op::Products(products) => self.products(id, node, products)?,
+            Op::Experts(experts) => self.experts(result, node, experts)?,
             Op::Attend(attend) => self.attend(result, node, attend)?,
             op => {
                 if let (Op::Rotary(rotary), Some(Place::Vector(frequencies))) =
@@ -213,7 +215,7 @@ impl Planner<'_> {
                 false => Some(self.make(value)?),
             });
         }
-        let products_of = |(place, factor): (usize, &crate::ir::Factor)| Product {
+        let products_of = |(place, factor): (usize, &Factor)| Product {
             weight: factor.weight,
             bias: factor.bias,
             // Gate and up have one result.
@@ -230,6 +232,36 @@ impl Planner<'_> {
                 .collect(),
             epilogue,
         });
+        Ok(())
+    }
+
+    fn experts(&mut self, result: Value, node: &Node, experts: &Experts) -> Result<()> {
+        let (x, index) = match node.inputs.as_slice() {
+            &[x, index, ..] => (self.buffer(x)?, self.buffer(index)?),
+            _ => return Err(internal("experts without an index")),
+        };
+        let weights = match (experts.gathered, node.inputs.get(2)) {
+            (Gathered::SwiGlu, None) => None,
+            (Gathered::Sum, Some(&weights)) => Some(self.buffer(weights)?),
+            _ => return Err(internal("experts with other inputs")),
+        };
+        let chosen = self.graph.ty(node.inputs[1]).shape.dims().last();
+        let chosen = chosen.and_then(|dim| dim.number());
+        let out = self.make(result)?;
+        let product = |factor: &Factor| Product {
+            weight: factor.weight,
+            bias: factor.bias,
+            out: Some(out),
+        };
+        self.steps.push(Step::Experts(step::ExpertProducts {
+            x,
+            index,
+            weights,
+            products: experts.factors.iter().map(product).collect(),
+            experts: experts.experts,
+            chosen: chosen.ok_or_else(|| internal("experts of unknown number"))?,
+            out,
+        }));
         Ok(())
     }
 

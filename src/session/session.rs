@@ -13,7 +13,6 @@ use crate::model::{Forward, KvType, Model, PAGE_TOKENS};
 use crate::text::StopMatcher;
 use crate::{Error, Result, log};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 const DEFAULT_CONTEXT: usize = 8192;
 const DEFAULT_REQUESTS: usize = 8;
@@ -147,13 +146,13 @@ impl Session {
 
     /// What it is doing right now.
     pub fn status(&self) -> SessionStatus {
-        let counts = &self.open.0.counts;
+        let counts = self.open.0.counts();
         SessionStatus {
-            running: counts.running.load(Ordering::Relaxed),
-            waiting: counts.waiting.load(Ordering::Relaxed),
+            running: counts.running,
+            waiting: counts.waiting,
             pages: self.pages,
-            pages_used: counts.pages_used.load(Ordering::Relaxed),
-            pages_cached: counts.pages_cached.load(Ordering::Relaxed),
+            pages_used: counts.pages_used,
+            pages_cached: counts.pages_cached,
         }
     }
 

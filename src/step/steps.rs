@@ -134,6 +134,25 @@ pub struct Attend {
     pub shape: Attention,
 }
 
+/// Products of rows with the matrices of stacks that each row chooses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpertProducts {
+    /// `[rows, in]`, or `[rows, chosen · in]` where there are weights.
+    pub x: BufferId,
+    /// `[rows, chosen]` u32.
+    pub index: BufferId,
+    /// `[rows, chosen]`: the results of a row are summed with these.
+    pub weights: Option<BufferId>,
+    /// Stacks `[experts · out, in]`: one, or gate and up (`silu(gate) · up`).
+    pub products: Vec<Product>,
+    /// Matrices of a stack.
+    pub experts: usize,
+    /// Matrices of a row.
+    pub chosen: usize,
+    /// `[rows, chosen · out]`, or `[rows, out]` where there are weights.
+    pub out: BufferId,
+}
+
 /// What a plain operation reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
@@ -177,6 +196,8 @@ pub enum Step {
     },
     /// Per-head norm and RoPE of q and k, KV cache write, causal attention over the cache.
     Attend(Attend),
+    /// Products with the experts of each row.
+    Experts(ExpertProducts),
     /// An operation by its plain form.
     Plain {
         /// Which.

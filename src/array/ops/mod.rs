@@ -4,6 +4,7 @@
 //! operation, argument and shapes it is about.
 
 mod elementwise;
+mod experts;
 mod layers;
 mod model;
 mod places;

@@ -86,7 +86,7 @@ impl Matmul<'_> {
     }
 
     /// `out[i]` = tile `i` times the row, bias added. At least one tile.
-    fn row_tiles(
+    pub(super) fn row_tiles(
         &self,
         tiles: &[(&Product, usize)],
         x: &Prepared,

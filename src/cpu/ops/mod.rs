@@ -6,6 +6,7 @@ mod copy;
 mod elementwise;
 mod layers;
 mod places;
+mod route;
 mod view;
 
 pub use view::{Out, View};
@@ -24,6 +25,7 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
             elementwise::run(op, inputs, outputs)
         }
         Op::RmsNorm(_) | Op::Rotary(_) => layers::run(op, inputs, outputs),
+        Op::Route(_) => route::run(op, inputs, outputs),
         Op::Gather { .. } => places::run(op, inputs, outputs),
         op if op.may_be_view() => copy::run(op, inputs, outputs),
         Op::Contiguous | Op::Copy => copy::run(op, inputs, outputs),

@@ -23,6 +23,9 @@ pub fn refusal(step: &Step) -> Option<Error> {
             };
             (!supported).then(|| ops::missing(op))
         }
+        Step::Experts(_) => Some(Error::Unsupported(
+            "experts: GPUs have no form of a mixture of experts yet; use the CPU".into(),
+        )),
         _ => None,
     }
 }

@@ -113,6 +113,10 @@ impl Recorder<'_> {
                     outputs,
                 } => self.plain(op, inputs, outputs)?,
                 Step::Logits { x } => self.copy_logits(*x)?,
+                // Refused when weights are loaded.
+                Step::Experts(_) => {
+                    return Err(Error::Internal("experts on a GPU".into()));
+                }
             }
         }
         match self.bucket.output {

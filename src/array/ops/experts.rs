@@ -1,0 +1,102 @@
+//! Mixtures of experts.
+
+use super::invalid;
+use crate::array::Array;
+use crate::ir::{Dtype, Experts, Factor, Gathered, MatrixId, Op, Route, Shape, Type};
+use crate::{Error, Result};
+
+impl Array {
+    /// The experts of each row and their weights, from router logits `[rows, experts]` f32. See
+    /// [`Route`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` if more are chosen than there are, or none.
+    pub fn route(&self, route: Route) -> Result<(Array, Array)> {
+        let experts = match self.shape().dims() {
+            [_, experts] if self.dtype() == Dtype::F32 => experts.number(),
+            _ => None,
+        };
+        if !experts.is_some_and(|experts| (1..=experts).contains(&route.chosen)) {
+            let what = format!("{} experts by logits {self:?}", route.chosen);
+            return Err(invalid("route", what));
+        }
+        let shape = Shape::new([self.shape().dims()[0], route.chosen.into()]);
+        let ty = |dtype| Type {
+            dtype,
+            shape: shape.clone(),
+        };
+        let types = vec![ty(Dtype::U32), ty(Dtype::F32)];
+        let mut results = Array::call(Op::Route(route), vec![self.clone()], types).into_iter();
+        match (results.next(), results.next()) {
+            (Some(index), Some(weight)) => Ok((index, weight)),
+            _ => Err(Error::Internal("route without results".into())),
+        }
+    }
+
+    /// `silu(gate_k·x) · up_k·x` of each row's experts, `index` `[rows, chosen]`, with stacks of `experts`
+    /// matrices `[out, width]`: `[rows, chosen, out]`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if x is not f32 `[rows, width]` or the index has other rows.
+    pub fn experts_swiglu(
+        &self,
+        index: &Array,
+        stacks: [MatrixId; 2],
+        experts: usize,
+        out: usize,
+    ) -> Result<Array> {
+        let (&[rows], &[index_rows, chosen]) = (
+            &self.shape().dims()[..self.rank().min(1)],
+            index.shape().dims(),
+        ) else {
+            return Err(invalid("experts", format!("{self:?} by {index:?}")));
+        };
+        let fits = self.rank() == 2 && rows == index_rows && index.dtype() == Dtype::U32;
+        if !fits || self.dtype() != Dtype::F32 {
+            return Err(invalid("experts", format!("{self:?} by {index:?}")));
+        }
+        let op = Op::Experts(Experts {
+            experts,
+            factors: stacks.map(|weight| Factor { weight, bias: None }).into(),
+            gathered: Gathered::SwiGlu,
+        });
+        let shape = Shape::new([rows, chosen, out.into()]);
+        let inputs = vec![self.clone(), index.clone()];
+        Ok(Array::one(op, inputs, Dtype::F32, shape))
+    }
+
+    /// `Σ weight_k · W_k·x_k` over each row's experts: x `[rows, chosen, width]`, a stack of `experts` matrices
+    /// `[out, width]`: `[rows, out]`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if shapes or dtypes are others.
+    pub fn experts_sum(
+        &self,
+        index: &Array,
+        weight: &Array,
+        stack: MatrixId,
+        experts: usize,
+        out: usize,
+    ) -> Result<Array> {
+        let fits = self.rank() == 3
+            && self.shape().dims()[..2] == *index.shape().dims()
+            && index.shape() == weight.shape()
+            && (self.dtype(), index.dtype(), weight.dtype())
+                == (Dtype::F32, Dtype::U32, Dtype::F32);
+        if !fits {
+            let what = format!("{self:?} by {index:?} with weights {weight:?}");
+            return Err(invalid("experts", what));
+        }
+        let op = Op::Experts(Experts {
+            experts,
+            factors: vec![Factor {
+                weight: stack,
+                bias: None,
+            }],
+            gathered: Gathered::Sum,
+        });
+        let shape = Shape::new([self.shape().dims()[0], out.into()]);
+        let inputs = vec![self.clone(), index.clone(), weight.clone()];
+        Ok(Array::one(op, inputs, Dtype::F32, shape))
+    }
+}

@@ -1,0 +1,34 @@
+//! Mixtures of experts: which matrices of a stack a row is multiplied with, and the products.
+
+use super::Factor;
+
+/// `(logits [rows, experts])` to `(index [rows, chosen] u32, weight [rows, chosen] f32)`: the softmax of the
+/// logits, its largest entries, the largest first, the first of equal ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Route {
+    /// Experts of a row.
+    pub chosen: usize,
+    /// The weights of a row are divided by their sum.
+    pub normalize: bool,
+}
+
+/// What becomes of the products of a row's experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gathered {
+    /// `(x [rows, in], index)` to `[rows, chosen, out]`: two factors (gate, up), `silu(gate) · up`.
+    SwiGlu,
+    /// `(x [rows, chosen, in], index, weight)` to `[rows, out]`: one factor, `Σ weight_k · W_k·x_k`.
+    Sum,
+}
+
+/// Products of rows with the matrices of stacks `[experts · out, in]` that `index` `[rows, chosen]` u32
+/// names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Experts {
+    /// Matrices of a stack.
+    pub experts: usize,
+    /// The stacks; biases are `[experts · out]`.
+    pub factors: Vec<Factor>,
+    /// What is stored.
+    pub gathered: Gathered,
+}
