@@ -13,6 +13,6 @@ mod shared;
 mod threads;
 
 pub use executor::{CpuExecutor, CpuWeights};
-pub use facts::{CpuFacts, facts};
+pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};
 pub use threads::ThreadPool;

@@ -5,7 +5,7 @@ use super::pack::{PackForm, TILE_ROWS, pack_tile};
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
-use crate::{Error, Result};
+use crate::{Error, Result, panics};
 use half::{bf16, f16};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,6 +72,13 @@ impl GpuWeights {
     pub fn device_name(&self) -> String {
         let facts = self.device.facts();
         format!("{} ({})", facts.name, facts.arch)
+    }
+
+    /// Bytes that could be allocated on the device now.
+    pub fn free_memory(&self) -> Option<u64> {
+        let memory = self.device.memory().ok()?;
+        let room = memory.limit.saturating_sub(memory.active);
+        Some(memory.free.saturating_add(memory.cache).min(room))
     }
 
     /// Packs and copies the weights that `schedule` uses. The places in `matrices` and `vectors` are
@@ -331,7 +338,7 @@ fn pack_all(
             .chunks(share)
             .zip(out.chunks_mut(share * tile_bytes))
             .map(|(tiles, out)| {
-                scope.spawn(move || {
+                let pack = move || {
                     let mut groups = RowGroups::default();
                     let mut peak = 0.0f32;
                     for (tile, out) in tiles.iter().zip(out.chunks_exact_mut(tile_bytes)) {
@@ -339,13 +346,14 @@ fn pack_all(
                         peak = peak.max(pack_one(form, weight, tile.row, &mut groups, out)?);
                     }
                     Ok(peak)
-                })
+                };
+                scope.spawn(|| panics::caught(pack))
             })
             .collect();
         workers.into_iter().try_fold(0.0, |peak: f32, worker| {
-            let done = worker.join();
-            let most =
-                done.unwrap_or_else(|_| Err(Error::Internal("packing weights panicked".into())))?;
+            let done = worker.join().unwrap_or_else(|_| Err(String::new()));
+            let failed = |panic| Error::Internal(format!("packing weights panicked: {panic}"));
+            let most: f32 = done.map_err(failed)??;
             Ok(peak.max(most))
         })
     })
