@@ -56,7 +56,11 @@ fn plain_values() {
     assert_eq!(config(json!({"num_key_value_heads": null})).kv_heads, 2);
     assert_eq!(config(json!({"head_dim": 64})).head_dim, 64);
     assert_eq!(config(json!({"hidden_size": 64.0})).hidden_size, 64);
-    assert_eq!(config(json!({"partial_rotary_factor": 0.5})).rope_dims, 16);
+    // mlx-lm, transformers and llama.cpp rotate whole heads of these families.
+    assert_eq!(config(json!({"partial_rotary_factor": 0.5})).rope_dims, 32);
+    assert!(config(json!({"rope_traditional": true})).rope_interleaved);
+    let qwen3 = json!({"rope_traditional": true, "model_type": "qwen3"});
+    assert!(!config(qwen3).rope_interleaved);
     assert_eq!(
         config(json!({"max_position_embeddings": null})).context_length,
         2048
@@ -228,7 +232,7 @@ fn rope_scaling_forms() {
         "rope_type": "linear", "factor": 8.0, "rope_theta": 1e6, "partial_rotary_factor": 0.25
     }}));
     assert_eq!(c.rope_scaling, RopeScaling::Linear { factor: 8.0 });
-    assert_eq!((c.rope_theta, c.rope_dims), (1e6, 8));
+    assert_eq!((c.rope_theta, c.rope_dims), (1e6, 32));
 
     for (value, expected) in [
         (json!({"type": "dynamic", "factor": 2.0}), "dynamic"),
@@ -288,7 +292,13 @@ fn sliding_windows() {
     };
     assert_eq!(window(qwen(json!({}))), None);
     assert_eq!(window(qwen(json!({"use_sliding_window": false}))), None);
-    assert_eq!(window(qwen(json!({"use_sliding_window": true}))), Some(64));
+    // transformers' Qwen2Config: max_window_layers is 28 where the file does not say.
+    assert_eq!(window(qwen(json!({"use_sliding_window": true}))), None);
+    let all = json!({"use_sliding_window": true, "max_window_layers": 0});
+    assert_eq!(window(qwen(all)), Some(64));
+    let deep = json!({"use_sliding_window": true, "num_hidden_layers": 30});
+    let error = open(&qwen(deep)).unwrap_err().to_string();
+    assert!(error.contains("2 of 30 layers"), "{error}");
     assert_eq!(
         window(qwen(
             json!({"use_sliding_window": true, "max_window_layers": 4})
@@ -350,10 +360,6 @@ fn wrong_values_are_named() {
         (
             json!({"num_attention_heads": 4096, "num_key_value_heads": 1, "head_dim": 4096}),
             "wider",
-        ),
-        (
-            json!({"partial_rotary_factor": 2.0}),
-            "partial_rotary_factor",
         ),
         (json!({"rms_norm_eps": -1.0}), "rms_norm_eps"),
         (json!({"rms_norm_eps": "tiny"}), "rms_norm_eps"),

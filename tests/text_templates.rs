@@ -78,6 +78,32 @@ fn as_transformers_renders_them() {
     assert!(total >= 100);
 }
 
+/// Operators, text methods and tuples: `make_expressions.py` had jinja2 render them.
+#[test]
+fn expressions_as_jinja2_renders_them() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/text/expressions.json"
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<(String, Option<String>)> = serde_json::from_str(&text).unwrap();
+    let mut failures = Vec::new();
+    for (source, wanted) in &cases {
+        let got = ChatTemplate::new(source, "", "").and_then(|t| t.render(&[], false, ""));
+        if got.as_ref().ok() != wanted.as_ref() {
+            let wanted = wanted.as_deref().unwrap_or("an error");
+            failures.push(format!("{source}: {got:?}, wanted {wanted:?}"));
+        }
+    }
+    let (count, total) = (failures.len(), cases.len());
+    assert!(
+        failures.is_empty(),
+        "{count} of {total}:\n{}",
+        failures.join("\n")
+    );
+    assert!(total >= 500);
+}
+
 /// CPU time of this thread: other processes do not count.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec {

@@ -45,7 +45,8 @@ pub struct mlxrocm_generation {
 pub struct mlxrocm_token_logprob {
     /// The token.
     pub token: u32,
-    /// ln p.
+    /// ln p: the natural logarithm of the softmax of the model's logits, as they are before biases,
+    /// penalties, temperature and filters (see mlxrocm_request).
     pub logprob: f32,
 }
 
@@ -66,7 +67,8 @@ pub struct mlxrocm_event {
     pub text_length: usize,
     /// TOKEN: the id.
     pub token: u32,
-    /// TOKEN: its natural-log probability, where the request asked for it.
+    /// TOKEN: its natural-log probability by the model (see mlxrocm_token_logprob), where the request
+    /// asked for it.
     pub logprob: f32,
     /// TOKEN: the most probable tokens, best first; `top_count` of them.
     pub top: *const mlxrocm_token_logprob,

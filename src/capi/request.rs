@@ -15,6 +15,17 @@ pub const MLXROCM_REQUEST_IGNORE_EOS: u32 = 1;
 /// A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
 ///
 /// The prompt is exactly one of `tokens`, `text` and `messages`.
+///
+/// How a token is chosen, in this order, from the model's logits (of ids that the tokenizer has; padding of
+/// the embedding is never chosen):
+/// 1. the biases are added;
+/// 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
+/// 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+/// 4. `top_k` keeps the k largest logits;
+/// 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+///    reaches it included;
+/// 6. `min_p` drops those whose probability is less than so much of the largest one;
+/// 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_request {
@@ -69,7 +80,8 @@ pub struct mlxrocm_request {
     /// Tokens that count as recent, the prompt's included; 0: 64.
     pub penalty_window: u32,
     /// n above 0: events tell the log-probability of the token and the n most probable tokens; at
-    /// most 20.
+    /// most 20. They are the model's own: before biases, penalties, temperature and every filter, so that
+    /// they do not depend on how tokens are chosen, and a chosen token may be none of the n.
     pub logprobs: u32,
 }
 

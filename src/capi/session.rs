@@ -36,14 +36,17 @@ pub const MLXROCM_KV_Q4: u64 = 2;
 pub struct mlxrocm_session_options {
     /// Set by the caller to sizeof(mlxrocm_session_options).
     pub struct_size: u32,
-    /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192.
+    /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More
+    /// than the model was trained for works, with a warning in the log: what is written beyond may be poor.
     pub context: u32,
     /// Requests that run at once, more wait for their turn; 0: 8.
     pub max_requests: u32,
     /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
     pub prefill_chunk: u32,
     /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
-    /// 0: a context for each of `max_requests`, in at most 1 GiB.
+    /// 0: a context for each of `max_requests`, but no more bytes than the model's weights have (or 256 MiB,
+    /// if that is more) and than a quarter of the free memory of the model's device; one context in any
+    /// case.
     pub kv_tokens: u64,
     /// How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
     pub kv_type: u64,
@@ -67,7 +70,8 @@ fn kv_type(number: u64) -> Result<KvType, Error> {
     }
 }
 
-/// What a session is and does right now.
+/// What a session is and does right now. A request counts from mlxrocm_session_submit until its
+/// MLXROCM_EVENT_FINISHED can be read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_session_info {

@@ -17,6 +17,9 @@ const TOKENS_A_UNIT: usize = 16;
 const ROWS_A_CALL: usize = 6;
 /// From so many query rows on, rows are in the lanes.
 const COLUMNS_FROM: usize = 12;
+/// What the kernels take of a head at a time. Other widths get columns of zeros in the scratch memory (not in
+/// the cache), which change neither scores nor outputs.
+const COLUMNS_AT_ONCE: usize = 16;
 
 /// cos and sin of every token of a batch: `[tokens][pairs]`.
 #[derive(Debug, Default)]
@@ -294,11 +297,13 @@ impl Attend<'_> {
 
     fn attend(&self, unit: Unit, head: usize, scratch: &mut AttendScratch) {
         let Attention {
-            head_dim: dim,
+            head_dim,
             scale,
             window,
             ..
         } = self.step.shape;
+        // Of everything but the cache and the arena.
+        let dim = head_dim.next_multiple_of(COLUMNS_AT_ONCE);
         let group = self.step.shape.heads / self.step.shape.kv_heads;
         let slice = &self.slices[unit.slice];
         let rows = (unit.to - unit.from) * group;
@@ -317,6 +322,7 @@ impl Attend<'_> {
             for h in head * group..(head + 1) * group {
                 let rows = (unit.query(token), unit.first_row + token);
                 self.prepare(self.step.q, self.step.q_norm, rows, h, q);
+                q.resize(q.len() + dim - head_dim, 0.0);
             }
         }
         q.iter_mut().for_each(|q| *q *= scale);
@@ -337,14 +343,18 @@ impl Attend<'_> {
             let base = page * PAGE_TOKENS;
             // SAFETY: keys and values were written before any query runs, or by this unit.
             let (k, v) = unsafe { self.cache.page(slice.pages[page], self.step.state, head) };
-            let kv = if self.cache.kv() == KvType::F16 && !in_columns {
+            let as_it_is = self.cache.kv() == KvType::F16 && dim == head_dim;
+            let kv = if as_it_is && !in_columns {
                 KeysValues::F16(k, v)
             } else {
+                let filled = ..head_dim * PAGE_TOKENS;
                 // SAFETY: the kernels table was chosen for this CPU.
                 unsafe {
-                    (self.kernels.kv_keys)(self.cache.kv(), k, keys);
-                    (self.kernels.kv_values)(self.cache.kv(), v, values);
+                    (self.kernels.kv_keys)(self.cache.kv(), k, &mut keys[filled]);
+                    (self.kernels.kv_values)(self.cache.kv(), v, &mut values[filled]);
                 }
+                // Rows of keys beyond the head's are never written and stay 0.
+                widen_rows(values, head_dim, dim);
                 KeysValues::F32(keys, values)
             };
             seen.clear();
@@ -376,13 +386,25 @@ impl Attend<'_> {
         }
         for (r, (out, &(_, sum))) in out.chunks_exact(dim).zip(state.iter()).enumerate() {
             let row = unit.query(unit.from + r / group);
-            let column = (head * group + r % group) * dim;
+            let column = (head * group + r % group) * head_dim;
             // SAFETY: this unit alone writes these heads of its rows.
-            let to = unsafe { self.arena.write(self.step.out, row, column, dim) };
+            let to = unsafe { self.arena.write(self.step.out, row, column, head_dim) };
             let inverse = 1.0 / sum;
             to.iter_mut()
                 .zip(out)
                 .for_each(|(to, &o)| *to = o * inverse);
         }
+    }
+}
+
+/// Rows of `from` numbers, one after the other at the beginning, to rows of `to` with zeros at their ends.
+fn widen_rows(rows: &mut [f32], from: usize, to: usize) {
+    if from == to {
+        return;
+    }
+    // From the last one, so that none is overwritten before it has moved.
+    for row in (0..rows.len() / to).rev() {
+        rows.copy_within(row * from..(row + 1) * from, row * to);
+        rows[row * to + from..(row + 1) * to].fill(0.0);
     }
 }

@@ -29,6 +29,12 @@ pub fn facts() -> CpuFacts {
     }
 }
 
+/// Bytes of memory that could be allocated now; `None` where the system does not say.
+pub fn free_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    Some(meminfo_bytes(&meminfo, "MemAvailable")).filter(|bytes| *bytes > 0)
+}
+
 fn name() -> String {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |wanted: &str| {

@@ -19,6 +19,6 @@ mod threads;
 pub use elements::{Elements, Storage};
 pub use evaluate::evaluate;
 pub use executor::{CpuExecutor, CpuWeights};
-pub use facts::{CpuFacts, facts};
+pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};
 pub use threads::ThreadPool;

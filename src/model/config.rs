@@ -1,7 +1,9 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
 mod gguf;
+mod gguf_keys;
 mod hf;
+mod keys;
 mod limits;
 mod rope;
 
@@ -79,14 +81,17 @@ pub struct Config {
     pub rope_theta: f32,
     /// Dimensions of a head that are rotated (the first ones).
     pub rope_dims: usize,
-    /// Pairs are (2i, 2i+1) instead of (i, i+dims/2): GGUF files of the llama family.
+    /// Pairs are (2i, 2i+1) instead of (i, i+dims/2): GGUF files of the llama family, and folders with
+    /// MLX's `rope_traditional`.
     pub rope_interleaved: bool,
     /// Scaling of frequencies.
     pub rope_scaling: RopeScaling,
     /// Output head shares the embedding table.
     pub tied_embeddings: bool,
-    /// q, k and v have biases (qwen2).
+    /// q, k and v have biases (qwen2), in folders of other families also the output.
     pub attention_bias: bool,
+    /// The MLP's products have biases.
+    pub mlp_bias: bool,
     /// RMSNorm of each q and k head before RoPE (qwen3).
     pub qk_norm: bool,
     /// Keys further back than this are not seen (Mistral v0.1); `None`: all are.
@@ -142,4 +147,19 @@ fn unknown_family(file: &Path, family: &str) -> Error {
         brief(family),
         FAMILIES.join(", ")
     ))
+}
+
+/// The warning about keys that nothing here reads; names a few.
+fn ignored(file: &Path, keys: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let named: Vec<String> = keys.iter().take(SHOWN).map(brief).collect();
+    let more = match keys.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{}: ignored, because nothing is known that they do in such a model: {}{more}",
+        file.display(),
+        named.join(", ")
+    )
 }

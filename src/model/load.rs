@@ -3,14 +3,14 @@
 use super::device::{DeviceChoice, Weights};
 use super::families;
 use super::weights::Source;
-use super::{Config, Forward, PAGE_TOKENS};
+use super::{Config, Forward, PAGE_TOKENS, TokenSet};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::graph::Rules;
 use crate::log::{self, Level};
 use crate::step::{KvType, Schedule};
 use crate::text::{ChatTemplate, Tokenizer};
-use crate::{Error, Result};
+use crate::{Error, Result, panics};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -58,6 +58,7 @@ pub struct Model {
     info: ModelInfo,
     config: Config,
     tokenizer: Arc<Tokenizer>,
+    tokens: Arc<TokenSet>,
     chat_template: Option<Arc<ChatTemplate>>,
     schedule: Schedule,
     weights: Weights,
@@ -76,8 +77,9 @@ impl Model {
     ) -> Result<Arc<Model>> {
         let begin = Instant::now();
         let source = Source::open(path)?;
-        let config = source.config().clone();
+        let mut config = source.config().clone();
         let (bound, schedule) = families::schedule(&source, options.rules)?;
+        source.check_unused()?;
         let (mut done, total) = (0, source.weight_bytes());
         let mut report = |bytes: u64| {
             done += bytes;
@@ -96,14 +98,26 @@ impl Model {
         report(0)?;
         // The tokenizer is built while the weights are packed: both take about as long.
         let (tokenizer, weights) = std::thread::scope(|scope| {
-            let tokenizer = scope.spawn(|| log::on_worker(|| source.tokenizer()));
+            let tokenizer =
+                scope.spawn(|| log::on_worker(|| panics::caught(|| source.tokenizer())));
             let weights = Weights::new(options, &schedule, bound, &mut report);
-            let tokenizer = tokenizer
-                .join()
-                .unwrap_or_else(|_| Err(Error::Internal("building the tokenizer panicked".into())));
+            let tokenizer = tokenizer.join().unwrap_or_else(|_| Err(String::new()));
+            let tokenizer = tokenizer.unwrap_or_else(|panic| {
+                let panic = format!("building the tokenizer panicked: {panic}");
+                Err(Error::Internal(panic))
+            });
             (tokenizer, weights)
         });
         let (tokenizer, weights) = (tokenizer?, weights?);
+        let tokens = TokenSet::of(&tokenizer, config.vocab_size);
+        // As mlx-lm: where the configs name no token that ends a text, the tokenizer's does.
+        if config.stop_tokens.is_empty() {
+            let eos = tokenizer.eos();
+            config.stop_tokens = eos.into_iter().collect();
+            config
+                .stop_tokens
+                .retain(|id| (*id as usize) < config.vocab_size);
+        }
         let spelling = |id: Option<u32>| id.and_then(|id| tokenizer.id_to_token(id));
         let chat_template = source
             .chat_template()
@@ -141,6 +155,7 @@ impl Model {
             info,
             config,
             tokenizer: Arc::new(tokenizer),
+            tokens: Arc::new(tokens),
             chat_template,
             schedule,
             weights,
@@ -163,12 +178,17 @@ impl Model {
         &self.tokenizer
     }
 
+    /// Which columns of the logits are tokens: only they are ever chosen.
+    pub fn tokens(&self) -> &Arc<TokenSet> {
+        &self.tokens
+    }
+
     /// The chat template, where the file has one.
     pub fn chat_template(&self) -> Option<&Arc<ChatTemplate>> {
         self.chat_template.as_ref()
     }
 
-    /// Tokens that end a generation (EOS, end of turn).
+    /// Tokens that end a generation (EOS, end of turn): what the files' configs say, else the tokenizer's EOS.
     pub fn stop_tokens(&self) -> &[u32] {
         &self.config.stop_tokens
     }
@@ -178,6 +198,14 @@ impl Model {
         match &self.weights {
             Weights::Cpu(_) => 512,
             Weights::Gpu(_) => 1024,
+        }
+    }
+
+    /// Bytes that could be allocated now where the model runs; `None` where nobody says.
+    pub fn free_memory(&self) -> Option<u64> {
+        match &self.weights {
+            Weights::Cpu(_) => crate::cpu::free_memory(),
+            Weights::Gpu(weights) => weights.free_memory(),
         }
     }
 
@@ -204,13 +232,12 @@ impl Model {
                 kv,
                 self.threads,
             )?),
-            Weights::Gpu(weights) => Box::new(GpuExecutor::new(
-                weights.clone(),
-                schedule,
-                max_tokens,
-                page_count,
-                kv,
-            )?),
+            Weights::Gpu(weights) => {
+                let weights = weights.clone();
+                let mut gpu = GpuExecutor::new(weights, schedule, max_tokens, page_count, kv)?;
+                gpu.choose_below(self.tokens.end());
+                Box::new(gpu)
+            }
         };
         log::write(Level::Debug, || {
             format!(

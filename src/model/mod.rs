@@ -7,6 +7,7 @@ pub mod families;
 mod forward;
 mod load;
 mod rope;
+mod tokens;
 pub mod weights;
 
 pub use crate::step::{ALL_BANNED, CHOSEN, Choice, KvType, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
@@ -14,3 +15,4 @@ pub use config::Config;
 pub use device::DeviceChoice;
 pub use forward::Forward;
 pub use load::{LoadOptions, Model, ModelInfo};
+pub use tokens::TokenSet;

@@ -3,6 +3,7 @@
 mod folder;
 mod gguf;
 mod quantization;
+mod unused;
 
 use super::Config;
 use crate::formats::Weight;
@@ -64,15 +65,29 @@ impl Source {
         &self.config
     }
 
-    /// The linear layer at `path`, of exactly `[rows, cols]`; bias where the file has one.
+    /// The linear layer at `path`, of exactly `[rows, cols]`; with the bias that a folder's config promises,
+    /// or that a GGUF file has.
     pub fn linear(&self, path: &str, rows: usize, cols: usize) -> Result<Linear> {
         let weight = self.matrix(path, rows, cols)?;
-        let bias = self.find(path, "bias")?;
-        let bias = match bias {
-            Some(bias) => Some(self.vector(&bias, rows)?),
-            None => None,
+        let bias = match &self.tensors {
+            Tensors::Gguf(_) => self.find(path, "bias")?,
+            Tensors::Folder(_) if self.promises_bias(path) => Some(self.needed(path, "bias")?),
+            // One that is there all the same is an unused tensor.
+            Tensors::Folder(_) => None,
         };
+        let bias = bias.map(|bias| self.vector(&bias, rows)).transpose()?;
         Ok(Linear { weight, bias })
+    }
+
+    /// Whether the config of a folder says that a layer has a bias, as mlx-lm and transformers read it.
+    fn promises_bias(&self, path: &str) -> bool {
+        let c = &self.config;
+        match path.rsplit_once('.').map_or(path, |(_, module)| module) {
+            "q_proj" | "k_proj" | "v_proj" => c.attention_bias,
+            "o_proj" => c.attention_bias && c.family != "qwen2",
+            "gate_proj" | "up_proj" | "down_proj" => c.mlp_bias,
+            _ => false,
+        }
     }
 
     /// The embedding table at `path`.
@@ -82,7 +97,7 @@ impl Source {
 
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
     pub fn norm(&self, path: &str, len: usize) -> Result<Vec<f32>> {
-        let weight = self.needed(path)?;
+        let weight = self.needed(path, "weight")?;
         self.vector(&weight, len)
     }
 
@@ -135,18 +150,27 @@ impl Source {
         largest.map(|(name, _)| name).unwrap_or_default()
     }
 
-    /// Tensors of the file(s) that nothing has asked for, for a warning after binding: they hint
-    /// at an architecture that is not quite the one the config names.
+    /// Tensors of the file(s) that nothing has asked for, but for RoPE frequencies, which follow from the
+    /// config, and an output head beside an embedding that takes its place.
     pub fn unused(&self) -> Vec<String> {
         let used = self.used.lock();
-        let ignored =
-            |name: &str| name.ends_with("rotary_emb.inv_freq") || name == "rope_freqs.weight";
-        self.weights()
-            .map(|w| w.name.clone())
-            .filter(|name| !used.contains(name) && !ignored(name))
-            .collect::<std::collections::BTreeSet<_>>()
-            .into_iter()
-            .collect()
+        let tied = self.config.tied_embeddings;
+        let names: Box<dyn Iterator<Item = &str>> = match &self.tensors {
+            Tensors::Gguf(gguf) => Box::new(gguf.file().names()),
+            Tensors::Folder(folder) => Box::new(folder.names()),
+        };
+        let mut names: Vec<String> = names
+            .filter(|name| !used.contains(*name) && !unused::is_expected(name, tied))
+            .map(str::to_string)
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Says what tensors that nothing has asked for mean, after binding: those that would change the results
+    /// are an error that names one, harmless ones a warning that names a few.
+    pub fn check_unused(&self) -> Result<()> {
+        unused::check(self.path(), &self.unused())
     }
 
     fn weights(&self) -> Box<dyn Iterator<Item = &Weight> + '_> {
@@ -168,25 +192,25 @@ impl Source {
         Ok(weight)
     }
 
-    fn needed(&self, path: &str) -> Result<Weight> {
-        match self.find(path, "weight")? {
+    fn needed(&self, path: &str, part: &str) -> Result<Weight> {
+        match self.find(path, part)? {
             Some(weight) => Ok(weight),
             None => {
                 let name = match &self.tensors {
-                    Tensors::Gguf(_) => gguf::name(path, "weight"),
-                    Tensors::Folder(folder) => Some(folder.name(path, "weight")),
+                    Tensors::Gguf(_) => gguf::name(path, part),
+                    Tensors::Folder(folder) => Some(folder.name(path, part)),
                 };
                 Err(Error::InvalidFile(format!(
                     "{}: tensor {} is missing",
                     self.path().display(),
-                    name.unwrap_or_else(|| format!("{path}.weight"))
+                    name.unwrap_or_else(|| format!("{path}.{part}"))
                 )))
             }
         }
     }
 
     fn matrix(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
-        let weight = self.needed(path)?;
+        let weight = self.needed(path, "weight")?;
         if (weight.rows, weight.cols) != (rows, cols) {
             return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
         }
@@ -199,6 +223,14 @@ impl Source {
         }
         let mut values = vec![0.0; len];
         weight.dequantize_row(0, &mut values)?;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::InvalidFile(format!(
+                "{}: tensor {}: number {at} is {}; the file is damaged",
+                self.path().display(),
+                weight.name,
+                values[at]
+            )));
+        }
         Ok(values)
     }
 

@@ -6,6 +6,9 @@ use crate::{Error, Result};
 const MAX_LOGPROBS: u32 = 20;
 
 /// How the next token is chosen. `Default` is greedy.
+///
+/// In this order: biases; repetition, then presence and frequency penalties; top-k; top-p and min-p, both at a
+/// temperature of 1; temperature; the draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
     /// 0: greedy.
@@ -28,7 +31,8 @@ pub struct Sampling {
     pub logit_bias: Vec<(u32, f32)>,
     /// Same seed, same tokens.
     pub seed: u64,
-    /// 0: none; n: the log-probability of the token and the n most probable ones, at most 20.
+    /// 0: none; n: the log-probability of the token and the n most probable ones, at most 20, by the model's
+    /// logits before all of the above.
     pub logprobs: u32,
 }
 

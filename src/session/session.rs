@@ -9,30 +9,37 @@ use super::sequence::{LogitsTicket, LogitsWork, Sender, Sequence, Work};
 use super::shared::{Open, Shared, Worker};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
-use crate::model::{Forward, KvType, Model, PAGE_TOKENS};
+use crate::log::{self, Level};
+use crate::model::{Forward, KvType, Model, PAGE_TOKENS, TokenSet};
 use crate::text::StopMatcher;
-use crate::{Error, Result, log};
+use crate::{Error, Result};
 use std::sync::Arc;
 
 const DEFAULT_CONTEXT: usize = 8192;
 const DEFAULT_REQUESTS: usize = 8;
 const MAX_REQUESTS: usize = 1024;
 const DEFAULT_CHUNK: usize = 512;
-/// What the KV cache takes by default at most, where one context needs less.
-const DEFAULT_KV_BYTES: u64 = 1 << 30;
+/// The KV cache of a session takes no more by default than the weights do, or this, if that is more; a part of
+/// the free memory at most; and one context in any case.
+const DEFAULT_KV_BYTES: u64 = 256 << 20;
+const DEFAULT_KV_PART: u64 = 4;
+/// More tokens than any position can have.
+const MAX_CONTEXT: usize = 1 << 30;
 
 /// Limits of a session. `Default` is what most callers want.
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
-    /// Tokens of context a request may use, prompt included; 0: the model's, at most 8192.
+    /// Tokens of context a request may use, prompt included; 0: the model's, at most 8192. More than the model
+    /// was trained for works (RoPE has an angle for every position) and gives a warning in the log.
     pub context: usize,
     /// Requests that run at once; more wait. 0: 8.
     pub max_requests: usize,
     /// Prompt tokens that are run at once. 0: 512, on GPUs 1,024.
     pub prefill_chunk: usize,
     /// Tokens of KV cache that all requests share (rounded up to pages, at least `context`). When
-    /// it is full, requests wait for each other. 0: a context for each of `max_requests`, in at
-    /// most 1 GiB.
+    /// it is full, requests wait for each other. 0: a context for each of `max_requests`, but no more bytes
+    /// than the model's weights have (or 256 MiB, if that is more), than a quarter of the memory that is
+    /// free; one context in any case.
     pub kv_tokens: usize,
     /// How the KV cache keeps numbers.
     pub kv_type: KvType,
@@ -65,6 +72,7 @@ pub struct Session {
     text: Arc<dyn Detokenizer>,
     stop_tokens: Vec<u32>,
     vocab: usize,
+    tokens: Arc<TokenSet>,
     context: usize,
     pages: usize,
 }
@@ -82,7 +90,10 @@ impl Session {
         };
         let limits = Limits::new(&options, model.info().context_length)?;
         let kv_bytes = model.kv_bytes_per_token(options.kv_type);
-        let pages = limits.pages(options.kv_tokens, kv_bytes);
+        let pages = match options.kv_tokens {
+            0 => limits.default_pages(kv_bytes, model.info().weight_bytes, model.free_memory()),
+            tokens => limits.pages(tokens),
+        };
         if u32::try_from(pages).is_err() {
             return Err(Error::InvalidArgument(format!(
                 "kv_tokens is {}: more than 2^32 pages of {PAGE_TOKENS} tokens",
@@ -92,7 +103,9 @@ impl Session {
         let rows = limits.chunk + limits.requests;
         let forward = model.new_forward(pages, rows, options.kv_type)?;
         let text = Arc::new(ModelText(model.tokenizer().clone()));
-        Session::start(forward, text, limits, model.stop_tokens().to_vec())
+        let mut session = Session::start(forward, text, limits, model.stop_tokens().to_vec())?;
+        session.tokens = model.tokens().clone();
+        Ok(session)
     }
 
     /// A session over any [`Forward`]: for tests. `context` is what a model would be trained for;
@@ -134,6 +147,7 @@ impl Session {
             text,
             stop_tokens,
             vocab,
+            tokens: Arc::new(TokenSet::all(vocab)),
             context: limits.context.min(pages.saturating_mul(PAGE_TOKENS)),
             pages,
         })
@@ -144,7 +158,8 @@ impl Session {
         self.context
     }
 
-    /// What it is doing right now.
+    /// What it is doing right now: a request counts from its submission until its
+    /// [`Event::Finished`](super::Event::Finished) is there to be read.
     pub fn status(&self) -> SessionStatus {
         let counts = self.open.0.counts();
         SessionStatus {
@@ -173,7 +188,7 @@ impl Session {
             stop_tokens.extend_from_slice(&self.stop_tokens);
         }
         let plan = Plan {
-            sampler: Sampler::new(sampling, self.vocab, &prompt)?,
+            sampler: Sampler::new(sampling, self.vocab, &prompt)?.among(self.tokens.clone()),
             text: self.text.stream(&prompt),
             stops: StopMatcher::new(stop),
             stop_tokens,
@@ -253,9 +268,9 @@ impl Limits {
     fn new(options: &SessionOptions, model_context: usize) -> Result<Limits> {
         let context = match options.context {
             0 => model_context.min(DEFAULT_CONTEXT),
-            n if n > model_context => {
+            n if n > MAX_CONTEXT => {
                 return Err(Error::InvalidArgument(format!(
-                    "context is {n}; the model was trained for {model_context} tokens at most"
+                    "context is {n}; at most {MAX_CONTEXT} tokens have a position"
                 )));
             }
             n => n,
@@ -266,6 +281,14 @@ impl Limits {
                 options.max_requests
             )));
         }
+        if context > model_context {
+            log::write(Level::Warn, || {
+                format!(
+                    "a session's context of {context} tokens is longer than the {model_context} that the model \
+                     was trained for: what it writes beyond them may be poor"
+                )
+            });
+        }
         let or = |value: usize, default: usize| if value == 0 { default } else { value };
         Ok(Limits {
             context,
@@ -275,18 +298,18 @@ impl Limits {
         })
     }
 
-    /// Pages for `kv_tokens` tokens (0: the default), each token taking `kv_bytes`.
-    fn pages(&self, kv_tokens: usize, kv_bytes: u64) -> usize {
-        let tokens = match kv_tokens {
-            0 => {
-                let affordable = DEFAULT_KV_BYTES / kv_bytes.max(1);
-                self.context
-                    .saturating_mul(self.requests)
-                    .min(usize::try_from(affordable).unwrap_or(usize::MAX))
-            }
-            n => n,
-        };
+    /// Pages for so many tokens, at least a context.
+    fn pages(&self, tokens: usize) -> usize {
         tokens.max(self.context).div_ceil(PAGE_TOKENS)
+    }
+
+    /// Pages where nobody asks for a number: each token takes `kv_bytes`, the model `weight_bytes`, and `free`
+    /// bytes are free, if that is known.
+    fn default_pages(&self, kv_bytes: u64, weight_bytes: u64, free: Option<u64>) -> usize {
+        let part = free.map_or(u64::MAX, |free| free / DEFAULT_KV_PART);
+        let bytes = weight_bytes.max(DEFAULT_KV_BYTES).min(part);
+        let affordable = usize::try_from(bytes / kv_bytes.max(1)).unwrap_or(usize::MAX);
+        self.pages(self.context.saturating_mul(self.requests).min(affordable))
     }
 }
 
@@ -313,11 +336,16 @@ mod tests {
             Err(Error::InvalidArgument(m)) => m,
             other => panic!("{other:?}"),
         };
-        let context = error(SessionOptions {
+        let longer = SessionOptions {
             context: 4096,
             ..Default::default()
+        };
+        assert_eq!(limits(longer, 2048).unwrap().context, 4096);
+        let context = error(SessionOptions {
+            context: MAX_CONTEXT + 1,
+            ..Default::default()
         });
-        assert!(context.contains("context is 4096") && context.contains("2048"));
+        assert!(context.contains("context is 1073741825"), "{context}");
         let requests = error(SessionOptions {
             max_requests: 100_000,
             ..Default::default()
@@ -328,12 +356,23 @@ mod tests {
     #[test]
     fn pages_fit_the_memory() {
         let limits = Limits::new(&SessionOptions::default(), 8192).unwrap();
-        assert_eq!(limits.pages(0, 1), 8 * 8192 / PAGE_TOKENS);
-        assert_eq!(limits.pages(0, 1 << 16), (1 << 14) / PAGE_TOKENS);
+        let small = |kv_bytes| limits.default_pages(kv_bytes, 94 << 20, Some(16 << 30));
+        assert_eq!(small(1), 8 * 8192 / PAGE_TOKENS);
+        assert_eq!(small(0), 8 * 8192 / PAGE_TOKENS);
+        // SmolLM2-135M: 94 MiB of weights, 23,040 bytes a token.
+        assert_eq!(
+            small(23_040),
+            ((256 << 20) / 23_040usize).div_ceil(PAGE_TOKENS)
+        );
         // One context always fits.
-        assert_eq!(limits.pages(0, 1 << 20), 8192 / PAGE_TOKENS);
-        assert_eq!(limits.pages(10, 1), 8192 / PAGE_TOKENS);
-        assert_eq!(limits.pages(8193, 1), 8192 / PAGE_TOKENS + 1);
-        assert_eq!(limits.pages(0, 0), 8 * 8192 / PAGE_TOKENS);
+        assert_eq!(small(1 << 20), 8192 / PAGE_TOKENS);
+        // As much as the weights of a larger model; a quarter of the free memory; one context.
+        let large = |free| limits.default_pages(1 << 17, 4 << 30, free) * PAGE_TOKENS;
+        assert_eq!(large(None), (4 << 30) >> 17);
+        assert_eq!(large(Some(64 << 30)), (4 << 30) >> 17);
+        assert_eq!(large(Some(8 << 30)), (2 << 30) >> 17);
+        assert_eq!(large(Some(1 << 20)), 8192);
+        assert_eq!(limits.pages(10), 8192 / PAGE_TOKENS);
+        assert_eq!(limits.pages(8193), 8192 / PAGE_TOKENS + 1);
     }
 }

@@ -1,10 +1,11 @@
 //! Functions, filters and tests of chat templates, as transformers' environment has them; each
 //! charges the meter for what it reads and makes.
 
-use super::template_guard::PREFIX;
+use super::template_format;
 use super::template_json::tojson;
 use super::template_meter::{Text, charge, fail, weigh};
-use super::template_methods;
+use super::template_methods::{self, Side};
+use super::template_operators;
 use minijinja::value::{Rest, ValueKind};
 use minijinja::{Environment, Error, State, Value, filters};
 
@@ -20,7 +21,7 @@ pub(super) fn register(environment: &mut Environment<'static>) {
         text.value(value)?;
         out.write_str(&text.0).map_err(Error::from)
     });
-    operators(environment);
+    template_operators::register(environment);
     environment.add_function("raise_exception", |message: &Value| {
         let mut text = Text(String::new());
         text.value(message)?;
@@ -54,16 +55,64 @@ pub(super) fn register(environment: &mut Environment<'static>) {
             template_methods::call(state, &Value::from(out.0), "strip", &args)
         },
     );
+    environment.add_filter("format", |text: &Value, args: Rest<Value>| {
+        let mut out = Text(String::new());
+        out.value(text)?;
+        args.iter().try_for_each(weigh)?;
+        let values = match &args[..] {
+            [names] if names.is_kwargs() => names.clone(),
+            [.., last] if last.is_kwargs() => {
+                return Err(fail("format: values with and without names"));
+            }
+            values => template_operators::tuple(values.to_vec()),
+        };
+        template_format::format(&out.0, &values)
+    });
+    environment.add_filter("center", |text: &Value, rest: Rest<Value>| {
+        use minijinja::value::{Kwargs, from_args};
+        let (width, options): (Option<i64>, Kwargs) = from_args(&rest)?;
+        let width = width.or(options.get::<Option<i64>>("width")?);
+        options.assert_all_used()?;
+        let mut out = Text(String::new());
+        out.value(text)?;
+        template_methods::justify(&out.0, width.unwrap_or(80), ' ', Side::Both)
+    });
+    environment.add_filter("wordcount", |text: &Value| {
+        let mut out = Text(String::new());
+        out.value(text)?;
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let words = out.0.split(|c| !is_word(c));
+        Ok::<_, Error>(words.filter(|word| !word.is_empty()).count())
+    });
     environment.add_filter("items", template_methods::items);
     environment.add_filter("reverse", |value: Value| {
         let (none, back) = (Value::from(()), Value::from(-1));
-        template_methods::slice(&value, &none, &none, &back)
+        let back = template_methods::slice(&value, &none, &none, &back)?;
+        // A tuple backwards is none.
+        match template_operators::items_of_tuple(&back) {
+            Some(items) => Ok(Value::from(items)),
+            None => Ok::<_, Error>(back),
+        }
     });
+    let case = [
+        ("upper", Value::from_function(filters::upper)),
+        ("lower", Value::from_function(filters::lower)),
+        ("title", Value::from_function(filters::title)),
+        ("capitalize", Value::from_function(filters::capitalize)),
+    ];
+    for (name, original) in case {
+        environment.add_filter(name, move |state: &State, value: &Value| {
+            let mut text = Text(String::new());
+            text.value(value)?;
+            original.call(state, &[Value::from(text.0)])
+        });
+    }
+    environment.add_filter("dictsort", dictsort);
     charged_filters(environment);
     tests(environment);
     // They write or fill without bound, or Jinja has none of that name.
     for name in [
-        "batch", "slice", "format", "pprint", "chain", "zip", "split", "lines", "bool",
+        "batch", "slice", "pprint", "chain", "zip", "split", "lines", "bool",
     ] {
         environment.remove_filter(name);
     }
@@ -102,127 +151,6 @@ fn escape(value: &Value) -> Result<String, Error> {
         })?;
     }
     Ok(out.0)
-}
-
-/// What the guarded form of a template calls in place of operators.
-fn operators(environment: &mut Environment<'static>) {
-    let name = |name: &str| format!("{PREFIX}{name}");
-    environment.add_function(name("weigh"), |value: Value| {
-        weigh(&value)?;
-        Ok::<_, Error>(value)
-    });
-    environment.add_function(name("concat"), |values: Rest<Value>| {
-        let mut text = Text(String::new());
-        for value in values.iter() {
-            text.value(value)?;
-        }
-        Ok::<_, Error>(text.0)
-    });
-    environment.add_function(name("add"), add);
-    environment.add_function(name("multiply"), multiply);
-    environment.add_function(name("slice"), template_methods::slice);
-}
-
-/// `a + b + …`: numbers, or texts or lists one after the other.
-fn add(values: Rest<Value>) -> Result<Value, Error> {
-    let mut values = values.0.into_iter();
-    let Some(mut sum) = values.next() else {
-        return Ok(Value::UNDEFINED);
-    };
-    let mut text: Option<Text> = None;
-    for value in values {
-        if let (Some(left), Some(right)) = (sum.as_str(), value.as_str()) {
-            // A chain of texts grows in place.
-            let mut start = Text(String::new());
-            if text.is_none() {
-                start.push(left)?;
-            }
-            text.get_or_insert(start).push(right)?;
-            continue;
-        }
-        if text.is_some() {
-            return Err(fail(format!("cannot add {} to a text", value.kind())));
-        }
-        sum = add_two(&sum, &value)?;
-    }
-    Ok(text.map_or(sum, |text| Value::from(text.0)))
-}
-
-fn add_two(a: &Value, b: &Value) -> Result<Value, Error> {
-    use ValueKind::{Bool, Iterable, Number, Seq};
-    match (a.kind(), b.kind()) {
-        (Seq | Iterable, Seq | Iterable) => {
-            let mut items = Vec::new();
-            for item in a.try_iter()?.chain(b.try_iter()?) {
-                charge(32)?;
-                items.push(item);
-            }
-            Ok(Value::from(items))
-        }
-        (Number | Bool, Number | Bool) => match (integer(a), integer(b)) {
-            (Some(a), Some(b)) => a
-                .checked_add(b)
-                .map(Value::from)
-                .ok_or_else(|| fail("a sum is too large")),
-            _ => Ok(Value::from(float(a)? + float(b)?)),
-        },
-        (a, b) => Err(fail(format!("{a} and {b} cannot be added"))),
-    }
-}
-
-/// An integer or, as in Python, a flag.
-fn integer(value: &Value) -> Option<i128> {
-    match value.kind() {
-        ValueKind::Bool => Some(value.is_true().into()),
-        _ if value.is_integer() => i128::try_from(value.clone()).ok(),
-        _ => None,
-    }
-}
-
-fn float(value: &Value) -> Result<f64, Error> {
-    match integer(value) {
-        Some(value) => Ok(value as f64),
-        None => f64::try_from(value.clone()),
-    }
-}
-
-/// `a * b`: numbers, or a text or list repeated.
-fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
-    let (value, count) = match a.kind() {
-        ValueKind::Number | ValueKind::Bool => (b, a),
-        _ => (a, b),
-    };
-    // Python: a negative count repeats nothing.
-    let times = || {
-        let count = count
-            .as_i64()
-            .ok_or_else(|| fail("only numbers can be counts"))?;
-        Ok::<_, Error>(usize::try_from(count).unwrap_or(0))
-    };
-    match value.kind() {
-        ValueKind::String => {
-            let text = value.as_str().unwrap_or_default();
-            let times = times()?;
-            charge(text.len().saturating_mul(times))?;
-            Ok(Value::from(text.repeat(times)))
-        }
-        ValueKind::Seq => {
-            let items: Vec<Value> = value.try_iter()?.collect();
-            let times = times()?;
-            weigh(value)?;
-            charge(items.len().saturating_mul(times).saturating_mul(32))?;
-            let count = items.len() * times;
-            Ok(items.into_iter().cycle().take(count).collect())
-        }
-        ValueKind::Number | ValueKind::Bool => match (integer(a), integer(b)) {
-            (Some(a), Some(b)) => a
-                .checked_mul(b)
-                .map(Value::from)
-                .ok_or_else(|| fail("a product is too large")),
-            _ => Ok(Value::from(float(a)? * float(b)?)),
-        },
-        kind => Err(fail(format!("{kind} cannot be multiplied"))),
-    }
 }
 
 fn join(values: &Value, rest: Rest<Value>) -> Result<String, Error> {
@@ -304,15 +232,6 @@ fn charged_filters(environment: &mut Environment<'static>) {
         ("round", Shallow, Value::from_function(filters::round)),
         ("int", Shallow, Value::from_function(filters::int)),
         ("float", Shallow, Value::from_function(filters::float)),
-        ("upper", Deep, Value::from_function(filters::upper)),
-        ("lower", Deep, Value::from_function(filters::lower)),
-        ("title", Deep, Value::from_function(filters::title)),
-        (
-            "capitalize",
-            Deep,
-            Value::from_function(filters::capitalize),
-        ),
-        ("dictsort", Deep, Value::from_function(filters::dictsort)),
         ("min", Deep, Value::from_function(filters::min)),
         ("max", Deep, Value::from_function(filters::max)),
         ("sort", Deep, Value::from_function(filters::sort)),
@@ -345,6 +264,15 @@ fn charged_filters(environment: &mut Environment<'static>) {
             original.call(state, &args)
         });
     }
+}
+
+/// `object | dictsort`: pairs, as tuples.
+fn dictsort(state: &State, args: Rest<Value>) -> Result<Value, Error> {
+    args.iter().try_for_each(weigh)?;
+    let sorted = Value::from_function(filters::dictsort).call(state, &args)?;
+    let pair = |pair: Value| Ok::<_, Error>(template_operators::tuple(pair.try_iter()?.collect()));
+    let pairs: Result<Vec<Value>, Error> = sorted.try_iter()?.map(pair).collect();
+    pairs.map(Value::from)
 }
 
 /// Tests where Python's answer differs from minijinja's, and those that compare.

@@ -35,9 +35,12 @@ pub(super) fn guard(source: &str) -> Result<String, String> {
     check_size(&source)?;
     let tree =
         parse(&source, "chat template", SyntaxConfig, WHITESPACE).map_err(|e| format!("{e:#}"))?;
-    let mut printer = Printer(String::with_capacity(source.len() * 2));
+    let mut printer = Printer {
+        out: String::with_capacity(source.len() * 2),
+        source: &source,
+    };
     printer.stmt(&tree)?;
-    Ok(printer.0)
+    Ok(printer.out)
 }
 
 /// Turns `{% generation %}` … `{% endgeneration %}`, which only marks the assistant's part for
@@ -95,11 +98,14 @@ fn check_size(source: &str) -> Result<(), String> {
 type Printed = Result<(), String>;
 
 /// Writes the guarded form.
-struct Printer(String);
+struct Printer<'s> {
+    out: String,
+    source: &'s str,
+}
 
-impl Printer {
+impl Printer<'_> {
     fn text(&mut self, text: &str) {
-        self.0.push_str(text);
+        self.out.push_str(text);
     }
 
     fn name(&mut self, name: &str) -> Printed {
@@ -111,14 +117,14 @@ impl Printer {
     }
 
     fn string(&mut self, text: &str) {
-        self.0.push('"');
+        self.out.push('"');
         for c in text.chars() {
             if matches!(c, '"' | '\\') {
-                self.0.push('\\');
+                self.out.push('\\');
             }
-            self.0.push(c);
+            self.out.push(c);
         }
-        self.0.push('"');
+        self.out.push('"');
     }
 
     fn body(&mut self, body: &[Stmt]) -> Printed {
@@ -315,7 +321,7 @@ impl Printer {
     }
 
     fn call(&mut self, function: &str, arguments: &[&Expr]) -> Printed {
-        let _ = write!(self.0, "{PREFIX}{function}(");
+        let _ = write!(self.out, "{PREFIX}{function}(");
         for (index, argument) in arguments.iter().enumerate() {
             self.text(if index > 0 { ", " } else { "" });
             self.expr(argument)?;
@@ -370,15 +376,15 @@ impl Printer {
                     ValueKind::Undefined => return Err("an undefined constant".into()),
                     ValueKind::Number if !value.is_integer() => {
                         let number = f64::try_from(value.clone()).unwrap_or_default();
-                        let _ = write!(self.0, "{number:?}");
+                        let _ = write!(self.out, "{number:?}");
                     }
                     _ => {
-                        let _ = write!(self.0, "{value}");
+                        let _ = write!(self.out, "{value}");
                     }
                 }
             }
             Expr::Slice(slice) => {
-                let _ = write!(self.0, "{PREFIX}slice(");
+                let _ = write!(self.out, "{PREFIX}slice(");
                 self.expr(&slice.expr)?;
                 for part in [&slice.start, &slice.stop, &slice.step] {
                     self.text(", ");
@@ -399,6 +405,15 @@ impl Printer {
             }
             Expr::BinOp(binary) => self.binary(binary.op, expr, &binary.left, &binary.right)?,
             Expr::Compare(compare) => {
+                if let [only] = &compare.ops[..]
+                    && matches!(only.op, CompareOpKind::Eq | CompareOpKind::Ne)
+                {
+                    let op = match only.op {
+                        CompareOpKind::Ne => BinOpKind::Ne,
+                        _ => BinOpKind::Eq,
+                    };
+                    return self.equality(op, &compare.expr, &only.expr);
+                }
                 self.text("(");
                 self.weighed(&compare.expr)?;
                 for op in &compare.ops {
@@ -465,8 +480,13 @@ impl Printer {
                 self.postfix(&call.expr)?;
                 self.arguments(&call.args)?;
             }
+            // The tree has tuples as lists.
+            Expr::List(list) if !self.is_in_brackets(list.span().start_offset) => {
+                let items: Vec<&Expr> = list.items.iter().collect();
+                self.call("tuple", &items)?;
+            }
             Expr::List(list) => {
-                let _ = write!(self.0, "{PREFIX}weigh([");
+                let _ = write!(self.out, "{PREFIX}weigh([");
                 for item in &list.items {
                     self.expr(item)?;
                     self.text(", ");
@@ -474,7 +494,7 @@ impl Printer {
                 self.text("])");
             }
             Expr::Map(map) => {
-                let _ = write!(self.0, "{PREFIX}weigh({{");
+                let _ = write!(self.out, "{PREFIX}weigh({{");
                 for (key, value) in map.keys.iter().zip(&map.values) {
                     self.expr(key)?;
                     self.text(": ");
@@ -487,6 +507,21 @@ impl Printer {
         Ok(())
     }
 
+    fn equality(&mut self, op: BinOpKind, left: &Expr, right: &Expr) -> Printed {
+        self.text(match op {
+            BinOpKind::Ne => "(not ",
+            _ => "(",
+        });
+        self.call("equal", &[left, right])?;
+        self.text(")");
+        Ok(())
+    }
+
+    /// Whether the source has a square bracket at this byte.
+    fn is_in_brackets(&self, at: u32) -> bool {
+        self.source.as_bytes().get(at as usize) == Some(&b'[')
+    }
+
     fn binary(&mut self, op: BinOpKind, whole: &Expr, left: &Expr, right: &Expr) -> Printed {
         let sign = match op {
             BinOpKind::Concat => {
@@ -494,45 +529,39 @@ impl Printer {
                 Printer::operands(op, whole, &mut operands);
                 return self.call("concat", &operands);
             }
-            BinOpKind::Mul => return self.call("multiply", &[left, right]),
             BinOpKind::Add => {
                 let mut operands = Vec::new();
                 Printer::operands(op, whole, &mut operands);
                 return self.call("add", &operands);
             }
-            BinOpKind::ScAnd | BinOpKind::ScOr => {
-                let mut operands = Vec::new();
-                Printer::operands(op, whole, &mut operands);
-                self.text("(");
-                for (index, operand) in operands.into_iter().enumerate() {
-                    if index > 0 {
-                        self.text(match op {
-                            BinOpKind::ScAnd => " and ",
-                            _ => " or ",
-                        });
-                    }
-                    self.expr(operand)?;
-                }
-                self.text(")");
-                return Ok(());
-            }
-            BinOpKind::Eq => "==",
-            BinOpKind::Ne => "!=",
-            BinOpKind::Lt => "<",
-            BinOpKind::Lte => "<=",
-            BinOpKind::Gt => ">",
-            BinOpKind::Gte => ">=",
-            BinOpKind::In => "in",
-            BinOpKind::Sub => "-",
-            BinOpKind::Div => "/",
-            BinOpKind::FloorDiv => "//",
-            BinOpKind::Rem => "%",
-            BinOpKind::Pow => "**",
+            BinOpKind::Sub => return self.call("subtract", &[left, right]),
+            BinOpKind::Mul => return self.call("multiply", &[left, right]),
+            BinOpKind::Div => return self.call("divide", &[left, right]),
+            BinOpKind::FloorDiv => return self.call("floor_divide", &[left, right]),
+            BinOpKind::Rem => return self.call("remainder", &[left, right]),
+            BinOpKind::Pow => return self.call("power", &[left, right]),
+            BinOpKind::Eq | BinOpKind::Ne => return self.equality(op, left, right),
+            BinOpKind::ScAnd => " and ",
+            BinOpKind::ScOr => " or ",
+            BinOpKind::Lt => " < ",
+            BinOpKind::Lte => " <= ",
+            BinOpKind::Gt => " > ",
+            BinOpKind::Gte => " >= ",
+            BinOpKind::In => " in ",
         };
         self.text("(");
-        self.weighed(left)?;
-        let _ = write!(self.0, " {sign} ");
-        self.weighed(right)?;
+        if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
+            let mut operands = Vec::new();
+            Printer::operands(op, whole, &mut operands);
+            for (index, operand) in operands.into_iter().enumerate() {
+                self.text(if index > 0 { sign } else { "" });
+                self.expr(operand)?;
+            }
+        } else {
+            self.weighed(left)?;
+            self.text(sign);
+            self.weighed(right)?;
+        }
         self.text(")");
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a running chat template has used up, and how Python writes values as text.
 
+use super::template_operators::is_tuple;
 use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind, Value};
 use std::cell::Cell;
@@ -116,12 +117,16 @@ impl Text {
     pub(super) fn value(&mut self, value: &Value) -> Result<(), Error> {
         match value.as_str() {
             Some(text) => self.push(text),
-            None => self.repr(value, 0),
+            None => self.repr(value),
         }
     }
 
     /// Python's `repr(value)`.
-    fn repr(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+    pub(super) fn repr(&mut self, value: &Value) -> Result<(), Error> {
+        self.repr_at(value, 0)
+    }
+
+    fn repr_at(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         charge(NODE)?;
         match value.kind() {
             ValueKind::Undefined => Ok(()),
@@ -131,12 +136,17 @@ impl Text {
             ValueKind::String => self.quoted(value.as_str().unwrap_or_default()),
             ValueKind::Seq | ValueKind::Iterable => {
                 check_depth(depth)?;
-                self.push("[")?;
+                let [open, close] = match (is_tuple(value), value.len()) {
+                    (false, _) => ["[", "]"],
+                    (true, Some(1)) => ["(", ",)"],
+                    (true, _) => ["(", ")"],
+                };
+                self.push(open)?;
                 for (index, item) in value.try_iter()?.enumerate() {
                     self.push(if index > 0 { ", " } else { "" })?;
-                    self.repr(&item, depth + 1)?;
+                    self.repr_at(&item, depth + 1)?;
                 }
-                self.push("]")
+                self.push(close)
             }
             ValueKind::Map => {
                 check_depth(depth)?;
@@ -146,9 +156,9 @@ impl Text {
                 self.push("{")?;
                 for (index, key) in value.try_iter()?.enumerate() {
                     self.push(if index > 0 { ", " } else { "" })?;
-                    self.repr(&key, depth + 1)?;
+                    self.repr_at(&key, depth + 1)?;
                     self.push(": ")?;
-                    self.repr(&value.get_item(&key)?, depth + 1)?;
+                    self.repr_at(&value.get_item(&key)?, depth + 1)?;
                 }
                 self.push("}")
             }

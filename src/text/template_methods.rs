@@ -1,6 +1,7 @@
 //! Python's methods of texts, objects and lists, as chat templates call them.
 
 use super::template_meter::{Text, charge, fail, weigh};
+use super::template_operators::{sequence, tuple};
 use minijinja::value::{ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 
@@ -35,7 +36,7 @@ pub(super) fn call(
                 list.push(match method {
                     "keys" => key,
                     "values" => item,
-                    _ => Value::from(vec![key, item]),
+                    _ => tuple(vec![key, item]),
                 });
             }
             Ok(Value::from(list))
@@ -99,7 +100,7 @@ pub(super) fn slice(
         list.push(item);
     }
     let part = places(list.len(), start, stop, step).filter_map(|at| list.get(at).cloned());
-    Ok(part.collect())
+    Ok(sequence(value, part.collect()))
 }
 
 /// The places that a slice of a list of `len` elements takes.
@@ -243,7 +244,31 @@ fn string(
                 (None, "partition") => [text, "", ""],
                 _ => ["", "", text],
             };
-            Ok(parts.into_iter().map(Value::from).collect())
+            Ok(tuple(parts.map(Value::from).to_vec()))
+        }
+        "rjust" | "ljust" | "center" => {
+            let (width, fill): (i64, Option<&str>) = from_args(args)?;
+            let mut fill = fill.unwrap_or(" ").chars();
+            let (Some(fill), None) = (fill.next(), fill.next()) else {
+                return Err(fail(format!("{method}: one character fills")));
+            };
+            let side = match method {
+                "rjust" => Side::Left,
+                "ljust" => Side::Right,
+                _ => Side::Both,
+            };
+            justify(text, width, fill, side).map(Value::from)
+        }
+        "zfill" => {
+            let (width,): (i64,) = from_args(args)?;
+            let digits = text.trim_start_matches(['+', '-']);
+            let (sign, digits) = match text.len() - digits.len() {
+                0 => ("", text),
+                _ => text.split_at(1),
+            };
+            let width = width.saturating_sub(sign.len() as i64);
+            let digits = justify(digits, width, '0', Side::Left)?;
+            Ok(Value::from(format!("{sign}{digits}")))
         }
         "format" => {
             // The template's author could ask for a width of a billion.
@@ -260,6 +285,33 @@ fn string(
         }
         _ => Err(Error::from(ErrorKind::UnknownMethod)),
     }
+}
+
+/// Where a text is filled.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Left,
+    Right,
+    Both,
+}
+
+/// `text` filled to `width` characters.
+pub(super) fn justify(text: &str, width: i64, fill: char, side: Side) -> Result<String, Error> {
+    let width = usize::try_from(width).unwrap_or(0);
+    let missing = width.saturating_sub(text.chars().count());
+    charge(missing.saturating_mul(4).saturating_add(text.len()))?;
+    let left = match side {
+        Side::Left => missing,
+        Side::Right => 0,
+        // As Python has it: of an odd rest, the left gets more where the width is odd too.
+        Side::Both => missing / 2 + (missing & width & 1),
+    };
+    let filling = |count: usize| std::iter::repeat_n(fill, count).collect::<String>();
+    Ok(format!(
+        "{}{text}{}",
+        filling(left),
+        filling(missing - left)
+    ))
 }
 
 /// What Python's `strip` and `split` take for a space: also four separators that Unicode does not.

@@ -257,6 +257,11 @@ impl Tokenizer {
         self.parts.vocabulary.spelling(id).map(str::to_string)
     }
 
+    /// Whether the id has a token.
+    pub fn has(&self, id: u32) -> bool {
+        self.parts.vocabulary.spelling(id).is_some()
+    }
+
     /// Ids are `0..vocab_size`. A few of them may have no token.
     pub fn vocab_size(&self) -> usize {
         self.parts.vocabulary.len()

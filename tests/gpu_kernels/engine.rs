@@ -293,7 +293,7 @@ fn argmax_finds_the_first_of_the_largest() {
         let kernel = bench.device.kernel("mlxrocm_argmax_f32").unwrap();
         let args = Args::new().buffer(&from, 0).buffer(&to, 0);
         let args = args.buffer(&parts, 0).buffer(&counters, 0);
-        let args = args.u32(columns as u32);
+        let args = args.u32(columns as u32).u32(columns as u32);
         bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
         let none = u32::MAX;
         assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);

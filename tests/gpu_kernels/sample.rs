@@ -165,7 +165,11 @@ impl Choice {
 fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
     let (rows, columns) = (choices.len(), logits.len() / choices.len());
     let words: Vec<u32> = choices.iter().flat_map(Choice::words).collect();
-    let logits: Vec<u32> = logits.iter().map(|l| l.to_bits()).collect();
+    // Rows of a padded embedding: nobody looks at what lies behind the tokens.
+    let padding = [f32::NAN; 5];
+    let rows_of = logits.chunks(columns);
+    let padded = rows_of.flat_map(|row| row.iter().chain(&padding));
+    let logits: Vec<u32> = padded.map(|l| l.to_bits()).collect();
     let wanted: Vec<u32> = (0..rows as u32).rev().collect();
     let tokens: Vec<u32> = wanted.iter().map(|row| 5 + row).collect();
     let [logits, words, tokens, wanted] =
@@ -178,7 +182,8 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
         .buffer(&wanted, 0)
         .buffer(&chosen, 0)
         .u32(rows as u32)
-        .u32(columns as u32);
+        .u32(columns as u32)
+        .u32((columns + padding.len()) as u32);
     let kernel = bench.device.kernel("mlxrocm_sample_f32").unwrap();
     bench.launch(&kernel, [rows as u32, 1, 1], 1024, 0, &args);
     bench.values(&chosen)

@@ -1,5 +1,6 @@
-// token[r] = the first index of the largest of logits[r]: greedy sampling; 0xffffffff where a logit is
-// not finite.
+// token[r] = the first index of the largest of the first `cols` of logits[r]: greedy sampling; 0xffffffff where
+// one of these is not finite. Rows are `stride` numbers apart: an embedding may have more rows than there are
+// tokens.
 //
 // Launch: 1024 threads; grid (rows, BLOCKS): each block takes a part of the columns, and the one that ends
 // last compares the parts. `parts`: [rows][BLOCKS] of (largest, its index, whether all are finite).
@@ -28,13 +29,14 @@ DEVICE Largest largest_of_team(Largest of) {
     return {top, ~key, lost ^ 1};
 }
 
-KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest *parts, u32 *counters, u32 cols) {
+KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest *parts, u32 *counters, u32 cols,
+                                        u32 stride) {
     SHARED Largest teams[THREADS / 32];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 row = block_x(), part = block_y(), thread = thread_x(), lane = thread % 32;
     const u32 size = divide_up(cols, BLOCKS), begin = part * size, end = minimum(begin + size, cols);
-    const f32 *x = logits + (u64)row * cols;
+    const f32 *x = logits + (u64)row * stride;
     Largest mine = {bits_f32(0xff800000u), NO_TOKEN, 1};
     for (u32 base = begin; base < end; base += THREADS * 8) {
         f32 v[8];

@@ -1,5 +1,6 @@
 // token[r] = a draw from the softmax of what top-k, top-p and min-p leave of logits[r], or the first of
-// the largest. Bias and penalties are put into the logits before. Steps, their order and every rounding are
+// the largest: of the first `cols` of its numbers; rows are `stride` apart, because an embedding may have more
+// rows than there are tokens. Bias and penalties are put into the logits before. Steps, their order and every rounding are
 // those of the host's sampler (src/session/sampling), so the same logits give the same token there.
 //
 // Launch: 1024 threads, a block a row. `choices`: CHOICE_WORDS numbers a row (struct Choice, then the
@@ -254,11 +255,11 @@ DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own) {
 }
 
 KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 *tokens, const u32 *wanted,
-                                     u32 *chosen, u32 rows, u32 cols) {
+                                     u32 *chosen, u32 rows, u32 cols, u32 stride) {
     SHARED Shared shared;
     grid_dependency_launch();
     grid_dependency_wait();
-    f32 *row = logits + (u64)block_x() * cols;
+    f32 *row = logits + (u64)block_x() * stride;
     const u32 *words = choices + block_x() * CHOICE_WORDS;
     const Choice choice = *(const Choice *)words;
     const u32 from = wanted[block_x()];

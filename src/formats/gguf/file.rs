@@ -81,6 +81,11 @@ impl Gguf {
             .map(|(key, value)| (key.as_str(), value))
     }
 
+    /// The names of all tensors, also of those in formats that are not read.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
     /// All tensors of a type that is read, in file order.
     pub fn tensors(&self) -> &[Weight] {
         &self.tensors

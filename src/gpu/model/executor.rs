@@ -34,6 +34,7 @@ pub struct GpuExecutor {
     max_rows: usize,
     pages: usize,
     kv: KvType,
+    token_end: usize,
 }
 
 impl GpuExecutor {
@@ -97,6 +98,7 @@ impl GpuExecutor {
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;
         device.wait_step(&stream)?;
         Ok(GpuExecutor {
+            token_end: schedule.vocab_size,
             weights,
             schedule,
             stream,
@@ -109,6 +111,11 @@ impl GpuExecutor {
             pages,
             kv,
         })
+    }
+
+    /// Columns of the logits from this one on are no tokens and are not chosen. Before the first step.
+    pub fn choose_below(&mut self, token_end: usize) {
+        self.token_end = token_end.min(self.schedule.vocab_size);
     }
 
     /// Columns of the logits.
@@ -314,6 +321,7 @@ impl GpuExecutor {
             memory: &self.memory,
             kv: self.kv,
             inputs: &self.inputs,
+            token_end: self.token_end,
             bucket,
         }
     }

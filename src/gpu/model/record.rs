@@ -43,6 +43,8 @@ pub struct Recorder<'a> {
     pub memory: &'a Memory,
     pub kv: KvType,
     pub inputs: &'a DeviceBuffer,
+    /// Columns of the logits from this one on are no tokens.
+    pub token_end: usize,
     pub bucket: Bucket,
 }
 
@@ -135,6 +137,7 @@ impl Recorder<'_> {
             .buffer(&memory.tokens, 0)
             .buffer(&memory.parts, 0)
             .buffer(&memory.counters, 0)
+            .u32(self.token_end as u32)
             .u32(vocab as u32);
         let reads = [memory.logits.range(0, (rows * vocab * 4) as u64)];
         let writes = [
@@ -157,6 +160,7 @@ impl Recorder<'_> {
             .buffer(self.inputs, (places.wanted * 4) as u64)
             .buffer(tokens, 0)
             .u32(self.bucket.rows as u32)
+            .u32(self.token_end as u32)
             .u32(vocab as u32);
         let logits = logits.range(0, (rows * vocab * 4) as u64);
         let reads = [logits.clone(), self.inputs.whole()];

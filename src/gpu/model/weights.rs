@@ -6,7 +6,7 @@ use super::plain::refusal;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
-use crate::{Error, Result, log};
+use crate::{Error, Result, log, panics};
 use half::{bf16, f16};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -73,6 +73,13 @@ impl GpuWeights {
     pub fn device_name(&self) -> String {
         let facts = self.device.facts();
         format!("{} ({})", facts.name, facts.arch)
+    }
+
+    /// Bytes that could be allocated on the device now.
+    pub fn free_memory(&self) -> Option<u64> {
+        let memory = self.device.memory().ok()?;
+        let room = memory.limit.saturating_sub(memory.active);
+        Some(memory.free.saturating_add(memory.cache).min(room))
     }
 
     /// Packs and copies the weights that `schedule` uses. The places in `matrices` and `vectors` are
@@ -344,13 +351,13 @@ fn pack_all(
                     }
                     Ok(peak)
                 };
-                scope.spawn(|| log::on_worker(pack))
+                scope.spawn(|| log::on_worker(|| panics::caught(pack)))
             })
             .collect();
         workers.into_iter().try_fold(0.0, |peak: f32, worker| {
-            let done = worker.join();
-            let most =
-                done.unwrap_or_else(|_| Err(Error::Internal("packing weights panicked".into())))?;
+            let done = worker.join().unwrap_or_else(|_| Err(String::new()));
+            let failed = |panic| Error::Internal(format!("packing weights panicked: {panic}"));
+            let most: f32 = done.map_err(failed)??;
             Ok(peak.max(most))
         })
     })

@@ -45,6 +45,12 @@ fn argmax(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
                 });
             }
         }
+        // Behind a row's columns lies what is no token, however large.
+        const PADDING: [f32; 3] = [9.0; 3];
+        let padded = numbers
+            .chunks(columns)
+            .flat_map(|row| row.iter().chain(&PADDING));
+        let padded: Vec<f32> = padded.copied().collect();
         let output = |words: Vec<u32>| Argument::Output {
             size: words.len() * 4,
             skew: 0,
@@ -57,12 +63,13 @@ fn argmax(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             block: 1024,
             shared: 0,
             args: vec![
-                input(bytes_of_floats(&numbers)),
+                input(bytes_of_floats(&padded)),
                 output(tokens),
                 output(parts),
                 // Counters: zeros, left zero.
                 input(vec![0; rows * 4]),
                 Argument::U32(columns as u32),
+                Argument::U32((columns + PADDING.len()) as u32),
             ],
         }
     };

@@ -1,6 +1,6 @@
 //! A config from GGUF metadata.
 
-use super::{Config, RopeScaling, limits, unknown_family};
+use super::{Config, RopeScaling, gguf_keys, limits, unknown_family};
 use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
@@ -74,7 +74,7 @@ impl Config {
         let Some(norm_eps) = norm_eps else {
             return Err(fields.bad("attention.layer_norm_rms_epsilon", "missing"));
         };
-        let sliding_window = fields.integer("attention.sliding_window", 0..=1 << 30)?;
+        gguf_keys::check(&fields)?;
         let vocab_size = vocab_size(&fields)?;
         let config = Config {
             family: family.to_string(),
@@ -97,8 +97,11 @@ impl Config {
             rope_scaling: rope_scaling(&fields)?,
             tied_embeddings: gguf.dims("output.weight").is_none(),
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
+            mlp_bias: gguf.dims("blk.0.ffn_up.bias").is_some(),
             qk_norm: family == "qwen3",
-            sliding_window: sliding_window.filter(|window| *window > 0),
+            // llama.cpp reads no window for these families (its load_arch_hparams), nor do its converters
+            // write one for them.
+            sliding_window: None,
             stop_tokens: stop_tokens(gguf, vocab_size),
         };
         config.check(gguf.path())
@@ -106,9 +109,9 @@ impl Config {
 }
 
 /// Metadata of the family, `family.key`, with checks.
-struct Fields<'a> {
-    gguf: &'a Gguf,
-    family: &'a str,
+pub(super) struct Fields<'a> {
+    pub(super) gguf: &'a Gguf,
+    pub(super) family: &'a str,
 }
 
 impl Fields<'_> {

@@ -1,6 +1,6 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
-use super::{Config, RopeScaling, limits, rope, unknown_family};
+use super::{Config, RopeScaling, keys, limits, rope, unknown_family};
 use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::{Error, Result};
@@ -30,6 +30,7 @@ impl Config {
             "qwen3" => "qwen3",
             other => return Err(unknown_family(&path, other)),
         };
+        keys::check(&outer, &fields, model_type)?;
         match fields.text("hidden_act")? {
             None | Some("silu" | "swish") => {}
             Some(other) => {
@@ -60,6 +61,7 @@ impl Config {
         let tied = fields.flag("tie_word_embeddings")?;
         let tied = tied.or(outer.flag("tie_word_embeddings")?);
         let attention_bias = fields.flag("attention_bias")?;
+        let traditional = fields.flag("rope_traditional")?.unwrap_or(false);
         let config = Config {
             family: family.to_string(),
             name: name(folder, top),
@@ -77,11 +79,13 @@ impl Config {
                 .number("rms_norm_eps", limits::NORM_EPS)?
                 .unwrap_or(1e-6) as f32,
             rope_theta: rope.theta as f32,
-            rope_dims: (head_dim as f64 * rope.partial) as usize,
-            rope_interleaved: false,
+            rope_dims: head_dim,
+            // mlx-lm does not look at the key in this one family.
+            rope_interleaved: traditional && family != "qwen3",
             rope_scaling: rope.scaling,
             tied_embeddings: tied.unwrap_or(!has_head),
             attention_bias: attention_bias.unwrap_or(family == "qwen2"),
+            mlp_bias: fields.flag("mlp_bias")?.unwrap_or(false),
             qk_norm: family == "qwen3",
             sliding_window: sliding_window(&fields, model_type, layers)?,
             stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
@@ -125,6 +129,22 @@ impl<'a> Fields<'a> {
             self.path.display(),
             self.prefix
         ))
+    }
+
+    /// The keys that are there, with their values.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let entries = self.object.iter().filter(|(_, value)| !value.is_null());
+        entries.map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Whether the object lies within another one.
+    pub(super) fn is_inner(&self) -> bool {
+        !self.prefix.is_empty()
+    }
+
+    /// The file, for messages.
+    pub(super) fn file(&self) -> &'a Path {
+        self.path
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
@@ -244,10 +264,10 @@ fn sliding_window(fields: &Fields, model_type: &str, layers: usize) -> Result<Op
             .filter(|kind| kind.as_str() == Some("sliding_attention"))
             .count(),
         _ if model_type == "mistral" => layers,
-        // Qwen: the first `max_window_layers` layers see everything.
-        _ if fields.flag("use_sliding_window")? == Some(true) => {
+        // Qwen: the first `max_window_layers` layers see everything, 28 of them by default.
+        _ if model_type.starts_with("qwen") && fields.flag("use_sliding_window")? == Some(true) => {
             let full = fields.integer("max_window_layers", 0..=1 << 20)?;
-            layers - full.unwrap_or(0).min(layers)
+            layers - full.unwrap_or(28).min(layers)
         }
         _ => 0,
     };
@@ -300,7 +320,5 @@ fn stop_tokens(
 /// What the config says about RoPE.
 pub(super) struct Rope {
     pub(super) theta: f64,
-    /// Share of a head's dimensions that is rotated.
-    pub(super) partial: f64,
     pub(super) scaling: RopeScaling,
 }

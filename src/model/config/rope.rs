@@ -19,13 +19,8 @@ pub(super) fn read(fields: &Fields, context_length: usize) -> Result<Rope> {
         Some(theta) => Some(theta),
         None => fields.number("rope_theta", limits::ROPE_THETA)?,
     };
-    let partial = match inner("partial_rotary_factor", 1e-3..=1.0)? {
-        Some(partial) => Some(partial),
-        None => fields.number("partial_rotary_factor", 1e-3..=1.0)?,
-    };
     Ok(Rope {
         theta: theta.unwrap_or(10_000.0),
-        partial: partial.unwrap_or(1.0),
         scaling: match &scaling {
             Some(scaling) => read_scaling(scaling, context_length)?,
             None => RopeScaling::None,

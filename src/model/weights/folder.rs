@@ -55,6 +55,21 @@ impl FolderTensors {
         self.weights.values()
     }
 
+    /// The names of all tensors, without the scales and biases of quantized ones.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let all = self.folder.shards().iter().flat_map(|s| s.tensors());
+        all.map(|(name, _)| name.as_str())
+            .filter(|name| !self.is_part(name))
+    }
+
+    /// Whether the tensor is the scales or biases of a weight that is there too.
+    fn is_part(&self, name: &str) -> bool {
+        let module = name
+            .strip_suffix(".scales")
+            .or_else(|| name.strip_suffix(".biases"));
+        module.is_some_and(|module| self.folder.tensor(&format!("{module}.weight")).is_some())
+    }
+
     /// Whether the files hold an output head.
     pub(super) fn has_head(&self) -> bool {
         self.weights.contains_key(&self.name("lm_head", "weight"))

@@ -3,11 +3,12 @@
 use super::exp::{exp_nonpositive, sum_exp, units, weights};
 use super::philox::random_bits;
 use super::select::{Candidate, at_least, best_first, block_maxima, first_of, top_k};
-use crate::model::{ALL_BANNED, Choice, NO_TOKEN};
+use crate::model::{ALL_BANNED, Choice, NO_TOKEN, TokenSet};
 use crate::session::{Sampling, TokenLogprob};
 use crate::step::top_p_bits;
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// Tokens that penalties look at when the request does not say.
 const DEFAULT_WINDOW: usize = 64;
@@ -25,7 +26,8 @@ const BANNED: f32 = f32::MIN;
 pub struct Sampled {
     /// The token.
     pub token: u32,
-    /// `ln softmax` of the model's logits at the token, where log-probabilities were asked for.
+    /// `ln softmax` of the model's logits (those of tokens) at the token, where log-probabilities were
+    /// asked for.
     pub logprob: Option<f32>,
     /// The most probable tokens by the model's logits, best first.
     pub top: Vec<TokenLogprob>,
@@ -47,6 +49,9 @@ pub struct Scratch {
 pub struct Sampler {
     params: Sampling,
     vocab: usize,
+    tokens: Arc<TokenSet>,
+    /// What a device adds to logits: the biases of the request, −∞ for columns that are no tokens.
+    device_biases: Vec<(u32, f32)>,
     penalties: bool,
     window: usize,
     recent: VecDeque<u32>,
@@ -67,8 +72,10 @@ impl Sampler {
             n => n as usize,
         };
         let mut sampler = Sampler {
+            device_biases: params.logit_bias.clone(),
             params,
             vocab,
+            tokens: Arc::new(TokenSet::all(vocab)),
             penalties,
             window,
             recent: VecDeque::new(),
@@ -80,6 +87,14 @@ impl Sampler {
             }
         }
         Ok(sampler)
+    }
+
+    /// Never chooses another one than these: columns that stand for no token are as if they were not there.
+    pub fn among(mut self, tokens: Arc<TokenSet>) -> Sampler {
+        let holes = tokens.holes().iter().map(|id| (*id, f32::NEG_INFINITY));
+        self.device_biases.extend(holes);
+        self.tokens = tokens;
+        self
     }
 
     /// Takes note of a token that was generated.
@@ -126,7 +141,7 @@ impl Sampler {
             frequency: params.frequency_penalty,
             recent: [one, two],
             own_is_recent: own && self.penalties,
-            biases: &params.logit_bias,
+            biases: &self.device_biases,
         })
     }
 
@@ -144,7 +159,7 @@ impl Sampler {
             ALL_BANNED => return Err(all_banned()),
             _ => {}
         }
-        if token as usize >= self.vocab {
+        if token as usize >= self.tokens.end() {
             return Err(Error::Internal(format!("the device chose token {token}")));
         }
         Ok(Sampled {
@@ -155,7 +170,7 @@ impl Sampler {
     }
 
     /// Chooses token number `position` (from 0) of the generation. `logits` is a row as the model
-    /// gave it; it is changed. [`Error::DeviceFailed`] where a logit is not finite,
+    /// gave it; it is changed. [`Error::InvalidFile`] where a logit is not finite,
     /// [`Error::InvalidArgument`] where biases ban every token.
     pub fn sample(
         &self,
@@ -181,6 +196,9 @@ impl Sampler {
                 self.vocab
             )));
         }
+        let columns = self.tokens.end().min(logits.len());
+        let logits = &mut logits[..columns];
+        self.hide_holes(logits);
         self.edit(logits, scratch)?;
         let max = block_maxima(logits, &mut scratch.maxima).map_err(|at| not_finite(logits, at))?;
         if max <= BANNED {
@@ -200,6 +218,15 @@ impl Sampler {
             logprob,
             top,
         })
+    }
+
+    /// Columns that are no tokens have no chance.
+    fn hide_holes(&self, logits: &mut [f32]) {
+        for id in self.tokens.holes() {
+            if let Some(l) = logits.get_mut(*id as usize) {
+                *l = BANNED;
+            }
+        }
     }
 
     /// Steps 1 and 2: bias and penalties, in place. Old values go to `undo` when log-probabilities
@@ -328,9 +355,11 @@ impl Sampler {
             &mut scratch.candidates,
             &mut scratch.floats,
         );
+        let is_token = |(_, id): &&Candidate| self.tokens.holes().binary_search(id).is_err();
         let top = scratch
             .candidates
             .iter()
+            .filter(is_token)
             .map(|&(l, token)| TokenLogprob {
                 token,
                 logprob: logprob(l),
@@ -440,9 +469,10 @@ fn not_finite_at(token: usize, value: f32) -> Error {
 }
 
 fn not_finite_of(what: &str) -> Error {
-    Error::DeviceFailed(format!(
-        "the model's logit of {what}: the weights are damaged or the device \
-         computed wrongly; check the model file"
+    // A device that fails says so itself; numbers that overflow come from the file.
+    Error::InvalidFile(format!(
+        "the model's logit of {what}: the weights in the model file are damaged; get the file again (and if \
+         that does not help, check the device with its self-test)"
     ))
 }
 

@@ -307,7 +307,7 @@ fn bad_logits_are_an_error() {
                 .sample(&mut logits, 0, &mut Scratch::default())
                 .unwrap_err();
             assert!(
-                matches!(&error, Error::DeviceFailed(m) if m.contains("token 77")),
+                matches!(&error, Error::InvalidFile(m) if m.contains("token 77")),
                 "{error:?}"
             );
         }
