@@ -12,6 +12,15 @@ use std::time::Duration;
 
 const KINDS: [KvType; 3] = [KvType::F16, KvType::Q8, KvType::Q4];
 
+/// How far logits may be from the reference, as a share of their spread. What a quantized cache keeps of a number
+/// may be the code beside the reference's, or all of a group's where the scale is rounded to the other side.
+fn tolerance(kv: KvType) -> f64 {
+    match kv {
+        KvType::F16 => 5e-3,
+        _ => 5e-2,
+    }
+}
+
 /// More than a page of the KV cache, and no multiple of one.
 const TOKENS: usize = 75;
 
@@ -62,7 +71,7 @@ fn check(model: &PlainLlama) {
             for (at, row) in logits.chunks(VOCABULARY).enumerate() {
                 let far = distance(row, &wanted[at]);
                 assert!(
-                    far < 5e-3,
+                    far < tolerance(kv),
                     "heads of {dim}, {kv:?}, chunk {chunk}, row {at}: {far}"
                 );
             }
@@ -96,7 +105,7 @@ fn check(model: &PlainLlama) {
             let sum = row.iter().map(|l| l.exp()).sum::<f64>().ln();
             for best in top {
                 let far = (f64::from(best.logprob) - (row[best.token as usize] - sum)).abs();
-                assert!(far < 5e-3, "heads of {dim}, {kv:?}: {far}");
+                assert!(far < tolerance(kv), "heads of {dim}, {kv:?}: {far}");
             }
         }
     }
@@ -104,7 +113,7 @@ fn check(model: &PlainLlama) {
 
 #[test]
 fn even_sizes() {
-    for dim in [2, 4, 8, 10, 16, 20, 24, 40, 48, 72, 100, 120] {
+    for dim in [2, 4, 8, 10, 16, 20, 24, 40, 64, 72, 100, 120] {
         check(&PlainLlama::new(dim, dim));
     }
 }
