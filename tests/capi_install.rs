@@ -399,7 +399,7 @@ fn a_program_may_be_static() {
     let mut flags = pkg_config(&pc, &stage, &["--static", "--cflags", "--libs"]);
     flags.push("-static".into());
     let program = build("03_generate", "static_03_generate", &flags);
-    let segments = stdout(&succeed(&mut command("readelf", &["-lW"]).arg(&program)));
+    let segments = stdout(&succeed(command("readelf", &["-lW"]).arg(&program)));
     assert!(!segments.contains("INTERP"), "{segments}");
     let mut spec = Spec::new("static.gguf", "llama", Storage::Gguf(3, Format::Q8_0));
     spec.tied = true;
