@@ -17,7 +17,9 @@ const KINDS: [KvType; 3] = [KvType::F16, KvType::Q8, KvType::Q4];
 fn tolerance(kv: KvType) -> f64 {
     match kv {
         KvType::F16 => 5e-3,
-        _ => 5e-2,
+        KvType::Q8 => 5e-2,
+        // A code is a fifteenth of its group's range.
+        KvType::Q4 => 0.2,
     }
 }
 

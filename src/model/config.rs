@@ -1,5 +1,6 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
+mod experts;
 mod gguf;
 mod gguf_keys;
 mod hf;
@@ -7,12 +8,14 @@ mod keys;
 mod limits;
 mod rope;
 
+pub use experts::Experts;
+
 use crate::formats::brief;
 use crate::{Error, Result};
 use std::path::Path;
 
 /// The families whose forward pass this library has, as the files call them.
-pub const FAMILIES: [&str; 4] = ["llama", "mistral", "qwen2", "qwen3"];
+pub const FAMILIES: [&str; 5] = ["llama", "mistral", "qwen2", "qwen3", "qwen3_moe"];
 
 /// How RoPE frequencies are scaled for long contexts.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +58,7 @@ pub enum RopeScaling {
 /// The numbers of a dense transformer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// `llama`, `qwen2` or `qwen3`.
+    /// `llama`, `qwen2`, `qwen3` or `qwen3_moe`.
     pub family: String,
     /// The name the file gives itself.
     pub name: String,
@@ -63,6 +66,8 @@ pub struct Config {
     pub hidden_size: usize,
     /// Width of the MLP.
     pub intermediate_size: usize,
+    /// Experts in place of every MLP, where the family has them.
+    pub experts: Option<Experts>,
     /// Blocks.
     pub layers: usize,
     /// Query heads.

@@ -1,6 +1,6 @@
 //! A config from GGUF metadata.
 
-use super::{Config, RopeScaling, gguf_keys, limits, unknown_family};
+use super::{Config, Experts, RopeScaling, gguf_keys, limits, unknown_family};
 use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
@@ -31,7 +31,7 @@ impl Config {
     /// Reads the config that a GGUF file's metadata and tensor names describe.
     pub fn from_gguf(gguf: &Gguf) -> Result<Config> {
         let family = match gguf.get("general.architecture").and_then(Value::as_str) {
-            Some(family @ ("llama" | "qwen2" | "qwen3")) => family,
+            Some(family @ ("llama" | "qwen2" | "qwen3" | "qwen3moe")) => family,
             Some(other) => return Err(unknown_family(gguf.path(), other)),
             None => {
                 return Err(Error::InvalidFile(format!(
@@ -41,12 +41,7 @@ impl Config {
             }
         };
         let fields = Fields { gguf, family };
-        if fields.integer("expert_count", 0..=u64::MAX)?.unwrap_or(0) > 0 {
-            return Err(Error::Unsupported(format!(
-                "{}: a mixture of experts ({family}.expert_count); only dense models are supported",
-                gguf.path().display()
-            )));
-        }
+        let experts = experts(&fields)?;
         let hidden_size = fields.needed("embedding_length", limits::WIDTHS)?;
         let heads = fields.needed("attention.head_count", limits::HEADS)?;
         let kv_heads = fields.integer("attention.head_count_kv", limits::HEADS)?;
@@ -77,10 +72,14 @@ impl Config {
         gguf_keys::check(&fields)?;
         let vocab_size = vocab_size(&fields)?;
         let config = Config {
-            family: family.to_string(),
+            family: match family {
+                "qwen3moe" => "qwen3_moe".into(),
+                family => family.to_string(),
+            },
             name: name(gguf),
             hidden_size,
             intermediate_size: fields.needed("feed_forward_length", limits::WIDTHS)?,
+            experts,
             layers: fields.needed("block_count", limits::LAYERS)?,
             heads,
             kv_heads: kv_heads.unwrap_or(heads),
@@ -98,7 +97,7 @@ impl Config {
             tied_embeddings: gguf.dims("output.weight").is_none(),
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
             mlp_bias: gguf.dims("blk.0.ffn_up.bias").is_some(),
-            qk_norm: family == "qwen3",
+            qk_norm: family.starts_with("qwen3"),
             // llama.cpp reads no window for these families (its load_arch_hparams), nor do its converters
             // write one for them.
             sliding_window: None,
@@ -106,6 +105,34 @@ impl Config {
         };
         config.check(gguf.path())
     }
+}
+
+/// The experts of a family that has them; an error for others'.
+fn experts(fields: &Fields) -> Result<Option<Experts>> {
+    let count = fields.integer("expert_count", 0..=1 << 16)?.unwrap_or(0);
+    if fields.family != "qwen3moe" {
+        if count > 0 {
+            return Err(Error::Unsupported(format!(
+                "{}: a mixture of experts ({}.expert_count) in a family without",
+                fields.gguf.path().display(),
+                fields.family
+            )));
+        }
+        return Ok(None);
+    }
+    let count = fields.needed("expert_count", limits::EXPERTS)?;
+    let chosen = fields.needed("expert_used_count", limits::EXPERTS)?;
+    if chosen > count {
+        let what = format_args!("{chosen} of {count} experts");
+        return Err(fields.bad("expert_used_count", what));
+    }
+    Ok(Some(Experts {
+        count,
+        chosen,
+        width: fields.needed("expert_feed_forward_length", limits::WIDTHS)?,
+        // llama.cpp's form of this architecture always divides.
+        normalize: true,
+    }))
 }
 
 /// Metadata of the family, `family.key`, with checks.

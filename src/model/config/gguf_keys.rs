@@ -34,6 +34,9 @@ const READ: &[&str] = &[
     "expert_count",
 ];
 
+/// Read of families with experts.
+const EXPERTS: &[&str] = &["expert_used_count", "expert_feed_forward_length"];
+
 const HARMLESS: &[&str] = &[
     "vocab_size",
     "attention.layer_norm_epsilon",
@@ -85,7 +88,8 @@ pub(super) fn check(fields: &Fields) -> Result<()> {
             Value::Integers(list) => list.iter().all(|value| *value == 0),
             value => matches!(value.as_f64(), Some(0.0 | 1.0)),
         };
-        if (CHANGES.contains(&key) || key == CAUSAL) && !is_neutral {
+        let is_read = fields.family == "qwen3moe" && EXPERTS.contains(&key);
+        if (CHANGES.contains(&key) || key == CAUSAL) && !is_neutral && !is_read {
             return Err(Error::Unsupported(format!(
                 "{}: metadata {} changes what the model computes, and the families here ({}) do not do that",
                 fields.gguf.path().display(),

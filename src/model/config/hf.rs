@@ -1,6 +1,6 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
-use super::{Config, RopeScaling, keys, limits, rope, unknown_family};
+use super::{Config, RopeScaling, experts, keys, limits, rope, unknown_family};
 use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::{Error, Result};
@@ -28,6 +28,7 @@ impl Config {
             "llama" | "mistral" => "llama",
             "qwen2" => "qwen2",
             "qwen3" => "qwen3",
+            "qwen3_moe" => "qwen3_moe",
             other => return Err(unknown_family(&path, other)),
         };
         keys::check(&outer, &fields, model_type)?;
@@ -67,6 +68,10 @@ impl Config {
             name: name(folder, top),
             hidden_size,
             intermediate_size: fields.needed("intermediate_size", limits::WIDTHS)?,
+            experts: match family {
+                "qwen3_moe" => Some(experts::read(&fields)?),
+                _ => None,
+            },
             layers,
             heads,
             kv_heads: fields
@@ -81,12 +86,12 @@ impl Config {
             rope_theta: rope.theta as f32,
             rope_dims: head_dim,
             // mlx-lm does not look at the key in this one family.
-            rope_interleaved: traditional && family != "qwen3",
+            rope_interleaved: traditional && !family.starts_with("qwen3"),
             rope_scaling: rope.scaling,
             tied_embeddings: tied.unwrap_or(!has_head),
             attention_bias: attention_bias.unwrap_or(family == "qwen2"),
             mlp_bias: fields.flag("mlp_bias")?.unwrap_or(false),
-            qk_norm: family == "qwen3",
+            qk_norm: family.starts_with("qwen3"),
             sliding_window: sliding_window(&fields, model_type, layers)?,
             stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
         };

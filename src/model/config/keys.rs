@@ -3,6 +3,7 @@
 //!
 //! The lists follow the configuration classes of transformers and the `ModelArgs` of mlx-lm.
 
+use super::experts;
 use super::hf::Fields;
 use crate::Result;
 use crate::formats::brief;
@@ -258,7 +259,9 @@ pub(super) fn check(outer: &Fields, fields: &Fields, model_type: &str) -> Result
 
 fn check_object(fields: &Fields, model_type: &str, unknown: &mut Vec<String>) -> Result<()> {
     for (key, value) in fields.entries() {
-        refuse(fields, key, value)?;
+        if !(has_experts(model_type) && experts::READ.contains(&key)) {
+            refuse(fields, key, value)?;
+        }
         let known = READ.contains(&key)
             || HARMLESS.contains(&key)
             || HARMLESS_BEGINNINGS.iter().any(|b| key.starts_with(b))
@@ -272,13 +275,21 @@ fn check_object(fields: &Fields, model_type: &str, unknown: &mut Vec<String>) ->
 
 /// Keys that some families read. Where others have them with an effect elsewhere, that is worth a warning.
 fn is_read_by(fields: &Fields, model_type: &str, key: &str, value: &Value) -> bool {
-    let qwen = matches!(model_type, "qwen2" | "qwen3");
+    let qwen = matches!(model_type, "qwen2" | "qwen3" | "qwen3_moe");
+    if has_experts(model_type) && [experts::READ, experts::HARMLESS].concat().contains(&key) {
+        return true;
+    }
     match key {
         "use_sliding_window" | "max_window_layers" => qwen || *value == Value::Bool(false),
         "sliding_window" => qwen || model_type == "mistral" || fields.get("layer_types").is_some(),
-        "rope_traditional" => model_type != "qwen3" || *value == Value::Bool(false),
+        "rope_traditional" => !model_type.starts_with("qwen3") || *value == Value::Bool(false),
         _ => is_neutral_partial(key, value),
     }
+}
+
+/// Whether a family has experts in place of MLPs.
+fn has_experts(model_type: &str) -> bool {
+    model_type == "qwen3_moe"
 }
 
 /// mlx-lm, transformers and llama.cpp rotate whole heads of these families, whatever the share.

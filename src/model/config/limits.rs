@@ -8,6 +8,7 @@ pub(super) const WIDTH: usize = 1 << 20;
 pub(super) const WIDTHS: RangeInclusive<u64> = 1..=WIDTH as u64;
 pub(super) const LAYERS: RangeInclusive<u64> = 1..=1024;
 pub(super) const HEADS: RangeInclusive<u64> = 1..=4096;
+pub(super) const EXPERTS: RangeInclusive<u64> = 1..=1 << 16;
 pub(super) const HEAD_DIM: RangeInclusive<u64> = 2..=4096;
 pub(super) const VOCABULARY: RangeInclusive<u64> = 1..=1 << 24;
 pub(super) const CONTEXT: RangeInclusive<u64> = 1..=1 << 30;

@@ -1,11 +1,12 @@
-//! Dense transformers: llama (Llama 2/3, SmolLM2, Mistral), qwen2, qwen3.
+//! Transformers: llama (Llama 2/3, SmolLM2, Mistral), qwen2, qwen3, and qwen3_moe with experts.
 //!
 //! Block: `h = x + o(attention(norm(x)))`, `x = h + down(silu(gate(norm(h))) · up(norm(h)))`.
-//! They differ in config only: biases of q, k, v (qwen2), norm of q and k heads (qwen3).
+//! They differ in config only: biases of q, k, v (qwen2), norm of q and k heads (qwen3), experts (qwen3_moe).
 
 use crate::Result;
 use crate::array::Array;
 use crate::ir::{Attention, Input, Number, Rotary, Shape};
+use super::mlp::Mlp;
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
 use crate::model::rope::rope;
@@ -21,9 +22,7 @@ struct Block {
     q_norm: Option<Array>,
     k_norm: Option<Array>,
     mlp_norm: Array,
-    gate: Linear,
-    up: Linear,
-    down: Linear,
+    mlp: Mlp,
 }
 
 /// What turns queries and keys.
@@ -81,8 +80,7 @@ pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
         let attended = q.attend(&k, &v, layer, shape)?;
         x = x.plus(&block.o.of(&attended)?)?;
         let h = x.rms_norm(Some(&block.mlp_norm), eps)?;
-        let m = block.gate.of(&h)?.silu()?.times(&block.up.of(&h)?)?;
-        x = x.plus(&block.down.of(&m)?)?;
+        x = x.plus(&block.mlp.of(&h)?)?;
     }
     head.of(&x.rms_norm(Some(&final_norm), eps)?)
 }
@@ -113,7 +111,7 @@ impl Block {
     fn bind(source: &Source, c: &Config, layer: usize, bound: &mut Bound) -> Result<Block> {
         let path = |name: &str| format!("model.layers.{layer}.{name}");
         let (q_width, kv_width) = (c.heads * c.head_dim, c.kv_heads * c.head_dim);
-        let (hidden, mlp) = (c.hidden_size, c.intermediate_size);
+        let hidden = c.hidden_size;
         let mut head_norm = |name: &str| {
             let norm = c
                 .qk_norm
@@ -137,9 +135,7 @@ impl Block {
             q_norm,
             k_norm,
             mlp_norm,
-            gate: linear("mlp.gate_proj", mlp, hidden)?,
-            up: linear("mlp.up_proj", mlp, hidden)?,
-            down: linear("mlp.down_proj", hidden, mlp)?,
+            mlp: Mlp::bind(source, c, &path("mlp"), bound)?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Model families: the forward pass of each as array operations.
 
 mod dense;
+mod mlp;
 
 use super::bind::Bound;
 use super::weights::Source;

@@ -1,0 +1,102 @@
+//! What follows attention in a block: `down(silu(gate(x)) · up(x))`, or a mixture of experts of that form.
+
+use crate::array::Array;
+use crate::ir::{MatrixId, Route};
+use crate::model::Config;
+use crate::model::bind::{Bound, Linear};
+use crate::model::config::Experts;
+use crate::model::weights::Source;
+use crate::{Error, Result};
+
+/// Rows of a matrix that are packed together: an expert's must be whole tiles.
+const TILE_ROWS: usize = 16;
+
+/// One block's.
+pub enum Mlp {
+    /// One for all tokens.
+    Dense {
+        gate: Linear,
+        up: Linear,
+        down: Linear,
+    },
+    /// Each token's own, chosen by `router`.
+    Experts {
+        router: Linear,
+        gate: MatrixId,
+        up: MatrixId,
+        down: MatrixId,
+        experts: Experts,
+        hidden: usize,
+    },
+}
+
+impl Mlp {
+    /// Binds the MLP of a block at `path`.
+    ///
+    /// # Errors
+    /// `InvalidFile` for missing or other tensors; `Unsupported` for experts of odd widths.
+    pub fn bind(source: &Source, c: &Config, path: &str, bound: &mut Bound) -> Result<Mlp> {
+        let hidden = c.hidden_size;
+        let Some(experts) = c.experts else {
+            let mlp = c.intermediate_size;
+            let mut linear = |name: &str, out, width| {
+                bound.linear(source, &format!("{path}.{name}"), out, width)
+            };
+            return Ok(Mlp::Dense {
+                gate: linear("gate_proj", mlp, hidden)?,
+                up: linear("up_proj", mlp, hidden)?,
+                down: linear("down_proj", hidden, mlp)?,
+            });
+        };
+        let Experts { count, width, .. } = experts;
+        if !width.is_multiple_of(TILE_ROWS) || !hidden.is_multiple_of(TILE_ROWS) {
+            return Err(Error::Unsupported(format!(
+                "{}: experts of width {width} in a model of width {hidden}: both must be multiples of {TILE_ROWS}",
+                source.path().display()
+            )));
+        }
+        let router = bound.linear(source, &format!("{path}.gate"), count, hidden)?;
+        let mut stack = |name: &str, out, cols| {
+            let path = format!("{path}.switch_mlp.{name}");
+            Ok::<_, Error>(bound.matrix(source.stack(&path, count, out, cols)?))
+        };
+        Ok(Mlp::Experts {
+            router,
+            gate: stack("gate_proj", width, hidden)?,
+            up: stack("up_proj", width, hidden)?,
+            down: stack("down_proj", hidden, width)?,
+            experts,
+            hidden,
+        })
+    }
+
+    /// The MLP of `x` `[rows, hidden]`.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn of(&self, x: &Array) -> Result<Array> {
+        match self {
+            Mlp::Dense { gate, up, down } => {
+                down.of(&gate.of(x)?.silu()?.times(&up.of(x)?)?)
+            }
+            Mlp::Experts {
+                router,
+                gate,
+                up,
+                down,
+                experts,
+                hidden,
+            } => {
+                let Experts {
+                    count,
+                    chosen,
+                    width,
+                    normalize,
+                } = *experts;
+                let (index, weight) = router.of(x)?.route(Route { chosen, normalize })?;
+                let y = x.experts_swiglu(&index, [*gate, *up], count, width)?;
+                y.experts_sum(&index, &weight, *down, count, *hidden)
+            }
+        }
+    }
+}
