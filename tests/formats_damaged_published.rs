@@ -175,7 +175,7 @@ fn undamaged_folders_open() {
 
 #[test]
 fn every_byte_may_be_wrong() {
-    for kind in KINDS {
+    for kind in ["nvfp4", "gptq", "awq", "int4", "fp8"] {
         let tiny = tiny(kind);
         let file = tiny.file("model.safetensors");
         let bytes = std::fs::read(&file).unwrap();
@@ -255,7 +255,7 @@ fn settings_that_are_not_supported_are_named() {
             "checkpoint_format",
         ),
         ("awq", json!({"version": "gemv"}), "version"),
-        ("awq", json!({"quant_method": "gptq"}), "q_proj.qweight"),
+        ("awq", json!({"quant_method": "gptq"}), ".qweight"),
         ("awq", json!({"quant_method": "fp8"}), "fp8"),
         ("int4", json!({"config_groups": {}}), "config_groups"),
         (

@@ -225,9 +225,13 @@ fn transposed(
     let unit = 16.0 / 12f64.sqrt();
     let scales = (0..groups * rows).map(|_| prng.uniform(0.6, 1.4) * std / unit);
     let scales = dense(ScalarType::F16, scales.collect::<Vec<_>>().into_iter());
-    // Zero points 6 to 9 (of GPTQ's first version less one).
-    let zeros =
-        (0..groups * rows / 2).map(|_| (6 + prng.below(4) + 16 * (6 + prng.below(4))) as u8);
+    // Zero points 6 to 9, as they are stored.
+    let least = match format {
+        Format::Gptq { plus, .. } => 6 - u64::from(plus),
+        _ => 6,
+    };
+    let zeros = (0..groups * rows / 2)
+        .map(|_| (least + prng.below(4) + 16 * (least + prng.below(4))) as u8);
     let zeros = zeros.collect();
     let mut parts = vec![
         ("scales", Dtype::F16, vec![groups, rows], scales),

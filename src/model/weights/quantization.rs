@@ -174,7 +174,10 @@ impl Quantization {
             Some(value) => value
                 .as_u64()
                 .filter(|number| allowed.contains(number))
-                .ok_or_else(|| self.bad(&key(name), value, &format!("one of {allowed:?}"))),
+                .ok_or_else(|| {
+                    let needed = format!("one of {allowed:?} (mode {})", mode.name());
+                    self.bad(&key(name), value, &needed)
+                }),
         };
         let (bits, all_bits, group, all_groups) = mode.numbers();
         Ok(Settings {
