@@ -35,9 +35,11 @@ struct ModelReference {
     logprobs: Vec<f32>,
 }
 
-fn references() -> References {
-    let text = std::fs::read_to_string(golden("random.json")).expect("random.json");
-    serde_json::from_str(&text).expect("random.json in the expected form")
+/// The references of a collection of models, `random` or `later`.
+fn references(collection: &str) -> References {
+    let name = format!("{collection}.json");
+    let text = std::fs::read_to_string(golden(&name)).expect(&name);
+    serde_json::from_str(&text).expect(&name)
 }
 
 /// CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) continued over `bytes`.
@@ -152,7 +154,7 @@ fn floats(name: &str) -> Vec<f32> {
 /// Quantized KV caches against float64 attention over keys and values that numpy quantized.
 #[test]
 fn random_models_over_quantized_caches() {
-    let references = references();
+    let references = references("random");
     let expected = floats("random_kv.bin");
     let specs = random_model::all();
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -184,9 +186,17 @@ fn random_models_over_quantized_caches() {
 
 #[test]
 fn every_random_model() {
-    let references = references();
-    let expected = floats("random.bin");
-    let specs = random_model::all();
+    check_all("random", random_model::all());
+}
+
+#[test]
+fn every_later_format() {
+    check_all("later", random_model::later_formats());
+}
+
+fn check_all(collection: &str, specs: Vec<random_model::Spec>) {
+    let references = references(collection);
+    let expected = floats(&format!("{collection}.bin"));
     let mut names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
     names.sort_unstable();
     let known: Vec<&str> = references.models.keys().map(String::as_str).collect();
@@ -214,7 +224,7 @@ fn every_random_model() {
             Err(problem) => failures.push(format!("{name}: {problem}")),
         }
     }
-    assert!(rest.is_empty(), "random.bin is too long");
+    assert!(rest.is_empty(), "{collection}.bin is too long");
     assert!(
         failures.is_empty(),
         "{} of {} models:\n{}",

@@ -202,6 +202,11 @@ fn damaged_tensors_are_named() {
         (&[33], 2, "multiple of 32"),
         (&[128], 14, "multiple of 256"),
         (&[256, 2], 14, "does not lie inside"),
+        (&[128], 16, "multiple of 256"),
+        (&[48], 39, "multiple of 32"),
+        (&[32], 40, "multiple of 64"),
+        (&[256, 2], 19, "does not lie inside"),
+        (&[256, 1 << 50], 29, "does not lie inside"),
     ] {
         let error = with(dims, kind).unwrap_err();
         assert!(
@@ -220,12 +225,7 @@ fn damaged_tensors_are_named() {
 
 #[test]
 fn unread_types_are_named_when_bound() {
-    for (kind, name) in [
-        (23, "IQ4_XS"),
-        (39, "MXFP4"),
-        (24, "I8"),
-        (200, "number 200"),
-    ] {
+    for (kind, name) in [(15, "Q8_K"), (41, "Q1_0"), (24, "I8"), (200, "number 200")] {
         let mut writer = metadata(3);
         writer.tensor("blk.0.attn_q.weight", &[256, 32], kind, vec![0; 4]);
         let embedding = vec![0; 4 * 18];

@@ -2,7 +2,9 @@
 //! the plain form bit for bit, the group form within rounding, and bit for bit where the group form
 //! keeps the format's own order of operations.
 
-use mlxrocm::formats::{Format, MappedFile, RowGroups, ScalarType, ScaleForm, Weight};
+use mlxrocm::formats::{
+    Format, GroupForm, MappedFile, RowGroups, ScalarType, ScaleForm, Values, Weight,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +14,12 @@ fn folder() -> PathBuf {
 }
 
 fn format(case: &Value) -> Format {
+    let number = |key: &str| case[key].as_u64().unwrap();
+    let scale = || match case["scale"].as_str().unwrap() {
+        "F16" => ScalarType::F16,
+        "BF16" => ScalarType::BF16,
+        _ => ScalarType::F32,
+    };
     match case["format"].as_str().unwrap() {
         "Q4_0" => Format::Q4_0,
         "Q4_1" => Format::Q4_1,
@@ -23,15 +31,46 @@ fn format(case: &Value) -> Format {
         "Q4_K" => Format::Q4K,
         "Q5_K" => Format::Q5K,
         "Q6_K" => Format::Q6K,
-        _ => Format::Affine {
-            bits: case["bits"].as_u64().unwrap() as u8,
-            group: case["group"].as_u64().unwrap() as u16,
-            scale: match case["scale"].as_str().unwrap() {
-                "F16" => ScalarType::F16,
-                "BF16" => ScalarType::BF16,
-                _ => ScalarType::F32,
-            },
+        "Q8_1" => Format::Q8_1,
+        "IQ1_S" => Format::Iq1S,
+        "IQ1_M" => Format::Iq1M,
+        "IQ2_XXS" => Format::Iq2Xxs,
+        "IQ2_XS" => Format::Iq2Xs,
+        "IQ2_S" => Format::Iq2S,
+        "IQ3_XXS" => Format::Iq3Xxs,
+        "IQ3_S" => Format::Iq3S,
+        "IQ4_NL" => Format::Iq4Nl,
+        "IQ4_XS" => Format::Iq4Xs,
+        "TQ1_0" => Format::Tq1_0,
+        "TQ2_0" => Format::Tq2_0,
+        "MXFP4" => Format::GgufMxfp4,
+        "NVFP4" => Format::GgufNvfp4,
+        "mxfp4" => Format::Mxfp4,
+        "mxfp8" => Format::Mxfp8,
+        "nvfp4" => Format::Nvfp4,
+        name @ ("gptq" | "gptq_v2") => Format::Gptq {
+            group: number("group") as u16,
+            plus: u8::from(name == "gptq"),
         },
+        "awq" => Format::Awq {
+            group: number("group") as u16,
+        },
+        "centered" => Format::Centered {
+            bits: number("bits") as u8,
+            group: number("group") as u16,
+            scale: scale(),
+        },
+        "fp8" => Format::Float8 {
+            rows: case["block"][0].as_u64().unwrap() as u32,
+            cols: case["block"][1].as_u64().unwrap() as u32,
+            scale: scale(),
+        },
+        "affine" => Format::Affine {
+            bits: number("bits") as u8,
+            group: number("group") as u16,
+            scale: scale(),
+        },
+        other => panic!("{other}"),
     }
 }
 
@@ -70,7 +109,7 @@ fn cases() -> Vec<Value> {
 #[test]
 fn plain_form_is_bit_exact() {
     let cases = cases();
-    assert_eq!(cases.len(), 10 + 54);
+    assert_eq!(cases.len(), 10 + 54 + 14 + 3 + 8);
     for case in &cases {
         let (weight, expected) = load(case);
         let mut row_values = vec![f32::NAN; weight.cols];
@@ -91,22 +130,21 @@ fn plain_form_is_bit_exact() {
 
 #[test]
 fn group_form_gives_the_same_numbers() {
-    // Seen by format: codes, subnormal scale, negative scale.
+    // Seen by format: codes (or not possible), subnormal scale, negative scale.
     let mut seen: BTreeMap<String, (Vec<bool>, bool, bool)> = BTreeMap::new();
     for case in &cases() {
         let (weight, expected) = load(case);
         let form = weight.format.group_form().unwrap();
         let key = case["file"].as_str().unwrap().to_string();
-        let seen = seen
-            .entry(key)
-            .or_insert((vec![false; 1 << form.bits], false, false));
+        let seen = seen.entry(key).or_insert((possible(&form), false, false));
         let mut groups = RowGroups::default();
         for (row, expected) in expected.chunks_exact(weight.cols).enumerate() {
             weight.read_groups(row, &mut groups).unwrap();
-            let count = weight.cols / form.group;
+            let count = weight.cols.div_ceil(form.group);
             let (scales, biases, subs, mins) = match form.scale {
                 ScaleForm::Stored(_) => (count, count, 0, 0),
-                ScaleForm::Zero(..) => (count, 0, 0, 0),
+                ScaleForm::Zero(..) | ScaleForm::Points(_) => (count, 0, 0, 0),
+                ScaleForm::Power | ScaleForm::Float8 => (count, 0, 0, 0),
                 ScaleForm::SuperZero(_) => (weight.cols / 256, 0, count, 0),
                 ScaleForm::SuperMin => (weight.cols / 256, weight.cols / 256, count, count),
             };
@@ -116,6 +154,19 @@ fn group_form_gives_the_same_numbers() {
                 (groups.sub_scales.len(), groups.sub_mins.len()),
                 (subs, mins)
             );
+            let points = match form.scale {
+                ScaleForm::Points(_) | ScaleForm::Power | ScaleForm::Float8 => count,
+                _ => 0,
+            };
+            assert_eq!(groups.points.len(), points);
+            if let Values::Grid(grid) = form.values {
+                assert_eq!(groups.indices.len(), weight.cols / grid.columns());
+                assert_eq!(groups.signs.len(), weight.cols / 8);
+            }
+            // Exponents and 8-bit floats have none of their own.
+            let special = matches!(form.scale, ScaleForm::Power | ScaleForm::Float8);
+            seen.1 |= special;
+            seen.2 |= special;
             for scale in &groups.scales {
                 seen.1 |= *scale != 0.0 && scale.abs() < 6.2e-5;
                 seen.2 |= *scale < 0.0;
@@ -125,17 +176,20 @@ fn group_form_gives_the_same_numbers() {
                 seen.0[usize::from(code)] = true;
                 let (group, block) = (k / form.group, k / 256);
                 let (scale, bias) = groups.scale_bias(form, group).unwrap();
-                let product = scale * f32::from(code);
+                let value = form.values.value(code);
+                let product = scale * value;
                 let bound = product.abs().max(bias.abs()) * f32::EPSILON;
                 assert!(
                     (product + bias - expected).abs() <= bound,
                     "{}",
                     weight.format
                 );
-                let q = |zero: u8| f32::from(i16::from(code) - i16::from(zero));
+                let q = |zero: u8| value - f32::from(zero);
                 let exact = match form.scale {
                     ScaleForm::Stored(_) | ScaleForm::SuperMin => product + bias,
                     ScaleForm::Zero(_, zero) => groups.scales[group] * q(zero),
+                    ScaleForm::Points(_) => groups.scales[group] * q(groups.points[group]),
+                    ScaleForm::Power | ScaleForm::Float8 => product,
                     ScaleForm::SuperZero(zero) => {
                         groups.scales[block] * f32::from(groups.sub_scales[group]) * q(zero)
                     }
@@ -151,6 +205,94 @@ fn group_form_gives_the_same_numbers() {
             subnormal && negative,
             "{name}: no subnormal or negative scale"
         );
+    }
+}
+
+/// Codes that cannot be, as if they were seen.
+fn possible(form: &GroupForm) -> Vec<bool> {
+    let mut seen = vec![form.values != Values::Code; 1 << form.bits];
+    match form.values {
+        // TQ1_0 has three, TQ2_0 four.
+        Values::Code if form.group == 256 => seen[3] = true,
+        Values::Code => {}
+        Values::Table(_) => seen.fill(false),
+        Values::E4M3 => {
+            seen.fill(false);
+            (seen[0x7f], seen[0xff]) = (true, true);
+        }
+        Values::Grid(grid) => {
+            let columns = grid.columns();
+            for word in grid.words() {
+                for at in 0..columns {
+                    let code = word >> (4 * (at / 2) + 16 * (at % 2)) & 15;
+                    seen[code as usize] = false;
+                    seen[code as usize | 8] = false;
+                }
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn stacks_are_taken_apart() {
+    for case in &cases() {
+        let (weight, expected) = load(case);
+        let halves = weight.clone().stacked(2);
+        assert!(weight.clone().stacked(0).is_err() && weight.clone().stacked(3).is_err());
+        let apart = weight.format.rows_apart();
+        assert_eq!(
+            halves.is_ok(),
+            apart && weight.rows % 2 == 0,
+            "{}",
+            weight.format
+        );
+        let Ok(halves) = halves else { continue };
+        assert!(halves.matrix(2).is_err());
+        let last = halves.matrix(1).unwrap();
+        assert_eq!(
+            (last.stack, last.rows, last.cols),
+            (1, weight.rows / 2, weight.cols)
+        );
+        let mut values = vec![f32::NAN; last.cols];
+        last.dequantize_row(last.rows - 1, &mut values).unwrap();
+        assert_eq!(values, expected[expected.len() - last.cols..]);
+    }
+}
+
+/// What is not a finite number cannot be said in the group form, and is an error there.
+#[test]
+fn floats_that_are_no_numbers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let cases: [(Format, usize, &[u8]); 6] = [
+        (Format::GgufMxfp4, 32, &[255; 17]),
+        (Format::Mxfp4, 32, &[255; 17]),
+        (Format::Mxfp8, 32, &[0x7f; 33]),
+        (Format::Mxfp8, 32, &[0xff; 33]),
+        (Format::Nvfp4, 16, &[0x7f; 9]),
+        (
+            Format::Float8 {
+                rows: 1,
+                cols: 32,
+                scale: ScalarType::F16,
+            },
+            8,
+            &[0x7f; 10],
+        ),
+    ];
+    for (format, cols, bytes) in cases {
+        std::fs::write(&path, bytes).unwrap();
+        let file = MappedFile::open(&path).unwrap();
+        let data = format.row_bytes(cols).unwrap();
+        let scales = (data < bytes.len()).then(|| file.slice(data..bytes.len()).unwrap());
+        let data = file.slice(0..data).unwrap();
+        let weight = Weight::new("w", format, 1, cols, data, scales, None).unwrap();
+        let error = weight
+            .read_groups(0, &mut RowGroups::default())
+            .unwrap_err();
+        assert!(error.to_string().contains("finite"), "{format}: {error}");
+        assert!(weight.dequantize_row(0, &mut vec![0.0; cols]).is_ok());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes the collection of small random models and checks that each opens, binds and reads right.
 //!
-//! With `MLXROCM_WRITE_RANDOM_MODELS=<folder>` the files stay in that folder for other programs.
+//! With `MLXROCM_WRITE_RANDOM_MODELS=<folder>` (and `MLXROCM_WRITE_LATER_FORMATS=<folder>` for the formats that
+//! came later) the files stay in that folder for other programs.
 
 #[path = "support/random_model.rs"]
 mod random_model;
@@ -32,7 +33,7 @@ fn check_matrix(weight: &Weight) -> (f64, f64) {
             let (scale, bias) = groups.scale_bias(form, k / form.group).unwrap();
             let code = groups.codes[k];
             assert!(u32::from(code) < 1 << form.bits);
-            let product = scale * f32::from(code);
+            let product = scale * form.values.value(code);
             let bound = product.abs().max(bias.abs()) * f32::EPSILON;
             assert!(
                 (product + bias - value).abs() <= bound,
@@ -136,6 +137,19 @@ fn check(spec: &Spec, path: &Path) {
     if let Storage::Gguf(_, format) = spec.storage {
         assert!(matrices.iter().all(|m| m.format == format));
     }
+    if let Storage::Folder(format) = spec.storage {
+        let name = format.to_string();
+        let tables = if name.starts_with("mx") || name.starts_with("nv") {
+            0
+        } else {
+            2
+        };
+        assert!(
+            matrices[tables..]
+                .iter()
+                .all(|m| m.format.to_string() == name)
+        );
+    }
     if spec.storage == Storage::Mixed {
         let bits = |m: &Weight| m.format.group_form().map(|form| (form.bits, form.group));
         assert_eq!(bits(&matrices[0]), Some((8, 32)));
@@ -148,10 +162,10 @@ fn check(spec: &Spec, path: &Path) {
     }
 }
 
-#[test]
-fn write() {
-    let kept = std::env::var_os("MLXROCM_WRITE_RANDOM_MODELS");
-    for spec in random_model::all() {
+/// Writes and checks models, in the folder that `variable` names or in one that is deleted.
+fn write_and_check(specs: Vec<Spec>, variable: &str) {
+    let kept = std::env::var_os(variable);
+    for spec in specs {
         match &kept {
             Some(folder) => {
                 std::fs::create_dir_all(folder).unwrap();
@@ -163,6 +177,17 @@ fn write() {
             }
         }
     }
+}
+
+#[test]
+fn write() {
+    write_and_check(random_model::all(), "MLXROCM_WRITE_RANDOM_MODELS");
+}
+
+#[test]
+fn write_later_formats() {
+    let specs = random_model::later_formats();
+    write_and_check(specs, "MLXROCM_WRITE_LATER_FORMATS");
 }
 
 const TEXT: &str = "<|im_start|>the rain\n\n in 1920 — ünï 🎈<|im_end|>";

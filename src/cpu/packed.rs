@@ -9,12 +9,17 @@
 //! `j / (16/b)`, its even column in the low, its odd column in the high 16 bits: ready for a
 //! multiply of 16-bit pairs. Bits 2, 4 and 8 have one plane; 3 = 2+1, 5 = 4+1, 6 = 4+2.
 //!
+//! Codes that come from a grid stay indices: a block holds, 16 bytes (one a row) each, the low bytes of
+//! its entries' indices in the order of the columns; for each eight columns the signs, even columns in
+//! the low, odd ones in the high nibble (not of a grid whose entries have one sign); then the indices'
+//! high bits and, above them, such a sign: the first entry's lowest, in as many bytes a row as it takes.
+//!
 //! A tile is `[scale section, padded to 64][block 0][block 1]…`; the scale section holds, for each
 //! group (or 256-column super-group), 16 values of each kind, one a row. Rows past the matrix and
 //! columns past its width have scale 0 and code 0.
 
 use super::threads::ThreadPool;
-use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Weight};
+use crate::formats::{Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
 use crate::{Error, Result};
 use half::{bf16, f16};
 use std::sync::Arc;
@@ -130,7 +135,7 @@ impl Layout {
     fn new(rows: usize, cols: usize, form: GroupForm) -> Layout {
         let blocks = cols.div_ceil(BLOCK);
         let scale_bytes = scales_len(cols, form).next_multiple_of(64);
-        let tile_bytes = scale_bytes + blocks * block_bytes(form.bits);
+        let tile_bytes = scale_bytes + blocks * block_bytes(form);
         Layout {
             tiles: rows.div_ceil(TILE_ROWS),
             blocks,
@@ -147,14 +152,50 @@ pub fn scales_len(cols: usize, form: GroupForm) -> usize {
     match form.scale {
         ScaleForm::Stored(ty) => groups * 2 * TILE_ROWS * scalar_bytes(ty),
         ScaleForm::Zero(ty, _) => groups * TILE_ROWS * scalar_bytes(ty),
+        ScaleForm::Points(ty) => groups * TILE_ROWS * (scalar_bytes(ty) + 1),
+        ScaleForm::Power | ScaleForm::Float8 => groups * TILE_ROWS,
         ScaleForm::SuperZero(_) => supers * TILE_ROWS * 2 + groups * TILE_ROWS,
         ScaleForm::SuperMin => 2 * (supers * TILE_ROWS * 2 + groups * TILE_ROWS),
     }
 }
 
 /// Bytes of a block of 16 × 32 codes.
-pub fn block_bytes(bits: u8) -> usize {
-    TILE_ROWS * BLOCK / 8 * bits as usize
+pub fn block_bytes(form: GroupForm) -> usize {
+    match form.values {
+        Values::Grid(grid) => GridBlock::new(grid).bytes(),
+        _ => TILE_ROWS * BLOCK / 8 * usize::from(form.bits),
+    }
+}
+
+/// How a block of a grid's codes is laid out.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct GridBlock {
+    /// Entries of a row.
+    pub entries: usize,
+    /// Bytes of signs of a row.
+    pub signs: usize,
+    /// High bits of an entry, the sign of all its columns included.
+    pub high: usize,
+}
+
+impl GridBlock {
+    pub const fn new(grid: Grid) -> GridBlock {
+        let one_sign = grid.one_sign();
+        GridBlock {
+            entries: BLOCK / grid.columns(),
+            signs: if one_sign { 0 } else { BLOCK / 8 },
+            high: grid.index_bits() - 8 + one_sign as usize,
+        }
+    }
+
+    /// Bytes of high bits of a row.
+    pub const fn high_bytes(self) -> usize {
+        (self.entries * self.high).div_ceil(8)
+    }
+
+    pub const fn bytes(self) -> usize {
+        (self.entries + self.signs + self.high_bytes()) * TILE_ROWS
+    }
 }
 
 fn scalar_bytes(ty: ScalarType) -> usize {
@@ -294,12 +335,14 @@ fn put_row(
     codes: &mut [u8],
 ) {
     put_scales(form, row, lane, scales);
+    let blocks = codes.chunks_exact_mut(block_bytes(form));
+    if let Values::Grid(grid) = form.values {
+        put_grid(grid, row, lane, blocks);
+        return;
+    }
     row.codes.resize(layout.blocks * BLOCK, 0);
-    let (blocks, _) = row.codes.as_chunks::<BLOCK>();
-    for (row, block) in blocks
-        .iter()
-        .zip(codes.chunks_exact_mut(block_bytes(form.bits)))
-    {
+    let (rows, _) = row.codes.as_chunks::<BLOCK>();
+    for (row, block) in rows.iter().zip(blocks) {
         match form.bits {
             2 => put_plane::<2>(row, 0, lane, block),
             3 => {
@@ -317,6 +360,42 @@ fn put_row(
             }
             _ => put_plane::<8>(row, 0, lane, block),
         }
+    }
+}
+
+/// Writes a row of a grid's indices and signs into its lane of the blocks.
+fn put_grid<'a>(
+    grid: Grid,
+    row: &RowGroups,
+    lane: usize,
+    blocks: impl Iterator<Item = &'a mut [u8]>,
+) {
+    let layout = GridBlock::new(grid);
+    let rows = row
+        .indices
+        .chunks(layout.entries)
+        .zip(row.signs.chunks(BLOCK / 8));
+    for (block, (indices, signs)) in blocks.zip(rows) {
+        let mut high = 0u32;
+        for (e, &index) in indices.iter().enumerate() {
+            block[e * TILE_ROWS + lane] = index as u8;
+            let mut bits = u32::from(index >> 8);
+            if grid.one_sign() {
+                // An entry is eight columns, as are the signs.
+                bits |= u32::from(signs[e] & 1) << (layout.high - 1);
+            }
+            high |= bits << (e * layout.high);
+        }
+        if layout.signs > 0 {
+            for (o, &signs) in signs.iter().enumerate() {
+                let nibble =
+                    |from: u8| (0..4).fold(0, |all, i| all | (signs >> (2 * i + from) & 1) << i);
+                block[(layout.entries + o) * TILE_ROWS + lane] = nibble(0) | nibble(1) << 4;
+            }
+        }
+        let bytes = layout.high_bytes();
+        let at = (layout.entries + layout.signs) * TILE_ROWS + lane * bytes;
+        block[at..at + bytes].copy_from_slice(&high.to_le_bytes()[..bytes]);
     }
 }
 
@@ -383,6 +462,19 @@ fn put_scales(form: GroupForm, row: &RowGroups, lane: usize, out: &mut [u8]) {
         ScaleForm::Zero(ty, _) => {
             for (g, &scale) in row.scales.iter().enumerate() {
                 put_scalar(ty, scale, g * N + lane, out);
+            }
+        }
+        ScaleForm::Points(ty) => {
+            let size = scalar_bytes(ty);
+            for (g, (&scale, &zero)) in row.scales.iter().zip(&row.points).enumerate() {
+                let unit = &mut out[g * N * (size + 1)..];
+                put_scalar(ty, scale, lane, unit);
+                unit[N * size + lane] = zero;
+            }
+        }
+        ScaleForm::Power | ScaleForm::Float8 => {
+            for (g, &byte) in row.points.iter().enumerate() {
+                out[g * N + lane] = byte;
             }
         }
         ScaleForm::SuperZero(_) => {

@@ -59,6 +59,24 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// A range of these bytes; `None` when it does not lie inside.
+    pub fn part(&self, range: Range<usize>) -> Option<Bytes> {
+        let start = self.range.start.checked_add(range.start)?;
+        let end = self.range.start.checked_add(range.end)?;
+        if range.start > range.end || end > self.range.end {
+            return None;
+        }
+        Some(Bytes {
+            file: self.file.clone(),
+            range: start..end,
+        })
+    }
+
     /// Gives the pages back to the system: they are read again from the file when touched.
     pub fn release(&self) {
         // Only whole pages inside the range, so that neighbours keep theirs.

@@ -13,6 +13,8 @@ mod weight;
 
 pub(crate) use brief::{bad_name, brief, one_line};
 pub use mapped::{Bytes, MappedFile};
-pub use quantization::{Format, GroupForm, RowGroups, ScalarType, ScaleForm};
+pub use quantization::{
+    Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts,
+};
 pub(crate) use regular::read_text;
 pub use weight::Weight;

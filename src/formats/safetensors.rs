@@ -22,6 +22,12 @@ pub enum Dtype {
     Float(ScalarType),
     /// U32: packed codes of quantized weights.
     U32,
+    /// I32: the same, of other tools.
+    I32,
+    /// U8: codes or scales of quantized weights.
+    U8,
+    /// F8_E4M3: 8-bit floats.
+    E4M3,
     /// Any other type; not read, kept for messages.
     Other(String),
 }
@@ -33,6 +39,9 @@ impl Dtype {
             "F16" => Dtype::Float(ScalarType::F16),
             "BF16" => Dtype::Float(ScalarType::BF16),
             "U32" => Dtype::U32,
+            "I32" => Dtype::I32,
+            "U8" => Dtype::U8,
+            "F8_E4M3" => Dtype::E4M3,
             other => Dtype::Other(brief(other)),
         }
     }
@@ -41,11 +50,11 @@ impl Dtype {
     fn bytes(&self) -> Option<usize> {
         match self {
             Dtype::Float(scalar) => Some(scalar.bytes()),
-            Dtype::U32 => Some(4),
+            Dtype::U32 | Dtype::I32 => Some(4),
+            Dtype::U8 | Dtype::E4M3 => Some(1),
             Dtype::Other(name) => match name.as_str() {
-                "BOOL" | "U8" | "I8" | "F8_E4M3" | "F8_E5M2" | "F8_E8M0" => Some(1),
+                "BOOL" | "I8" | "F8_E5M2" | "F8_E8M0" => Some(1),
                 "U16" | "I16" => Some(2),
-                "I32" => Some(4),
                 "U64" | "I64" | "F64" | "C64" => Some(8),
                 _ => None,
             },
@@ -60,6 +69,9 @@ impl fmt::Display for Dtype {
             Dtype::Float(ScalarType::F16) => "F16",
             Dtype::Float(ScalarType::BF16) => "BF16",
             Dtype::U32 => "U32",
+            Dtype::I32 => "I32",
+            Dtype::U8 => "U8",
+            Dtype::E4M3 => "F8_E4M3",
             Dtype::Other(name) => name,
         })
     }

@@ -1,5 +1,6 @@
 //! One weight tensor of a file: shape, format and the mapped bytes that hold it.
 
+use super::quantization::{Parts, Taken};
 use super::{Bytes, Format, RowGroups, quantization};
 use crate::{Error, Result};
 
@@ -12,23 +13,25 @@ pub struct Weight {
     pub name: String,
     /// How the numbers are stored.
     pub format: Format,
-    /// Output features (or vocabulary).
+    /// Matrices that lie one after another (experts); 1 of most weights.
+    pub stack: usize,
+    /// Output features (or vocabulary), of all matrices of a stack together.
     pub rows: usize,
     /// Input features; the direction of the groups.
     pub cols: usize,
-    /// Dense values, GGUF blocks, or packed affine codes.
+    /// Dense values, GGUF blocks, or packed codes.
     pub data: Bytes,
-    /// Affine scales `[rows, cols/group]`.
+    /// Scales, of formats that keep them apart: mostly `[rows, cols/group]`.
     pub scales: Option<Bytes>,
-    /// Affine biases `[rows, cols/group]`.
+    /// Affine biases `[rows, cols/group]`, or packed zero points.
     pub biases: Option<Bytes>,
 }
 
 impl Weight {
     /// A weight whose parts have exactly the sizes that `format` and the shape ask for.
     ///
-    /// `scales` and `biases` are given for affine formats and for no other. The error names the
-    /// tensor and the part; the caller adds the file.
+    /// `scales` and `biases` are given where the format keeps them apart, and nowhere else. The error
+    /// names the tensor and the part; the caller adds the file.
     pub fn new(
         name: impl Into<String>,
         format: Format,
@@ -47,52 +50,93 @@ impl Weight {
         }
         let (block, _) = format.block();
         if !format.is_valid() {
-            return bad(&name, format!("{format} is not an affine format"));
+            return bad(&name, format!("{format} is not a format that is read"));
         }
-        let Some(row_bytes) = format.row_bytes(cols) else {
+        if format.row_bytes(cols).is_none() {
             return bad(
                 &name,
                 format!(
                     "rows of {cols} weights do not form whole blocks of {block} weights of {format}"
                 ),
             );
-        };
-        let check = |part: &str, bytes: &Bytes, row_bytes: usize| {
-            let needed = rows.checked_mul(row_bytes);
-            if needed != Some(bytes.len()) {
+        }
+        let needed = quantization::sizes(format, rows, cols);
+        let [data_bytes, scale_bytes, bias_bytes] = match needed {
+            Some(needed) => needed,
+            None => {
                 return bad(
                     &name,
-                    format!(
-                        "{part} of a {format} weight [{rows}, {cols}] must have {rows}·{row_bytes} \
-                     bytes, the file has {}",
-                        bytes.len()
-                    ),
+                    format!("{format} cannot have shape [{rows}, {cols}]"),
                 );
             }
-            Ok(())
         };
-        check("data", &data, row_bytes)?;
-        match (format, &scales, &biases) {
-            (Format::Affine { group, scale, .. }, Some(scales), Some(biases)) => {
-                let row_bytes = cols / usize::from(group) * scale.bytes();
-                check("scales", scales, row_bytes)?;
-                check("biases", biases, row_bytes)?;
+        let check = |part: &str, bytes: Option<&Bytes>, needed: usize| {
+            let len = bytes.map(|bytes| bytes.len());
+            match (len, needed) {
+                (None, 0) => Ok(()),
+                (Some(len), needed) if len == needed && needed > 0 => Ok(()),
+                (Some(_), 0) => bad(&name, format!("{format} has no separate {part}")),
+                (None, _) => bad(&name, format!("{format} needs {part}")),
+                (Some(len), needed) => bad(
+                    &name,
+                    format!(
+                        "{part} of a {format} weight [{rows}, {cols}] must have {needed} bytes, the \
+                         file has {len}"
+                    ),
+                ),
             }
-            (Format::Affine { .. }, _, _) => {
-                return bad(&name, format!("{format} needs scales and biases"));
-            }
-            (_, None, None) => {}
-            _ => return bad(&name, format!("{format} has no separate scales or biases")),
-        }
+        };
+        check("data", Some(&data), data_bytes)?;
+        check("scales", scales.as_ref(), scale_bytes)?;
+        check("biases", biases.as_ref(), bias_bytes)?;
         Ok(Weight {
             name,
             format,
+            stack: 1,
             rows,
             cols,
             data,
             scales,
             biases,
         })
+    }
+
+    /// The same bytes as a stack of matrices, which share the rows evenly. Error where they do not, or
+    /// where the format does not keep rows apart.
+    pub fn stacked(mut self, stack: usize) -> Result<Weight> {
+        let even = stack > 0 && self.rows.is_multiple_of(stack);
+        if stack != 1 && !(even && self.format.rows_apart()) {
+            return Err(Error::InvalidFile(format!(
+                "tensor {}: {} rows of {} weights are no stack of {stack} matrices",
+                self.name, self.rows, self.format
+            )));
+        }
+        self.stack = stack;
+        Ok(self)
+    }
+
+    /// One matrix of a stack, as a weight of its own over the same bytes.
+    pub fn matrix(&self, index: usize) -> Result<Weight> {
+        if index >= self.stack || !self.rows.is_multiple_of(self.stack) {
+            return Err(Error::InvalidArgument(format!(
+                "tensor {}: matrix {index} of {}",
+                self.name, self.stack
+            )));
+        }
+        let part = |bytes: &Bytes| {
+            let len = bytes.len() / self.stack;
+            let part = bytes.part(index * len..(index + 1) * len);
+            part.ok_or_else(|| self.unfit())
+        };
+        Weight::new(
+            self.name.clone(),
+            self.format,
+            self.rows / self.stack,
+            self.cols,
+            part(&self.data)?,
+            self.scales.as_ref().map(part).transpose()?,
+            self.biases.as_ref().map(part).transpose()?,
+        )
     }
 
     /// Dequantizes one row in f32, bit-exact with the format's definition. `out.len() == cols`.
@@ -105,44 +149,61 @@ impl Weight {
                 out.len()
             )));
         }
-        let (data, scales, biases) = self.row(row)?;
-        quantization::dequantize(self.format, data, scales, biases, out);
-        Ok(())
+        let parts = self.parts(row)?;
+        quantization::dequantize(self.format, &parts, row, out).ok_or_else(|| self.unfit())
     }
 
-    /// Takes one row apart into its group form. Error for dense weights.
+    /// Takes one row apart into its group form. Error for dense weights, and for 8-bit floats and scales
+    /// that are no finite numbers, which the group form cannot say.
     pub fn read_groups(&self, row: usize, out: &mut RowGroups) -> Result<()> {
-        let (data, scales, biases) = self.row(row)?;
-        if quantization::read_groups(self.format, data, scales, biases, out) {
-            return Ok(());
+        let parts = self.parts(row)?;
+        match quantization::read_groups(self.format, &parts, row, out) {
+            Some(Taken::Done) => Ok(()),
+            Some(Taken::NoGroups) => Err(Error::InvalidArgument(format!(
+                "tensor {}: {} weights have no groups",
+                self.name, self.format
+            ))),
+            Some(Taken::NotFinite) => Err(Error::InvalidFile(format!(
+                "{}: tensor {}: row {row} holds a weight or scale that is not a finite number",
+                self.data.path().display(),
+                self.name
+            ))),
+            None => Err(self.unfit()),
         }
-        Err(Error::InvalidArgument(format!(
-            "tensor {}: {} weights have no groups",
-            self.name, self.format
-        )))
     }
 
-    /// The bytes of one row: data, scales, biases (empty where the format has none).
-    fn row(&self, row: usize) -> Result<(&[u8], &[u8], &[u8])> {
+    /// The matrix as its format reads it, if `row` is inside.
+    fn parts(&self, row: usize) -> Result<Parts<'_>> {
         if row >= self.rows {
             return Err(Error::InvalidArgument(format!(
                 "tensor {}: row {row} of {}",
                 self.name, self.rows
             )));
         }
+        fn bytes(part: &Option<Bytes>) -> &[u8] {
+            part.as_deref().unwrap_or_default()
+        }
+        let parts = Parts {
+            rows: self.rows,
+            cols: self.cols,
+            data: &self.data,
+            scales: bytes(&self.scales),
+            biases: bytes(&self.biases),
+        };
         // The parts were checked by `new`; fields are public, so they are not trusted blindly.
-        let parts = row_of(&self.data, row, self.rows)
-            .filter(|data| self.format.row_bytes(self.cols) == Some(data.len()))
-            .and_then(|data| {
-                Some((
-                    data,
-                    row_of_part(&self.scales, row, self.rows)?,
-                    row_of_part(&self.biases, row, self.rows)?,
-                ))
-            });
-        parts.ok_or_else(|| {
-            Error::InvalidFile(format!("tensor {}: parts do not fit its shape", self.name))
-        })
+        let sizes = [parts.data.len(), parts.scales.len(), parts.biases.len()];
+        if quantization::sizes(self.format, self.rows, self.cols) != Some(sizes) {
+            return Err(self.unfit());
+        }
+        Ok(parts)
+    }
+
+    fn unfit(&self) -> Error {
+        Error::InvalidFile(format!(
+            "{}: tensor {}: parts do not fit its shape",
+            self.data.path().display(),
+            self.name
+        ))
     }
 
     /// Gives the mapped pages back to the system; they are read from the file again when touched.
@@ -160,19 +221,5 @@ impl Weight {
         self.data.len()
             + self.scales.as_ref().map_or(0, |b| b.len())
             + self.biases.as_ref().map_or(0, |b| b.len())
-    }
-}
-
-/// Row `row` of a part that holds `rows` rows of equal length.
-fn row_of(bytes: &Bytes, row: usize, rows: usize) -> Option<&[u8]> {
-    let len = bytes.len() / rows;
-    bytes.get(row * len..(row + 1) * len)
-}
-
-/// As [`row_of`]; an absent part has empty rows.
-fn row_of_part(part: &Option<Bytes>, row: usize, rows: usize) -> Option<&[u8]> {
-    match part {
-        Some(bytes) => row_of(bytes, row, rows),
-        None => Some(&[]),
     }
 }

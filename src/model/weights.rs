@@ -2,6 +2,8 @@
 
 mod folder;
 mod gguf;
+mod method;
+mod published;
 mod quantization;
 mod unused;
 
@@ -93,6 +95,16 @@ impl Source {
     /// The embedding table at `path`.
     pub fn embedding(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
         self.matrix(path, rows, cols)
+    }
+
+    /// The stack of `count` matrices at `path` (experts), each of exactly `[rows, cols]`.
+    pub fn stack(&self, path: &str, count: usize, rows: usize, cols: usize) -> Result<Weight> {
+        let weight = self.needed(path, "weight")?;
+        let all = count.checked_mul(rows);
+        if (weight.stack, Some(weight.rows), weight.cols) != (count, all, cols) {
+            return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}, {cols}]")));
+        }
+        Ok(weight)
     }
 
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
@@ -211,14 +223,14 @@ impl Source {
 
     fn matrix(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
         let weight = self.needed(path, "weight")?;
-        if (weight.rows, weight.cols) != (rows, cols) {
+        if (weight.stack, weight.rows, weight.cols) != (1, rows, cols) {
             return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
         }
         Ok(weight)
     }
 
     fn vector(&self, weight: &Weight, len: usize) -> Result<Vec<f32>> {
-        if (weight.rows, weight.cols) != (1, len) {
+        if (weight.stack, weight.rows, weight.cols) != (1, 1, len) {
             return Err(self.wrong_shape(weight, &format!("[{len}]")));
         }
         let mut values = vec![0.0; len];
@@ -239,11 +251,15 @@ impl Source {
             Tensors::Gguf(gguf) => gguf.file().path(),
             Tensors::Folder(folder) => folder.file(&weight.name),
         };
+        let stack = match weight.stack {
+            1 => String::new(),
+            stack => format!("{stack}, "),
+        };
         Error::InvalidFile(format!(
-            "{}: tensor {} has shape [{}, {}] where the config asks for {expected}",
+            "{}: tensor {} has shape [{stack}{}, {}] where the config asks for {expected}",
             file.display(),
             weight.name,
-            weight.rows,
+            weight.rows / weight.stack.max(1),
             weight.cols
         ))
     }

@@ -27,7 +27,11 @@ fn open_and_use(path: &Path) -> Result<()> {
         for row in [0, weight.rows / 2, weight.rows - 1] {
             weight.dequantize_row(row, &mut values)?;
             let dense = weight.format.group_form().is_none();
-            assert_eq!(weight.read_groups(row, &mut groups).is_err(), dense);
+            match weight.read_groups(row, &mut groups) {
+                // A damaged type may make 8-bit floats of anything, also of what is no number.
+                Err(error @ Error::InvalidFile(_)) => return Err(error),
+                result => assert_eq!(result.is_err(), dense),
+            }
         }
         Ok(())
     };

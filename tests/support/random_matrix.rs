@@ -1,6 +1,7 @@
 //! Random matrices in every storage: random codes, scales chosen for a standard deviation.
 
 use super::prng::Prng;
+use super::random_formats;
 use half::{bf16, f16};
 use mlxrocm::formats::{Format, ScalarType};
 
@@ -38,7 +39,8 @@ pub fn ggml_type(format: Format) -> u32 {
         Format::Q4K => 12,
         Format::Q5K => 13,
         Format::Q6K => 14,
-        Format::Affine { .. } => panic!("affine weights do not live in GGUF files"),
+        other => random_formats::ggml_type(other)
+            .unwrap_or_else(|| panic!("{other} weights do not live in GGUF files")),
     }
 }
 
@@ -46,6 +48,9 @@ pub fn ggml_type(format: Format) -> u32 {
 pub fn gguf_matrix(prng: &mut Prng, format: Format, rows: usize, cols: usize, std: f64) -> Vec<u8> {
     if let Format::Dense(scalar) = format {
         return dense(scalar, (0..rows * cols).map(|_| std * prng.normal()));
+    }
+    if let Some(data) = random_formats::gguf_matrix(prng, format, rows, cols, std) {
+        return data;
     }
     let (weights, bytes) = match format {
         Format::Q4_0 => (32, 18),

@@ -4,6 +4,7 @@
 
 pub mod gguf_writer;
 pub mod prng;
+pub mod random_formats;
 pub mod random_matrix;
 pub mod tiny_tokenizer;
 
@@ -29,6 +30,8 @@ pub enum Storage {
     Dense(ScalarType),
     /// A model folder with settings of their own for some modules (f16 scales).
     Mixed,
+    /// A model folder in one of MLX's float modes, or as another tool publishes it.
+    Folder(Format),
 }
 
 /// How RoPE is scaled.
@@ -225,6 +228,17 @@ impl Spec {
         }
     }
 
+    /// The format of a matrix of `Storage::Folder`; `None`: dense.
+    fn folder_format(&self, path: &str) -> Option<Format> {
+        let table = path == "model.embed_tokens" || path == "lm_head";
+        match self.storage {
+            Storage::Folder(format) if !table || random_formats::quantizes_tables(format) => {
+                Some(format)
+            }
+            _ => None,
+        }
+    }
+
     /// The type of norms, biases and dense matrices.
     fn scalar(&self) -> ScalarType {
         match self.storage {
@@ -291,6 +305,13 @@ impl Spec {
             tensors.push((format!("{prefix}{name}"), dtype(own), vec![len], data));
         }
         for (path, rows, cols, std) in self.matrices() {
+            if let Some(format) = self.folder_format(&path) {
+                let parts = random_formats::folder_matrix(&mut prng, format, rows, cols, std);
+                for (part, dtype, shape, data) in parts {
+                    tensors.push((format!("{prefix}{path}.{part}"), dtype, shape, data));
+                }
+                continue;
+            }
             let mut add = |part: &str, dtype, cols, data| {
                 tensors.push((
                     format!("{prefix}{path}.{part}"),
@@ -340,6 +361,11 @@ impl Spec {
                 "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128
             }),
         };
+        if let Storage::Folder(format) = self.storage {
+            let (key, value) = random_formats::quantization(format);
+            text[key] = value;
+            return text;
+        }
         let quantization = self.quantization();
         if let Some(quantization) = &quantization {
             text["quantization"] = quantization.clone();
@@ -421,6 +447,59 @@ pub const GGUF_FORMATS: [(&str, Format); 13] = [
     ("q5_k", Format::Q5K),
     ("q6_k", Format::Q6K),
 ];
+
+/// The models of formats that run on the CPU only so far.
+pub fn later_formats() -> Vec<Spec> {
+    let gguf = [
+        ("q8_1", Format::Q8_1),
+        ("iq1_s", Format::Iq1S),
+        ("iq1_m", Format::Iq1M),
+        ("iq2_xxs", Format::Iq2Xxs),
+        ("iq2_xs", Format::Iq2Xs),
+        ("iq2_s", Format::Iq2S),
+        ("iq3_xxs", Format::Iq3Xxs),
+        ("iq3_s", Format::Iq3S),
+        ("iq4_nl", Format::Iq4Nl),
+        ("iq4_xs", Format::Iq4Xs),
+        ("tq1_0", Format::Tq1_0),
+        ("tq2_0", Format::Tq2_0),
+        ("mxfp4", Format::GgufMxfp4),
+        ("nvfp4", Format::GgufNvfp4),
+    ];
+    let float8 = |rows, cols, scale| Format::Float8 { rows, cols, scale };
+    let centered = |bits, group, scale| Format::Centered { bits, group, scale };
+    let folders = [
+        ("mlx-mxfp4", Format::Mxfp4),
+        ("mlx-mxfp8", Format::Mxfp8),
+        ("mlx-nvfp4", Format::Nvfp4),
+        (
+            "gptq",
+            Format::Gptq {
+                group: 128,
+                plus: 1,
+            },
+        ),
+        ("gptq-v2", Format::Gptq { group: 32, plus: 0 }),
+        ("awq", Format::Awq { group: 64 }),
+        ("int4", centered(4, 128, ScalarType::BF16)),
+        ("int8", centered(8, 64, F16)),
+        ("fp8-blocks", float8(128, 128, ScalarType::F32)),
+        ("fp8-rows", float8(1, 256, ScalarType::BF16)),
+    ];
+    let families = ["llama", "qwen2", "qwen3"];
+    let mut specs = Vec::new();
+    for (i, (name, format)) in gguf.into_iter().enumerate() {
+        let family = families[i % 3];
+        let storage = Storage::Gguf(3, format);
+        specs.push(Spec::new(format!("{family}-{name}.gguf"), family, storage));
+    }
+    for (i, (name, format)) in folders.into_iter().enumerate() {
+        let family = families[i % 3];
+        let storage = Storage::Folder(format);
+        specs.push(Spec::new(format!("{family}-{name}"), family, storage));
+    }
+    specs
+}
 
 const SCALARS: [(&str, ScalarType); 3] = [
     ("f16", F16),

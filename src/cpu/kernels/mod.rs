@@ -17,7 +17,7 @@ mod tests;
 
 use super::activations::{FourRowsTarget, Group, RowTarget, SPAN};
 use super::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use crate::step::KvType;
 pub use columns::{COLUMNS, Column};
 pub use kv::KvGroup;
@@ -64,6 +64,7 @@ impl Tile<'_> {
         form: GroupForm {
             bits: 4,
             group: BLOCK,
+            values: Values::Code,
             scale: ScaleForm::Stored(ScalarType::F16),
         },
         section: &[],
@@ -100,9 +101,10 @@ struct TileParts<'a> {
 }
 
 impl TileScratch {
-    /// Room for the scales of a span.
-    fn span_scales(&mut self) -> &mut SpanScales {
-        self.span_scales.get_or_insert_with(Box::default)
+    /// Room for the scales of a span and for a block's codes.
+    fn row_parts(&mut self) -> (&mut SpanScales, &mut Words) {
+        let scales = self.span_scales.get_or_insert_with(Box::default);
+        (scales, &mut self.words)
     }
 
     /// Room for a tile's product with a group.

@@ -7,8 +7,8 @@ use super::{
     kv,
 };
 use crate::cpu::activations::{BlockMeta, Group, LARGEST, RowTarget, SPAN, ends_span};
-use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
-use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::cpu::packed::{BLOCK, GridBlock, TILE_ROWS, block_bytes};
+use crate::formats::{Grid, GroupForm, ScalarType, ScaleForm, Table, Values, e4m3_parts};
 use crate::step::PAGE_TOKENS;
 use half::{bf16, f16};
 
@@ -76,8 +76,20 @@ pub fn entries_a_group(form: GroupForm) -> usize {
     (form.group / BLOCK).max(1)
 }
 
+/// A power of two by its exponent's byte; the smallest is taken for 0.
+pub fn power(byte: u8) -> f32 {
+    f32::from_bits(u32::from(byte) << 23)
+}
+
+/// An E4M3 scale.
+fn float8(byte: u8) -> f32 {
+    let (high, low) = e4m3_parts(byte);
+    (256 * i32::from(high) + i32::from(low)) as f32 * Values::E4M3.unit()
+}
+
 fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
     const N: usize = TILE_ROWS;
+    let unit = form.values.unit();
     let super_groups = 256 / form.group;
     for (g, out) in out.chunks_mut(entries_a_group(form)).enumerate() {
         let entry: ScaleEntry = match form.scale {
@@ -87,6 +99,18 @@ fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
                 let scale: [f32; N] = std::array::from_fn(|r| scalar(ty, section, g * N + r));
                 [scale, scale.map(|s| -s * f32::from(zero))]
             }
+            ScaleForm::Points(ty) => {
+                let size = ty.bytes();
+                let unit = &section[g * N * (size + 1)..];
+                let scale: [f32; N] = std::array::from_fn(|r| scalar(ty, unit, r));
+                let zero = |r: usize| f32::from(unit[N * size + r]);
+                [scale, std::array::from_fn(|r| -scale[r] * zero(r))]
+            }
+            ScaleForm::Power => [std::array::from_fn(|r| power(section[g * N + r])), [0.0; N]],
+            ScaleForm::Float8 => [
+                std::array::from_fn(|r| float8(section[g * N + r])),
+                [0.0; N],
+            ],
             ScaleForm::SuperZero(zero) => {
                 let unit = &section[g / super_groups * (2 * N + super_groups * N)..];
                 let sub = &unit[2 * N + g % super_groups * N..];
@@ -106,7 +130,68 @@ fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
                 ]
             }
         };
-        out.fill(entry);
+        out.fill(entry.map(|values| values.map(|value| value * unit)));
+    }
+}
+
+/// The integers of one block's codes as 16-bit pairs. Of 8-bit floats, which take more bits, `high`: in
+/// units of 256, or what is left.
+fn integers(form: GroupForm, high: bool, block: &[u8], words: &mut Words) {
+    match form.values {
+        Values::Code => unpack(form.bits, block, words),
+        Values::Table(table) => {
+            unpack(form.bits, block, words);
+            look_up(table, words);
+        }
+        Values::Grid(grid) => {
+            unpack_grid(grid, block, words);
+            look_up(grid.table(), words);
+        }
+        Values::E4M3 => {
+            unpack(form.bits, block, words);
+            for word in &mut words.0 {
+                let parts = e4m3_parts(*word as u8);
+                *word = if high { parts.0 } else { parts.1 };
+            }
+        }
+    }
+}
+
+fn look_up(table: Table, words: &mut Words) {
+    let integers = table.integers();
+    for word in &mut words.0 {
+        *word = integers[(*word & 15) as usize].into();
+    }
+}
+
+/// Codes of a grid's indices and signs.
+fn unpack_grid(grid: Grid, block: &[u8], words: &mut Words) {
+    let layout = GridBlock::new(grid);
+    let (columns, entries) = (grid.columns(), grid.words());
+    for lane in 0..TILE_ROWS {
+        let at = (layout.entries + layout.signs) * TILE_ROWS + lane * layout.high_bytes();
+        let high = &block[at..at + layout.high_bytes()];
+        let high = high
+            .iter()
+            .rev()
+            .fold(0u32, |all, b| all << 8 | u32::from(*b));
+        for e in 0..layout.entries {
+            let bits = high >> (e * layout.high) & ((1 << layout.high) - 1);
+            let index_high = bits & ((1 << (grid.index_bits() - 8)) - 1);
+            let index = u32::from(block[e * TILE_ROWS + lane]) | index_high << 8;
+            let word = entries[index as usize];
+            for k in 0..columns {
+                let column = e * columns + k;
+                let sign = if grid.one_sign() {
+                    bits >> (layout.high - 1)
+                } else {
+                    let signs = block[(layout.entries + column / 8) * TILE_ROWS + lane];
+                    u32::from(signs) >> (column % 8 / 2 + 4 * (column % 2)) & 1
+                };
+                let code = word >> (4 * (k / 2) + 16 * (k % 2)) & 15 | sign << 3;
+                words.0[(column / 2 * TILE_ROWS + lane) * 2 + column % 2] = code as i16;
+            }
+        }
     }
 }
 
@@ -149,44 +234,55 @@ fn matmul_tile(
         sums,
     } = scratch.parts(tile, x);
     expand_scales(tile.form, tile.section, scales);
-    let bits = tile.form.bits;
+    let form = tile.form;
     out.fill([0.0; TILE_ROWS]);
     let parts: &[_] = if tile.halves() {
         &[(0, 8), (8, 16)]
     } else {
         &[(0, 16)]
     };
-    for (b, block) in tile.codes.chunks_exact(block_bytes(bits)).enumerate() {
-        unpack(bits, block, words);
+    // Units of the integers of a pass over a block, the sums of x once.
+    let passes: &[_] = if form.values == Values::E4M3 {
+        &[(256.0, 0.0), (1.0, 1.0)]
+    } else {
+        &[(1.0, 1.0)]
+    };
+    for (b, block) in tile.codes.chunks_exact(block_bytes(form)).enumerate() {
         if b % SPAN == 0 {
             sums.fill([0.0; TILE_ROWS]);
         }
-        for (row, (out, sums)) in out.iter_mut().zip(&mut *sums).enumerate() {
-            let panel = row / KERNELS.panel;
-            let panel_rows = KERNELS.panel.min(x.rows - panel * KERNELS.panel);
-            let first = (b * x.rows + panel * KERNELS.panel) * BLOCK + row % KERNELS.panel * 2;
-            let meta = x.meta[b * x.rows + row];
-            for (part, &(from, to)) in parts.iter().enumerate() {
-                let [scale, bias] = &scales[b * parts.len() + part];
-                let sum = match (tile.halves(), part) {
-                    (false, _) => meta.sum,
-                    (true, 0) => meta.sum_low,
-                    (true, _) => meta.sum_high,
-                };
-                for lane in 0..TILE_ROWS {
-                    let mut acc = 0i32;
-                    for j in from..to {
-                        let x = &x.ints[first + j * panel_rows * 2..][..2];
-                        let w = &words.0[(j * 16 + lane) * 2..][..2];
-                        acc +=
-                            i32::from(w[0]) * i32::from(x[0]) + i32::from(w[1]) * i32::from(x[1]);
+        for &(unit, once) in passes {
+            integers(form, unit > 1.0, block, words);
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let panel = row / KERNELS.panel;
+                let panel_rows = KERNELS.panel.min(x.rows - panel * KERNELS.panel);
+                let first = (b * x.rows + panel * KERNELS.panel) * BLOCK + row % KERNELS.panel * 2;
+                let meta = x.meta[b * x.rows + row];
+                for (part, &(from, to)) in parts.iter().enumerate() {
+                    let [scale, bias] = &scales[b * parts.len() + part];
+                    let sum = match (tile.halves(), part) {
+                        (false, _) => meta.sum,
+                        (true, 0) => meta.sum_low,
+                        (true, _) => meta.sum_high,
+                    };
+                    for lane in 0..TILE_ROWS {
+                        let mut acc = 0i32;
+                        for j in from..to {
+                            let x = &x.ints[first + j * panel_rows * 2..][..2];
+                            let w = &words.0[(j * 16 + lane) * 2..][..2];
+                            acc += i32::from(w[0]) * i32::from(x[0])
+                                + i32::from(w[1]) * i32::from(x[1]);
+                        }
+                        sums[lane] += bias[lane] * sum * once + acc as f32 * (scale[lane] * unit);
                     }
-                    sums[lane] += bias[lane] * sum + acc as f32 * scale[lane];
                 }
             }
-            if ends_span(b, x.blocks) {
+        }
+        if ends_span(b, x.blocks) {
+            for (row, (out, sums)) in out.iter_mut().zip(&*sums).enumerate() {
+                let scale = x.meta[b * x.rows + row].scale;
                 for (out, sum) in out.iter_mut().zip(sums) {
-                    *out += *sum * meta.scale;
+                    *out += *sum * scale;
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! An opened GGUF file.
 
+use super::split::Split;
 use super::{Value, header};
 use crate::formats::{MappedFile, Weight};
 use crate::{Error, Result};
@@ -27,8 +28,18 @@ struct Entry {
 }
 
 impl Gguf {
-    /// Maps and validates the file; no tensor data is read.
+    /// Maps and validates the file, of a split model all its files, whichever is named; no tensor data is
+    /// read.
     pub fn open(path: &Path) -> Result<Gguf> {
+        let named = Gguf::open_one(path)?;
+        match Split::of(&named)? {
+            None => Ok(named),
+            Some(split) => split.join(named),
+        }
+    }
+
+    /// One file, whatever it says of others.
+    pub(super) fn open_one(path: &Path) -> Result<Gguf> {
         let file = MappedFile::open(path)?;
         let header = header::read(path, file.bytes())?;
         let mut tensors = Vec::with_capacity(header.tensors.len());
@@ -48,6 +59,8 @@ impl Gguf {
                         None,
                         None,
                     );
+                    let stack = info.dims.iter().skip(2).product();
+                    let weight = weight.and_then(|weight| weight.stacked(stack));
                     tensors.push(weight.map_err(|e| with_path(path, e))?);
                     Ok(tensors.len() - 1)
                 }
@@ -64,7 +77,31 @@ impl Gguf {
         })
     }
 
-    /// The path it was opened by, for messages.
+    /// Adds the tensors of another file of the same model.
+    pub(super) fn add(&mut self, other: Gguf) -> Result<()> {
+        let first = self.tensors.len();
+        self.tensors.extend(other.tensors);
+        for (name, mut entry) in other.entries {
+            if let Ok(place) = &mut entry.place {
+                *place += first;
+            }
+            if self.entries.contains_key(&name) {
+                return Err(Error::InvalidFile(format!(
+                    "{}: tensor {name} is in another file of the split too",
+                    other.file.path().display()
+                )));
+            }
+            self.entries.insert(name, entry);
+        }
+        Ok(())
+    }
+
+    /// Tensors, usable or not.
+    pub(super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The path it was opened by, for messages; of a split model the first file's.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -105,7 +142,7 @@ impl Gguf {
             Some(Ok(index)) => Ok(self.tensors.get(*index)),
             Some(Err(type_name)) => Err(Error::Unsupported(format!(
                 "{}: tensor {name} has type {type_name}; supported are F32, F16, BF16, Q4_0, Q4_1, \
-                 Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K and Q6_K",
+                 Q5_0, Q5_1, Q8_0, Q8_1, all K-, I- and ternary quants, MXFP4 and NVFP4",
                 self.path().display()
             ))),
         }

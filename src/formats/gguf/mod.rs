@@ -3,6 +3,7 @@
 mod file;
 mod header;
 mod reader;
+mod split;
 mod tensor_type;
 mod value;
 

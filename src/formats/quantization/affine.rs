@@ -1,4 +1,5 @@
-//! MLX affine: `w = scale·q + bias` in f32, the product rounded before the sum.
+//! MLX affine: `w = scale·q + bias` in f32, the product rounded before the sum; and compressed-tensors'
+//! integers, `w = scale·(q − 2^(bits − 1))`.
 //!
 //! Each row is one little-endian bit stream, least significant bit first: code `k` occupies bits
 //! `[k·bits, (k+1)·bits)`. Scales and biases lie apart, one pair per group of a row.
@@ -76,7 +77,32 @@ pub(super) fn dequantize(
     }
 }
 
-/// One row in its group form.
+/// One row of integers around 2^(bits − 1): `packed` codes (4 or 8 bits), `scales` of type `scalar`.
+pub(super) fn dequantize_centered(
+    bits: u8,
+    group: usize,
+    scalar: ScalarType,
+    packed: &[u8],
+    scales: &[u8],
+    out: &mut [f32],
+) {
+    let middle = 1 << (bits - 1);
+    let parts = scales
+        .chunks_exact(scalar.bytes())
+        .zip(packed.chunks_exact(group * usize::from(bits) / 8));
+    let mut codes = [0u8; 128];
+    let codes = &mut codes[..group];
+    for (out, (bytes, packed)) in out.chunks_exact_mut(group).zip(parts) {
+        let mut scale = [0f32];
+        dense::dequantize(scalar, bytes, &mut scale);
+        unpack(bits, packed, codes);
+        for (out, code) in out.iter_mut().zip(&*codes) {
+            *out = scale[0] * (i32::from(*code) - middle) as f32;
+        }
+    }
+}
+
+/// One row in its group form; without biases where `biases` is empty.
 pub(super) fn read_groups(
     bits: u8,
     group: usize,
@@ -87,7 +113,8 @@ pub(super) fn read_groups(
     out: &mut RowGroups,
 ) {
     let cols = packed.len() * 8 / usize::from(bits);
-    out.resize(cols, cols / group, cols / group);
+    let count = if biases.is_empty() { 0 } else { cols / group };
+    out.resize(cols, cols / group, count);
     unpack(bits, packed, &mut out.codes);
     dense::dequantize(scalar, scales, &mut out.scales);
     dense::dequantize(scalar, biases, &mut out.biases);

@@ -1,6 +1,9 @@
 //! The formats a weight may have: names, sizes, group forms.
 
 use super::groups::{GroupForm, ScaleForm};
+use super::{Grid, Table, Values};
+use super::{gguf_mxfp4, gguf_nvfp4, iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs};
+use super::{iq4_nl, iq4_xs, q8_1, tq1_0, tq2_0};
 use super::{q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0};
 use std::fmt;
 
@@ -49,16 +52,108 @@ pub enum Format {
     Q5K,
     /// GGUF Q6_K.
     Q6K,
+    /// GGUF Q8_1.
+    Q8_1,
+    /// GGUF IQ1_S.
+    Iq1S,
+    /// GGUF IQ1_M.
+    Iq1M,
+    /// GGUF IQ2_XXS.
+    Iq2Xxs,
+    /// GGUF IQ2_XS.
+    Iq2Xs,
+    /// GGUF IQ2_S.
+    Iq2S,
+    /// GGUF IQ3_XXS.
+    Iq3Xxs,
+    /// GGUF IQ3_S.
+    Iq3S,
+    /// GGUF IQ4_NL.
+    Iq4Nl,
+    /// GGUF IQ4_XS.
+    Iq4Xs,
+    /// GGUF TQ1_0.
+    Tq1_0,
+    /// GGUF TQ2_0.
+    Tq2_0,
+    /// GGUF MXFP4.
+    GgufMxfp4,
+    /// GGUF NVFP4.
+    GgufNvfp4,
+    /// MLX mxfp4 (and gpt-oss' own form): 4-bit floats, groups of 32, scales apart: powers of two.
+    Mxfp4,
+    /// MLX mxfp8: 8-bit floats, groups of 32, scales apart: powers of two.
+    Mxfp8,
+    /// MLX nvfp4: 4-bit floats, groups of 16, scales apart: 8-bit floats.
+    Nvfp4,
+    /// GPTQ: packed along the columns of a transposed matrix, 4 bits; scales (f16) and zero points apart.
+    Gptq {
+        /// Weights a group.
+        group: u16,
+        /// What is added to a stored zero point: 1 in the first version of the format.
+        plus: u8,
+    },
+    /// AWQ: packed along the rows of a transposed matrix, 4 bits; scales (f16) and zero points apart.
+    Awq {
+        /// Weights a group.
+        group: u16,
+    },
+    /// compressed-tensors integers around 2^(bits − 1), packed along the rows; scales apart.
+    Centered {
+        /// Bits a code: 4 or 8.
+        bits: u8,
+        /// Weights a group.
+        group: u16,
+        /// Type of scales.
+        scale: ScalarType,
+    },
+    /// 8-bit floats (E4M3), a scale for each block of rows and columns.
+    Float8 {
+        /// Rows of a block.
+        rows: u32,
+        /// Columns of a block; a multiple of 32, or at least the matrix's.
+        cols: u32,
+        /// Type of scales.
+        scale: ScalarType,
+    },
 }
 
 impl Format {
     /// The group form, or `None` for dense weights.
     pub fn group_form(self) -> Option<GroupForm> {
         let f16 = ScalarType::F16;
+        let e2m1 = Values::Table(Table::E2M1);
+        let iq4 = Values::Table(Table::Iq4);
         let (bits, group, scale) = match self {
             Format::Dense(_) => return None,
             Format::Affine { bits, group, scale } => {
                 (bits, group as usize, ScaleForm::Stored(scale))
+            }
+            Format::Iq1S => return grid(Grid::Iq1, iq1_s::GROUP),
+            Format::Iq1M => return grid(Grid::Iq1, iq1_m::GROUP),
+            Format::Iq2Xxs => return grid(Grid::Iq2Xxs, iq2_xxs::GROUP),
+            Format::Iq2Xs => return grid(Grid::Iq2Xs, iq2_xs::GROUP),
+            Format::Iq2S => return grid(Grid::Iq2S, iq2_s::GROUP),
+            Format::Iq3Xxs => return grid(Grid::Iq3Xxs, iq3_xxs::GROUP),
+            Format::Iq3S => return grid(Grid::Iq3S, iq3_s::GROUP),
+            Format::Iq4Nl => return of_values(4, 32, iq4, ScaleForm::Zero(f16, 0)),
+            Format::Iq4Xs => return of_values(4, 32, iq4, ScaleForm::SuperZero(0)),
+            Format::GgufMxfp4 | Format::Mxfp4 => return of_values(4, 32, e2m1, ScaleForm::Power),
+            Format::Mxfp8 => return of_values(8, 32, Values::E4M3, ScaleForm::Power),
+            Format::GgufNvfp4 | Format::Nvfp4 => {
+                return of_values(4, 16, e2m1, ScaleForm::Float8);
+            }
+            Format::Float8 { cols, scale, .. } => {
+                let group = float8_group(cols);
+                return of_values(8, group, Values::E4M3, ScaleForm::Zero(scale, 0));
+            }
+            Format::Q8_1 => (8, 32, ScaleForm::Zero(f16, 128)),
+            Format::Tq1_0 | Format::Tq2_0 => (2, 256, ScaleForm::Zero(f16, 1)),
+            Format::Gptq { group, .. } | Format::Awq { group } => {
+                (4, group.into(), ScaleForm::Points(f16))
+            }
+            Format::Centered { bits, group, scale } => {
+                (bits, group.into(), ScaleForm::Zero(scale, 1 << (bits - 1)))
             }
             Format::Q4_0 => (4, 32, ScaleForm::Zero(f16, 8)),
             Format::Q4_1 => (4, 32, ScaleForm::Stored(f16)),
@@ -71,8 +166,27 @@ impl Format {
             Format::Q5K => (5, 32, ScaleForm::SuperMin),
             Format::Q6K => (6, 16, ScaleForm::SuperZero(32)),
         };
-        Some(GroupForm { bits, group, scale })
+        of_values(bits, group, Values::Code, scale)
     }
+}
+
+fn of_values(bits: u8, group: usize, values: Values, scale: ScaleForm) -> Option<GroupForm> {
+    Some(GroupForm {
+        bits,
+        group,
+        values,
+        scale,
+    })
+}
+
+fn grid(grid: Grid, group: usize) -> Option<GroupForm> {
+    of_values(4, group, Values::Grid(grid), ScaleForm::SuperZero(0))
+}
+
+/// Columns that share a scale in the group form: the largest power of two up to 128 that divides a
+/// block's.
+pub(super) fn float8_group(cols: u32) -> usize {
+    1 << cols.trailing_zeros().min(7)
 }
 
 impl ScalarType {
@@ -104,17 +218,55 @@ impl Format {
             Format::Q4K => (q4_k::WEIGHTS, q4_k::BYTES),
             Format::Q5K => (q5_k::WEIGHTS, q5_k::BYTES),
             Format::Q6K => (q6_k::WEIGHTS, q6_k::BYTES),
+            Format::Q8_1 => (q8_1::WEIGHTS, q8_1::BYTES),
+            Format::Iq1S => (iq1_s::WEIGHTS, iq1_s::BYTES),
+            Format::Iq1M => (iq1_m::WEIGHTS, iq1_m::BYTES),
+            Format::Iq2Xxs => (iq2_xxs::WEIGHTS, iq2_xxs::BYTES),
+            Format::Iq2Xs => (iq2_xs::WEIGHTS, iq2_xs::BYTES),
+            Format::Iq2S => (iq2_s::WEIGHTS, iq2_s::BYTES),
+            Format::Iq3Xxs => (iq3_xxs::WEIGHTS, iq3_xxs::BYTES),
+            Format::Iq3S => (iq3_s::WEIGHTS, iq3_s::BYTES),
+            Format::Iq4Nl => (iq4_nl::WEIGHTS, iq4_nl::BYTES),
+            Format::Iq4Xs => (iq4_xs::WEIGHTS, iq4_xs::BYTES),
+            Format::Tq1_0 => (tq1_0::WEIGHTS, tq1_0::BYTES),
+            Format::Tq2_0 => (tq2_0::WEIGHTS, tq2_0::BYTES),
+            Format::GgufMxfp4 => (gguf_mxfp4::WEIGHTS, gguf_mxfp4::BYTES),
+            Format::GgufNvfp4 => (gguf_nvfp4::WEIGHTS, gguf_nvfp4::BYTES),
+            Format::Mxfp4 => (32, 16),
+            Format::Mxfp8 => (32, 32),
+            Format::Nvfp4 => (16, 8),
+            Format::Gptq { group, .. } | Format::Awq { group } => {
+                (group.into(), usize::from(group) / 2)
+            }
+            Format::Centered { bits, group, .. } => {
+                (group.into(), usize::from(group) * usize::from(bits) / 8)
+            }
+            Format::Float8 { .. } => (1, 1),
         }
     }
 
-    /// Whether it is a format at all: only affine ones can be put together wrongly.
+    /// Whether it is a format at all: those with numbers can be put together wrongly.
     pub fn is_valid(self) -> bool {
         match self {
             Format::Affine { bits, group, .. } => {
                 matches!(bits, 2 | 3 | 4 | 5 | 6 | 8) && matches!(group, 32 | 64 | 128)
             }
+            Format::Gptq { group, plus } => matches!(group, 32 | 64 | 128) && plus <= 1,
+            Format::Awq { group } => matches!(group, 32 | 64 | 128),
+            Format::Centered { bits, group, .. } => {
+                matches!(bits, 4 | 8) && matches!(group, 32 | 64 | 128)
+            }
+            Format::Float8 { rows, cols, .. } => rows > 0 && cols > 0 && cols.is_multiple_of(32),
             _ => true,
         }
+    }
+
+    /// Whether a row's bytes lie together, so that matrices can be stacked and taken apart.
+    pub fn rows_apart(self) -> bool {
+        !matches!(
+            self,
+            Format::Gptq { .. } | Format::Awq { .. } | Format::Float8 { .. }
+        )
     }
 
     /// Bytes of a row of `cols` weights; `None` when the format is not valid, `cols` is not a
@@ -147,6 +299,27 @@ impl fmt::Display for Format {
             Format::Q4K => "Q4_K",
             Format::Q5K => "Q5_K",
             Format::Q6K => "Q6_K",
+            Format::Q8_1 => "Q8_1",
+            Format::Iq1S => "IQ1_S",
+            Format::Iq1M => "IQ1_M",
+            Format::Iq2Xxs => "IQ2_XXS",
+            Format::Iq2Xs => "IQ2_XS",
+            Format::Iq2S => "IQ2_S",
+            Format::Iq3Xxs => "IQ3_XXS",
+            Format::Iq3S => "IQ3_S",
+            Format::Iq4Nl => "IQ4_NL",
+            Format::Iq4Xs => "IQ4_XS",
+            Format::Tq1_0 => "TQ1_0",
+            Format::Tq2_0 => "TQ2_0",
+            Format::GgufMxfp4 => "MXFP4",
+            Format::GgufNvfp4 => "NVFP4",
+            Format::Mxfp4 => "mxfp4",
+            Format::Mxfp8 => "mxfp8",
+            Format::Nvfp4 => "nvfp4",
+            Format::Gptq { group, .. } => return write!(f, "GPTQ 4-bit g{group}"),
+            Format::Awq { group } => return write!(f, "AWQ 4-bit g{group}"),
+            Format::Centered { bits, group, .. } => return write!(f, "int{bits} g{group}"),
+            Format::Float8 { .. } => "fp8",
         })
     }
 }

@@ -2,7 +2,7 @@
 //! file's own codes and scales, only moved.
 
 use crate::Result;
-use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Weight};
+use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
 use half::{bf16, f16};
 
 /// Rows of a tile.
@@ -33,21 +33,27 @@ pub struct PackForm {
 }
 
 impl PackForm {
-    pub fn of(form: GroupForm) -> PackForm {
+    /// `None` for forms that the kernels do not have.
+    pub fn of(form: GroupForm) -> Option<PackForm> {
+        if form.values != Values::Code {
+            return None;
+        }
         let scales = match form.scale {
             ScaleForm::Stored(ScalarType::F16) => Scales::PairF16,
             ScaleForm::Stored(ScalarType::BF16) => Scales::PairBf16,
             ScaleForm::Stored(ScalarType::F32) => Scales::PairF32,
-            ScaleForm::Zero(..) => Scales::Zero,
+            ScaleForm::Zero(ScalarType::F16, _) if form.group == 32 => Scales::Zero,
+            ScaleForm::Zero(..) | ScaleForm::Points(_) => return None,
+            ScaleForm::Power | ScaleForm::Float8 => return None,
             ScaleForm::SuperZero(_) => Scales::SuperZero,
             ScaleForm::SuperMin => Scales::SuperMin,
         };
         let most = if scales == Scales::PairF32 { 32 } else { 64 };
-        PackForm {
+        Some(PackForm {
             bits: form.bits.into(),
             scales,
             group: form.group.min(most),
-        }
+        })
     }
 
     /// Bits of the first plane; the second has the rest.

@@ -161,9 +161,16 @@ impl Loader<'_> {
     }
 
     fn form(&self, id: MatrixId) -> Result<MatrixForm> {
-        let format = self.weight(id)?.format;
+        let weight = self.weight(id)?;
+        let format = weight.format;
         Ok(match (format, format.group_form()) {
-            (_, Some(form)) => MatrixForm::Quant(PackForm::of(form)),
+            (_, Some(form)) => MatrixForm::Quant(PackForm::of(form).ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "tensor {}: {format} weights run on the CPU only so far: choose it, or another \
+                     quantization",
+                    weight.name
+                ))
+            })?),
             (Format::Dense(ty), None) => MatrixForm::Dense(ty),
             (format, None) => {
                 return Err(Error::Internal(format!(

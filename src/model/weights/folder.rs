@@ -1,9 +1,10 @@
-//! The weights of a model folder: dense or MLX affine, under Hugging Face paths.
+//! The weights of a model folder: dense, in MLX's formats, or (`published.rs`) in those of other tools,
+//! under Hugging Face paths.
 
-use super::quantization::{Quantization, Rule, Settings};
+use super::quantization::{Mode, Quantization, Rule, Settings};
 use crate::formats::folder::Folder;
 use crate::formats::safetensors::{Dtype, Tensor};
-use crate::formats::{Format, Weight, brief};
+use crate::formats::{Bytes, Format, Weight, brief};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,7 +20,7 @@ const PREFIXES: [&str; 4] = [
 /// The tensors of one model folder.
 #[derive(Debug)]
 pub(super) struct FolderTensors {
-    folder: Folder,
+    pub(super) folder: Folder,
     prefix: &'static str,
     /// By tensor name in the files (`….weight`, `….bias`).
     weights: HashMap<String, Weight>,
@@ -121,10 +122,13 @@ impl FolderTensors {
             .iter()
             .flat_map(|shard| shard.tensors());
         for (name, tensor) in names {
+            if let Some((path, weight)) = self.published(name, tensor, quantization)? {
+                weights.insert(path, weight);
+                continue;
+            }
             let weight = match name.strip_suffix(".weight") {
                 Some(module) => self.module_weight(module, name, tensor, quantization)?,
-                // Scales and biases belong to the weight beside them.
-                None if name.ends_with(".scales") || name.ends_with(".biases") => None,
+                None if self.belongs_to_another(name) => None,
                 None => self.dense(name, tensor)?,
             };
             if let Some(weight) = weight {
@@ -147,12 +151,10 @@ impl FolderTensors {
         if scales.is_none() && tensor.shape.len() != 2 {
             return self.dense(name, tensor);
         }
-        let file = |what: String| {
-            Error::InvalidFile(format!(
-                "{}: tensor {name}: {what}",
-                self.file(name).display()
-            ))
-        };
+        if let (Some(method), true) = (quantization.method(), scales.is_none()) {
+            return self.unpacked(module, name, tensor, method);
+        }
+        let file = |what: String| self.bad(name, what);
         // Configs list modules with or without the wrapper's prefix.
         let short = module.strip_prefix("language_model.").unwrap_or(module);
         let long = format!("language_model.{module}");
@@ -160,7 +162,7 @@ impl FolderTensors {
         match (rule, scales) {
             (Rule::Never | Rule::WhereScales(_) | Rule::Unsaid, None) => self.dense(name, tensor),
             (Rule::Always(settings) | Rule::WhereScales(settings), Some((scales, _))) => {
-                self.affine(module, name, tensor, scales, settings)
+                self.quantized(module, name, tensor, scales, settings)
             }
             (Rule::Always(_), None) => Err(file(format!(
                 "config.json lists the module as quantized, but {module}.scales is missing"
@@ -174,24 +176,28 @@ impl FolderTensors {
         }
     }
 
-    /// A vector or matrix of floats; `None` for other types and more dimensions.
-    fn dense(&self, name: &str, tensor: &Tensor) -> Result<Option<Weight>> {
+    /// A vector, matrix or stack of matrices of floats; `None` for other types and more dimensions.
+    pub(super) fn dense(&self, name: &str, tensor: &Tensor) -> Result<Option<Weight>> {
         let Dtype::Float(scalar) = tensor.dtype else {
             return Ok(None);
         };
-        let (rows, cols) = match tensor.shape[..] {
-            [] => (1, 1),
-            [cols] => (1, cols),
-            [rows, cols] => (rows, cols),
+        let (stack, rows, cols) = match tensor.shape[..] {
+            [] => (1, 1, 1),
+            [cols] => (1, 1, cols),
+            [rows, cols] => (1, rows, cols),
+            // Of no model, but some towers of others have such.
+            [0, ..] | [_, 0, _] => return Ok(None),
+            [stack, rows, cols] => (stack, rows, cols),
             _ => return Ok(None),
         };
         let data = tensor.data.clone();
-        let weight = Weight::new(name, Format::Dense(scalar), rows, cols, data, None, None);
-        weight.map(Some).map_err(|e| self.in_file(name, e))
+        let format = Format::Dense(scalar);
+        self.weight(name, format, (stack, rows, cols), data, None, None)
+            .map(Some)
     }
 
-    /// An affine matrix of packed codes, scales and biases.
-    fn affine(
+    /// A matrix or a stack of matrices in one of MLX's formats: packed codes, scales, biases.
+    fn quantized(
         &self,
         module: &str,
         name: &str,
@@ -199,18 +205,27 @@ impl FolderTensors {
         scales: &Tensor,
         settings: Settings,
     ) -> Result<Option<Weight>> {
-        let bad = |what: String| {
-            Err(Error::InvalidFile(format!(
-                "{}: tensor {name}: {what}",
-                self.file(name).display()
-            )))
-        };
-        let Settings { bits, group } = settings;
-        let Dtype::Float(scalar) = scales.dtype else {
-            return bad(format!(
-                "its scales have type {}; the affine mode has F32, F16 or BF16",
-                scales.dtype
-            ));
+        let bad = |what: String| Err(self.bad(name, what));
+        let Settings { mode, bits, group } = settings;
+        let format = match (mode, &scales.dtype) {
+            (Mode::Affine, Dtype::Float(scale)) => Format::Affine {
+                bits,
+                group,
+                scale: *scale,
+            },
+            (Mode::Mxfp4, Dtype::U8) => Format::Mxfp4,
+            (Mode::Mxfp8, Dtype::U8) => Format::Mxfp8,
+            (Mode::Nvfp4, Dtype::U8) => Format::Nvfp4,
+            (mode, dtype) => {
+                let needed = match mode {
+                    Mode::Affine => "F32, F16 or BF16",
+                    _ => "U8",
+                };
+                return bad(format!(
+                    "its scales have type {dtype}; the {} mode has {needed}",
+                    mode.name()
+                ));
+            }
         };
         if packed.dtype != Dtype::U32 {
             return bad(format!(
@@ -218,44 +233,71 @@ impl FolderTensors {
                 packed.dtype
             ));
         }
-        // Stacks of experts have three dimensions; no dense model uses one.
-        let ([rows, words], [scale_rows, groups]) = (&packed.shape[..], &scales.shape[..]) else {
-            return Ok(None);
+        let (stack, rows, words, scale_shape) = match (&packed.shape[..], &scales.shape[..]) {
+            ([rows, words], [scale_rows, groups]) => (1, *rows, *words, (1, *scale_rows, *groups)),
+            ([stack, rows, words], [scale_stack, scale_rows, groups]) => {
+                (*stack, *rows, *words, (*scale_stack, *scale_rows, *groups))
+            }
+            _ => return Ok(None),
         };
-        let cols = groups.checked_mul(usize::from(group));
+        let cols = scale_shape.2.checked_mul(usize::from(group));
         let bits_needed = cols.and_then(|cols| cols.checked_mul(usize::from(bits)));
         let bits_there = words.checked_mul(32);
-        let (Some(cols), true) = (cols, bits_needed == bits_there && rows == scale_rows) else {
+        let same = bits_needed == bits_there && (stack, rows) == (scale_shape.0, scale_shape.1);
+        let (Some(cols), true) = (cols, same) else {
             return bad(format!(
                 "shape {:?} does not go with scales of shape {:?} at {bits} bits, group {group} \
                  (the quantization of config.json)",
                 packed.shape, scales.shape
             ));
         };
-        let Some((biases, _)) = self.folder.tensor(&format!("{module}.biases")) else {
-            return bad(format!("{module}.biases is missing"));
+        let biases = self.folder.tensor(&format!("{module}.biases"));
+        let biases = match (mode, biases) {
+            (Mode::Affine, None) => return bad(format!("{module}.biases is missing")),
+            (Mode::Affine, Some((biases, _))) => {
+                if (&biases.dtype, &biases.shape) != (&scales.dtype, &scales.shape) {
+                    return bad(format!(
+                        "its biases ({} {:?}) differ from its scales ({} {:?})",
+                        biases.dtype, biases.shape, scales.dtype, scales.shape
+                    ));
+                }
+                Some(biases.data.clone())
+            }
+            (mode, Some(_)) => {
+                return bad(format!(
+                    "there is {module}.biases, which the {} mode has not",
+                    mode.name()
+                ));
+            }
+            (_, None) => None,
         };
-        if (&biases.dtype, &biases.shape) != (&scales.dtype, &scales.shape) {
-            return bad(format!(
-                "its biases ({} {:?}) differ from its scales ({} {:?})",
-                biases.dtype, biases.shape, scales.dtype, scales.shape
-            ));
-        }
-        let format = Format::Affine {
-            bits,
-            group,
-            scale: scalar,
+        let (data, scales) = (packed.data.clone(), Some(scales.data.clone()));
+        self.weight(name, format, (stack, rows, cols), data, scales, biases)
+            .map(Some)
+    }
+
+    /// `stack` matrices of `rows` by `cols`; errors name the file.
+    pub(super) fn weight(
+        &self,
+        name: &str,
+        format: Format,
+        (stack, rows, cols): (usize, usize, usize),
+        data: Bytes,
+        scales: Option<Bytes>,
+        biases: Option<Bytes>,
+    ) -> Result<Weight> {
+        let Some(all) = stack.checked_mul(rows) else {
+            return Err(self.bad(name, format!("shape [{stack}, {rows}, {cols}] overflows")));
         };
-        let weight = Weight::new(
-            name,
-            format,
-            *rows,
-            cols,
-            packed.data.clone(),
-            Some(scales.data.clone()),
-            Some(biases.data.clone()),
-        );
-        weight.map(Some).map_err(|e| self.in_file(name, e))
+        Weight::new(name, format, all, cols, data, scales, biases)
+            .and_then(|weight| weight.stacked(stack))
+            .map_err(|e| self.in_file(name, e))
+    }
+
+    /// An error about a tensor of the files.
+    pub(super) fn bad(&self, name: &str, what: impl std::fmt::Display) -> Error {
+        let file = self.file(name).display();
+        Error::InvalidFile(format!("{file}: tensor {name}: {what}"))
     }
 
     /// The file that holds a tensor.

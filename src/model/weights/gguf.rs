@@ -37,12 +37,6 @@ impl GgufTensors {
         let Some(name) = name(path, part) else {
             return Ok(None);
         };
-        // A tensor of three or more dimensions has no place in a dense model: its collapsed shape
-        // must not pass for a matrix.
-        let flat = |dims: &[usize]| dims.iter().skip(2).all(|size| *size == 1);
-        if !self.file.dims(&name).is_some_and(flat) {
-            return Ok(None);
-        }
         Ok(self.file.find(&name)?.cloned())
     }
 }

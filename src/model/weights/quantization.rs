@@ -3,8 +3,9 @@
 //! Forms: `{"group_size", "bits", "mode"?, "<module path>": {…} | true | false, …}`, the same under
 //! `quantization_config` (a copy, or where a `quant_method` names another tool's format), at the top
 //! or in `text_config`. A module that is not listed is quantized exactly when the files hold
-//! `<path>.scales`.
+//! `<path>.scales`. What another tool's settings say is read in `method.rs`.
 
+use super::method::Method;
 use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::{Error, Result};
@@ -14,8 +15,40 @@ use std::path::PathBuf;
 /// How one module is quantized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Settings {
+    pub(super) mode: Mode,
     pub(super) bits: u8,
     pub(super) group: u16,
+}
+
+/// MLX's modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Affine,
+    Mxfp4,
+    Mxfp8,
+    Nvfp4,
+}
+
+impl Mode {
+    /// The name in configs.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Mode::Affine => "affine",
+            Mode::Mxfp4 => "mxfp4",
+            Mode::Mxfp8 => "mxfp8",
+            Mode::Nvfp4 => "nvfp4",
+        }
+    }
+
+    /// Default and allowed numbers of bits, default and allowed sizes of groups.
+    fn numbers(self) -> (u64, &'static [u64], u64, &'static [u64]) {
+        match self {
+            Mode::Affine => (4, &[2, 3, 4, 5, 6, 8], 64, &[32, 64, 128]),
+            Mode::Mxfp4 => (4, &[4], 32, &[32]),
+            Mode::Mxfp8 => (8, &[8], 32, &[32]),
+            Mode::Nvfp4 => (4, &[4], 16, &[16]),
+        }
+    }
 }
 
 /// What the config says about one module.
@@ -38,10 +71,13 @@ pub(super) struct Quantization {
     /// Where it stands in the config, for messages.
     place: &'static str,
     object: Option<Map<String, Value>>,
+    /// Another tool's format.
+    method: Option<Method>,
 }
 
 impl Quantization {
-    /// Finds the settings of a folder's config. Formats of other tools are an error that names them.
+    /// Finds the settings of a folder's config. Unknown formats of other tools are an error that names
+    /// them.
     pub(super) fn read(folder: &Folder) -> Result<Quantization> {
         let path = folder.path().join("config.json");
         let text = folder.config().get("text_config");
@@ -72,25 +108,25 @@ impl Quantization {
                     )));
                 }
             };
-            if let Some(method) = object.get("quant_method").filter(|m| !m.is_null()) {
-                return Err(Error::Unsupported(format!(
-                    "{}: {place}.quant_method is {}; only MLX affine quantization is \
-                     supported in model folders (convert the model with mlx_lm.convert)",
-                    path.display(),
-                    brief(method)
-                )));
-            }
+            let method = Method::read(&object, &path, place)?;
             return Ok(Quantization {
                 path,
                 place,
                 object: Some(object),
+                method,
             });
         }
         Ok(Quantization {
             path,
             place: "quantization",
             object: None,
+            method: None,
         })
+    }
+
+    /// The format of another tool that the config names.
+    pub(super) fn method(&self) -> Option<Method> {
+        self.method
     }
 
     /// The rule for `module`. `aliases` are the other names under which it may be listed.
@@ -117,29 +153,37 @@ impl Quantization {
             module => format!("{module}.{name}"),
         };
         let get = |name: &str| object.get(name).filter(|value| !value.is_null());
-        match get("mode") {
-            None => {}
-            Some(Value::String(mode)) if mode == "affine" => {}
-            Some(mode) => {
-                return Err(Error::Unsupported(format!(
-                    "{}: {}.{} is {}; only the affine mode is supported",
-                    self.path.display(),
-                    self.place,
-                    key("mode"),
-                    brief(mode)
-                )));
+        let modes = [Mode::Affine, Mode::Mxfp4, Mode::Mxfp8, Mode::Nvfp4];
+        let mode = match get("mode") {
+            None => Mode::Affine,
+            Some(value) => {
+                let named = |mode: &Mode| value.as_str() == Some(mode.name());
+                modes.into_iter().find(named).ok_or_else(|| {
+                    Error::Unsupported(format!(
+                        "{}: {}.{} is {}; supported are affine, mxfp4, mxfp8 and nvfp4",
+                        self.path.display(),
+                        self.place,
+                        key("mode"),
+                        brief(value)
+                    ))
+                })?
             }
-        }
+        };
         let number = |name: &str, default: u64, allowed: &[u64]| match get(name) {
             None => Ok(default),
             Some(value) => value
                 .as_u64()
                 .filter(|number| allowed.contains(number))
-                .ok_or_else(|| self.bad(&key(name), value, &format!("one of {allowed:?}"))),
+                .ok_or_else(|| {
+                    let needed = format!("one of {allowed:?} (mode {})", mode.name());
+                    self.bad(&key(name), value, &needed)
+                }),
         };
+        let (bits, all_bits, group, all_groups) = mode.numbers();
         Ok(Settings {
-            bits: number("bits", 4, &[2, 3, 4, 5, 6, 8])? as u8,
-            group: number("group_size", 64, &[32, 64, 128])? as u16,
+            mode,
+            bits: number("bits", bits, all_bits)? as u8,
+            group: number("group_size", group, all_groups)? as u16,
         })
     }
 

@@ -1,14 +1,15 @@
 """Makes the references of the small random models of `tests/support/random_model.rs`: plain numpy float64
 (`plain_model.py`). Needs numpy and the PyPI package `gguf`. Write the models first:
 
-    MLXROCM_WRITE_RANDOM_MODELS=DIRECTORY cargo test --test random_models write
+    MLXROCM_WRITE_RANDOM_MODELS=DIRECTORY MLXROCM_WRITE_LATER_FORMATS=DIRECTORY2 cargo test --test random_models write
 
-usage: make_random_references.py DIRECTORY
+usage: make_random_references.py DIRECTORY [later]
 
 Writes random.json (for all models: the tokens, the positions whose logits are kept, a prompt; for each model its
 CRC-32, vocabulary, and 24 greedy tokens after the prompt with margins and log-probabilities) and random.bin
 (float32 little-endian: for each model in the order of random.json, for each position, the logits). The same of
-CACHES for some models over each quantized KV cache: random_kv.bin.
+CACHES for some models over each quantized KV cache: random_kv.bin. With `later`, of the formats that came later:
+later.json and later.bin.
 """
 
 import json
@@ -47,6 +48,7 @@ def log_softmax(row):
 
 def main():
     folder = sys.argv[1]
+    collection = sys.argv[2] if len(sys.argv) > 2 else "random"
     models, logits, caches = {}, [], []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
@@ -75,13 +77,14 @@ def main():
             "logprobs": logprobs,
         }
         print(f"{name}: logits of standard deviation {rows.std():.2f}, smallest margin {min(margins):.3f}")
-    for file, parts in (("random.bin", logits), ("random_kv.bin", caches)):
+    files = [(f"{collection}.bin", logits)] + ([("random_kv.bin", caches)] if collection == "random" else [])
+    for file, parts in files:
         with open(os.path.join(HERE, file), "wb") as out:
             for part in parts:
                 out.write(part.tobytes())
-    text = json.dumps({"tokens": TOKENS, "positions": POSITIONS, "prompt": PROMPT, "caches": sorted(CACHES)})
+    text = json.dumps({"tokens": TOKENS, "positions": POSITIONS, "prompt": PROMPT, "caches": sorted(CACHES if caches else [])})
     lines = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(m)}" for name, m in models.items())
-    with open(os.path.join(HERE, "random.json"), "w") as out:
+    with open(os.path.join(HERE, f"{collection}.json"), "w") as out:
         out.write(f'{text[:-1]},\n "models": {{\n  {lines}\n }}\n}}\n')
 
 

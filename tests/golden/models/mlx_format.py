@@ -11,6 +11,8 @@ import numpy as np
 
 #: safetensors' names of the types used here. bfloat16 is kept as its 16 bits (numpy has no such type).
 DTYPES = {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "uint32": "U32"}
+#: Types that other tools' formats have too.
+MORE_DTYPES = {"int32": "I32", "int64": "I64", "uint8": "U8", "float8": "F8_E4M3"}
 
 
 def to_bf16_bits(x):
@@ -136,8 +138,9 @@ def write_safetensors(path, tensors):
 
 
 def read_safetensors(path):
-    """Reads `{name: Tensor}` back (the types of `DTYPES` only)."""
-    names = {v: k for k, v in DTYPES.items()}
+    """Reads `{name: Tensor}` back (the types of `DTYPES` and `MORE_DTYPES` only; 8-bit floats as bytes)."""
+    names = {v: k for k, v in (DTYPES | MORE_DTYPES).items()}
+    stored = {"bfloat16": np.uint16, "float8": np.uint8}
     with open(path, "rb") as file:
         data = file.read()
     length = struct.unpack("<Q", data[:8])[0]
@@ -147,6 +150,6 @@ def read_safetensors(path):
     for name, entry in header.items():
         dtype = names[entry["dtype"]]
         begin, end = (8 + length + o for o in entry["data_offsets"])
-        raw = np.frombuffer(data[begin:end], np.uint16 if dtype == "bfloat16" else dtype)
+        raw = np.frombuffer(data[begin:end], stored.get(dtype, dtype))
         out[name] = Tensor(raw.reshape(entry["shape"]), dtype)
     return out

@@ -1,7 +1,8 @@
 """A dense transformer (llama, mistral, qwen2, qwen3) in plain numpy float64, and readers of GGUF files and MLX
 folders written from the formats' descriptions. Slow and simple: the reference of small models.
 
-Dequantization of GGUF types is the PyPI package `gguf`'s, of MLX's affine groups `mlx_format`'s rule.
+Dequantization of GGUF types is the PyPI package `gguf`'s, of MLX's affine groups `mlx_format`'s rule, of MLX's float
+modes and of other tools' formats `published_formats`'s.
 """
 
 import json
@@ -15,6 +16,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize as gguf_dequantize
 
 import mlx_format as mf
+import published_formats as pf
 
 
 @dataclass
@@ -197,7 +199,8 @@ def parse_gguf(path):
     base = -(-at // alignment) * alignment
     out = {}
     for name, shape, kind, offset in infos:
-        block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
+        # The package's Q8_1 has the size it had in memory once.
+        block, size = (32, 36) if kind == 9 else GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
         length = math.prod(shape) // block * size
         out[name] = (kind, shape, data[base + offset : base + offset + length])
     return meta, out
@@ -223,7 +226,8 @@ def read_gguf(path):
     for name, (kind, shape, raw) in tensors.items():
         kind = GGMLQuantizationType(kind)
         rows = math.prod(shape[1:])
-        values = gguf_dequantize(np.frombuffer(raw, np.uint8).reshape(rows, -1), kind)
+        raw = np.frombuffer(raw, np.uint8).reshape(rows, -1)
+        values = pf.q8_1(raw) if kind == 9 else gguf_dequantize(raw, kind)
         values = np.asarray(values).reshape(shape[::-1]).astype(np.float64)
         if name == "rope_freqs.weight":
             m.rope = {"factors": values}
@@ -268,10 +272,15 @@ def read_folder(folder):
         rope=c.get("rope_scaling") or {},
     )
     quantization = c.get("quantization") or {}
+    method = c.get("quantization_config") or {}
     tensors = {k.removeprefix("language_model."): t for k, t in read_folder_tensors(folder).items()}
     for name, t in tensors.items():
         module, part = name.rsplit(".", 1)
-        if part in ("scales", "biases"):
+        if part in pf.PARTS:
+            continue
+        found = pf.read(quantization, method, tensors, module, part)
+        if found is not None:
+            m.weights[module + ".weight"] = found
             continue
         if part == "weight" and module + ".scales" in tensors:
             group, bits = module_quantization(quantization, module)

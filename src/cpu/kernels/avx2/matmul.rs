@@ -4,9 +4,11 @@
 use super::codes::shift;
 use super::panels::{Part, panels};
 use super::scales::expand_scales;
+use super::values::integers;
 use crate::cpu::activations::{Group, SPAN, ends_span};
 use crate::cpu::kernels::{Tile, TileParts, TileScratch};
-use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
+use crate::formats::Values;
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -18,6 +20,9 @@ pub fn matmul_tile(
 ) {
     let parts = scratch.parts(tile, x);
     expand_scales(tile.form, tile.section, parts.scales);
+    if tile.form.values != Values::Code {
+        return several::<0>(tile, parts, x, out);
+    }
     match tile.form.bits {
         2 => several::<2>(tile, parts, x, out),
         3 => several::<3>(tile, parts, x, out),
@@ -28,7 +33,8 @@ pub fn matmul_tile(
     }
 }
 
-/// Several token rows: each block is unpacked once and used by all of them.
+/// Several token rows: each block is unpacked once and used by all of them. `BITS`: 0 of codes that
+/// stand for other numbers.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
@@ -43,21 +49,17 @@ fn several<const BITS: usize>(
     } = parts;
     out.fill([0.0; TILE_ROWS]);
     let parts = if tile.halves() { 2 } else { 1 };
-    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
+    let size = match BITS {
+        0 => block_bytes(tile.form),
+        bits => bits * 64,
+    };
+    assert!(tile.codes.len() >= x.blocks * size && scales.len() >= x.blocks * parts);
     for b in 0..x.blocks {
-        // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
-        unsafe {
-            let codes = tile.codes.as_ptr().add(b * BITS * 64);
-            for_pairs!(0, 16, J, {
-                let to = words.0.as_mut_ptr().add(J * 32);
-                _mm256_store_si256(to.cast(), code_pair!(BITS, codes, J));
-                _mm256_store_si256(to.add(16).cast(), code_pair!(BITS, codes.add(32), J));
-            });
-        }
+        let block = &tile.codes[b * size..(b + 1) * size];
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
-        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
+        let (mut begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
         macro_rules! part {
             ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
                 Part {
@@ -72,6 +74,27 @@ fn several<const BITS: usize>(
                     out,
                 }
             };
+        }
+        if BITS == 0 {
+            if tile.form.values == Values::E4M3 {
+                integers(tile.form, true, block, words);
+                let wide = [scales[0][0].map(|scale| scale * 256.0), [0.0; TILE_ROWS]];
+                let mut high = part!(0, 0, begins, false);
+                high.entry = &wide;
+                panels::<16>(high);
+                begins = false;
+            }
+            integers(tile.form, false, block, words);
+        } else {
+            // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
+            unsafe {
+                let codes = block.as_ptr();
+                for_pairs!(0, 16, J, {
+                    let to = words.0.as_mut_ptr().add(J * 32);
+                    _mm256_store_si256(to.cast(), code_pair!(BITS, codes, J));
+                    _mm256_store_si256(to.add(16).cast(), code_pair!(BITS, codes.add(32), J));
+                });
+            }
         }
         if tile.halves() {
             panels::<8>(part!(0, 0, begins, false));

@@ -12,6 +12,8 @@ mod one_row;
 mod panels;
 mod scales;
 mod transpose;
+mod values;
+mod values_row;
 
 pub(super) use codes::for_pairs;
 pub(super) use one_row::of_form;
@@ -21,6 +23,8 @@ pub use scales::{
     EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, expand_scales, expand_span,
     scales_of,
 };
+
+pub use values::POWERS;
 
 use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};
 use crate::step::KvType;

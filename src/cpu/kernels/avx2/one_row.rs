@@ -10,10 +10,11 @@ use super::scales::{
     EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, direct_scales, expand_span,
     scales_of, units,
 };
+use super::values_row::values_row;
 use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
 use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
-use crate::formats::{GroupForm, ScaleForm};
+use crate::formats::{GroupForm, ScaleForm, Values};
 use std::arch::x86_64::*;
 
 /// Calls a kernel's body for tiles of a form.
@@ -52,8 +53,11 @@ pub fn row_tiles(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let scales = scratch.span_scales();
+    let (scales, words) = scratch.row_parts();
     by_form(tiles, out, |tiles, out| {
+        if tiles[0].form.values != Values::Code {
+            return values_row(tiles, scales, words, x, out);
+        }
         of_form!(tiles[0].form, one, (tiles, scales, x, out));
     });
 }

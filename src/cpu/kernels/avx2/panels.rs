@@ -145,7 +145,7 @@ pub fn settle(meta: &[BlockMeta], sums: &[[f32; TILE_ROWS]], out: &mut [[f32; TI
 /// `x` holds `R·PAIRS` pairs, `words` `PAIRS·32` words, 32-byte aligned.
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
-unsafe fn few_rows<const R: usize, const PAIRS: usize>(
+pub unsafe fn few_rows<const R: usize, const PAIRS: usize>(
     x: *const i32,
     words: *const i16,
 ) -> [[__m256i; 2]; R] {

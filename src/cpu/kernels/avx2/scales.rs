@@ -3,7 +3,7 @@
 use crate::cpu::activations::SPAN;
 use crate::cpu::kernels::{ScaleEntry, Tile, portable};
 use crate::cpu::packed::{BLOCK, SUPER, TILE_ROWS, scales_len};
-use crate::formats::{GroupForm, ScalarType, ScaleForm};
+use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use std::arch::x86_64::*;
 
 /// 16 stored scalars as f32.
@@ -38,6 +38,34 @@ fn load16_bytes(signed: bool, bytes: &[u8]) -> [__m256; 2] {
     })
 }
 
+/// Powers of two by the bytes of 16 exponents; the smallest is taken for 0.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn powers(bytes: &[u8]) -> [__m256; 2] {
+    assert!(bytes.len() >= 16);
+    [0, 8].map(|i| {
+        // SAFETY: the length was checked.
+        let raw = unsafe { _mm_loadl_epi64(bytes.as_ptr().add(i).cast()) };
+        _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_cvtepu8_epi32(raw)))
+    })
+}
+
+/// 16 E4M3 scales: as f16 their exponent is too small by 8.
+#[target_feature(enable = "avx2,fma,f16c")]
+#[inline]
+fn floats8(bytes: &[u8]) -> [__m256; 2] {
+    assert!(bytes.len() >= 16);
+    [0, 8].map(|i| {
+        // SAFETY: the length was checked.
+        let raw = unsafe { _mm_loadl_epi64(bytes.as_ptr().add(i).cast()) };
+        let wide = _mm_cvtepu8_epi16(raw);
+        let magnitude = _mm_slli_epi16::<7>(_mm_and_si128(wide, _mm_set1_epi16(0x7f)));
+        let sign = _mm_slli_epi16::<8>(_mm_and_si128(wide, _mm_set1_epi16(0x80)));
+        let half = _mm256_cvtph_ps(_mm_or_si128(magnitude, sign));
+        _mm256_mul_ps(half, _mm256_set1_ps(256.0))
+    })
+}
+
 #[target_feature(enable = "avx2,fma,f16c")]
 #[inline]
 fn put(scale: [__m256; 2], bias: [__m256; 2], out: &mut [ScaleEntry]) {
@@ -54,6 +82,21 @@ fn put(scale: [__m256; 2], bias: [__m256; 2], out: &mut [ScaleEntry]) {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
+    if form.values != Values::Code {
+        expand_scales_any(form, section, out);
+        let unit = form.values.unit();
+        if unit != 1.0 {
+            for entry in out {
+                let times = |a: [__m256; 2]| scaled(a, unit);
+                let both = entry.map(|kind| {
+                    // SAFETY: 16 values.
+                    times([0, 8].map(|i| unsafe { _mm256_loadu_ps(kind.as_ptr().add(i)) }))
+                });
+                put(both[0], both[1], std::slice::from_mut(entry));
+            }
+        }
+        return;
+    }
     match form.scale {
         ScaleForm::Stored(ScalarType::F16) if form.group == BLOCK => {
             // The common case (Q4_1, MLX group 32) without inner loops.
@@ -66,7 +109,7 @@ pub fn expand_scales(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
                 );
             }
         }
-        ScaleForm::Zero(ScalarType::F16, zero) => {
+        ScaleForm::Zero(ScalarType::F16, zero) if form.group == BLOCK => {
             for (unit, out) in section.chunks_exact(32).zip(out) {
                 let scale = load16(ScalarType::F16, unit);
                 let bias = scaled(scale, -f32::from(zero));
@@ -109,6 +152,25 @@ fn expand_scales_any(form: GroupForm, section: &[u8], out: &mut [ScaleEntry]) {
             for (unit, out) in section.chunks_exact(N * size).zip(out.chunks_mut(covers)) {
                 let scale = load16(ty, unit);
                 put(scale, scaled(scale, -f32::from(zero)), out);
+            }
+        }
+        ScaleForm::Points(ty) => {
+            let size = if ty == ScalarType::F32 { 4 } else { 2 };
+            let units = section.chunks_exact(N * (size + 1));
+            for (unit, out) in units.zip(out.chunks_mut(covers)) {
+                let scale = load16(ty, unit);
+                let zero = load16_bytes(false, &unit[N * size..]);
+                put(scale, times(scaled(scale, -1.0), zero), out);
+            }
+        }
+        ScaleForm::Power => {
+            for (unit, out) in section.chunks_exact(N).zip(out.chunks_mut(covers)) {
+                put(powers(unit), [_mm256_setzero_ps(); 2], out);
+            }
+        }
+        ScaleForm::Float8 => {
+            for (unit, out) in section.chunks_exact(N).zip(out.chunks_mut(covers)) {
+                put(floats8(unit), [_mm256_setzero_ps(); 2], out);
             }
         }
         ScaleForm::SuperZero(zero) => {

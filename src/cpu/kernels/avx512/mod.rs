@@ -4,12 +4,16 @@
 #[macro_use]
 mod codes;
 mod one_row;
+mod values;
+mod values_row;
 
 use super::avx2::{self, Part, for_pairs};
 use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
 use crate::cpu::activations::{BlockMeta, Group, SPAN, ends_span};
-use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
+use crate::formats::Values;
 use std::arch::x86_64::*;
+use values::integers;
 
 pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx512,
@@ -28,6 +32,9 @@ fn matmul_tile(
 ) {
     let parts = scratch.parts(tile, x);
     avx2::expand_scales(tile.form, tile.section, parts.scales);
+    if tile.form.values != Values::Code {
+        return several::<0>(tile, parts, x, out);
+    }
     match tile.form.bits {
         2 => several::<2>(tile, parts, x, out),
         3 => several::<3>(tile, parts, x, out),
@@ -46,7 +53,8 @@ fn flush(acc: __m512, ints: __m512i, scale: __m512, bias: __m512, sum: f32) -> _
     _mm512_fmadd_ps(_mm512_cvtepi32_ps(ints), scale, acc)
 }
 
-/// Several token rows: each block is unpacked once and used by all of them.
+/// Several token rows: each block is unpacked once and used by all of them. `BITS`: 0 of codes that
+/// stand for other numbers.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 fn several<const BITS: usize>(
     tile: &Tile<'_>,
@@ -61,20 +69,17 @@ fn several<const BITS: usize>(
     } = parts;
     out.fill([0.0; TILE_ROWS]);
     let parts = if tile.halves() { 2 } else { 1 };
-    assert!(tile.codes.len() >= x.blocks * BITS * 64 && scales.len() >= x.blocks * parts);
+    let size = match BITS {
+        0 => block_bytes(tile.form),
+        bits => bits * 64,
+    };
+    assert!(tile.codes.len() >= x.blocks * size && scales.len() >= x.blocks * parts);
     for b in 0..x.blocks {
-        // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
-        unsafe {
-            let codes = tile.codes.as_ptr().add(b * BITS * 64);
-            for_pairs!(0, 16, J, {
-                let to = words.0.as_mut_ptr().add(J * 32);
-                _mm512_store_si512(to.cast(), code_pair!(BITS, codes, J));
-            });
-        }
+        let block = &tile.codes[b * size..(b + 1) * size];
         let ints = &x.ints[b * x.rows * BLOCK..][..x.rows * BLOCK];
         let meta = &x.meta[b * x.rows..][..x.rows];
         let scales = &scales[b * parts..][..parts];
-        let (begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
+        let (mut begins, ends) = (b % SPAN == 0, ends_span(b, x.blocks));
         macro_rules! part {
             ($from:expr, $entry:expr, $begins:expr, $ends:expr) => {
                 Part {
@@ -89,6 +94,26 @@ fn several<const BITS: usize>(
                     out,
                 }
             };
+        }
+        if BITS == 0 {
+            if tile.form.values == Values::E4M3 {
+                integers(tile.form, true, block, words);
+                let wide = [scales[0][0].map(|scale| scale * 256.0), [0.0; TILE_ROWS]];
+                let mut high = part!(0, 0, begins, false);
+                high.entry = &wide;
+                panels::<16>(high);
+                begins = false;
+            }
+            integers(tile.form, false, block, words);
+        } else {
+            // SAFETY: block `b` lies inside the codes; `words` holds 16 pairs of 16 rows.
+            unsafe {
+                let codes = block.as_ptr();
+                for_pairs!(0, 16, J, {
+                    let to = words.0.as_mut_ptr().add(J * 32);
+                    _mm512_store_si512(to.cast(), code_pair!(BITS, codes, J));
+                });
+            }
         }
         if tile.halves() {
             panels::<8>(part!(0, 0, begins, false));

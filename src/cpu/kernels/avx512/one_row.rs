@@ -2,6 +2,7 @@
 //! tile in turn; `avx2::one_row` says why.
 
 use super::flush;
+use super::values_row::values_row;
 use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
 use crate::cpu::kernels::avx2::{
     self, EXPANDED, RowPlan, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, for_pairs,
@@ -9,6 +10,7 @@ use crate::cpu::kernels::avx2::{
 };
 use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
+use crate::formats::Values;
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
@@ -18,8 +20,11 @@ pub fn row_tiles(
     scratch: &mut TileScratch,
     out: &mut [[f32; TILE_ROWS]],
 ) {
-    let scales = scratch.span_scales();
+    let (scales, words) = scratch.row_parts();
     avx2::by_form(tiles, out, |tiles, out| {
+        if tiles[0].form.values != Values::Code {
+            return values_row(tiles, scales, words, x, out);
+        }
         of_form!(tiles[0].form, one, (tiles, scales, x, out));
     });
 }

@@ -3,38 +3,84 @@
 use super::*;
 use crate::cpu::activations::{Activations, GROUP_ROWS};
 use crate::cpu::packed::{PackedWeight, pack_one_for_tests};
-use crate::formats::{RowGroups, ScaleForm};
+use crate::formats::{Grid, RowGroups, ScaleForm, Table, Values};
 
 fn forms() -> Vec<GroupForm> {
     let mut forms = Vec::new();
     for bits in [2, 3, 4, 5, 6, 8] {
         for group in [32, 64, 128] {
             for ty in [ScalarType::F16, ScalarType::BF16, ScalarType::F32] {
-                forms.push(GroupForm {
-                    bits,
-                    group,
-                    scale: ScaleForm::Stored(ty),
-                });
+                forms.push(of_codes(bits, group, ScaleForm::Stored(ty)));
             }
         }
     }
     let f16 = ScalarType::F16;
-    forms.extend([(4, 8), (5, 16), (8, 128)].map(|(bits, zero)| GroupForm {
-        bits,
-        group: 32,
-        scale: ScaleForm::Zero(f16, zero),
-    }));
-    forms.extend([(2, 16), (4, 32), (5, 32)].map(|(bits, group)| GroupForm {
+    let zero = |ty, zero| ScaleForm::Zero(ty, zero);
+    for (bits, middle) in [(4, 8), (5, 16), (8, 128)] {
+        forms.push(of_codes(bits, 32, zero(f16, middle)));
+    }
+    for (bits, group) in [(2, 16), (4, 32), (5, 32)] {
+        forms.push(of_codes(bits, group, ScaleForm::SuperMin));
+    }
+    for (bits, middle) in [(3, 4), (6, 32)] {
+        forms.push(of_codes(bits, 16, ScaleForm::SuperZero(middle)));
+    }
+    // Ternary, zero points for each group, integers around their middle.
+    forms.push(of_codes(2, 256, zero(f16, 1)));
+    for group in [32, 64, 128] {
+        forms.push(of_codes(4, group, ScaleForm::Points(f16)));
+        forms.push(of_codes(4, group, zero(f16, 8)));
+        forms.push(of_codes(4, group, zero(ScalarType::BF16, 8)));
+        forms.push(of_codes(8, group, zero(ScalarType::BF16, 128)));
+    }
+    let of = |values, bits, group, scale| GroupForm {
         bits,
         group,
-        scale: ScaleForm::SuperMin,
-    }));
-    forms.extend([(3, 4), (6, 32)].map(|(bits, zero)| GroupForm {
-        bits,
-        group: 16,
-        scale: ScaleForm::SuperZero(zero),
-    }));
+        values,
+        scale,
+    };
+    let (e2m1, iq4) = (Values::Table(Table::E2M1), Values::Table(Table::Iq4));
+    forms.extend([
+        of(e2m1, 4, 32, ScaleForm::Power),
+        of(e2m1, 4, 16, ScaleForm::Float8),
+        of(iq4, 4, 32, zero(f16, 0)),
+        of(iq4, 4, 32, ScaleForm::SuperZero(0)),
+        of(Values::E4M3, 8, 32, ScaleForm::Power),
+        of(Values::E4M3, 8, 128, zero(ScalarType::F32, 0)),
+        of(Values::E4M3, 8, 64, zero(ScalarType::BF16, 0)),
+    ]);
+    for (grid, group) in [
+        (Grid::Iq1, 16),
+        (Grid::Iq1, 32),
+        (Grid::Iq2Xxs, 32),
+        (Grid::Iq2Xs, 16),
+        (Grid::Iq2S, 16),
+        (Grid::Iq3Xxs, 32),
+        (Grid::Iq3S, 32),
+    ] {
+        forms.push(of(Values::Grid(grid), 4, group, ScaleForm::SuperZero(0)));
+    }
     forms
+}
+
+fn of_codes(bits: u8, group: usize, scale: ScaleForm) -> GroupForm {
+    GroupForm {
+        bits,
+        group,
+        values: Values::Code,
+        scale,
+    }
+}
+
+/// Codes that a grid's indices and signs stand for.
+fn set_codes(grid: Grid, row: &mut RowGroups) {
+    let columns = grid.columns();
+    for (k, code) in row.codes.iter_mut().enumerate() {
+        let word = grid.words()[usize::from(row.indices[k / columns])];
+        let at = k % columns;
+        let magnitude = word >> (4 * (at / 2) + 16 * (at % 2)) & 15;
+        *code = magnitude as u8 | (row.signs[k / 8] >> (k % 8) & 1) << 3;
+    }
 }
 
 /// Scales of groups in units of a scale of 256 columns.
@@ -49,8 +95,13 @@ fn random_row(form: GroupForm, cols: usize, random: &mut Random) -> RowGroups {
     let scales = if is_super { cols / 256 } else { groups };
     let has_bias = matches!(form.scale, ScaleForm::Stored(_) | ScaleForm::SuperMin);
     let mask = ((1u16 << form.bits) - 1) as u8;
-    RowGroups {
-        codes: (0..cols).map(|_| random.next() as u8 & mask).collect(),
+    let code = |random: &mut Random| match random.next() as u8 & mask {
+        // No number.
+        code if form.values == Values::E4M3 && code & 0x7f == 0x7f => 0x80,
+        code => code,
+    };
+    let mut row = RowGroups {
+        codes: (0..cols).map(|_| code(random)).collect(),
         scales: (0..scales).map(|_| half(random.unit() * 0.1)).collect(),
         biases: (0..if has_bias { scales } else { 0 })
             .map(|_| half(random.unit()))
@@ -68,17 +119,47 @@ fn random_row(form: GroupForm, cols: usize, random: &mut Random) -> RowGroups {
         })
             .map(|_| (random.next() & 63) as u8)
             .collect(),
+        ..RowGroups::default()
+    };
+    for g in 0..groups {
+        match form.scale {
+            ScaleForm::Points(_) => row.points.push(random.next() as u8 & 15),
+            ScaleForm::Power => {
+                let exponent = 100 + random.next() as u8 % 50;
+                row.points.push(exponent);
+                row.scales[g] = 2f32.powi(i32::from(exponent) - 127);
+            }
+            ScaleForm::Float8 => {
+                let byte = random.next() as u8 & 0xf7;
+                row.points.push(byte);
+                row.scales[g] = Values::E4M3.value(byte);
+            }
+            _ => {}
+        }
     }
+    if let Values::Grid(grid) = form.values {
+        let index = |random: &mut Random| random.next() as u16 & ((1 << grid.index_bits()) - 1);
+        row.indices = (0..cols / grid.columns()).map(|_| index(random)).collect();
+        let sign = |random: &mut Random| match random.next() as u8 {
+            bits if grid.one_sign() => [0, 0xff][usize::from(bits & 1)],
+            bits => bits,
+        };
+        row.signs = (0..cols / 8).map(|_| sign(random)).collect();
+        set_codes(grid, &mut row);
+    }
+    row
 }
 
 /// The weights of a row by the definition of the group form, f64.
 fn weights(form: GroupForm, row: &RowGroups) -> Vec<f64> {
     let value = |k: usize| {
         let (g, s) = (k / form.group, k / 256);
-        let q = f64::from(row.codes[k]);
+        let q = f64::from(form.values.value(row.codes[k]));
         match form.scale {
             ScaleForm::Stored(_) => f64::from(row.scales[g]) * q + f64::from(row.biases[g]),
             ScaleForm::Zero(_, zero) => f64::from(row.scales[g]) * (q - f64::from(zero)),
+            ScaleForm::Points(_) => f64::from(row.scales[g]) * (q - f64::from(row.points[g])),
+            ScaleForm::Power | ScaleForm::Float8 => f64::from(row.scales[g]) * q,
             ScaleForm::SuperZero(zero) => {
                 f64::from(row.scales[s]) * f64::from(row.sub_scales[g]) * (q - f64::from(zero))
             }
@@ -271,7 +352,23 @@ fn largest_activations_and_codes() {
         let groups: Vec<RowGroups> = (0..16)
             .map(|_| {
                 let mut row = random_row(form, cols, &mut Random(1));
-                row.codes.fill(((1u16 << form.bits) - 1) as u8);
+                match form.values {
+                    Values::E4M3 => row.codes.fill(0x7e),
+                    Values::Grid(grid) => {
+                        let value = |code: u32| form.values.value(code as u8);
+                        let size = |word: u32| -> f32 {
+                            (0..8).map(|i| value(word >> (4 * i) & 15)).sum()
+                        };
+                        let largest = (0..grid.words().len() as u16).max_by(|a, b| {
+                            let [a, b] = [a, b].map(|&i| size(grid.words()[usize::from(i)]));
+                            a.total_cmp(&b)
+                        });
+                        row.indices.fill(largest.unwrap());
+                        row.signs.fill(0);
+                        set_codes(grid, &mut row);
+                    }
+                    _ => row.codes.fill(((1u16 << form.bits) - 1) as u8),
+                }
                 row
             })
             .collect();
@@ -311,11 +408,7 @@ fn largest_activations_and_codes() {
 #[test]
 fn a_bad_activation_shows_in_every_output() {
     let mut random = Random(seed());
-    let form = GroupForm {
-        bits: 4,
-        group: 32,
-        scale: ScaleForm::Stored(ScalarType::F16),
-    };
+    let form = of_codes(4, 32, ScaleForm::Stored(ScalarType::F16));
     let groups: Vec<RowGroups> = (0..16)
         .map(|_| random_row(form, 256, &mut random))
         .collect();
