@@ -38,12 +38,13 @@ fn group_of(target: &str) -> String {
     stem.get(..digits).unwrap_or(stem).to_string()
 }
 
-/// Writes `kernels.rs` and one `<group>.zst` a group into `out`.
+/// Writes `kernels.rs` and one `<group>.zst` a group into `out`. `fingerprint`: of the kernels.
 pub fn write(
     out: &Path,
     sources: &[Source],
     objects: &[Object],
     compiler: &str,
+    fingerprint: &str,
 ) -> Result<(), String> {
     let mut groups: Vec<Group> = vec![Group {
         name: "source".into(),
@@ -55,6 +56,10 @@ pub fn write(
         "/// The compiler of the embedded code objects; empty when there are none."
     );
     let _ = writeln!(index, "static COMPILER: &str = {compiler:?};");
+    let _ = writeln!(
+        index,
+        "/// A hash of all that decides what the kernels are.\nstatic FINGERPRINT: &str = {fingerprint:?};"
+    );
     let _ = writeln!(index, "/// The kernel sources, sorted by name.");
     let _ = writeln!(index, "pub(super) static SOURCES: &[Source] = &[");
     for source in sources {

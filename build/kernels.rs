@@ -50,13 +50,23 @@ pub fn build() -> Result<(), String> {
                 // A compiler that is installed later is noticed.
                 println!("cargo::rerun-if-changed=/usr/bin");
             }
-            return archive::write(&out, &sources, &[], "");
+            return archive::write(&out, &sources, &[], "", &fingerprint(&sources, ""));
         }
     };
     let known = known_targets(&compiler, &list, asked, &store)?;
     let objects = compile_all(&compiler, &sources, &known, &store)?;
     prune(&store);
-    archive::write(&out, &sources, &objects, &compiler.version)
+    let version = &compiler.version;
+    let fingerprint = fingerprint(&sources, version);
+    archive::write(&out, &sources, &objects, version, &fingerprint)
+}
+
+/// A hash of the sources and of what compiles them.
+fn fingerprint(sources: &[Source], compiler: &str) -> String {
+    let arguments = [arguments("gfx"), arguments("sm_")].concat().join(" ");
+    let mut parts = vec![compiler, &arguments];
+    parts.extend(sources.iter().map(|source| source.text.as_str()));
+    hash(&parts)[..16].to_string()
 }
 
 /// The targets, and whether they were asked for by name.

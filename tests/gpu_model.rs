@@ -8,7 +8,9 @@ mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
+use mlxrocm::model::{
+    CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
+};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use std::path::{Path, PathBuf};
 
@@ -155,6 +157,56 @@ fn widest_heads_give_what_the_cpu_gives() {
         assert!(farthest < TOLERANCE, "{target}: {farthest}");
         check_report(&gpu, target);
     }
+}
+
+#[test]
+fn heads_that_are_too_wide_are_refused_when_the_model_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = widest_heads();
+    spec.name = "qwen3-too-wide-heads.gguf".into();
+    spec.head_dim = 272;
+    let path = spec.write(folder.path());
+    let gpu = device("gfx1151");
+    let options = |device| LoadOptions {
+        device,
+        ..LoadOptions::default()
+    };
+    let error = Model::load(&path, &options(DeviceChoice::Gpu(0)), None).err();
+    let text = error.expect("no kernels").to_string();
+    assert!(text.contains("272") && text.contains("256"), "{text}");
+    assert_eq!(gpu.device().memory().unwrap().active, 0);
+    // Where no device is named the CPU takes it.
+    let model = load(&path, DeviceChoice::Auto);
+    let mut forward = model.new_forward(1, 4, KvType::F16).unwrap();
+    assert_eq!(logits(&mut *forward, &[1, 2], &[2]).unwrap().len(), 2 * 320);
+}
+
+/// The first step of decoding is what graphs are judged by, however large the cache is that it writes to:
+/// besides the trial, its own graph is compared with direct launches.
+#[test]
+fn the_first_step_of_decoding_judges_graphs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut specs = random_model::all().into_iter();
+    let path = specs.next().unwrap().write(folder.path());
+    let run = |gpu: &gpu::Gpu, pages: usize| {
+        let model = load(&path, DeviceChoice::Gpu(0));
+        let mut forward = model.new_forward(pages, 4, KvType::F16).unwrap();
+        gpu.fault("direct_slow=2000");
+        let all = logits(&mut *forward, &[5, 6, 7, 8], &[1]).unwrap();
+        let verdict = gpu.device().graph_verdict().expect("a verdict");
+        assert!(verdict.compared && verdict.right, "{verdict}");
+        gpu.fault("none");
+        (all, gpu.calls("hipGraphLaunch"))
+    };
+    let gpu = gpu::soft("devices=gfx1100;vram_mib=4096");
+    // About 2 MB of cache, and 330.
+    let small = run(&gpu, 64);
+    drop(gpu);
+    let gpu = gpu::soft("devices=gfx1100;vram_mib=4096");
+    assert!(run(&gpu, 10_000) == small);
+    // Three runs each of the trial and of the step in the comparison, then one a token.
+    assert_eq!(small.1, 3 + 3 + 3);
+    gpu.clean();
 }
 
 /// Logits of one more token of each of four sequences, after prompts of these lengths, twice: together or

@@ -2,6 +2,7 @@
 
 use super::device::Device;
 use super::kept::Kept;
+use super::kernels::fingerprint;
 use super::policy::{Policy, PolicyCell};
 use super::stream::Stream;
 use super::uses::Mark;
@@ -148,7 +149,9 @@ impl Device {
         let facts = self.facts();
         let by = named().map_or_else(String::new, |n| format!(" by {}", n.to_string_lossy()));
         let (target, name, driver) = (&facts.target, &facts.name, &facts.driver_version);
-        format!("{product} {target} {name} driver {driver}{by}").replace('\n', " ")
+        let kernels = fingerprint();
+        format!("{product} {target} {name} driver {driver} kernels {kernels}{by}")
+            .replace('\n', " ")
     }
 
     /// The BLAS is not used any more on this device, because of `error`.

@@ -1,8 +1,10 @@
 //! Graphs on probation: used only where a replay gives the same bits as direct launches, faster.
 
 use super::args::Args;
-use super::buffer::DeviceBuffer;
+use super::buffer::{DeviceBuffer, Range};
 use super::device::Device;
+use super::hazards::Part;
+use super::kernels::fingerprint;
 use super::policy::{Policy, PolicyCell};
 use super::program::{Program, ProgramMode};
 use super::stream::Stream;
@@ -52,8 +54,11 @@ impl Graphs {
             policy: PolicyCell::from_environment("MLXROCM_GRAPHS"),
             segment: AtomicUsize::new(segment),
             subject: format!(
-                "{} {} driver {} segment {segment}",
-                facts.name, facts.target, facts.driver_version
+                "{} {} driver {} segment {segment} kernels {}",
+                facts.name,
+                facts.target,
+                facts.driver_version,
+                fingerprint()
             ),
             verdict: Mutex::default(),
             read: AtomicU8::new(0),
@@ -122,9 +127,16 @@ impl Device {
 /// One run of a program on a device whose graphs are not judged yet: judges them if this program
 /// can, and runs directly if not.
 ///
+/// `touched`: as for [`Program::run_touching`].
+///
 /// The time is that of a trial of many tiny launches, which is what graphs are for: a long kernel takes
 /// as long either way, and chance would decide. The bits are those of the trial and of this program.
-pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> Result<()> {
+pub(super) fn run(
+    device: &Arc<Device>,
+    program: &Program,
+    stream: &Stream,
+    touched: &[Range],
+) -> Result<()> {
     let _one = device.graphs.comparing.lock();
     // Another thread may have been faster.
     if let Some(verdict) = device.graphs.verdict() {
@@ -133,7 +145,10 @@ pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> R
     if program.len() < FEWEST_NODES || program.multiplies() {
         return program.run_as(stream, ProgramMode::Direct);
     }
-    let prepared = trial(device).and_then(|trial| Ok((States::new(device, &trial)?, trial)));
+    let prepared = trial(device).and_then(|trial| {
+        let written = trial.written().unwrap_or_default();
+        Ok((States::new(device, &trial, written)?, trial))
+    });
     let trial = match prepared {
         Ok((mut states, trial)) => Some(judge(&trial, stream, &mut states)?),
         // No compiler, no memory: this program alone has to tell.
@@ -144,12 +159,13 @@ pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> R
             None
         }
     };
-    let mut states = match comparable(program) {
-        true => match States::new(device, program) {
+    let written = program.written().map(|parts| narrowed(parts, touched));
+    let mut states = match written.filter(|parts| bytes(parts) <= MOST_WRITTEN) {
+        Some(written) => match States::new(device, program, &written) {
             Err(Error::OutOfMemory(_)) => None,
             states => Some(states?),
         },
-        false => None,
+        None => None,
     };
     let own = match (&mut states, trial) {
         // Wrong already, or nothing to compare.
@@ -175,45 +191,87 @@ pub(super) fn run(device: &Arc<Device>, program: &Program, stream: &Stream) -> R
     }
 }
 
-/// Whether a program's effects can be undone and compared.
-fn comparable(program: &Program) -> bool {
-    let parts = program.written().map(|parts| parts.iter());
-    let written = parts.map(|parts| parts.map(|part| part.end - part.start).sum::<u64>());
-    written.is_some_and(|bytes| bytes <= MOST_WRITTEN)
+fn bytes(parts: &[Part]) -> u64 {
+    parts.iter().map(|part| part.end - part.start).sum()
 }
 
-/// Launches of the trial.
-const TRIAL_NODES: u32 = 64;
+/// The parts, of buffers that are in `touched` only what is there.
+fn narrowed(written: &[Part], touched: &[Range]) -> Vec<Part> {
+    let is_of = |range: &&Range, part: &Part| range.buffer.address() == part.base;
+    let mut parts = Vec::new();
+    for part in written {
+        let mut ranges = touched.iter().filter(|range| is_of(range, part)).peekable();
+        if ranges.peek().is_none() {
+            parts.push(*part);
+        }
+        let within = ranges.map(|range| Part {
+            base: part.base,
+            start: range.offset.max(part.start),
+            end: range.offset.saturating_add(range.len).min(part.end),
+        });
+        parts.extend(within.filter(|part| part.start < part.end));
+    }
+    parts
+}
 
-/// Numbers that each of them adds.
-const TRIAL_NUMBERS: u32 = 1024;
+/// Launches of the trial: about as many as a model's step has.
+const TRIAL_NODES: u32 = 320;
 
-/// A chain of tiny launches over three buffers, each of which reads what the one before wrote.
+/// Rows of numbers, and their width, that each of them makes.
+const TRIAL_ROWS: u32 = 64;
+const TRIAL_WIDTH: u32 = 16;
+
+/// A chain of tiny launches over three buffers, each of which reads what the two before wrote: sums, and rows
+/// in another order, so that blocks need what other blocks of the launch before wrote.
 fn trial(device: &Arc<Device>) -> Result<Program> {
-    let kernel = device.kernel("mlxrocm_vector_add_f32")?;
-    let bytes = u64::from(TRIAL_NUMBERS) * 4;
+    let add = device.kernel("mlxrocm_vector_add_f32")?;
+    let gather = device.kernel("mlxrocm_gather_rows_f32")?;
+    let numbers = TRIAL_ROWS * TRIAL_WIDTH;
+    let bytes = u64::from(numbers) * 4;
     let buffers = [
         device.alloc(bytes)?,
         device.alloc(bytes)?,
         device.alloc(bytes)?,
     ];
-    let (grid, block) = ([TRIAL_NUMBERS / 256, 1, 1], [256, 1, 1]);
+    let order = device.alloc(u64::from(TRIAL_ROWS) * 4)?;
+    // 29 and 64 have no common divisor: each row comes once.
+    upload(device, &order, |row| (row * 29 + 17) % TRIAL_ROWS)?;
+    let [one, two, three] = &buffers;
+    // All different, and so small, about 1e-30, that their sums stay finite.
+    for (buffer, seed) in [(one, 0x9E37_79B1_u32), (two, 0x85EB_CA77)] {
+        upload(device, buffer, |i| {
+            0x0DA2_4260 + ((i + 1).wrapping_mul(seed) >> 12)
+        })?;
+    }
     device.record(|encoder| {
-        let [one, two, three] = &buffers;
-        // About 0.01 and 0.05: sums of 64 stay finite.
-        encoder.fill(one, 0, bytes, 0x3C)?;
-        encoder.fill(two, 0, bytes, 0x3D)?;
         for i in 0..TRIAL_NODES {
-            let (sum, a, b) = match i % 3 {
+            let (to, a, b) = match i % 3 {
                 0 => (three, one, two),
                 1 => (one, two, three),
                 _ => (two, three, one),
             };
-            let args = Args::new().buffer(sum, 0).buffer(a, 0).buffer(b, 0);
-            let args = args.u32(TRIAL_NUMBERS);
-            let (reads, writes) = ([a.whole(), b.whole()], [sum.whole()]);
-            encoder.launch(&kernel, grid, block, 0, args, &reads, &writes)?;
+            let args = Args::new();
+            // A sum is up to 1.62 times the numbers before it.
+            if i % 5 == 4 {
+                let args = args.buffer(b, 0).buffer(&order, 0).buffer(to, 0);
+                let args = args.u32(TRIAL_ROWS).u32(TRIAL_WIDTH);
+                let (grid, reads) = ([TRIAL_ROWS, 1, 1], [b.whole(), order.whole()]);
+                encoder.launch(&gather, grid, [256, 1, 1], 0, args, &reads, &[to.whole()])?;
+            } else {
+                let args = args.buffer(to, 0).buffer(a, 0).buffer(b, 0).u32(numbers);
+                let (grid, reads) = ([numbers / 256, 1, 1], [a.whole(), b.whole()]);
+                encoder.launch(&add, grid, [256, 1, 1], 0, args, &reads, &[to.whole()])?;
+            }
         }
+        Ok(())
+    })
+}
+
+/// Fills a buffer with numbers by their places.
+fn upload(device: &Arc<Device>, to: &DeviceBuffer, number: impl Fn(u32) -> u32) -> Result<()> {
+    let mut bytes = (0..).flat_map(|i| number(i).to_le_bytes());
+    device.upload(to, |piece| {
+        piece.fill_with(|| bytes.next().unwrap_or(0));
         Ok(())
     })
 }
@@ -291,10 +349,11 @@ struct States {
 }
 
 impl States {
-    fn new(device: &Arc<Device>, program: &Program) -> Result<States> {
+    /// Room for these parts, which the program writes.
+    fn new(device: &Arc<Device>, program: &Program, written: &[Part]) -> Result<States> {
         let mut parts = Vec::new();
         let mut bytes = 0_u64;
-        for part in program.written().unwrap_or_default() {
+        for part in written {
             let buffer = program
                 .buffer(part.base)
                 .ok_or_else(|| Error::Internal("a program writes a buffer it lost".into()))?;

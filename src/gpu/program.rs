@@ -1,6 +1,6 @@
 //! Programs: recorded launches that are replayed.
 
-use super::buffer::DeviceBuffer;
+use super::buffer::{DeviceBuffer, Range};
 use super::device::Device;
 use super::graph;
 use super::graveyard::Remains;
@@ -159,12 +159,18 @@ impl Program {
     /// # Errors
     /// Driver errors; what was queued before the failed launch still runs.
     pub fn run(&self, stream: &Stream) -> Result<()> {
+        self.run_touching(stream, &[])
+    }
+
+    /// [`Self::run`], of whose writes more is known than was recorded: of each buffer in `touched`, a run writes
+    /// nothing else. So a program can be judged that may write anywhere in a large buffer.
+    pub(super) fn run_touching(&self, stream: &Stream, touched: &[Range]) -> Result<()> {
         let mode = match self.device.graphs.policy() {
             Policy::Off => ProgramMode::Direct,
             Policy::On => ProgramMode::Graph,
             Policy::Auto => match self.device.graphs.verdict() {
                 Some(verdict) => verdict.mode(),
-                None => return probation::run(&self.device, self, stream),
+                None => return probation::run(&self.device, self, stream, touched),
             },
         };
         self.run_as(stream, mode)

@@ -8,7 +8,7 @@ use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::graph::Rules;
 use crate::log::{self, Level};
-use crate::step::{KvType, Schedule};
+use crate::step::{KvType, Schedule, StateSize};
 use crate::text::{ChatTemplate, Tokenizer};
 use crate::{Error, Result, panics};
 use std::path::Path;
@@ -222,19 +222,24 @@ impl Model {
         max_tokens: usize,
         kv: KvType,
     ) -> Result<Box<dyn Forward>> {
+        self.new_state(StateSize::any(max_tokens, page_count, kv))
+    }
+
+    /// The same for calls of so many sequences of such a length at most, which takes less memory.
+    pub fn new_state(&self, size: StateSize) -> Result<Box<dyn Forward>> {
         let schedule = self.schedule.clone();
         let executor: Box<dyn Forward> = match &self.weights {
             Weights::Cpu(weights) => Box::new(CpuExecutor::new(
                 weights.clone(),
                 schedule,
-                max_tokens,
-                page_count,
-                kv,
+                size.tokens,
+                size.pages,
+                size.kv,
                 self.threads,
             )?),
             Weights::Gpu(weights) => {
                 let weights = weights.clone();
-                let mut gpu = GpuExecutor::new(weights, schedule, max_tokens, page_count, kv)?;
+                let mut gpu = GpuExecutor::new(weights, schedule, size)?;
                 gpu.choose_below(self.tokens.end());
                 Box::new(gpu)
             }
@@ -242,8 +247,8 @@ impl Model {
         log::write(Level::Debug, || {
             format!(
                 "forward state: {} KV tokens, {} tokens a call",
-                page_count * PAGE_TOKENS,
-                max_tokens
+                size.pages * PAGE_TOKENS,
+                size.tokens
             )
         });
         Ok(executor)

@@ -10,7 +10,9 @@ mod rope;
 mod tokens;
 pub mod weights;
 
-pub use crate::step::{ALL_BANNED, CHOSEN, Choice, KvType, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
+pub use crate::step::{
+    ALL_BANNED, CHOSEN, Choice, KvType, NO_TOKEN, PAGE_TOKENS, Slice, StateSize, Wanted,
+};
 pub use config::Config;
 pub use device::DeviceChoice;
 pub use forward::Forward;

@@ -10,7 +10,7 @@ use super::shared::{Open, Shared, Worker};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::log::{self, Level};
-use crate::model::{Forward, KvType, Model, PAGE_TOKENS, TokenSet};
+use crate::model::{Forward, KvType, Model, PAGE_TOKENS, StateSize, TokenSet};
 use crate::text::StopMatcher;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -100,8 +100,13 @@ impl Session {
                 options.kv_tokens
             )));
         }
-        let rows = limits.chunk + limits.requests;
-        let forward = model.new_forward(pages, rows, options.kv_type)?;
+        let any = StateSize::any(limits.chunk + limits.requests, pages, options.kv_type);
+        let forward = model.new_state(StateSize {
+            sequences: limits.requests,
+            // A step that is queued ahead may be one past the end.
+            context: any.context.min(limits.context.saturating_add(PAGE_TOKENS)),
+            ..any
+        })?;
         let text = Arc::new(ModelText(model.tokenizer().clone()));
         let mut session = Session::start(forward, text, limits, model.stop_tokens().to_vec())?;
         session.tokens = model.tokens().clone();

@@ -73,6 +73,34 @@ pub enum KvType {
     Q4,
 }
 
+/// How much a forward state takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateSize {
+    /// Tokens of a call.
+    pub tokens: usize,
+    /// Sequences (slices) of a call.
+    pub sequences: usize,
+    /// Tokens of a sequence.
+    pub context: usize,
+    /// Pages of the KV cache.
+    pub pages: usize,
+    /// Its kind.
+    pub kv: KvType,
+}
+
+impl StateSize {
+    /// For any calls of so many tokens over so many pages.
+    pub fn any(tokens: usize, pages: usize, kv: KvType) -> StateSize {
+        StateSize {
+            tokens,
+            sequences: tokens.max(1),
+            context: pages.saturating_mul(PAGE_TOKENS),
+            pages,
+            kv,
+        }
+    }
+}
+
 /// Columns of a head that share a scale in a quantized KV cache.
 pub const KV_GROUP: usize = 32;
 

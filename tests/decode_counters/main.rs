@@ -8,6 +8,8 @@
 
 #[path = "../support/gpu.rs"]
 mod gpu;
+#[path = "../support/mapped.rs"]
+mod mapped;
 mod product;
 mod roofline;
 

@@ -1,14 +1,14 @@
 //! One product of a row on the software GPU, as the executor launches it, and its counters.
 
 use crate::gpu;
-use mlxrocm::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
+use crate::mapped::mapped;
+use mlxrocm::formats::{Format, ScalarType, Weight};
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
-    Step, Wanted,
+    StateSize, Step, Wanted,
 };
 use serde_json::Value;
-use std::io::Write;
 use std::sync::Arc;
 
 /// Counters of the kernel of the product, of waves.
@@ -95,14 +95,6 @@ pub fn row_bytes(format: Format, cols: usize) -> usize {
     }
 }
 
-/// Bytes in a file of their own, as weights have them.
-fn mapped(bytes: &[u8]) -> Bytes {
-    let mut file = tempfile::NamedTempFile::new().expect("a file");
-    file.write_all(bytes).expect("written bytes");
-    let file = MappedFile::open(file.path()).expect("a mapped file");
-    file.slice(0..bytes.len()).expect("all of it")
-}
-
 /// A matrix of zeros: what is counted does not depend on the numbers.
 fn matrix(format: Format, rows: usize, cols: usize) -> Weight {
     let codes = vec![0; rows * format.row_bytes(cols).expect("whole blocks")];
@@ -181,8 +173,12 @@ pub fn counters(
     let matrices = [table, matrix(format, rows, cols)];
     let weights =
         GpuWeights::new(&device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
-    let mut executor =
-        GpuExecutor::new(Arc::new(weights), schedule, 1, 1, KvType::F16).expect("an executor");
+    let mut executor = GpuExecutor::new(
+        Arc::new(weights),
+        schedule,
+        StateSize::any(1, 1, KvType::F16),
+    )
+    .expect("an executor");
     let mut logits = Vec::new();
     let slice = Slice {
         tokens: &[0],

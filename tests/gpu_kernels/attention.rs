@@ -4,7 +4,7 @@
 mod world;
 
 use crate::prng::Prng;
-use crate::{Bench, on_every_target, on_targets};
+use crate::{Bench, TARGETS, on_every_target, on_targets};
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::{Args, DeviceBuffer};
 use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
@@ -217,6 +217,24 @@ impl<'a> Placed<'a> {
 
     /// Attention of all rows in tiles of so many: by `flash.hip`, or by `flash_warpgroup.hip`, if it is there.
     fn flash(&self, cache: &DeviceBuffer, tile: usize, warpgroup: bool) -> Option<Vec<f32>> {
+        let lengths = self.world.shape.lengths;
+        let mut tiles = Vec::new();
+        for (slot, length) in lengths.into_iter().enumerate() {
+            for first in (0..length).step_by(tile) {
+                tiles.push((slot * lengths[0] + first) as u32);
+                tiles.push(tile.min(length - first) as u32);
+            }
+        }
+        self.flash_tiles(cache, &tiles, warpgroup)
+    }
+
+    /// The same of these tiles: first rows, and how many.
+    fn flash_tiles(
+        &self,
+        cache: &DeviceBuffer,
+        tiles: &[u32],
+        warpgroup: bool,
+    ) -> Option<Vec<f32>> {
         let shape = self.world.shape;
         let columns = shape.dim.next_power_of_two().max(64);
         let name = if warpgroup { "warpgroup" } else { "flash" };
@@ -226,15 +244,8 @@ impl<'a> Placed<'a> {
             return None;
         }
         let kernel = kernel.unwrap();
-        let mut tiles = Vec::new();
-        for (slot, length) in shape.lengths.into_iter().enumerate() {
-            for first in (0..length).step_by(tile) {
-                tiles.push((slot * shape.lengths[0] + first) as u32);
-                tiles.push(tile.min(length - first) as u32);
-            }
-        }
         let out = self.out();
-        let args = self.attend_args(&out, cache, &self.positions(|_| true), &tiles);
+        let args = self.attend_args(&out, cache, &self.positions(|_| true), tiles);
         let args = self
             .shape_args(self.strides(args))
             .f32(EPS)
@@ -312,51 +323,54 @@ fn check_rows(placed: &Placed<'_>, cache: &[u8], got: &[f32], rows: &[u32], tole
     }
 }
 
-#[test]
-fn single_queries_over_every_cache() {
-    every_case(|placed| {
-        let world = placed.world;
-        let [first, second] = world.shape.lengths;
-        let last = [first - 1, first + second - 1];
-        // All but the last token of each sequence by the kernel for prompts, the last one by attention.
-        let cache = placed.cache();
-        placed.write(&cache, |row| !last.contains(&row));
-        let rows = last.map(|row| row as u32);
-        let decoded = placed.paged(&cache, &rows, true);
-        let bytes = placed.bytes(&cache);
-        for row in 0..world.rows {
-            for head in 0..world.shape.kv_heads {
-                world.check_written(&bytes, row, head, 0);
-                world.check_written(&bytes, row, head, 1);
-            }
+/// Single queries of a world: those of decoding, and some of a prompt.
+fn check_single_queries(placed: &Placed<'_>) {
+    let world = placed.world;
+    let [first, second] = world.shape.lengths;
+    let last = [first - 1, first + second - 1];
+    // All but the last token of each sequence by the kernel for prompts, the last one by attention.
+    let cache = placed.cache();
+    placed.write(&cache, |row| !last.contains(&row));
+    let rows = last.map(|row| row as u32);
+    let decoded = placed.paged(&cache, &rows, true);
+    let bytes = placed.bytes(&cache);
+    for row in 0..world.rows {
+        for head in 0..world.shape.kv_heads {
+            world.check_written(&bytes, row, head, 0);
+            world.check_written(&bytes, row, head, 1);
         }
-        check_rows(placed, &bytes, &decoded, &rows, 5e-5);
-        // The cache is the same if all came as a prompt, and so is the result.
-        let whole = placed.cache();
-        placed.write(&whole, |_| true);
+    }
+    check_rows(placed, &bytes, &decoded, &rows, 5e-5);
+    // The cache is the same if all came as a prompt, and so is the result.
+    let whole = placed.cache();
+    placed.write(&whole, |_| true);
+    assert!(
+        placed.bytes(&whole) == bytes,
+        "{:?} {:?}",
+        world.kind,
+        world.shape
+    );
+    let mut some = [0, 5, 31, 32, last[0], first, last[1]]
+        .map(|row| row as u32)
+        .to_vec();
+    some.dedup();
+    let prompt = placed.paged(&whole, &some, false);
+    check_rows(placed, &bytes, &prompt, &some, 5e-5);
+    let width = world.shape.heads * world.shape.dim;
+    for row in last {
+        let of = |x: &[f32]| x[row * width..][..width].to_vec();
         assert!(
-            placed.bytes(&whole) == bytes,
+            of(&prompt) == of(&decoded),
             "{:?} {:?}",
             world.kind,
             world.shape
         );
-        let mut some = [0, 5, 31, 32, last[0], first, last[1]]
-            .map(|row| row as u32)
-            .to_vec();
-        some.dedup();
-        let prompt = placed.paged(&whole, &some, false);
-        check_rows(placed, &bytes, &prompt, &some, 5e-5);
-        let width = world.shape.heads * world.shape.dim;
-        for row in last {
-            let of = |x: &[f32]| x[row * width..][..width].to_vec();
-            assert!(
-                of(&prompt) == of(&decoded),
-                "{:?} {:?}",
-                world.kind,
-                world.shape
-            );
-        }
-    });
+    }
+}
+
+#[test]
+fn single_queries_over_every_cache() {
+    every_case(check_single_queries);
 }
 
 /// From as many parts on as there may be, parts are longer.
@@ -383,24 +397,117 @@ fn long_sequences_have_longer_parts() {
     });
 }
 
+/// Tiles of queries of a world.
+fn check_tiles(placed: &Placed<'_>) {
+    let cache = placed.cache();
+    placed.write(&cache, |_| true);
+    let rows: Vec<u32> = (0..placed.world.rows as u32).step_by(7).collect();
+    let results = [false, true].map(|warpgroup| placed.flash(&cache, 64, warpgroup));
+    for out in results.iter().flatten() {
+        // Queries and weights are rounded to f16.
+        check_rows(placed, &placed.bytes(&cache), out, &rows, 8e-3);
+    }
+    // The same to the bit however a prompt is cut.
+    assert!(
+        results[0] == placed.flash(&cache, 23, false),
+        "{:?} {:?}",
+        placed.world.kind,
+        placed.world.shape
+    );
+}
+
 #[test]
 fn tiles_of_queries_over_every_cache() {
-    every_case(|placed| {
+    every_case(check_tiles);
+}
+
+/// Head sizes from the smallest to the widest, odd ones and others that are no multiple of 8 among them; each
+/// with every kind of cache on a target, every target with several.
+#[test]
+fn heads_of_every_size() {
+    const SIZES: [usize; 18] = [
+        2, 3, 5, 8, 20, 31, 33, 40, 63, 65, 72, 100, 120, 127, 129, 136, 200, 255,
+    ];
+    let seed = fresh_seed();
+    println!("seed {seed}");
+    let mut random = Prng::new(seed);
+    for (i, dim) in SIZES.into_iter().enumerate() {
+        let shape = Shape {
+            dim,
+            heads: 3,
+            kv_heads: if i % 2 == 0 { 1 } else { 3 },
+            pairs: if i % 3 == 0 { 1 } else { dim / 2 },
+            interleaved: i % 4 < 2,
+            norm: i % 3 > 0,
+            window: 0,
+            lengths: [38, 1],
+        };
+        let seed = random.u64();
+        on_targets(&[TARGETS[i % TARGETS.len()]], |bench| {
+            for kind in [Kind::F16, Kind::Q8, Kind::Q4] {
+                let world = World::new(shape, kind, &mut Prng::new(seed));
+                let placed = Placed::new(bench, &world);
+                check_single_queries(&placed);
+                check_tiles(&placed);
+            }
+        });
+    }
+}
+
+/// A key that is seen 10.5 nats (in base e) better than 2,047 others, which have a nineteenth of the weight
+/// together. As f16, the weight of each is below the least normal number.
+#[test]
+fn weights_beside_a_sink_are_not_lost() {
+    on_every_target(|bench| {
+        let shape = Shape {
+            heads: 1,
+            pairs: 1,
+            norm: false,
+            lengths: [2048, 1],
+            ..SHAPES[0]
+        };
+        let mut world = World::new(shape, Kind::F16, &mut Prng::new(3));
+        let first = |i: usize| if i % shape.dim == 0 { 1.0 } else { 0.0 };
+        world.angles.fill(0.0);
+        world.q = (0..world.q.len()).map(first).collect();
+        world.k.fill(0.0);
+        // Times 1 / sqrt(64).
+        world.k[0] = 84.0;
+        world.v[..shape.dim].fill(0.0);
+        let placed = Placed::new(bench, &world);
         let cache = placed.cache();
         placed.write(&cache, |_| true);
-        let rows: Vec<u32> = (0..placed.world.rows as u32).step_by(7).collect();
-        let results = [false, true].map(|warpgroup| placed.flash(&cache, 64, warpgroup));
-        for out in results.iter().flatten() {
-            // Queries and weights are rounded to f16.
-            check_rows(placed, &placed.bytes(&cache), out, &rows, 8e-3);
+        let bytes = placed.bytes(&cache);
+        for warpgroup in [false, true] {
+            let tiles = [2000, 48];
+            if let Some(out) = placed.flash_tiles(&cache, &tiles, warpgroup) {
+                check_rows(&placed, &bytes, &out, &[2000, 2047], 2e-4);
+            }
         }
-        // The same to the bit however a prompt is cut.
-        assert!(
-            results[0] == placed.flash(&cache, 23, false),
-            "{:?} {:?}",
-            placed.world.kind,
-            placed.world.shape
-        );
+    });
+}
+
+/// Keys and values too large for f16 are kept as the largest there is; what is not finite stays so.
+#[test]
+fn a_cache_of_f16_saturates() {
+    on_targets(&["gfx90a", "gfx1030", "gfx1151", "gfx1201"], |bench| {
+        let mut world = World::new(SHAPES[3], Kind::F16, &mut Prng::new(1));
+        let width = world.shape.kv_heads * world.shape.dim;
+        let put = [7e4, -1e30, f32::INFINITY, f32::NAN, 65_504.0];
+        for row in [3, 32] {
+            world.v[row * width..][..put.len()].copy_from_slice(&put);
+        }
+        let placed = Placed::new(bench, &world);
+        let cache = placed.cache();
+        // The first by the kernel for prompts, the other, its sequence's last, by attention.
+        placed.write(&cache, |row| row != 32);
+        placed.paged(&cache, &[32], true);
+        let bytes = placed.bytes(&cache);
+        for row in [3, 32] {
+            let kept = world.cached(&bytes, row, 0, 1);
+            assert_eq!(kept[..3], [65_504.0, -65_504.0, f64::INFINITY], "{row}");
+            assert!(kept[3].is_nan() && kept[4] == 65_504.0, "{row}");
+        }
     });
 }
 

@@ -6,12 +6,18 @@ mod blas;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
+#[path = "../support/mapped.rs"]
+mod mapped;
 mod matmul;
 mod plain;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/random_matrix.rs"]
+mod random_matrix;
 mod sample;
+mod wide;
 mod words;
 
 use mlxrocm::gpu::{Args, Device, DeviceBuffer, Kernel, Stream};

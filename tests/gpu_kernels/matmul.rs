@@ -124,7 +124,8 @@ impl Product {
             .buffer(&operand, 0)
             .buffer(&scales, 0)
             .u32(cols as u32)
-            .f32(0.0);
+            .f32(0.0)
+            .f32(1.0);
         let kernel = bench.device.kernel(kernel).unwrap();
         bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
         [operand, scales]

@@ -13,7 +13,7 @@
 // A lane loads eight columns in one aligned piece (16, 8 or 4 bytes), and as the codes of all tokens
 // come before the scales, the pieces of neighbouring lanes and tokens lie without gaps. Codes of columns
 // past the head's last are 0; these columns do not count for scales. Numbers are rounded to f16 as
-// they are decoded. The scale is rounded to f16 first, then codes are chosen for it; one that is not
+// they are decoded; those too large for it are the largest there is. The scale is rounded to f16 first, then codes are chosen for it; one that is not
 // finite makes all numbers of the group infinite or NaN, so that what is wrong shows.
 #pragma once
 
@@ -107,7 +107,8 @@ template <int KV> DEVICE u16 store_group(f32 x, u8 *tokens, u32 dim, u32 token, 
     const f32 infinity = bits_f32(0x7f800000u);
     const bool inside = column < dim;
     if constexpr (KV == KV_F16) {
-        const u16 number = inside ? to_f16(x).bits : 0;
+        const f32 most = 65504.0f, fitting = maximum(minimum(x, most), -most);
+        const u16 number = inside ? to_f16(absolute(x) < infinity ? fitting : x).bits : 0;
         if (tokens && column < padded<KV>(dim)) *(u16 *)(codes + column * 2) = number;
         return number;
     } else if constexpr (KV == KV_Q8) {

@@ -8,7 +8,8 @@
 // not used. Keys are taken a page at a time, in order: a query's result depends neither on the batch
 // nor on the tile it is in.
 //
-// Dot products of f16 (queries times scale, rounded; weights of values, rounded), sums in f32.
+// Dot products of f16 (queries times scale, rounded; weights of values, rounded), sums in f32. `top`: the
+// exponent that a query's weights are relative to.
 //
 // Launch: 4 waves, each of 16 queries; for heads of 256 columns 8 waves, each two of which share 16 queries:
 // each has the scores of half a page's keys and half the sums' columns, so that sums take as many registers
@@ -35,6 +36,11 @@ template <int DIM> struct Layout {
     static constexpr u32 SHARED_NUMBERS = VALUES + DIM * NARROW * 2;
     static constexpr u32 BYTES = SHARED_NUMBERS + (SHARERS == 1 ? 0 : SHARERS * QUERIES * 4);
 };
+
+// Weights are kept times 2^15, in the sum that they are divided by too: MI200's matrix unit takes f16 numbers
+// below 2^-14 as zeros, which those of most keys are beside one that is seen far better.
+DEVICE f32 lifted(f32 top) { return PLATFORM_AMD ? top - 15.0f : top; }
+DEVICE f32 lowered(f32 top) { return PLATFORM_AMD ? top + 15.0f : top; }
 
 template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     typedef Layout<DIM> L;
@@ -154,7 +160,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
                 tile_multiply_f16(scores[n], a, tile_load_b(keys + (first_key + n * 16) * WIDE + k, WIDE));
         }
         f32 most[TILE_C_ROWS];
-        UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) most[r] = top[r];
+        UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) most[r] = lowered(top[r]);
         UNROLL for (u32 n = 0; n < SCORES; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
             const u32 at = position + first_query + tile_c_row(lane, i);
             const u32 j = page * PAGE_TOKENS + first_key + n * 16 + tile_c_column(lane, i);
@@ -171,8 +177,9 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
         }
         f32 keep[TILE_C_ROWS];
         UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) {
-            keep[r] = fast_exp2(top[r] - most[r]);
-            top[r] = most[r], total[r] *= keep[r];
+            const f32 now = lifted(most[r]);
+            keep[r] = fast_exp2(top[r] - now);
+            top[r] = now, total[r] *= keep[r];
         }
         UNROLL for (u32 n = 0; n < SCORES; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
             const f32 w = fast_exp2(scores[n].c[i] - top[tile_c_slot(i)]);

@@ -1,6 +1,8 @@
 // Rows of x as the matrix units take them:
 //
-//   operand[r][c] = f16(n(x[r])[c] / scale[r]),  n(x) = x · rsqrt(mean x² + eps) · norm, scale 1;
+//   operand[r][c] = f16(n(x[r])[c] / scale[r]),  n(x) = x · rsqrt(mean x² + eps) · norm, scale `norm_scale`,
+//                                                the power of two that brings the largest there can be,
+//                                                max |norm| · √cols, to [2^14, 2^15);
 //                                                or x, scale the power of two that brings the row's
 //                                                largest element to [4096, 8192)
 //
@@ -14,7 +16,8 @@
 #include "common/reduce.h"
 
 template <bool TILES>
-DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
+DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps,
+                         f32 norm_scale) {
     SHARED f32 scratch[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
@@ -28,7 +31,7 @@ DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scale
     }
     f32 factor, back = 1.0f;
     if (norm) {
-        factor = fast_rsqrt(block_sum<256>(q, scratch) / (f32)cols + eps);
+        factor = fast_rsqrt(block_sum<256>(q, scratch) / (f32)cols + eps) / norm_scale, back = norm_scale;
     } else {
         // Rows of zeros and of NaN stay what they are.
         i32 exponent = (i32)(f32_bits(block_max<256>(q, scratch)) >> 23 & 255) - 127 - 12;
@@ -59,10 +62,10 @@ DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scale
     }
 }
 
-KERNEL(256) void mlxrocm_matmul_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps) {
-    make_operand<false>(x, norm, operand, scales, cols, eps);
-}
-KERNEL(256) void mlxrocm_matmul_operand_tiles(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols,
-                                              f32 eps) {
-    make_operand<true>(x, norm, operand, scales, cols, eps);
-}
+#define OPERAND_KERNEL(NAME, TILES)                                                                             \
+    KERNEL(256) void NAME(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps,          \
+                          f32 norm_scale) {                                                                     \
+        make_operand<TILES>(x, norm, operand, scales, cols, eps, norm_scale);                                   \
+    }
+OPERAND_KERNEL(mlxrocm_matmul_operand, false)
+OPERAND_KERNEL(mlxrocm_matmul_operand_tiles, true)

@@ -11,8 +11,10 @@
 // norm's factor, rsqrt(…), is multiplied with the results: no product waits for it.
 //
 // Launch: TEAMS · 32 threads, any number of blocks: block b takes the tiles [b, b+1) · tiles / blocks
-// (in pairs for silu), its teams a part each of the columns. Dynamic shared memory: `shared_bytes`
-// of src/gpu/model/matmul.rs has the same sum.
+// (in pairs for silu), its teams a part each of the columns. On AMD, where x of all columns does not fit the
+// shared memory, grid z is how many blocks share the columns: each stores the sums of its part, without the
+// norm's factor, to out0 [z][rows][tiles · 16] (rows_finish.hip does the rest). Dynamic shared memory:
+// `shared_bytes` of src/gpu/model/matmul.rs has the same sum.
 //
 // AMD: codes go from memory to registers one unit ahead, scales four blocks; four multiply-adds an
 // instruction (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
@@ -192,14 +194,17 @@ template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R
     }
 }
 
-// What a team of a block does of a product: tiles begin … end, units from … from + count of each.
+// What a team of a block does of a product: tiles begin … end, of each the units from … from + count of the
+// block's own, which are those from `first` on.
 struct Share {
-    u32 units, from, count, begin, end;
+    u32 units, first, own, from, count, begin, end;
 };
 template <typename Q> DEVICE Share share_of(const Rows &p, u32 team) {
     Share s;
-    s.units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
-    s.from = s.units * team / TEAMS, s.count = s.units * (team + 1) / TEAMS - s.from;
+    s.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    s.first = 0, s.own = s.units;
+    if (is_split()) s.first = split_begin(s.units), s.own = split_end(s.units) - s.first;
+    s.from = s.own * team / TEAMS, s.count = s.own * (team + 1) / TEAMS - s.from;
     const u32 pairs = p.to.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
     s.begin = works * block_x() / grid_blocks_x() * pairs, s.end = works * (block_x() + 1) / grid_blocks_x() * pairs;
     return s;
@@ -283,13 +288,18 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     }
 }
 #else
-template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) {
+template <typename Q, int R> DEVICE void matmul_rows(Rows p, u8 *memory) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
     const Share share = share_of<Q>(p, team);
+    if (is_split()) {
+        const u32 first = share.first * Q::UNIT * BLOCK_COLS;
+        p.x += first, p.norm += p.norm ? first : 0, p.to.out0 += (u64)block_z() * p.rows * p.to.width0;
+        p.cols = minimum(p.width - first, share.own * Q::UNIT * BLOCK_COLS);
+    }
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
-    const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
+    const u8 *weights = p.weights + share.begin * tile_bytes + (u64)(share.first + share.from) * Q::UNIT_BYTES;
     const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols, R == 1 ? 1 : p.rows);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
@@ -344,6 +354,6 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
         u32 cols, u32 tiles, u32 epilogue) {                                                                 \
         DYNAMIC_SHARED(memory);                                                                              \
         const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
-                        width2, epilogue}, eps, rows, cols, tiles};                                          \
+                        width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
         matmul_rows<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                               \
     }

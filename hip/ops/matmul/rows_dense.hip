@@ -1,22 +1,30 @@
 // Products of an unquantized matrix W [out, in] (f32, f16 or bf16, row after row as in the file) with
 // a few rows x, with the epilogues and arguments of rows.h; all arithmetic in f32.
 //
-// Launch: 256 threads, any number of blocks: each team of 32 lanes takes every (blocks · 8)-th row.
-// Dynamic shared memory: rows · cols f32. Matrices are padded to `tiles` · 16 rows; those of gate and
-// up are interleaved 16 by 16, as in rows.h.
+// Launch: 256 threads, any number of blocks: each team of 32 lanes takes every (blocks · 8)-th row; on AMD
+// grid z is how many blocks share the columns, as in rows.h (but with the norm's factor). Dynamic shared
+// memory: rows · columns f32. Matrices are padded to `tiles` · 16 rows; those of gate and up are interleaved
+// 16 by 16, as in rows.h.
 #include "common/reduce.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/split.h"
 
 DEVICE f32 weight_at(const f32 *w, u64 at) { return w[at]; }
 DEVICE f32 weight_at(const f16 *w, u64 at) { return to_f32(w[at]); }
 DEVICE f32 weight_at(const bf16 *w, u64 at) { return to_f32(w[at]); }
 
 template <typename T>
-DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const Outputs &to, f32 eps, u32 rows,
-                              u32 cols, u32 tiles, f32 *xs) {
+DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, Outputs to, f32 eps, u32 rows, u32 cols,
+                              u32 tiles, f32 *xs) {
     SHARED f32 scratch[256 / 32];
     grid_dependency_launch();
     grid_dependency_wait();
+    // The block's own columns.
+    u32 first = 0, own = cols;
+    if (PLATFORM_AMD && grid_blocks_z() > 1) {
+        first = split_begin(cols), own = split_end(cols) - first;
+        to.out0 += (u64)block_z() * rows * to.width0;
+    }
     for (u32 r = 0; r < rows; r++) {
         f32 factor = 1.0f;
         if (norm) {
@@ -25,8 +33,8 @@ DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const O
             factor = fast_rsqrt(block_sum<256>(squares, scratch) / (f32)cols + eps);
             barrier();
         }
-        for (u32 c = thread_x(); c < cols; c += 256)
-            xs[r * cols + c] = norm ? x[r * cols + c] * factor * norm[c] : x[r * cols + c];
+        for (u32 c = thread_x(); c < own; c += 256)
+            xs[r * own + c] = norm ? x[r * cols + first + c] * factor * norm[first + c] : x[r * cols + first + c];
     }
     barrier();
     const u32 team = thread_x() / 32, lane = thread_x() % 32, teams = grid_blocks_x() * 8;
@@ -39,8 +47,8 @@ DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, const O
             f32 y[2] = {0.0f, 0.0f};
             for (u32 which = 0; which < (silu ? 2 : 1); which++) {
                 f32 sum = 0.0f;
-                const u64 at = (u64)(row + which * 16) * cols;
-                for (u32 c = lane; c < cols; c += 32) sum = mul_add(weight_at(w, at + c), xs[r * cols + c], sum);
+                const u64 at = (u64)(row + which * 16) * cols + first;
+                for (u32 c = lane; c < own; c += 32) sum = mul_add(weight_at(w, at + c), xs[r * own + c], sum);
                 sum = add_bias(to, row / 16 + which, row % 16, wave_sum<32>(sum));
                 if (which == 0) y[0] = sum;
                 else y[1] = sum;

@@ -10,6 +10,7 @@
 #include "common/quant.h"
 #include "common/reduce.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/split.h"
 
 #if PLATFORM_NVIDIA
 #define TEAMS 16
@@ -26,12 +27,16 @@
 
 struct Rows {
     const u8 *weights; // units of 16 bytes
-    const f32 *x;      // [rows][x_stride]
-    const f32 *norm;   // [cols] or null
+    const f32 *x;      // [rows][width]
+    const f32 *norm;   // [width] or null
     Outputs to;
     f32 eps;
-    u32 rows, cols, tiles;
+    u32 rows, width, tiles;
+    u32 cols; // those that the block takes, from x on
 };
+
+// Whether blocks share the columns (AMD): the results are then parts, for rows_finish.hip.
+DEVICE bool is_split() { return PLATFORM_AMD && grid_blocks_z() > 1; }
 
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
 template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
@@ -97,7 +102,7 @@ template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q
         f32 x[AT_ONCE<R>][8];
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
-            read_piece(x[i], p.x + (u64)r * p.cols + c, c < p.cols && r < rows);
+            read_piece(x[i], p.x + (u64)r * p.width + c, c < p.cols && r < rows);
         }
         if (base > 0) read_norm<R>(norm, p, base);
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
@@ -150,6 +155,7 @@ template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q
     barrier();
     for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
         const f32 sum = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
-        if (lane == 0 && r < rows) s.factor[r] = p.norm ? fast_rsqrt(sum / (f32)p.cols + p.eps) : 1.0f;
+        const bool has_norm = p.norm && !is_split();
+        if (lane == 0 && r < rows) s.factor[r] = has_norm ? fast_rsqrt(sum / (f32)p.width + p.eps) : 1.0f;
     }
 }

@@ -42,6 +42,12 @@ struct Group {
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
+/// A hash of the built-in kernels' sources and their compiler: what was found about kernels is found anew for
+/// others.
+pub fn fingerprint() -> &'static str {
+    FINGERPRINT
+}
+
 /// A built-in code object, for tools and tests that inspect all of them.
 #[derive(Debug, Clone)]
 pub struct BuiltIn {

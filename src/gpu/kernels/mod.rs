@@ -8,6 +8,6 @@ mod probe;
 mod registry;
 mod targets;
 
-pub use archive::{BuiltIn, built_in, built_in_compiler};
+pub use archive::{BuiltIn, built_in, built_in_compiler, fingerprint};
 pub use compile::{Code, Compiler};
 pub use registry::Registry;

@@ -2,10 +2,10 @@
 
 use super::inputs::QUERIES;
 use super::record::Recorder;
+use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::{Args, DeviceBuffer};
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
-use crate::{Error, Result};
 
 /// The fewest positions of one part of an attention, and the query heads of one block (`SPLIT`
 /// and `HEADS` of `hip/ops/attention/part.h`).
@@ -13,8 +13,8 @@ const SPLIT: usize = 128;
 const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
-/// The widest heads that kernels take.
-const MAX_DIM: usize = 256;
+/// The widest heads that kernels take; weights with wider ones are refused.
+pub const MAX_DIM: usize = 256;
 /// Dynamic shared memory of `flash.hip` for heads of 256 columns on NVIDIA (`Layout<256>::BYTES`).
 const WIDE_FLASH_BYTES: usize = 66048;
 
@@ -49,11 +49,7 @@ pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
 impl Recorder<'_> {
     /// Records an attention.
     pub(super) fn attend(&mut self, attend: Attend) -> Result<()> {
-        let (places, dim) = (self.places(), attend.shape.head_dim);
-        if dim > MAX_DIM {
-            let message = format!("heads of {dim} columns: GPUs take at most {MAX_DIM}");
-            return Err(Error::Unsupported(message));
-        }
+        let places = self.places();
         let by_token = self.schedule.buffers[attend.q.0].rows == Rows::Tokens;
         if self.bucket.decode {
             // The queries' kernel puts the new keys into the cache itself.

@@ -90,7 +90,7 @@ fn products(weights: &GpuWeights, schedule: &Schedule, rows: usize) -> Products 
         };
         for launch in launches.iter().filter(|l| is_possible(schedule, l, *x)) {
             // Where there is no kernel to compare with, few rows at a time are multiplied.
-            if own_kernel(&weights.device, &launch.matrix).is_some() {
+            if own_kernel(&weights.device, launch.matrix.form, launch.matrix.cols).is_some() {
                 products.insert(name(&launch.matrix, rows), launch.matrix.clone());
             }
         }
@@ -184,7 +184,7 @@ impl GpuExecutor {
         }
         let device = &self.weights.device;
         let own = device.record(|encoder| {
-            let Some((kernel, operand)) = own_kernel(device, matrix) else {
+            let Some((kernel, operand)) = own_kernel(device, matrix.form, matrix.cols) else {
                 return Err(Error::Internal("a product without a kernel".into()));
             };
             let to = Outputs::plain(&scratch.sums, matrix, rows);

@@ -3,18 +3,19 @@
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
+use super::programs::Programs;
 use super::record::{Memory, Recorder};
 use super::turns::Turns;
 use super::weights::GpuWeights;
 use crate::gpu::{
-    Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Stream,
+    Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
 use crate::step::{
-    CHOSEN, Choice, Epilogue, KvType, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
-    Step,
+    CHOSEN, Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
+    StateSize, Step,
 };
 use crate::{Error, Result};
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Batches of up to this many rows replay as a graph (if the device's graphs are right and faster).
@@ -30,36 +31,38 @@ pub struct GpuExecutor {
     pub(super) turns: Turns,
     /// Logits on the host.
     results: PinnedBuffer,
-    pub(super) programs: HashMap<Bucket, Program>,
-    max_rows: usize,
-    pages: usize,
-    kv: KvType,
+    pub(super) programs: Programs,
+    size: StateSize,
     token_end: usize,
 }
 
 impl GpuExecutor {
-    /// A forward state for up to `max_rows` tokens a call and `pages` KV pages of this kind.
+    /// A forward state of this size.
     ///
     /// # Errors
     /// `OutOfMemory` if it does not fit beside the weights.
     pub fn new(
         weights: Arc<GpuWeights>,
         schedule: Schedule,
-        max_rows: usize,
-        pages: usize,
-        kv: KvType,
+        size: StateSize,
     ) -> Result<GpuExecutor> {
         let device = weights.device.clone();
         let stream = device.stream()?;
-        let max_rows = max_rows.max(1);
-        let cache_bytes = schedule.page_bytes(kv).checked_mul(pages).ok_or_else(|| {
+        let size = StateSize {
+            tokens: size.tokens.max(1),
+            ..size
+        };
+        let (max_rows, pages) = (size.tokens, size.pages);
+        let cache_bytes = schedule.page_bytes(size.kv).checked_mul(pages);
+        let cache_bytes = cache_bytes.ok_or_else(|| {
             Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
         })?;
         let buffer = |bytes: usize| device.alloc(bytes.max(4) as u64);
         let most = Bucket {
             rows: bucket_rows(max_rows),
+            slots: size.sequences.min(bucket_rows(max_rows)),
             wanted: bucket_rows(max_rows),
-            pages: bucket_pages(pages),
+            pages: bucket_pages(size.context.div_ceil(PAGE_TOKENS)),
             tiled: true,
             singles: bucket_rows(max_rows),
             decode: false,
@@ -84,7 +87,7 @@ impl GpuExecutor {
             ropes: schedule
                 .ropes
                 .iter()
-                .map(|rope| rope_table(&device, rope, pages * PAGE_TOKENS))
+                .map(|rope| rope_table(&device, rope, size.context))
                 .collect::<Result<_>>()?,
             parts: buffer(parts_bytes)?,
             counters,
@@ -106,10 +109,8 @@ impl GpuExecutor {
             inputs,
             turns,
             results,
-            programs: HashMap::new(),
-            max_rows,
-            pages,
-            kv,
+            programs: Programs::default(),
+            size,
         })
     }
 
@@ -125,12 +126,12 @@ impl GpuExecutor {
 
     /// The most tokens a call takes.
     pub fn max_rows(&self) -> usize {
-        self.max_rows
+        self.size.tokens
     }
 
     /// KV pages.
     pub fn pages(&self) -> usize {
-        self.pages
+        self.size.pages
     }
 
     /// Runs the slices; leaves the wanted logits, row after row, in `logits` (resized). No step is queued.
@@ -235,22 +236,22 @@ impl GpuExecutor {
         }
         let host = &mut self.turns.spare().inputs;
         bucket.send(slices, choices, host, &self.inputs, &self.stream)?;
-        let ran = self.run_program(bucket);
-        let without = self.programs.get(&bucket).is_some_and(Program::multiplies)
+        let ran = self.run_program(bucket, slices);
+        let without = self.program(bucket).is_ok_and(Program::multiplies)
             && self.weights.device.blas().is_none();
         if ran.is_err() && without {
             // The BLAS failed. What ran before it does the same again.
-            self.programs.retain(|_, program| !program.multiplies());
+            self.programs.retain(|program| !program.multiplies());
             self.memory.scratch = None;
             self.record(bucket)?;
-            return self.run_program(bucket);
+            return self.run_program(bucket, slices);
         }
         ran
     }
 
     /// Records a bucket's program at the first need.
     fn record(&mut self, bucket: Bucket) -> Result<()> {
-        if !self.programs.contains_key(&bucket) {
+        if !self.programs.renew(bucket) {
             self.prepare_blas(bucket)?;
             let device = &self.weights.device;
             let program = device.record(|encoder| self.recorder(encoder, bucket).record())?;
@@ -260,16 +261,34 @@ impl GpuExecutor {
     }
 
     fn program(&self, bucket: Bucket) -> Result<&Program> {
-        let program = self.programs.get(&bucket);
+        let program = self.programs.get(bucket);
         program.ok_or_else(|| Error::Internal("a recorded program is missing".into()))
     }
 
-    fn run_program(&self, bucket: Bucket) -> Result<()> {
+    fn run_program(&self, bucket: Bucket, slices: &[Slice<'_>]) -> Result<()> {
         let program = self.program(bucket)?;
-        match bucket.rows <= GRAPH_ROWS {
-            true => program.run(&self.stream),
-            false => program.run_as(&self.stream, ProgramMode::Direct),
+        if bucket.rows > GRAPH_ROWS {
+            return program.run_as(&self.stream, ProgramMode::Direct);
         }
+        match program.mode().1 {
+            // It is what graphs are judged by, but for keys and values it may write anywhere in the cache.
+            ModeReason::NotJudged => program.run_touching(&self.stream, &self.touched(slices)),
+            _ => program.run(&self.stream),
+        }
+    }
+
+    /// The pages of the cache that the slices' tokens go to.
+    fn touched(&self, slices: &[Slice<'_>]) -> Vec<Range> {
+        let (schedule, cache) = (&self.schedule, &self.memory.cache);
+        let bytes = schedule.page_bytes(self.size.kv) as u64;
+        let pages = slices.iter().flat_map(|slice| {
+            let end = (slice.start + slice.tokens.len()).div_ceil(PAGE_TOKENS);
+            let pages = slice.pages.get(slice.start / PAGE_TOKENS..end);
+            pages.unwrap_or_default().iter()
+        });
+        let pages: BTreeSet<u32> = pages.copied().collect();
+        let range = |page: u32| cache.range(u64::from(page) * bytes, bytes);
+        pages.into_iter().map(range).collect()
     }
 
     /// The sizes of a batch's program.
@@ -284,6 +303,7 @@ impl GpuExecutor {
         let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
         Bucket {
             rows: bucket_rows(rows),
+            slots: self.size.sequences.min(bucket_rows(rows)),
             wanted: bucket_rows(wanted).min(bucket_rows(rows)),
             pages: bucket_pages(pages),
             tiled,
@@ -319,7 +339,7 @@ impl GpuExecutor {
             weights: &self.weights,
             schedule: &self.schedule,
             memory: &self.memory,
-            kv: self.kv,
+            kv: self.size.kv,
             inputs: &self.inputs,
             token_end: self.token_end,
             bucket,
@@ -334,16 +354,25 @@ impl GpuExecutor {
             Some(place) => (place as usize) < chosen,
             None => (token as usize) < self.schedule.vocab_size,
         };
-        if rows > self.max_rows {
+        let StateSize {
+            tokens, sequences, ..
+        } = self.size;
+        if rows > tokens || slices.len() > sequences {
             return Err(Error::InvalidArgument(format!(
-                "a batch of {rows} tokens, at most {} fit",
-                self.max_rows
+                "a batch of {rows} tokens of {} sequences, at most {tokens} of {sequences} fit",
+                slices.len()
             )));
         }
         for slice in slices {
             let end = slice.start + slice.tokens.len();
+            if end > self.size.context {
+                return Err(Error::InvalidArgument(format!(
+                    "a sequence of {end} tokens, at most {} fit",
+                    self.size.context
+                )));
+            }
             if slice.pages.len() * PAGE_TOKENS < end
-                || slice.pages.iter().any(|&p| p as usize >= self.pages)
+                || slice.pages.iter().any(|&p| p as usize >= self.size.pages)
             {
                 return Err(Error::InvalidArgument(
                     "a slice without valid pages for its positions".into(),

@@ -14,6 +14,8 @@ pub const UNUSED: u32 = u32::MAX;
 pub struct Bucket {
     /// Tokens of the batch.
     pub rows: usize,
+    /// Sequences of the batch: page lists.
+    pub slots: usize,
     /// Rows of logits.
     pub wanted: usize,
     /// Pages of the longest sequence.
@@ -81,7 +83,7 @@ impl Bucket {
             wanted,
             choices,
             pages,
-            end: pages + rows * self.pages,
+            end: pages + self.slots * self.pages,
         }
     }
 

@@ -59,21 +59,26 @@ impl Outputs {
 const DECODE_COLS: usize = 128;
 const FINISH_NUMBERS: usize = 1024;
 
-/// Our own kernel for products of many rows with a matrix, and how it takes x.
-pub(super) fn own_kernel(device: &Arc<Device>, matrix: &GpuMatrix) -> Option<(String, Operand)> {
-    let kernels = matrix.form.many_rows_kernels(device.facts(), matrix.cols);
+/// Our own kernel for products of many rows with a matrix of so many columns, and how it takes x.
+pub(super) fn own_kernel(
+    device: &Arc<Device>,
+    form: MatrixForm,
+    cols: usize,
+) -> Option<(String, Operand)> {
+    let kernels = form.many_rows_kernels(device.facts(), cols);
     let mut kernels = kernels.into_iter();
     kernels.find(|(name, _)| device.kernel(name).is_ok())
 }
 
 impl Recorder<'_> {
-    /// How a product of many rows is computed; none for one of few.
+    /// How a product of many rows is computed; none for one of few, unless the kernels for few rows have no
+    /// room for its columns.
     pub(super) fn way(&self, launch: &Launch, x: BufferId) -> Option<Way> {
-        let rows = self.rows(x);
-        if rows <= FEW_ROWS {
+        let (device, matrix) = (&self.weights.device, &launch.matrix);
+        if self.rows(x) <= FEW_ROWS && matrix.few_rows(device.facts()) > 0 {
             return None;
         }
-        let (kernel, operand) = own_kernel(&self.weights.device, &launch.matrix)?;
+        let (kernel, operand) = own_kernel(device, matrix.form, matrix.cols)?;
         Some(match self.is_by_blas(launch, x) {
             true => Way::Blas,
             false => Way::Kernel(kernel, operand),
@@ -90,12 +95,14 @@ impl Recorder<'_> {
         let (rows, cols) = (self.rows(x), self.width(x));
         let (to, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
+        let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
         let args = self.norm_of(args, norm);
         let args = args
             .buffer(to, 0)
             .buffer(scales, 0)
             .u32(cols as u32)
-            .f32(norm.map_or(0.0, |n| n.eps));
+            .f32(norm.map_or(0.0, |n| n.eps))
+            .f32(norm_scale.copied().unwrap_or(1.0));
         let reads = [self.range(x, 0, rows)];
         let writes = [to.whole(), scales.whole()];
         let grid = [rows as u32, 1, 1];

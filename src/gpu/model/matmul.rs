@@ -62,6 +62,11 @@ pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
     (most / blocks.max(1)).min(by_cols).max(1)
 }
 
+/// The most blocks of a product of few rows, a compute unit.
+const FEW_BLOCKS: usize = 8;
+/// Columns of x of a block where blocks share them, about.
+const SHARED_COLS: usize = 8192;
+
 /// The most blocks of a product that [`splits`] splits: each has a counter.
 pub fn split_blocks(facts: &DeviceFacts) -> usize {
     facts.compute_units as usize
@@ -101,6 +106,11 @@ fn geometry(platform: Platform) -> Geometry {
     }
 }
 
+/// Bytes of the parts of a product of few rows whose columns blocks share.
+pub fn few_rows_parts(splits: usize, rows: usize, tiles: usize) -> usize {
+    splits * rows * tiles * TILE_ROWS * 4
+}
+
 impl MatrixForm {
     /// The kernel for launches of one row or of several.
     pub fn kernel(self, rows: usize) -> String {
@@ -138,8 +148,41 @@ impl MatrixForm {
         }
     }
 
+    /// How many blocks share the columns of x in a product of few rows (`hip/ops/matmul/rows.h`): one where x of
+    /// all columns fits the local memory. Results depend on it, so it does not depend on the number of rows.
+    pub fn column_splits(self, facts: &DeviceFacts, cols: usize) -> usize {
+        match facts.platform {
+            Platform::Hip if self.bytes_of_columns(facts, 1, cols) > self.local_memory(facts) => {
+                cols.div_ceil(SHARED_COLS)
+            }
+            _ => 1,
+        }
+    }
+
     /// Bytes of shared memory of a launch of `rows` rows.
     pub fn shared_bytes(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
+        let splits = self.column_splits(facts, cols);
+        let own = match self {
+            MatrixForm::Quant(form) => {
+                form.units(cols).div_ceil(splits) * form.unit_blocks() * BLOCK
+            }
+            MatrixForm::Dense(_) => cols.div_ceil(splits),
+        };
+        self.bytes_of_columns(facts, rows, own)
+    }
+
+    /// The most shared memory of a block.
+    fn local_memory(self, facts: &DeviceFacts) -> usize {
+        // The kernels for dense matrices have a little of their own besides.
+        let own = match self {
+            MatrixForm::Quant(_) => 0,
+            MatrixForm::Dense(_) => 64,
+        };
+        (facts.lds_bytes_opt_in.max(facts.lds_bytes) as usize).saturating_sub(own)
+    }
+
+    /// Bytes of shared memory of a block that takes `cols` columns.
+    fn bytes_of_columns(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
         let MatrixForm::Quant(form) = self else {
             return rows * cols * 4;
         };
@@ -165,28 +208,30 @@ impl MatrixForm {
         ring + fixed + rows * a_row
     }
 
-    /// The most rows one launch takes; 0 if the device has too little shared memory for one.
-    pub fn rows_at_once(self, facts: &DeviceFacts, cols: usize) -> usize {
+    /// The most rows one launch with a matrix of so many tiles takes; 0 if the device has too little shared
+    /// memory for one.
+    pub fn rows_at_once(self, facts: &DeviceFacts, cols: usize, tiles: usize) -> usize {
         let most = match self {
             MatrixForm::Quant(_) => geometry(facts.platform).many_rows,
             MatrixForm::Dense(_) => 8,
         };
-        let limit = facts.lds_bytes_opt_in.max(facts.lds_bytes) as usize;
-        (1..=most)
-            .rev()
-            .find(|&rows| self.shared_bytes(facts, rows, cols) <= limit)
-            .unwrap_or(0)
+        let splits = self.column_splits(facts, cols);
+        let fits = |rows: usize| {
+            self.shared_bytes(facts, rows, cols) <= self.local_memory(facts)
+                && (splits == 1 || few_rows_parts(splits, rows, tiles) <= PARTS_BYTES)
+        };
+        (1..=most).rev().find(|&rows| fits(rows)).unwrap_or(0)
     }
 
-    /// Blocks of a launch over `works` tiles (or pairs of tiles).
-    pub fn blocks(self, facts: &DeviceFacts, works: usize) -> u32 {
+    /// Blocks of a launch over `works` tiles (or pairs of tiles), for each part of the columns.
+    pub fn blocks(self, facts: &DeviceFacts, works: usize, splits: usize) -> u32 {
         let units = facts.compute_units.max(1) as usize;
         let most = match (self, facts.platform) {
             // One block a multiprocessor: its ring fills the shared memory.
             (MatrixForm::Quant(_), Platform::Cuda) => units,
-            _ => units * 8,
+            _ => units * FEW_BLOCKS,
         };
-        works.clamp(1, most) as u32
+        works.clamp(1, most.div_ceil(splits)) as u32
     }
 
     /// Bytes of a tile.

@@ -3,11 +3,13 @@
 mod attention;
 mod blas;
 mod executor;
+mod few;
 mod inputs;
 mod many;
 mod matmul;
 mod pack;
 mod plain;
+mod programs;
 mod record;
 mod turns;
 mod weights;

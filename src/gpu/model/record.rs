@@ -302,47 +302,8 @@ impl Recorder<'_> {
         })
     }
 
-    /// A product of few rows, or of many in as many launches as it takes.
-    fn matmul_rows(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
-        let Multiply { x, norm, .. } = product;
-        let matrix = &launch.matrix;
-        let facts = self.weights.device.facts();
-        let all = self.rows(x);
-        let at_once = matrix.form.rows_at_once(facts, matrix.cols).max(1);
-        let works = if launch.silu {
-            matrix.tiles / 2
-        } else {
-            matrix.tiles
-        };
-        let blocks = matrix.form.blocks(facts, works);
-        let threads = matrix.form.threads(facts);
-        let mut row = 0;
-        while row < all {
-            let rows = at_once.min(all - row);
-            let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
-            let kernel = matrix.form.kernel(rows);
-            let args = Args::new()
-                .buffer(&matrix.data, 0)
-                .buffer(&self.memory.arena, self.at(x, row));
-            let mut reads = vec![self.range(x, row, rows)];
-            let to = self.outputs(launch, product, (row, rows))?;
-            reads.extend(to.reads);
-            let args = self.norm_of(args, norm).append(to.args);
-            let args = args
-                .f32(norm.map_or(0.0, |n| n.eps))
-                .u32(rows as u32)
-                .u32(matrix.cols as u32)
-                .u32(matrix.tiles as u32)
-                .u32(to.epilogue);
-            let grid = [blocks, 1, 1];
-            self.launch(&kernel, grid, threads, lds, args, &reads, &to.writes)?;
-            row += rows;
-        }
-        Ok(())
-    }
-
     /// Where `rows` rows of a product go, from `row` on.
-    fn outputs(
+    pub(super) fn outputs(
         &self,
         launch: &Launch,
         product: Multiply<'_>,
@@ -422,11 +383,11 @@ impl Recorder<'_> {
 
 /// What a step multiplies.
 #[derive(Clone, Copy)]
-struct Multiply<'a> {
-    x: BufferId,
-    norm: Option<Norm>,
-    products: &'a [Product],
-    epilogue: Epilogue,
+pub(super) struct Multiply<'a> {
+    pub x: BufferId,
+    pub norm: Option<Norm>,
+    pub products: &'a [Product],
+    pub epilogue: Epilogue,
 }
 
 /// `enum Epilogue` of `hip/ops/matmul/epilogue.h`.

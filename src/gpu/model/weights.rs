@@ -1,8 +1,11 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
+use super::attention::MAX_DIM;
+use super::many::own_kernel;
 use super::matmul::MatrixForm;
 use super::pack::{PackForm, TILE_ROWS, pack_tile};
 use super::plain::refusal;
+use crate::driver::DeviceFacts;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::step::{Epilogue, MatrixId, Schedule, Step};
@@ -27,6 +30,13 @@ pub struct GpuMatrix {
     pub back: f32,
 }
 
+impl GpuMatrix {
+    /// The most rows that one launch of the kernels for few rows takes; 0: none, those for many rows have to.
+    pub(super) fn few_rows(&self, facts: &DeviceFacts) -> usize {
+        self.form.rows_at_once(facts, self.cols, self.tiles)
+    }
+}
+
 /// One launch of a matmul step.
 #[derive(Clone)]
 pub struct Launch {
@@ -46,6 +56,9 @@ pub struct GpuWeights {
     pub(super) device: Arc<Device>,
     /// Norm weights and biases, f32.
     pub(super) vectors: Vec<DeviceBuffer>,
+    /// What operands are divided by where each is a norm's weight (`norm_scale` of
+    /// `hip/ops/matmul/operand.hip`).
+    pub(super) norm_scales: Vec<f32>,
     /// Launches of each step of the schedule; empty for other steps.
     pub(super) launches: Vec<Vec<Launch>>,
     /// Tables that are gathered by token.
@@ -99,6 +112,7 @@ impl GpuWeights {
         if let Some(refusal) = schedule.steps.iter().find_map(refusal) {
             return Err(refusal);
         }
+        check_heads(device, schedule)?;
         fits(device, matrices)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let mut loader = Loader {
@@ -127,10 +141,25 @@ impl GpuWeights {
         Ok(GpuWeights {
             device: device.clone(),
             vectors: on_device,
+            norm_scales: vectors.iter().map(|v| norm_scale(v)).collect(),
             launches,
             tables,
         })
     }
+}
+
+/// Whether there are kernels for the model's heads.
+fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
+    let dims = schedule.states.iter().map(|shape| shape.head_dim);
+    let dim = dims.max().unwrap_or(0);
+    if dim > MAX_DIM {
+        return Err(Error::Unsupported(format!(
+            "attention heads of {dim} columns: GPUs take at most {MAX_DIM}, so {} cannot run this model; use \
+             the CPU",
+            device.facts().name
+        )));
+    }
+    Ok(())
 }
 
 /// Whether the device has room for the weights, about: under its limit and beside other programs.
@@ -274,15 +303,18 @@ impl Loader<'_> {
             return Err(Error::Internal("a product without matrices".into()));
         };
         let (form, cols) = (self.form(*id)?, first.cols);
-        if form.rows_at_once(self.device.facts(), cols) == 0 {
+        let tiles = self.tiles(&key)?;
+        let facts = self.device.facts();
+        if form.rows_at_once(facts, cols, tiles.len()) == 0
+            && own_kernel(self.device, form, cols).is_none()
+        {
             return Err(Error::Unsupported(format!(
                 "{}: {cols} columns need more local memory than the {} KiB of {}",
                 first.name,
-                self.device.facts().lds_bytes >> 10,
-                self.device.facts().name
+                facts.lds_bytes >> 10,
+                facts.name
             )));
         }
-        let tiles = self.tiles(&key)?;
         let tile_bytes = form.tile_bytes(cols);
         let data = self.device.alloc((tiles.len() * tile_bytes) as u64)?;
         let chunk = (PACK_BYTES / tile_bytes).max(1);
@@ -332,6 +364,16 @@ fn back(peak: f32) -> f32 {
     }
     let exponent = peak.log2().floor() - 12.0;
     exponent.clamp(-60.0, 60.0).exp2()
+}
+
+/// The power of two that brings the largest number that a norm with this weight can give below 2^15.
+fn norm_scale(weight: &[f32]) -> f32 {
+    let most = weight.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+    let most = most * (weight.len() as f32).sqrt();
+    if !most.is_normal() {
+        return 1.0;
+    }
+    (most.log2().floor() - 14.0).clamp(-60.0, 60.0).exp2()
 }
 
 /// Packs tiles, in parallel. Gives a bound of the weights' absolute values.

@@ -8,6 +8,7 @@ use super::{run, trial};
 use crate::driver::DeviceFacts;
 use crate::gpu::Device;
 use crate::gpu::kept::Kept;
+use crate::gpu::kernels::fingerprint;
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -56,12 +57,12 @@ const KEPT: Kept = Kept {
 /// What a verdict is about. Two cards of a kind differ by their place on the bus.
 fn subject(facts: &DeviceFacts) -> String {
     format!(
-        "{} {} {} driver {} library {}",
+        "{} {} {} driver {} kernels {}",
         facts.name,
         facts.target,
         facts.pci_id,
         facts.driver_version,
-        env!("CARGO_PKG_VERSION")
+        fingerprint()
     )
 }
 

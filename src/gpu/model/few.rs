@@ -1,0 +1,110 @@
+//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h` and `rows_dense.hip`.
+
+use super::many::Outputs;
+use super::matmul::{MatrixForm, few_rows_parts};
+use super::pack::TILE_ROWS;
+use super::record::{Multiply, Recorder};
+use super::weights::{GpuMatrix, Launch};
+use crate::Result;
+use crate::gpu::Args;
+use crate::step::{BufferId, Norm};
+
+/// `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`: tiles in pairs.
+const SILU: u32 = 2;
+
+/// Threads of `hip/ops/matmul/rows_finish.hip`, a number each.
+const FINISH_THREADS: usize = 256;
+
+impl Recorder<'_> {
+    /// A product of few rows, or of many in as many launches as it takes.
+    pub(super) fn matmul_rows(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
+        let Multiply { x, norm, .. } = product;
+        let matrix = &launch.matrix;
+        let facts = self.weights.device.facts();
+        let all = self.rows(x);
+        let at_once = matrix.few_rows(facts).max(1);
+        let splits = matrix.form.column_splits(facts, matrix.cols);
+        let mut row = 0;
+        while row < all {
+            let rows = at_once.min(all - row);
+            let to = self.outputs(launch, product, (row, rows))?;
+            if splits == 1 {
+                self.few(matrix, (x, norm), (row, rows), to, 1)?;
+            } else {
+                let mut parts = Outputs::plain(&self.memory.parts, matrix, rows);
+                let bytes = few_rows_parts(splits, rows, matrix.tiles) as u64;
+                parts.writes = vec![self.memory.parts.range(0, bytes)];
+                self.few(matrix, (x, norm), (row, rows), parts, splits)?;
+                self.finish(matrix, (x, norm), (row, rows), to, splits)?;
+            }
+            row += rows;
+        }
+        Ok(())
+    }
+
+    /// One launch, whose columns so many blocks share.
+    fn few(
+        &mut self,
+        matrix: &GpuMatrix,
+        (x, norm): (BufferId, Option<Norm>),
+        (row, rows): (usize, usize),
+        to: Outputs,
+        splits: usize,
+    ) -> Result<()> {
+        let facts = self.weights.device.facts();
+        let works = match to.epilogue {
+            SILU => matrix.tiles / 2,
+            _ => matrix.tiles,
+        };
+        let blocks = matrix.form.blocks(facts, works, splits);
+        let threads = matrix.form.threads(facts);
+        let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
+        let kernel = matrix.form.kernel(rows);
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(&self.memory.arena, self.at(x, row));
+        let mut reads = vec![self.range(x, row, rows)];
+        reads.extend(to.reads);
+        let args = self.norm_of(args, norm).append(to.args);
+        let args = args
+            .f32(norm.map_or(0.0, |n| n.eps))
+            .u32(rows as u32)
+            .u32(matrix.cols as u32)
+            .u32(matrix.tiles as u32)
+            .u32(to.epilogue);
+        let grid = [blocks, 1, splits as u32];
+        self.launch(&kernel, grid, threads, lds, args, &reads, &to.writes)
+    }
+
+    /// Adds the parts that such a launch left.
+    fn finish(
+        &mut self,
+        matrix: &GpuMatrix,
+        (x, norm): (BufferId, Option<Norm>),
+        (row, rows): (usize, usize),
+        to: Outputs,
+        splits: usize,
+    ) -> Result<()> {
+        // The kernel for dense matrices multiplies with the norm's factor itself.
+        let norm = norm.filter(|_| matches!(matrix.form, MatrixForm::Quant(_)));
+        let parts = &self.memory.parts;
+        let args = Args::new()
+            .buffer(parts, 0)
+            .buffer(&self.memory.arena, self.at(x, row));
+        let bytes = few_rows_parts(splits, rows, matrix.tiles) as u64;
+        let mut reads = vec![self.range(x, row, rows), parts.range(0, bytes)];
+        reads.extend(to.reads);
+        let args = self.norm_of(args, norm).append(to.args);
+        let args = args
+            .f32(norm.map_or(0.0, |n| n.eps))
+            .u32(matrix.cols as u32)
+            .u32(matrix.tiles as u32)
+            .u32(splits as u32)
+            .u32(to.epilogue);
+        let numbers = matrix.tiles * TILE_ROWS;
+        let grid = [numbers.div_ceil(FINISH_THREADS) as u32, rows as u32, 1];
+        let kernel = "mlxrocm_matmul_rows_finish";
+        let threads = FINISH_THREADS as u32;
+        self.launch(kernel, grid, threads, 0, args, &reads, &to.writes)
+    }
+}

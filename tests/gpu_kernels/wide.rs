@@ -1,0 +1,316 @@
+//! Products of few rows with matrices of so many columns that x does not fit the local memory of AMD cards, in
+//! every form, against sums in f64.
+
+use crate::mapped::mapped;
+use crate::prng::Prng;
+use crate::{TARGETS, gpu, random_matrix};
+use mlxrocm::formats::{Format, ScalarType, Weight};
+use mlxrocm::gpu::kernels::Registry;
+use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+use mlxrocm::step::{
+    Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Norm, Product, Rows, Schedule, Slice,
+    StateSize, Step, VectorId, Wanted,
+};
+use std::sync::Arc;
+
+/// Tokens of the vocabulary, which are rows of x.
+const TOKENS: usize = 5;
+const EPS: f32 = 1e-5;
+
+/// The format of a kernel's name ("q4_bf16_g64", "f16").
+fn format(name: &str) -> Format {
+    let scalar = |name: &str| match name {
+        "f32" => Some(ScalarType::F32),
+        "f16" => Some(ScalarType::F16),
+        "bf16" => Some(ScalarType::BF16),
+        _ => None,
+    };
+    if let Some(scalar) = scalar(name) {
+        return Format::Dense(scalar);
+    }
+    let parts: Vec<&str> = name.split('_').collect();
+    let [bits, scales, group] = parts[..] else {
+        panic!("{name}");
+    };
+    let group: u16 = group[1..].parse().expect("a number");
+    match (bits[1..].parse().expect("a number"), scales) {
+        (bits, scales) if scalar(scales).is_some() => Format::Affine {
+            bits,
+            group,
+            scale: scalar(scales).unwrap(),
+        },
+        (4, "zero") => Format::Q4_0,
+        (5, "zero") => Format::Q5_0,
+        (8, "zero") => Format::Q8_0,
+        (3, "sub") => Format::Q3K,
+        (6, "sub") => Format::Q6K,
+        (2, "min") => Format::Q2K,
+        (4, "min") => Format::Q4K,
+        (5, "min") => Format::Q5K,
+        _ => panic!("{name}"),
+    }
+}
+
+/// The formats of all kernels for few rows.
+fn formats() -> Vec<Format> {
+    let names = Registry::names().filter_map(|name| name.strip_prefix("mlxrocm_matmul_rows_"));
+    // Each quantized form has two; one adds parts.
+    let names = names.filter(|name| !name.ends_with("_rn") && *name != "finish");
+    let names = names.map(|name| name.strip_suffix("_r1").unwrap_or(name));
+    names.map(format).collect()
+}
+
+/// A random matrix whose products with x of about 1 are about 1.
+fn matrix(random: &mut Prng, format: Format, rows: usize, cols: usize) -> Weight {
+    let std = 1.0 / (cols as f64).sqrt();
+    let (data, scales, biases) = match format {
+        Format::Affine { bits, group, scale } => {
+            let [data, scales, biases] =
+                random_matrix::affine_matrix(random, bits, group.into(), scale, rows, cols, std);
+            (data, Some(mapped(&scales)), Some(mapped(&biases)))
+        }
+        _ => {
+            let data = random_matrix::gguf_matrix(random, format, rows, cols, std);
+            (data, None, None)
+        }
+    };
+    Weight::new("w", format, rows, cols, mapped(&data), scales, biases).expect("a weight")
+}
+
+fn dense(rows: usize, cols: usize, values: &[f32]) -> Weight {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let format = Format::Dense(ScalarType::F32);
+    Weight::new("x", format, rows, cols, mapped(&bytes), None, None).expect("a weight")
+}
+
+/// h = silu(G · norm(x) + b) · (U · norm(x) + c); logits = h + W · x.
+struct Wide {
+    cols: usize,
+    rows: usize,
+    x: Vec<f32>,
+    norm: Vec<f32>,
+    biases: [Vec<f32>; 2],
+    /// G, U, W.
+    matrices: [Weight; 3],
+}
+
+impl Wide {
+    fn new(random: &mut Prng, format: Format, rows: usize, cols: usize) -> Wide {
+        let mut numbers = |count: usize, middle: f64| -> Vec<f32> {
+            let number = |_| (middle + random.uniform(-1.0, 1.0)) as f32;
+            (0..count).map(number).collect()
+        };
+        let x = numbers(TOKENS * cols, 0.0);
+        let norm = numbers(cols, 1.0);
+        let biases = [numbers(rows, 0.0), numbers(rows, 0.0)];
+        Wide {
+            cols,
+            rows,
+            x,
+            norm,
+            biases,
+            matrices: [0, 1, 2].map(|_| matrix(random, format, rows, cols)),
+        }
+    }
+
+    /// The logits of each token.
+    fn expected(&self) -> Vec<f64> {
+        let mut row = vec![0.0; self.cols];
+        let mut products = self.matrices.each_ref().map(|_| Vec::new());
+        for (place, matrix) in self.matrices.iter().enumerate() {
+            for r in 0..self.rows {
+                matrix.dequantize_row(r, &mut row).unwrap();
+                for x in self.x.chunks(self.cols) {
+                    let term = |i: usize| f64::from(row[i]) * f64::from(x[i]);
+                    let normed = |i: usize| term(i) * f64::from(self.norm[i]);
+                    let sum = match place {
+                        2 => (0..self.cols).map(term).sum::<f64>(),
+                        _ => (0..self.cols).map(normed).sum::<f64>() / self.root(x),
+                    };
+                    products[place].push(sum);
+                }
+            }
+        }
+        let logit = |(token, r): (usize, usize)| {
+            let [gate, up, add] = products.each_ref().map(|p| p[r * TOKENS + token]);
+            let gate = gate + f64::from(self.biases[0][r]);
+            let up = up + f64::from(self.biases[1][r]);
+            gate / (1.0 + (-gate).exp()) * up + add
+        };
+        let places = (0..TOKENS).flat_map(|token| (0..self.rows).map(move |r| (token, r)));
+        places.map(logit).collect()
+    }
+
+    fn root(&self, x: &[f32]) -> f64 {
+        let squares: f64 = x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+        (squares / self.cols as f64 + f64::from(EPS)).sqrt()
+    }
+
+    fn schedule(&self) -> Schedule {
+        let (x, h, sum, wanted) = (BufferId(0), BufferId(1), BufferId(2), BufferId(3));
+        let product = |weight: usize, bias: Option<usize>, out: Option<BufferId>| Product {
+            weight: MatrixId(weight),
+            bias: bias.map(VectorId),
+            out,
+        };
+        let buffer = |rows: Rows, width: usize, offset: usize| Buffer {
+            rows,
+            width,
+            offset,
+        };
+        let (cols, rows) = (self.cols, self.rows);
+        Schedule {
+            steps: vec![
+                Step::Embed {
+                    table: MatrixId(0),
+                    out: x,
+                },
+                Step::Matmul {
+                    x,
+                    norm: Some(Norm {
+                        weight: VectorId(0),
+                        eps: EPS,
+                    }),
+                    products: vec![product(1, Some(1), Some(h)), product(2, Some(2), Some(h))],
+                    epilogue: Epilogue::SwiGlu,
+                },
+                Step::Matmul {
+                    x,
+                    norm: None,
+                    products: vec![product(3, None, Some(sum))],
+                    epilogue: Epilogue::Add(h),
+                },
+                Step::SelectWanted {
+                    x: sum,
+                    out: wanted,
+                },
+                Step::Matmul {
+                    x: wanted,
+                    norm: None,
+                    products: vec![product(4, None, None)],
+                    epilogue: Epilogue::Store,
+                },
+            ],
+            buffers: vec![
+                buffer(Rows::Tokens, cols, 0),
+                buffer(Rows::Tokens, rows, cols),
+                buffer(Rows::Tokens, rows, cols + rows),
+                buffer(Rows::Wanted, rows, cols + 2 * rows),
+            ],
+            width: cols + 3 * rows,
+            ropes: Vec::new(),
+            turns: Vec::new(),
+            vocab_size: rows,
+            states: vec![Attention {
+                heads: 1,
+                kv_heads: 1,
+                head_dim: 64,
+                scale: 0.125,
+                window: None,
+            }],
+        }
+    }
+
+    fn executor(&self, device: &Arc<mlxrocm::gpu::Device>) -> GpuExecutor {
+        let one = |i: usize| f32::from(u8::from(i / self.rows == i % self.rows));
+        let ones: Vec<f32> = (0..self.rows * self.rows).map(one).collect();
+        let [gate, up, add] = self.matrices.clone();
+        let matrices = [
+            dense(TOKENS, self.cols, &self.x),
+            gate,
+            up,
+            add,
+            dense(self.rows, self.rows, &ones),
+        ];
+        let [b, c] = self.biases.clone();
+        let (vectors, schedule) = ([self.norm.clone(), b, c], self.schedule());
+        let weights =
+            GpuWeights::new(device, &schedule, &matrices, &vectors, 0, &mut |_| Ok(())).unwrap();
+        GpuExecutor::new(
+            Arc::new(weights),
+            schedule,
+            StateSize::any(20, 1, KvType::F16),
+        )
+        .unwrap()
+    }
+}
+
+/// The logits of tokens in one call.
+fn logits(executor: &mut GpuExecutor, tokens: &[u32]) -> Vec<f32> {
+    let slice = Slice {
+        tokens,
+        start: 0,
+        pages: &[0],
+        wanted: Wanted::All,
+    };
+    let mut logits = Vec::new();
+    executor.run(&[slice], &mut logits).unwrap();
+    logits
+}
+
+/// Few blocks, so that they take several tiles; of every ninth matrix so many that they take more than are
+/// summed up at once.
+#[test]
+fn every_form_takes_wide_matrices() {
+    let mut random = Prng::new(14);
+    let formats = formats();
+    assert!(formats.len() >= 26, "{formats:?}");
+    let widths = [32_768, 53_248];
+    let cases = widths
+        .iter()
+        .flat_map(|w| formats.iter().map(move |f| (*f, *w)));
+    for (i, (format, cols)) in cases.enumerate() {
+        let target = TARGETS[i % TARGETS.len()];
+        let gpu = match gpu::is_real() {
+            true => gpu::gpu(),
+            false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
+        };
+        let device = gpu.device();
+        let rows = if i % 10 == 0 { 84 } else { 20 };
+        let wide = Wide::new(&mut random, format, rows, cols);
+        let mut executor = wide.executor(&device);
+        let together = logits(&mut executor, &[0, 1, 2, 3, 4]);
+        for (got, exact) in together.iter().zip(wide.expected()) {
+            let far = (f64::from(*got) - exact).abs();
+            assert!(far < 2e-3, "{format:?} {cols} {target}: {got} for {exact}");
+        }
+        let [alone, two] = [&[3u32][..], &[1, 2]].map(|tokens| logits(&mut executor, tokens));
+        let of = |from: usize, to: usize| &together[from * rows..to * rows];
+        assert!(alone == of(3, 4) && two == of(1, 3), "{format:?} {target}");
+        drop((executor, device));
+        gpu.clean();
+    }
+}
+
+/// A norm's weight of 3,000 at a column that has nearly all of a row: n(x) is 3,000 · √cols there, far more
+/// than f16 takes. Prompts are multiplied in f16.
+#[test]
+fn norms_may_give_more_than_f16_takes() {
+    const COLS: usize = 4096;
+    let mut random = Prng::new(15);
+    for (i, target) in TARGETS.iter().enumerate() {
+        let gpu = match gpu::is_real() {
+            true => gpu::gpu(),
+            false => gpu::soft(&format!("devices={target};checks=0")),
+        };
+        let mut wide = Wide::new(&mut random, Format::Q8_0, 16, COLS);
+        let spike = 7 + 300 * i;
+        wide.norm[spike] = 3000.0;
+        for x in wide.x.chunks_mut(COLS) {
+            x.iter_mut().for_each(|x| *x *= 1e-3);
+            x[spike] = 2.0;
+        }
+        let device = gpu.device();
+        let mut executor = wide.executor(&device);
+        let tokens: Vec<u32> = (0..20).map(|i| i % TOKENS as u32).collect();
+        let got = logits(&mut executor, &tokens);
+        let expected = wide.expected();
+        let size = expected.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+        for (i, got) in got.iter().enumerate() {
+            let far = (f64::from(*got) - expected[i % expected.len()]).abs();
+            assert!(far < 3e-3 * size, "{target}: {got} of {size}");
+        }
+        drop((executor, device));
+        gpu.clean();
+    }
+}
