@@ -2,6 +2,7 @@
 
 use crate::gpu;
 use mlxrocm::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
+use mlxrocm::gpu::Device;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
@@ -163,6 +164,31 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
     }
 }
 
+/// The product of a matrix `[rows, cols]` and so many rows.
+pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), count: u32) {
+    let schedule = schedule(rows, cols);
+    let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
+    let matrices = [table, matrix(format, rows, cols)];
+    let weights =
+        GpuWeights::new(device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
+    let slots = count as usize;
+    let mut executor =
+        GpuExecutor::new(Arc::new(weights), schedule, slots, slots, KvType::F16).expect("an executor");
+    let pages: Vec<u32> = (0..count).collect();
+    let slices: Vec<Slice<'_>> = pages
+        .iter()
+        .map(|page| Slice {
+            tokens: &[0],
+            start: 0,
+            pages: std::slice::from_ref(page),
+            wanted: Wanted::Last,
+        })
+        .collect();
+    let mut logits = Vec::new();
+    executor.run(&slices, &mut logits).expect("a step");
+    assert_eq!(logits, vec![0.0; rows * slots]);
+}
+
 /// Counters of the product of a matrix `[rows, cols]` and one row, on a chip of so many compute units.
 pub fn counters(
     target: &str,
@@ -175,24 +201,8 @@ pub fn counters(
     let gpu = gpu::soft(&format!(
         "devices={target};compute_units={compute_units};checks=0"
     ));
-    let device = gpu.device();
-    let schedule = schedule(rows, cols);
-    let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
-    let matrices = [table, matrix(format, rows, cols)];
-    let weights =
-        GpuWeights::new(&device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
-    let mut executor =
-        GpuExecutor::new(Arc::new(weights), schedule, 1, 1, KvType::F16).expect("an executor");
-    let mut logits = Vec::new();
-    let slice = Slice {
-        tokens: &[0],
-        start: 0,
-        pages: &[0],
-        wanted: Wanted::Last,
-    };
     let before = gpu.report();
-    executor.run(&[slice], &mut logits).expect("a step");
-    assert_eq!(logits, vec![0.0; rows]);
+    run(&gpu.device(), format, (rows, cols), 1);
     let report = gpu.report();
     let kernels = report["kernels"].as_object().expect("kernels");
     let products: Vec<_> = kernels

@@ -7,9 +7,13 @@ mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;
 mod matmul;
+mod mutations;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;
+#[allow(dead_code)] // the counters are another test's
+#[path = "../decode_counters/product.rs"]
+mod product;
 mod sample;
 mod words;
 

@@ -260,3 +260,23 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
         }
     });
 }
+
+/// One product that is split and one that is not, for the tests of waits and fences.
+pub fn two_products(bench: &Bench) {
+    let mut random = Prng::new(31);
+    for (rows, splits, epilogue) in [
+        (33, 2, Epilogue::Silu),
+        (17, 1, Epilogue::Store([72, 40, 56])),
+    ] {
+        let case = Case {
+            rows,
+            cols: 392,
+            splits,
+            epilogue,
+        };
+        let product = Product::new(&mut random, Form::Pairs4, case);
+        let name = "mlxrocm_matmul_block_q4_f16_g64";
+        let outs = product.run(bench, name, "mlxrocm_matmul_operand", 0);
+        product.check(name, &outs);
+    }
+}
