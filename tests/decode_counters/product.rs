@@ -172,8 +172,8 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
     let weights =
         GpuWeights::new(device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
     let slots = count as usize;
-    let mut executor =
-        GpuExecutor::new(Arc::new(weights), schedule, slots, slots, KvType::F16).expect("an executor");
+    let mut executor = GpuExecutor::new(Arc::new(weights), schedule, slots, slots, KvType::F16)
+        .expect("an executor");
     let pages: Vec<u32> = (0..count).collect();
     let slices: Vec<Slice<'_>> = pages
         .iter()

@@ -105,7 +105,12 @@ fn blocks_need_fences_of_the_device() {
         let release = last("last_no_release");
         match target.starts_with("gfx10") || target.starts_with("gfx11") {
             true => assert_eq!(release, None, "{target}"),
-            false => is_found(target, "last_no_release", release, "not waited for (or written back)"),
+            false => is_found(
+                target,
+                "last_no_release",
+                release,
+                "not waited for (or written back)",
+            ),
         }
     }
 }
@@ -113,7 +118,7 @@ fn blocks_need_fences_of_the_device() {
 #[test]
 fn the_scalar_cache_does_not_follow_stores() {
     for target in TARGETS {
-        let found = run(target, "scalar_after_store", 64);
+        let found = run(target, "scalar_after_store", 32);
         is_found(target, "scalar_after_store", found, "scalar loads");
     }
 }

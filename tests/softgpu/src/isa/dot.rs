@@ -126,7 +126,11 @@ pub fn find(t: &Text, target: &Target) -> Result<Option<Op>, String> {
                 l3(|a, b, c| f16_pair(a, b, f32::from_bits(c)).to_bits())
             };
             let op = a3(F32, f).src(PF16, PF16, F32);
-            return Ok(Some(if name == "v_dot2_f32_f16" { op } else { op.acc() }));
+            return Ok(Some(if name == "v_dot2_f32_f16" {
+                op
+            } else {
+                op.acc()
+            }));
         }
         "v_dot2_f32_bf16" => {
             return Ok(Some(

@@ -163,7 +163,13 @@ fn count(t: &Text, name: &str) -> Option<u32> {
 }
 
 fn wait(t: &Text, target: &Target) -> Option<Effect> {
-    let number = || t.operands.iter().rev().find_map(|o| o.int().ok()).map(|n| n as u32);
+    let number = || {
+        t.operands
+            .iter()
+            .rev()
+            .find_map(|o| o.int().ok())
+            .map(|n| n as u32)
+    };
     let [load, store, lds, scalar] = [0, 1, 2, 3];
     let mut left = [None; QUEUES];
     // Before gfx12 LDS and scalar loads share a counter, on which scalar loads have no order.
@@ -227,7 +233,11 @@ fn vector_memory(t: &Text, target: &Target) -> Option<Issue> {
     if !matches!(segment, "global" | "flat" | "scratch" | "buffer") {
         return None;
     }
-    let stores = if target.generation == 9 { Queue::Load } else { Queue::Store };
+    let stores = if target.generation == 9 {
+        Queue::Load
+    } else {
+        Queue::Store
+    };
     // Whether the device's other L2s (gfx942) or other units (gfx12) see a store only after a write-back.
     let held = match (target.generation, target.name.as_str()) {
         (12, _) => !reaches_device(t),
@@ -245,7 +255,11 @@ fn vector_memory(t: &Text, target: &Target) -> Option<Issue> {
     };
     if rest.starts_with("load") {
         let to_lds = t.has("lds") || rest.starts_with("load_lds");
-        issue.result = if to_lds { None } else { combined(t.operand(0).ok()?) };
+        issue.result = if to_lds {
+            None
+        } else {
+            combined(t.operand(0).ok()?)
+        };
         issue.merges = rest.contains("d16");
         issue.acquires = super::vmem::is_coherent(t);
     } else if rest.starts_with("store") {
@@ -254,7 +268,11 @@ fn vector_memory(t: &Text, target: &Target) -> Option<Issue> {
     } else if rest.starts_with("atomic") {
         let returns = super::atomics::returns(t);
         issue.queue = if returns { Queue::Load } else { stores };
-        issue.result = if returns { combined(t.operand(0).ok()?) } else { None };
+        issue.result = if returns {
+            combined(t.operand(0).ok()?)
+        } else {
+            None
+        };
         issue.merges = segment == "buffer";
         issue.acquires = returns;
     } else {
@@ -274,15 +292,27 @@ fn other_memory(t: &Text) -> Option<Issue> {
         dirty: false,
     };
     if let Some(rest) = name.strip_prefix("ds_") {
-        let result = ["load", "read", "bpermute", "permute", "swizzle", "consume", "append"];
+        let result = [
+            "load", "read", "bpermute", "permute", "swizzle", "consume", "append",
+        ];
         let returns = result.iter().any(|r| rest.starts_with(r)) || rest.contains("_rtn");
-        let to = if returns { combined(t.operand(0).ok()?) } else { None };
+        let to = if returns {
+            combined(t.operand(0).ok()?)
+        } else {
+            None
+        };
         return (name != "ds_nop").then(|| Issue {
             merges: rest.contains("d16"),
             ..issue(Queue::Lds, to)
         });
     }
-    let scalar = ["s_load_", "s_buffer_load_", "s_memtime", "s_memrealtime", "s_sendmsg_rtn"];
+    let scalar = [
+        "s_load_",
+        "s_buffer_load_",
+        "s_memtime",
+        "s_memrealtime",
+        "s_sendmsg_rtn",
+    ];
     if scalar.iter().any(|p| name.starts_with(p)) {
         return Some(issue(Queue::Scalar, combined(t.operand(0).ok()?)));
     }
@@ -308,11 +338,31 @@ mod tests {
     fn waits_are_read() {
         let none = None;
         for (text, target, left) in [
-            ("s_waitcnt vmcnt(3) lgkmcnt(1)", "gfx90a", [Some(3), none, Some(1), none]),
-            ("s_waitcnt lgkmcnt(0)", "gfx1100", [none, none, Some(0), Some(0)]),
-            ("s_waitcnt_vscnt null, 0x0", "gfx1100", [none, Some(0), none, none]),
-            ("s_wait_loadcnt_dscnt 0x201", "gfx1201", [Some(2), none, Some(1), none]),
-            ("s_wait_storecnt_dscnt 0x0", "gfx1201", [none, Some(0), Some(0), none]),
+            (
+                "s_waitcnt vmcnt(3) lgkmcnt(1)",
+                "gfx90a",
+                [Some(3), none, Some(1), none],
+            ),
+            (
+                "s_waitcnt lgkmcnt(0)",
+                "gfx1100",
+                [none, none, Some(0), Some(0)],
+            ),
+            (
+                "s_waitcnt_vscnt null, 0x0",
+                "gfx1100",
+                [none, Some(0), none, none],
+            ),
+            (
+                "s_wait_loadcnt_dscnt 0x201",
+                "gfx1201",
+                [Some(2), none, Some(1), none],
+            ),
+            (
+                "s_wait_storecnt_dscnt 0x0",
+                "gfx1201",
+                [none, Some(0), Some(0), none],
+            ),
             ("s_wait_kmcnt 0x0", "gfx1201", [none, none, none, Some(0)]),
         ] {
             assert_eq!(of(text, target), Effect::Wait(left), "{text}");
@@ -321,7 +371,8 @@ mod tests {
 
     #[test]
     fn memory_instructions_are_read() {
-        let Effect::Issue(load) = of("global_load_b128 v[4:7], v2, s[4:5] offset:16", "gfx1151") else {
+        let Effect::Issue(load) = of("global_load_b128 v[4:7], v2, s[4:5] offset:16", "gfx1151")
+        else {
             panic!();
         };
         assert_eq!((load.queue, load.result), (Queue::Load, Some((4, 4))));
@@ -333,9 +384,18 @@ mod tests {
             panic!();
         };
         assert_eq!(s.result, Some((FIRST_SCALAR + VCC, 2)));
-        assert_eq!(of("buffer_inv sc1", "gfx942"), Effect::Invalidate(Reach::Device));
-        assert_eq!(of("global_inv scope:SCOPE_SE", "gfx1200"), Effect::Invalidate(Reach::Workgroup));
-        assert_eq!(of("buffer_wbl2 sc1", "gfx942"), Effect::WriteBack(Queue::Load));
+        assert_eq!(
+            of("buffer_inv sc1", "gfx942"),
+            Effect::Invalidate(Reach::Device)
+        );
+        assert_eq!(
+            of("global_inv scope:SCOPE_SE", "gfx1200"),
+            Effect::Invalidate(Reach::Workgroup)
+        );
+        assert_eq!(
+            of("buffer_wbl2 sc1", "gfx942"),
+            Effect::WriteBack(Queue::Load)
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::effect::Effect;
 use super::flight::too_early;
 use super::race::GlobalRace;
 use super::start::{dispatch_packet, start_wave};
-use super::wave::{Fail, Flow, Wave};
 use super::visible::{Rules, apply, pass_barrier as pass};
+use super::wave::{Fail, Flow, Wave};
 use super::workgroup::Group;
 use crate::memory::{Memory, Snapshot};
 use parking_lot::Mutex;
@@ -546,7 +546,10 @@ fn run_wave(
                 _ => None,
             };
             if let Err((register, by)) = w.flight.check(&inst.text, issue) {
-                let by = program.code.get(by as usize).map_or("", |i| i.text.as_str());
+                let by = program
+                    .code
+                    .get(by as usize)
+                    .map_or("", |i| i.text.as_str());
                 return Err(fault(g, w, at, &too_early(register, by)));
             }
         }

@@ -128,7 +128,12 @@ impl Flight {
             self.issued[lds] += 1;
             let number = self.issued[lds];
             let touches = flying.touches.iter().filter(|t| t.lds).copied().collect();
-            self.queues[lds].push_back(Flying { number, touches, acquires: 0, ..flying });
+            self.queues[lds].push_back(Flying {
+                number,
+                touches,
+                acquires: 0,
+                ..flying
+            });
             self.flying += 1;
         }
         self.queues[q].push_back(flying);
@@ -147,7 +152,9 @@ impl Flight {
             }
             self.done[q] = done;
             while self.queues[q].front().is_some_and(|f| f.number <= done) {
-                let Some(f) = self.queues[q].pop_front() else { break };
+                let Some(f) = self.queues[q].pop_front() else {
+                    break;
+                };
                 ended |= self.end(q, f);
             }
         }
@@ -218,7 +225,8 @@ impl Flight {
 
 impl Flying {
     fn writes(&self, r: u16) -> bool {
-        self.result.is_some_and(|(first, n)| (first..first + n).contains(&r))
+        self.result
+            .is_some_and(|(first, n)| (first..first + n).contains(&r))
     }
 }
 
@@ -227,6 +235,8 @@ pub fn too_early(register: u16, by: &str) -> Box<Fail> {
     let name = register_name(register);
     Fail::lane(
         0,
-        format!("missing wait: {name} is named before the counter of \"{by}\", which writes it, was waited for"),
+        format!(
+            "missing wait: {name} is named before the counter of \"{by}\", which writes it, was waited for"
+        ),
     )
 }

@@ -30,7 +30,10 @@ impl Footprint {
 
     /// The ranges that were written.
     pub fn written(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.ranges[WRITE].iter().chain(&self.ranges[PART_WRITE]).copied()
+        self.ranges[WRITE]
+            .iter()
+            .chain(&self.ranges[PART_WRITE])
+            .copied()
     }
 
     /// Whether nothing was touched.

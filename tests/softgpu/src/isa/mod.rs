@@ -50,5 +50,5 @@ mod workgroup;
 pub use code_object::{Arg, ArgKind, CodeObject, Kernel};
 pub use counters::{Classes, Report};
 pub use execute::{Checks, Fault, Launch, execute};
-pub use mutation::{Mutant, Part, Verdict, mutants};
 pub use footprint::{Footprint, READ, WRITE};
+pub use mutation::{Mutant, Part, Verdict, mutants};

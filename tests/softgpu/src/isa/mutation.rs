@@ -129,15 +129,17 @@ pub fn mutants(launch: &Launch, part: &Part) -> Result<(Report, Vec<Mutant>), Fa
     };
     // Orders of waves: as given, and another one.
     let run = |without: &[usize]| -> Option<String> {
-        [launch.seed, launch.seed ^ 0x5eed_1234_5677].iter().find_map(|seed| {
-            saved.restore(&report.touched);
-            let mutated = Launch {
-                without: Some(without),
-                seed: *seed,
-                ..*launch
-            };
-            execute(&mutated).err().map(|fault| fault.to_string())
-        })
+        [launch.seed, launch.seed ^ 0x5eed_1234_5677]
+            .iter()
+            .find_map(|seed| {
+                saved.restore(&report.touched);
+                let mutated = Launch {
+                    without: Some(without),
+                    seed: *seed,
+                    ..*launch
+                };
+                execute(&mutated).err().map(|fault| fault.to_string())
+            })
     };
     let mut found = Vec::new();
     for (i, at) in of_kind(&Effect::is_order).into_iter().enumerate() {
@@ -154,7 +156,9 @@ pub fn mutants(launch: &Launch, part: &Part) -> Result<(Report, Vec<Mutant>), Fa
         found.push(Mutant {
             pc: Some(inst.pc),
             text: inst.text.clone(),
-            next: code.get(at + 1).map_or_else(String::new, |n| n.text.clone()),
+            next: code
+                .get(at + 1)
+                .map_or_else(String::new, |n| n.text.clone()),
             did: words(did),
             verdict,
         });
@@ -164,7 +168,10 @@ pub fn mutants(launch: &Launch, part: &Part) -> Result<(Report, Vec<Mutant>), Fa
         if all.is_empty() || (part.known)(None, name) {
             continue;
         }
-        let did = all.iter().filter_map(|at| report.orders.get(at)).fold(0, |d, o| d | o.1);
+        let did = all
+            .iter()
+            .filter_map(|at| report.orders.get(at))
+            .fold(0, |d, o| d | o.1);
         found.push(Mutant {
             pc: None,
             text: name.into(),

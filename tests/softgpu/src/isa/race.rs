@@ -148,7 +148,9 @@ impl GlobalRace {
             };
         }
         if v.rules.near_caches {
-            if v.open_at(w.index, bytes.0, bytes.1, false, access).is_some() {
+            if v.open_at(w.index, bytes.0, bytes.1, false, access)
+                .is_some()
+            {
                 return Err("its counter was not waited for before the barrier");
             }
             if wrote && access == Access::Read && w.near <= before.interval() {

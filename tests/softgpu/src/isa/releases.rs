@@ -77,15 +77,26 @@ impl Releases {
                 found.push((w.index, Some(queue), f.number, &f.touches));
             }
         }
-        for o in v.open.iter().filter(|o| o.wave != w.index && o.queue != Queue::Lds) {
+        for o in v
+            .open
+            .iter()
+            .filter(|o| o.wave != w.index && o.queue != Queue::Lds)
+        {
             found.push((o.wave, Some(o.queue), o.number, &o.touches));
         }
-        found.extend(v.dirty.iter().map(|d| (d.wave, None, d.number, &d.touches[..])));
+        found.extend(
+            v.dirty
+                .iter()
+                .map(|d| (d.wave, None, d.number, &d.touches[..])),
+        );
         found.retain(|(_, _, _, touches)| !touches.is_empty());
         let is = |l: &Late, f: &(u32, Option<Queue>, u32, &[Touch])| {
             (l.wave, l.queue, l.number) == (f.0, f.1, f.2)
         };
-        for l in all.iter_mut().filter(|l| l.group == g.number && l.from.is_none()) {
+        for l in all
+            .iter_mut()
+            .filter(|l| l.group == g.number && l.from.is_none())
+        {
             if !found.iter().any(|f| is(l, f)) {
                 l.from = Some(now);
             }
@@ -132,7 +143,11 @@ impl Releases {
                     .any(|t| t.meets(start, end, false) && (t.writes == wrote || t.atomic))
         };
         let late = self.late.lock();
-        let from = late.iter().filter(|l| met(l)).map(|l| l.from.unwrap_or(usize::MAX)).max();
+        let from = late
+            .iter()
+            .filter(|l| met(l))
+            .map(|l| l.from.unwrap_or(usize::MAX))
+            .max();
         let from = from.unwrap_or(0).saturating_sub(before.atomics());
         let by = |r: &&Release| r.wave == before.wave() || r.interval > before.interval();
         let Some(release) = after.iter().skip(from).find(by) else {
@@ -143,10 +158,14 @@ impl Releases {
             });
         };
         if release.moment >= w.flight.acquired {
-            return Err("this wave has not waited for an atomic's result (or passed a barrier) since");
+            return Err(
+                "this wave has not waited for an atomic's result (or passed a barrier) since",
+            );
         }
         if wrote && access == Access::Read && release.moment >= w.seen {
-            return Err("no cache was invalidated since the atomic, and it may hold what was before");
+            return Err(
+                "no cache was invalidated since the atomic, and it may hold what was before",
+            );
         }
         Ok(())
     }

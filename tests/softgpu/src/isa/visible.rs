@@ -119,7 +119,12 @@ pub fn apply(g: &mut Group, w: &mut Wave, at: usize, effect: &Effect) {
             let ended = w.flight.wait(left);
             if ended != 0 {
                 let (wave, done) = (w.index, w.flight.done);
-                for o in g.visible.open.iter_mut().filter(|o| o.own && o.wave == wave) {
+                for o in g
+                    .visible
+                    .open
+                    .iter_mut()
+                    .filter(|o| o.own && o.wave == wave)
+                {
                     o.own = o.number > done[o.queue as usize];
                 }
             }
@@ -259,7 +264,11 @@ pub fn pass_barrier(g: &mut Group, waves: &mut [Wave]) {
     }
     // What one wave knows of other workgroups the others know too, and share the caches they share.
     let most = |f: fn(&Wave) -> u64| waves.iter().map(f).max().unwrap_or(0);
-    let (acquired, middle, seen) = (most(|w| w.flight.acquired), most(|w| w.middle), most(|w| w.seen));
+    let (acquired, middle, seen) = (
+        most(|w| w.flight.acquired),
+        most(|w| w.middle),
+        most(|w| w.seen),
+    );
     for w in waves {
         w.flight.acquired = acquired;
         w.middle = middle;

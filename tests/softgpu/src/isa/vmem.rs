@@ -268,7 +268,10 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         if is_coherent(t) {
             return Ok(Some(Box::new(move |w, g| {
                 let shared = g.shared;
-                let _turn = shared.race.as_ref().map(|race| race.releases.atomic_read(g, w));
+                let _turn = shared
+                    .race
+                    .as_ref()
+                    .map(|race| race.releases.atomic_read(g, w));
                 load(w, g, dst, &address, (shape, flat), Access::AtomicRead)
             })));
         }

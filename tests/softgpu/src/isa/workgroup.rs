@@ -333,7 +333,11 @@ impl<'l> Group<'l> {
                 let done = match (&cover.region, access) {
                     (None, _) => true,
                     (Some(r), _) if r.is_whole() => true,
-                    (Some(_), Access::Read | Access::AtomicRead | Access::Scalar) if !uninitialised => true,
+                    (Some(_), Access::Read | Access::AtomicRead | Access::Scalar)
+                        if !uninitialised =>
+                    {
+                        true
+                    }
                     (Some(r), Access::Read | Access::AtomicRead | Access::Scalar) => {
                         // A wide span would cost more to look through than the lanes alone.
                         span <= 4096 && r.is_initialised((low - start) as usize, span as usize)
