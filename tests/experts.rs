@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const TOKENS: [u32; 41] = [
-    3, 17, 95, 0, 41, 41, 8, 77, 62, 29, 5, 90, 11, 34, 56, 2, 71, 19, 83, 44, 23, 66, 7, 50, 38, 92, 14, 1, 60, 27,
-    73, 9, 85, 31, 48, 12, 69, 20, 54, 36, 88,
+    3, 17, 95, 0, 41, 41, 8, 77, 62, 29, 5, 90, 11, 34, 56, 2, 71, 19, 83, 44, 23, 66, 7, 50, 38,
+    92, 14, 1, 60, 27, 73, 9, 85, 31, 48, 12, 69, 20, 54, 36, 88,
 ];
 const VOCABULARY: usize = 96;
 
@@ -53,12 +53,17 @@ fn reference() -> Vec<f32> {
     let data = file.tensor("logits").unwrap();
     assert_eq!(data.shape(), [TOKENS.len(), VOCABULARY]);
     let numbers = data.data().chunks_exact(4);
-    numbers.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    numbers
+        .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
 }
 
 fn farthest(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -80,7 +85,10 @@ fn steps_and_threads_change_no_bit() {
     let whole = logits(Rules::All, 2, &[41]);
     for (threads, steps) in [(1, &[41][..]), (2, &[7, 30]), (1, &[])] {
         let other = logits(Rules::All, threads, steps);
-        let same = whole.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits());
+        let same = whole
+            .iter()
+            .zip(&other)
+            .all(|(a, b)| a.to_bits() == b.to_bits());
         assert!(same, "{threads} threads, steps {steps:?}");
     }
 }
@@ -97,7 +105,9 @@ fn sequences_beside_each_other_change_no_bit() {
         wanted: Wanted::All,
     };
     let other = slice(&TOKENS[15..35], &3);
-    executor.run(&[other, slice(&TOKENS[..20], &1)], &mut both).unwrap();
+    executor
+        .run(&[other, slice(&TOKENS[..20], &1)], &mut both)
+        .unwrap();
     let mine = &both[20 * VOCABULARY..];
     assert_eq!(mine, &alone[..20 * VOCABULARY]);
 }

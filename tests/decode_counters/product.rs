@@ -1,8 +1,13 @@
 //! One product of a row on the software GPU, as the executor launches it, and its counters.
 
 use crate::gpu;
+<<<<<<< HEAD
 use crate::mapped::mapped;
 use mlxrocm::formats::{Format, ScalarType, Weight};
+=======
+use mlxrocm::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
+use mlxrocm::gpu::Device;
+>>>>>>> softgpu
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
@@ -155,6 +160,31 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
     }
 }
 
+/// The product of a matrix `[rows, cols]` and so many rows.
+pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), count: u32) {
+    let schedule = schedule(rows, cols);
+    let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
+    let matrices = [table, matrix(format, rows, cols)];
+    let weights =
+        GpuWeights::new(device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
+    let slots = count as usize;
+    let mut executor = GpuExecutor::new(Arc::new(weights), schedule, slots, slots, KvType::F16)
+        .expect("an executor");
+    let pages: Vec<u32> = (0..count).collect();
+    let slices: Vec<Slice<'_>> = pages
+        .iter()
+        .map(|page| Slice {
+            tokens: &[0],
+            start: 0,
+            pages: std::slice::from_ref(page),
+            wanted: Wanted::Last,
+        })
+        .collect();
+    let mut logits = Vec::new();
+    executor.run(&slices, &mut logits).expect("a step");
+    assert_eq!(logits, vec![0.0; rows * slots]);
+}
+
 /// Counters of the product of a matrix `[rows, cols]` and one row, on a chip of so many compute units.
 pub fn counters(
     target: &str,
@@ -167,6 +197,7 @@ pub fn counters(
     let gpu = gpu::soft(&format!(
         "devices={target};compute_units={compute_units};checks=0"
     ));
+<<<<<<< HEAD
     let device = gpu.device();
     let schedule = schedule(rows, cols);
     let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
@@ -186,9 +217,10 @@ pub fn counters(
         pages: &[0],
         wanted: Wanted::Last,
     };
+=======
+>>>>>>> softgpu
     let before = gpu.report();
-    executor.run(&[slice], &mut logits).expect("a step");
-    assert_eq!(logits, vec![0.0; rows]);
+    run(&gpu.device(), format, (rows, cols), 1);
     let report = gpu.report();
     let kernels = report["kernels"].as_object().expect("kernels");
     let products: Vec<_> = kernels

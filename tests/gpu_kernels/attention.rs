@@ -536,3 +536,30 @@ fn what_is_not_finite_shows_in_its_group() {
         }
     });
 }
+
+/// The first shape's sequences, of which one has two parts.
+fn small(bench: &Bench, run: impl Fn(&Placed<'_>, &DeviceBuffer)) {
+    let world = World::new(SHAPES[0], Kind::F16, &mut Prng::new(3));
+    let placed = Placed::new(bench, &world);
+    let cache = placed.cache();
+    placed.write(&cache, |_| true);
+    run(&placed, &cache);
+}
+
+/// A step of decoding, for the tests of waits and fences.
+pub fn one_step(bench: &Bench) {
+    small(bench, |placed, cache| {
+        let [first, second] = placed.world.shape.lengths;
+        let rows = [first as u32 - 1, (first + second) as u32 - 1];
+        let out = placed.paged(cache, &rows, true);
+        check_rows(placed, &placed.bytes(cache), &out, &rows, 5e-5);
+    });
+}
+
+/// A prompt, for the same.
+pub fn one_prompt(bench: &Bench) {
+    small(bench, |placed, cache| {
+        let out = placed.flash(cache, 64, false).expect("the kernel");
+        check_rows(placed, &placed.bytes(cache), &out, &[0, 70, 149], 8e-3);
+    });
+}

@@ -221,26 +221,28 @@ impl Product {
     }
 }
 
+/// Rows, columns, blocks that share a product, and what becomes of it.
+const CASES: [(usize, usize, usize, Epilogue); 10] = [
+    (17, 392, 1, THREE),
+    (17, 392, 2, Epilogue::Add),
+    (33, 392, 2, Epilogue::Silu),
+    (100, 392, 2, THREE),
+    (130, 392, 2, Epilogue::Silu),
+    (130, 392, 1, Epilogue::Add),
+    (32, 1000, 3, ONE),
+    (64, 1000, 4, Epilogue::Silu),
+    (33, 1000, 11, THREE),
+    (130, 1000, 7, Epilogue::Add),
+];
+const THREE: Epilogue = Epilogue::Store([72, 40, 56]);
+const ONE: Epilogue = Epilogue::Store([200, 0, 0]);
+
 #[test]
 fn products_of_many_rows_are_exact_however_they_are_split() {
-    let three = Epilogue::Store([72, 40, 56]);
-    let one = Epilogue::Store([200, 0, 0]);
-    let cases = [
-        (17, 392, 1, three),
-        (17, 392, 2, Epilogue::Add),
-        (33, 392, 2, Epilogue::Silu),
-        (100, 392, 2, three),
-        (130, 392, 2, Epilogue::Silu),
-        (130, 392, 1, Epilogue::Add),
-        (32, 1000, 3, one),
-        (64, 1000, 4, Epilogue::Silu),
-        (33, 1000, 11, three),
-        (130, 1000, 7, Epilogue::Add),
-    ];
     on_every_target(|bench| {
         let mut random = Prng::new(31);
         for form in Form::ALL {
-            for (rows, cols, splits, epilogue) in cases {
+            for (rows, cols, splits, epilogue) in CASES {
                 let case = Case {
                     rows,
                     cols,
@@ -260,4 +262,21 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
             }
         }
     });
+}
+
+/// Every case of one form, for the tests of waits and fences.
+pub fn products_of_four_bits(bench: &Bench) {
+    let mut random = Prng::new(31);
+    for (rows, cols, splits, epilogue) in CASES {
+        let case = Case {
+            rows,
+            cols,
+            splits: splits.min(Form::Pairs4.units(cols)),
+            epilogue,
+        };
+        let product = Product::new(&mut random, Form::Pairs4, case);
+        let name = "mlxrocm_matmul_block_q4_f16_g64";
+        let outs = product.run(bench, name, "mlxrocm_matmul_operand", 0);
+        product.check(name, &outs);
+    }
 }

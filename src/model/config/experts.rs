@@ -36,13 +36,18 @@ pub(super) fn read(fields: &Fields) -> Result<Experts> {
     // Every block has experts; mlx-lm's other layouts would be dense blocks in between.
     let step = fields.integer("decoder_sparse_step", 0..=1 << 20)?;
     if step.is_some_and(|step| step != 1) {
-        return Err(fields.unsupported("decoder_sparse_step", "only blocks with experts are supported"));
+        return Err(fields.unsupported(
+            "decoder_sparse_step",
+            "only blocks with experts are supported",
+        ));
     }
     match fields.get("mlp_only_layers") {
         None => {}
         Some(Value::Array(layers)) if layers.is_empty() => {}
         Some(_) => {
-            return Err(fields.unsupported("mlp_only_layers", "only blocks with experts are supported"));
+            return Err(
+                fields.unsupported("mlp_only_layers", "only blocks with experts are supported")
+            );
         }
     }
     let count = fields.needed("num_experts", limits::EXPERTS)?;

@@ -3,10 +3,10 @@
 //! Block: `h = x + o(attention(norm(x)))`, `x = h + down(silu(gate(norm(h))) · up(norm(h)))`.
 //! They differ in config only: biases of q, k, v (qwen2), norm of q and k heads (qwen3), experts (qwen3_moe).
 
+use super::mlp::Mlp;
 use crate::Result;
 use crate::array::Array;
 use crate::ir::{Attention, Input, Number, Rotary, Shape};
-use super::mlp::Mlp;
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
 use crate::model::rope::rope;

@@ -76,9 +76,7 @@ impl Mlp {
     /// Those of the operations.
     pub fn of(&self, x: &Array) -> Result<Array> {
         match self {
-            Mlp::Dense { gate, up, down } => {
-                down.of(&gate.of(x)?.silu()?.times(&up.of(x)?)?)
-            }
+            Mlp::Dense { gate, up, down } => down.of(&gate.of(x)?.silu()?.times(&up.of(x)?)?),
             Mlp::Experts {
                 router,
                 gate,

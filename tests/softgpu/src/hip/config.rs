@@ -15,6 +15,8 @@
 //! | `uninitialised` | 1: reads of device memory that nothing has written are reported | 1 |
 //! | `host_reads` | 1: copies to the host of such memory are reported too | 0 |
 //! | `order` | 1: unordered operations that touch the same memory are reported (kernels need `checks=1`) | 1 |
+//! | `mutate` | kernels whose name has this in it run without each wait and fence in turn; `mutants` in the report | none |
+//! | `part` | `i/n`: only every n-th of their waits and fences, from number i on | `0/1` |
 //! | `checks` | 0: kernels run without the race checks (faster) | 1 |
 
 /// The configuration; see the module's table.
@@ -50,6 +52,10 @@ pub struct Config {
     pub order: bool,
     /// Run kernels with the race checks.
     pub checks: bool,
+    /// Part of the names of kernels to mutate.
+    pub mutate: String,
+    /// Which of their waits and fences: first, step.
+    pub part: (usize, usize),
 }
 
 impl Default for Config {
@@ -70,6 +76,8 @@ impl Default for Config {
             host_reads: false,
             order: true,
             checks: true,
+            mutate: String::new(),
+            part: (0, 1),
         }
     }
 }
@@ -122,6 +130,11 @@ impl Config {
             "host_reads" => self.host_reads = flag(key, value)?,
             "order" => self.order = flag(key, value)?,
             "checks" => self.checks = flag(key, value)?,
+            "mutate" => value.clone_into(&mut self.mutate),
+            "part" => {
+                let (first, step) = value.split_once('/').ok_or("part is not i/n")?;
+                self.part = (number(key, first)?, number(key, step)?);
+            }
             _ => return Err(format!("unknown configuration key '{key}'")),
         }
         Ok(())

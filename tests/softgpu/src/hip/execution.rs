@@ -48,6 +48,8 @@ pub struct Task {
     pub corrupt: bool,
     /// Extra time (an injected fault).
     pub slow: Duration,
+    /// Which waits and fences of the kernel to leave out in turn.
+    pub mutate: Option<(usize, usize)>,
 }
 
 /// What executing gave.
@@ -59,6 +61,8 @@ pub struct Outcome {
     pub violations: Vec<(&'static str, String)>,
     /// Counters of a kernel.
     pub counters: Option<isa::Report>,
+    /// What came of leaving out waits and fences.
+    pub mutants: Vec<isa::Mutant>,
 }
 
 impl Task {
@@ -76,6 +80,7 @@ impl Task {
             injected: false,
             corrupt: false,
             slow: Duration::ZERO,
+            mutate: None,
         }
     }
 
@@ -156,10 +161,21 @@ impl Task {
             },
             checks: self.checks,
             stop: Some(&runtime().stop),
+            without: None,
         };
-        match isa::execute(&launch) {
-            Ok(counters) => Outcome {
+        let result = match self.mutate {
+            None => isa::execute(&launch).map(|report| (report, Vec::new())),
+            Some((first, of)) => {
+                let kernel = &call.kernel.name;
+                let known = |pc, text: &str| runtime().lock().report.mutant_found(kernel, pc, text);
+                let known = &known;
+                isa::mutants(&launch, &isa::Part { first, of, known })
+            }
+        };
+        match result {
+            Ok((counters, mutants)) => Outcome {
                 counters: Some(counters),
+                mutants,
                 ..Outcome::default()
             },
             Err(_) if runtime().stop.load(Ordering::Relaxed) => Outcome::default(),
@@ -270,6 +286,7 @@ fn fault_code(message: &str) -> Error {
     let others = [
         "not implemented",
         "race",
+        "missing wait",
         "uninitialised",
         "divergent",
         "instructions",
@@ -294,6 +311,6 @@ fn failed(error: Error, kind: &'static str, message: String) -> Outcome {
     Outcome {
         failure: Some(error),
         violations: vec![(kind, message)],
-        counters: None,
+        ..Outcome::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::isa;
+use crate::isa::{self, Mutant, Verdict};
 
 /// Distinct messages kept per kind of violation; further ones are only counted.
 const MESSAGES_KEPT: usize = 32;
@@ -25,6 +25,8 @@ pub struct Report {
     counts: BTreeMap<&'static str, u64>,
     /// Names of operations in the order of execution, newest last, bounded.
     order: std::collections::VecDeque<String>,
+    /// Kernels that ran without a wait or fence: by kernel, place and text.
+    mutants: BTreeMap<(String, Option<u64>, String), Mutant>,
 }
 
 impl Report {
@@ -59,6 +61,62 @@ impl Report {
             .add(counters);
     }
 
+    /// Whether leaving this instruction out was found in an earlier launch.
+    pub fn mutant_found(&self, kernel: &str, pc: Option<u64>, text: &str) -> bool {
+        let known = self.mutants.get(&(kernel.to_owned(), pc, text.to_owned()));
+        known.is_some_and(|m| matches!(m.verdict, Verdict::Found(_)))
+    }
+
+    /// Adds what came of leaving out waits and fences; what was found once counts.
+    pub fn add_mutants(&mut self, kernel: &str, mutants: &[Mutant]) {
+        let rank = |m: &Mutant| match m.verdict {
+            Verdict::NotRun => 0,
+            Verdict::Idle => 1,
+            Verdict::Unneeded => 2,
+            Verdict::Found(_) => 3,
+        };
+        for mutant in mutants {
+            let key = (kernel.to_owned(), mutant.pc, mutant.text.clone());
+            let known = self.mutants.entry(key).or_insert_with(|| mutant.clone());
+            if rank(mutant) > rank(known) {
+                known.verdict = mutant.verdict.clone();
+            }
+            for word in &mutant.did {
+                if !known.did.contains(word) {
+                    known.did.push(word);
+                }
+            }
+        }
+    }
+
+    fn write_mutants(&self, out: &mut String) {
+        for (index, ((kernel, pc, text), mutant)) in self.mutants.iter().enumerate() {
+            comma(out, index);
+            let (verdict, message) = match &mutant.verdict {
+                Verdict::Found(message) => ("found", message.as_str()),
+                Verdict::Unneeded => ("unneeded", ""),
+                Verdict::Idle => ("idle", ""),
+                Verdict::NotRun => ("not_run", ""),
+            };
+            let pc = pc.map_or_else(|| "null".to_owned(), |pc| pc.to_string());
+            let _ = write!(
+                out,
+                "{{\"pc\":{pc},\"verdict\":\"{verdict}\",\"did\":{:?}",
+                mutant.did
+            );
+            for (name, value) in [
+                ("kernel", kernel.as_str()),
+                ("text", text),
+                ("next", &mutant.next),
+                ("message", message),
+            ] {
+                let _ = write!(out, ",\"{name}\":");
+                quote(out, value);
+            }
+            out.push('}');
+        }
+    }
+
     /// Whether a violation of this kind was found.
     #[cfg(test)]
     pub fn found(&self, kind: &str) -> u64 {
@@ -84,6 +142,8 @@ impl Report {
         numbers(out, self.counts.iter());
         out.push_str("},\"order\":[");
         strings(out, self.order.iter());
+        out.push_str("],\"mutants\":[");
+        self.write_mutants(out);
         out.push_str("],\"kernels\":{");
         for (index, (name, counters)) in self.kernels.iter().enumerate() {
             comma(out, index);

@@ -13,7 +13,7 @@ use super::allocation::Located;
 use super::error::Error;
 use super::execution::{Outcome, Task, TaskKind};
 use super::faults::Site;
-use super::operation::{OperationId, Use, What, Work};
+use super::operation::{KernelCall, OperationId, Use, What, Work};
 use super::order::Access;
 use super::runtime::{State, runtime};
 use crate::isa::Footprint;
@@ -244,7 +244,11 @@ impl State {
         task.checks.uninitialised = self.config.uninitialised;
         task.checks.lds_race = self.config.checks;
         task.checks.global_race = self.config.checks;
+        task.checks.waits = self.config.checks;
         task.host_reads = self.config.host_reads;
+        let named = |call: &KernelCall| call.kernel.name.contains(&self.config.mutate);
+        let chosen = matches!(&*work, Work::Kernel(call) if named(call));
+        task.mutate = (chosen && !self.config.mutate.is_empty()).then_some(self.config.part);
         task.memory = self
             .devices
             .get(ordinal)
@@ -290,6 +294,7 @@ impl State {
         }
         if let Some(counters) = &outcome.counters {
             self.report.count_kernel(counters);
+            self.report.add_mutants(&counters.kernel, &outcome.mutants);
         }
         self.report.executed(task.count_as(), task.name.clone());
         let Some(stream) = self.streams.get_mut(&candidate.stream) else {

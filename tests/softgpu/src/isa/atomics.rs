@@ -231,6 +231,11 @@ pub unsafe fn apply(kind: Kind, p: *mut u8, value: u64, compare: u64) -> u64 {
     u64::from(update.unwrap_or_else(|old| old))
 }
 
+/// Whether an atomic gives the old value.
+pub fn returns(t: &Text) -> bool {
+    t.has("glc") || t.has("sc0") || t.value("th").is_some_and(|v| v.contains("RETURN"))
+}
+
 /// Decodes `global_atomic_*`, `flat_atomic_*` and `buffer_atomic_*`, or None.
 pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     let Some((segment, rest)) = t.name.split_once("_atomic_") else {
@@ -242,8 +247,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
     let Some(kind) = Kind::parse(rest) else {
         return Ok(None);
     };
-    let returns =
-        t.has("glc") || t.has("sc0") || t.value("th").is_some_and(|v| v.contains("RETURN"));
+    let returns = returns(t);
     let buffer = segment == "buffer";
     // Buffers name the data (which is also the result) first; the others [result,] address, data.
     let (dst, data, at);
@@ -274,7 +278,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
             return Ok(Flow::Next);
         };
         let shared = g.shared;
-        let _turn = shared.race.as_ref().map(|race| race.atomic(g));
+        let _turn = shared.race.as_ref().map(|race| race.releases.atomic(g, w));
         let mut results = [0u64; 64];
         for lane in lanes_of(mask) {
             let read = |r: u16| {

@@ -48,6 +48,10 @@ pub struct Kernel {
     pub(crate) program: Arc<Program>,
     /// First instruction.
     pub(crate) entry: usize,
+    /// The instructions that it may reach.
+    pub(crate) range: std::ops::Range<usize>,
+    /// It has atomics on global memory (or may reach some).
+    pub(crate) atomics: bool,
     /// Vector registers to provide (rows; AccVGPRs from row 256).
     pub(crate) rows: usize,
     /// The first instruction that is not implemented: text, address, reason.
@@ -491,6 +495,10 @@ fn kernel(k: &Value, elf: &Elf, data: &[u8], program: &Arc<Program>) -> Result<K
         descriptor,
         program: program.clone(),
         entry,
+        atomics: program.code[range.clone()]
+            .iter()
+            .any(|i| i.class == super::decode::Class::Atomic),
+        range,
         missing,
     })
 }

@@ -1,6 +1,7 @@
 //! What a launch did, counted.
 
 use super::Footprint;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Wave-instructions executed, by class.
@@ -63,6 +64,9 @@ pub struct Report {
     pub last_store: u64,
     /// Global memory touched by one launch, where races are checked (else empty; not summed).
     pub touched: Footprint,
+    /// For each wait and fence of the kernel, by its index in the code: whether it ran, and what it did
+    /// (for mutation tests; one launch, not summed).
+    pub orders: BTreeMap<usize, (bool, u8)>,
     /// Distinct 64-byte and 128-byte lines, summed over the wave accesses to global memory.
     pub lines_64: u64,
     pub lines_128: u64,

@@ -1,6 +1,7 @@
 //! From an instruction's text to something that runs: the families are asked in turn.
 
 use super::disassembly::{Text, parse};
+use super::effect::{Effect, Registers, effect, registers};
 use super::wave::{Fail, Flow, Run};
 use super::{
     atomics, compare, convert, cross_lane, dot, lds, matrix, packed, packed32, salu, smem, valu,
@@ -64,6 +65,10 @@ pub struct Inst {
     pub next: usize,
     /// Without an effect here: the instruction before it steps over it.
     pub idle: bool,
+    /// What it means for the order of memory.
+    pub effect: Option<Effect>,
+    /// Registers that it names.
+    pub named: Registers,
 }
 
 impl Inst {
@@ -260,7 +265,8 @@ pub fn decode(text: &str, pc: u64, size: u64, target: &Target, map: &Map) -> Ins
         None => single(text, pc, size, target, map),
     };
     let name = text.split_whitespace().next().unwrap_or("");
-    let idle = result.is_ok() && super::branch::has_no_effect(name);
+    let effect = effect(text, target);
+    let idle = result.is_ok() && super::branch::has_no_effect(name) && effect.is_none();
     let (run, missing) = match result {
         Ok(run) => (run, None),
         Err(why) => {
@@ -281,5 +287,7 @@ pub fn decode(text: &str, pc: u64, size: u64, target: &Target, map: &Map) -> Ins
         missing,
         next: 0,
         idle,
+        effect,
+        named: registers(text),
     }
 }

@@ -3,7 +3,7 @@
 use super::convert::{bf8, fp8};
 use super::decode::Target;
 use super::disassembly::Text;
-use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
+use super::half::{LEAST_F16, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32, flush};
 use super::lanes::{L3, l3};
 use super::operand::Ty::{B32, Bf16, F16, F32, PBf16, PF16};
 use super::valu::{Op, a3};
@@ -74,6 +74,14 @@ fn f16_pair(a: u32, b: u32, c: f32) -> f32 {
     h(a >> 16).mul_add(h(b >> 16), h(a).mul_add(h(b), c))
 }
 
+/// gfx90a's: subnormal factors and sums count as zero.
+fn f16_pair_flushed(a: u32, b: u32, c: u32) -> u32 {
+    let h = |v: u32| flush(f16_to_f32(v & 0xffff), LEAST_F16);
+    let c = flush(f32::from_bits(c), f32::MIN_POSITIVE);
+    let sum = h(a >> 16).mul_add(h(b >> 16), h(a).mul_add(h(b), c));
+    flush(sum, f32::MIN_POSITIVE).to_bits()
+}
+
 fn bf16_pair(a: u32, b: u32, c: f32) -> f32 {
     let h = |v: u32| bf16_to_f32(v & 0xffff);
     h(a >> 16).mul_add(h(b >> 16), h(a).mul_add(h(b), c))
@@ -88,7 +96,7 @@ fn four(a: u32, b: u32, c: u32, fa: impl Fn(u32) -> f32, fb: impl Fn(u32) -> f32
 }
 
 /// The dot product of this name.
-pub fn find(t: &Text, _target: &Target) -> Result<Option<Op>, String> {
+pub fn find(t: &Text, target: &Target) -> Result<Option<Op>, String> {
     let name = t.name.as_str();
     if !name.starts_with("v_dot") {
         return Ok(None);
@@ -111,18 +119,18 @@ pub fn find(t: &Text, _target: &Target) -> Result<Option<Op>, String> {
         "v_dot2_i32_i16" => a3(B32, pick::<16>(true, true, clamp)),
         "v_dot2c_i32_i16" => a3(B32, pick::<16>(true, true, clamp)).acc(),
         "v_dot2_u32_u16" => a3(B32, pick::<16>(false, false, clamp)),
-        "v_dot2_f32_f16" => {
-            return Ok(Some(
-                a3(
-                    F32,
-                    l3(|a, b, c| f16_pair(a, b, f32::from_bits(c)).to_bits()),
-                )
-                .src(PF16, PF16, F32),
-            ));
-        }
-        "v_dot2c_f32_f16" | "v_dot2acc_f32_f16" => {
-            let f = l3(|a, b, c| f16_pair(a, b, f32::from_bits(c)).to_bits());
-            return Ok(Some(a3(F32, f).src(PF16, PF16, F32).acc()));
+        "v_dot2_f32_f16" | "v_dot2c_f32_f16" | "v_dot2acc_f32_f16" => {
+            let f = if target.name == "gfx90a" {
+                l3(f16_pair_flushed)
+            } else {
+                l3(|a, b, c| f16_pair(a, b, f32::from_bits(c)).to_bits())
+            };
+            let op = a3(F32, f).src(PF16, PF16, F32);
+            return Ok(Some(if name == "v_dot2_f32_f16" {
+                op
+            } else {
+                op.acc()
+            }));
         }
         "v_dot2_f32_bf16" => {
             return Ok(Some(

@@ -2,8 +2,11 @@
 
 use super::code_object::{ArgKind, Kernel, Program};
 use super::counters::Report;
+use super::effect::Effect;
+use super::flight::too_early;
 use super::race::GlobalRace;
 use super::start::{dispatch_packet, start_wave};
+use super::visible::{Rules, apply, pass_barrier as pass};
 use super::wave::{Fail, Flow, Wave};
 use super::workgroup::Group;
 use crate::memory::{Memory, Snapshot};
@@ -20,6 +23,9 @@ pub struct Checks {
     pub lds_race: bool,
     /// Report global memory accesses of two waves that neither barrier nor atomics order (slow).
     pub global_race: bool,
+    /// Report registers named before the load that writes them was waited for, and with the race
+    /// checks what waits, write-backs and invalidations fail to order.
+    pub waits: bool,
     /// Instructions that one wave may execute.
     pub instruction_limit: u64,
 }
@@ -30,6 +36,7 @@ impl Default for Checks {
             uninitialised: true,
             lds_race: true,
             global_race: false,
+            waits: true,
             instruction_limit: 2_000_000_000,
         }
     }
@@ -51,6 +58,9 @@ pub struct Launch<'a> {
     pub checks: Checks,
     /// Ends the launch with a fault when another thread sets it.
     pub stop: Option<&'a AtomicBool>,
+    /// Mutation tests: the waits and fences, by their index in the code, that are left out; the report
+    /// then tells what each of the others did.
+    pub without: Option<&'a [usize]>,
 }
 
 /// Why a launch stopped.
@@ -88,6 +98,9 @@ pub struct Shared<'l> {
     pub snapshot: Arc<Snapshot>,
     pub lds_bytes: usize,
     pub race: Option<GlobalRace>,
+    pub rules: Rules,
+    /// Indices of instructions that are left out (mutation tests).
+    pub without: &'l [usize],
     pub grid_blocks: [u32; 3],
     pub block: [u32; 3],
     pub kernarg: Vec<u64>,
@@ -229,6 +242,8 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         snapshot: launch.memory.snapshot(),
         lds_bytes,
         race: None,
+        rules: rules(launch, threads),
+        without: launch.without.unwrap_or_default(),
         grid_blocks: launch.grid_blocks,
         block: launch.block,
         kernarg: kernarg(launch).map_err(fail)?,
@@ -269,7 +284,11 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
                 break;
             }
         }
-        total.lock().add(&partial(&group));
+        let mut total = total.lock();
+        total.add(&partial(&group));
+        if launch.without.is_some() {
+            account(&group, &mut total);
+        }
     };
     let n = launch.threads.clamp(1, 64).min(blocks as usize);
     if n == 1 {
@@ -294,6 +313,33 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
     report.workgroups = blocks;
     report.waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
     Ok(report)
+}
+
+/// What the kernel's waits and fences did.
+fn account(group: &Group, total: &mut Report) {
+    let code = &group.shared.program.code;
+    for at in group.shared.kernel.range.clone() {
+        if code[at].effect.as_ref().is_some_and(Effect::is_order) {
+            let (ran, did) = total.orders.entry(at).or_default();
+            *ran |= group.counts[at] > 0;
+            *did |= group.visible.did[at];
+        }
+    }
+}
+
+/// Which orders matter in this launch.
+fn rules(launch: &Launch, threads: u64) -> Rules {
+    let (kernel, checks) = (launch.kernel, launch.checks);
+    let generation = kernel.program.target.generation;
+    // Bit 29: the workgroup's waves are spread over both units of a pair (WGP mode).
+    let pair = generation >= 10 && kernel.descriptor.rsrc1 >> 29 & 1 != 0;
+    let several = threads > u64::from(kernel.wave_size);
+    Rules {
+        lds: checks.waits && checks.lds_race && several,
+        global: checks.waits && checks.global_race && (kernel.atomics || pair && several),
+        near_caches: pair,
+        shared_cache: !pair,
+    }
 }
 
 fn partial(group: &Group) -> Report {
@@ -459,6 +505,9 @@ fn pass_barrier(g: &mut Group, waves: &mut [Wave], states: &mut [State]) -> Resu
             &Fail { lane: 0, message },
         ));
     }
+    if g.visible.rules.lds || g.visible.rules.global {
+        pass(g, waves);
+    }
     g.epoch += 1;
     for (w, s) in waves.iter_mut().zip(states.iter_mut()) {
         w.signalled = false;
@@ -475,6 +524,7 @@ fn run_wave(
 ) -> Result<State, Fault> {
     let program = g.shared.program;
     let end = w.executed + turn;
+    let waits = g.shared.checks.waits;
     loop {
         let at = w.pc;
         let Some(inst) = program.code.get(at) else {
@@ -490,12 +540,40 @@ fn run_wave(
         };
         g.counts[at] += 1;
         w.executed += 1;
+        if w.flight.is_busy() && inst.named.meets(&w.flight.pending) {
+            let issue = match &inst.effect {
+                Some(Effect::Issue(issue)) => Some(issue),
+                _ => None,
+            };
+            if let Err((register, by)) = w.flight.check(&inst.text, issue) {
+                let by = program
+                    .code
+                    .get(by as usize)
+                    .map_or("", |i| i.text.as_str());
+                return Err(fault(g, w, at, &too_early(register, by)));
+            }
+        }
         w.pc = inst.next;
-        match (inst.run)(w, g) {
-            Ok(Flow::Next) => {}
-            Ok(Flow::Barrier) => return Ok(State::Waiting),
-            Ok(Flow::End) => return Ok(State::Done),
+        let flow = match (inst.run)(w, g) {
+            Ok(flow) => flow,
             Err(e) => return Err(fault(g, w, at, &e)),
+        };
+        if let Some(effect) = &inst.effect
+            && waits
+            && !g.shared.without.contains(&at)
+        {
+            apply(g, w, at, effect);
+        }
+        match flow {
+            Flow::Next => {}
+            Flow::Barrier => {
+                // With a signal of its own it has come already.
+                if !w.signalled {
+                    w.flight.at_barrier = w.flight.done;
+                }
+                return Ok(State::Waiting);
+            }
+            Flow::End => return Ok(State::Done),
         }
         if w.executed >= end {
             if w.executed > g.shared.checks.instruction_limit {

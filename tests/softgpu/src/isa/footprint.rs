@@ -28,6 +28,14 @@ impl Footprint {
         }
     }
 
+    /// The ranges that were written.
+    pub fn written(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges[WRITE]
+            .iter()
+            .chain(&self.ranges[PART_WRITE])
+            .copied()
+    }
+
     /// Whether nothing was touched.
     pub fn is_empty(&self) -> bool {
         self.ranges.iter().all(Vec::is_empty)

@@ -64,6 +64,19 @@ pub fn f16_from_f32_toward_zero(value: f32) -> u32 {
     }
 }
 
+/// Zero of the same sign for what is below the least normal number.
+#[inline(always)]
+pub fn flush(value: f32, least_normal: f32) -> f32 {
+    if value.abs() < least_normal {
+        0f32.copysign(value)
+    } else {
+        value
+    }
+}
+
+/// The least normal f16; bfloat16 has f32's.
+pub const LEAST_F16: f32 = 1.0 / 16384.0;
+
 /// bfloat16 bits to f32.
 #[inline(always)]
 pub fn bf16_to_f32(bits: u32) -> f32 {

@@ -3,10 +3,12 @@
 //! Factors: lane l holds row l % M (column of B); what remains of l / M counts blocks, or groups of
 //! consecutive k in single-block forms. Results: column l % N; four consecutive rows a register
 //! group, the groups of a lane 4 * 64/N rows apart (4x4 tiles: a block every four lanes).
-//! EXEC does not matter.
+//! EXEC does not matter. gfx90a's f16 and bf16 forms flush subnormal factors, sums that come in and
+//! sums that go out (AMD's notes on MI200; not gfx942, and not f32's forms).
 
 use super::decode::Target;
 use super::disassembly::Text;
+use super::half::{LEAST_F16, flush};
 use super::matrix::{Element, Product, read_factor, read_integers};
 use super::operand::{Src, Ty};
 use super::wave::{Flow, Run, Wave};
@@ -20,6 +22,8 @@ struct Plan {
     b: (u16, Element),
     c: Src,
     dst: u16,
+    /// The least normal factor, where subnormals are flushed.
+    flush: Option<f32>,
 }
 
 /// `32x32x8f16`, `32x32x8bf16_1k`, `32x32x8_f16`, `4x4x4_16b_f16`, `16x16x32_fp8_bf8` ...
@@ -70,7 +74,7 @@ fn implied_blocks(m: usize, k: usize, element: Element, is_1k: bool) -> usize {
 }
 
 /// Decodes `v_mfma_<out>_<shape><types>`.
-pub fn decode(t: &Text, _target: &Target) -> Result<Run, String> {
+pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
     let bad = || format!("instruction {} is not implemented", t.name);
     let rest = t.name.strip_prefix("v_mfma_").ok_or_else(bad)?;
     let (out, rest) = rest.split_once('_').ok_or_else(bad)?;
@@ -107,6 +111,11 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Run, String> {
         c: t.operand(3)?
             .src(if out == "i32" { Ty::B32 } else { Ty::F32 })?,
         dst: t.operand(0)?.vgpr()?,
+        flush: match a {
+            Element::F16 if target.name == "gfx90a" => Some(LEAST_F16),
+            Element::Bf16 if target.name == "gfx90a" => Some(f32::MIN_POSITIVE),
+            _ => None,
+        },
     };
     Ok(Box::new(move |w, _| {
         plan.run(w);
@@ -200,9 +209,21 @@ impl Plan {
                     products[block].b[at * n + column] = v;
                 },
             );
+            if let Some(least) = self.flush {
+                for p in &mut products {
+                    let factors = p.a.iter_mut().chain(&mut p.b);
+                    factors.for_each(|v| *v = flush(*v, least));
+                }
+            }
             for (p, out) in products.iter().zip(results.chunks_exact_mut(m * n)) {
                 let mut c: Vec<f32> = out.iter().map(|v| f32::from_bits(*v)).collect();
+                if self.flush.is_some() {
+                    c.iter_mut().for_each(|v| *v = flush(*v, f32::MIN_POSITIVE));
+                }
                 p.add_to(&mut c);
+                if self.flush.is_some() {
+                    c.iter_mut().for_each(|v| *v = flush(*v, f32::MIN_POSITIVE));
+                }
                 out.iter_mut()
                     .zip(c)
                     .for_each(|(out, v)| *out = v.to_bits());

@@ -1,143 +1,14 @@
-//! Race checks: accesses of two waves to the same bytes that nothing orders.
-//!
-//! LDS: every dword remembers its last writer and the readers since, with the number of barriers
-//! passed; two accesses in one interval from different waves, one of them a write, are a race.
-//! Global memory: the same per dword over the whole launch. Between workgroups only atomics order:
-//! a workgroup that performed an atomic after its write is ordered before one whose own later
-//! atomic or atomic load came after that (release and acquire, as tickets and last-block reductions
-//! do).
+//! Global memory race checks: accesses of two waves to the same bytes that nothing orders. Per dword
+//! the last writer and the last reader of the launch; waves of a workgroup are ordered by barriers,
+//! workgroups by atomics (`releases`).
 
 use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
+use super::releases::Releases;
 use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
-use parking_lot::{Mutex, MutexGuard};
-use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// History of one LDS dword.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LdsCell {
-    write_epoch: u32,
-    read_epoch: u32,
-    /// One bit a wave.
-    readers: u32,
-    writer: u8,
-    /// Bytes that the last write touched.
-    write_bytes: u8,
-    read_bytes: u8,
-    /// Bytes ever written by this workgroup; bit 7 says that the last write was atomic.
-    written: u8,
-}
-
-const ATOMIC: u8 = 0x80;
-
-impl<'l> Group<'l> {
-    /// Checks an LDS access and gives its host address.
-    pub fn lds_at(
-        &mut self,
-        wave: u32,
-        offset: u32,
-        len: u32,
-        access: Access,
-        lane: usize,
-    ) -> Result<*mut u8, Box<Fail>> {
-        let end = u64::from(offset) + u64::from(len);
-        if end > self.lds.len() as u64 {
-            return Err(Fail::lane(
-                lane as u32,
-                format!(
-                    "LDS out of bounds: {len} bytes at {offset} of {}",
-                    self.lds.len()
-                ),
-            ));
-        }
-        let align = if len < 4 { len } else { 4 };
-        if align != 0 && !offset.is_multiple_of(align) {
-            return Err(Fail::lane(
-                lane as u32,
-                format!("misaligned LDS access: {len} bytes at {offset}"),
-            ));
-        }
-        let checks = self.shared.checks;
-        if checks.lds_race || checks.uninitialised {
-            let mut at = offset;
-            while u64::from(at) < end {
-                let n = (4 - at % 4).min(end as u32 - at);
-                let bytes = (((1u32 << n) - 1) << (at % 4)) as u8;
-                if let Err(what) = self.lds_cell(wave, at / 4, bytes, access) {
-                    return Err(Fail::lane(
-                        lane as u32,
-                        format!("{what} at LDS offset {at}"),
-                    ));
-                }
-                at += n;
-            }
-        }
-        Ok(&raw mut self.lds[offset as usize])
-    }
-
-    /// Counts all of LDS as written (tests that bring their own contents).
-    pub fn mark_lds_written(&mut self) {
-        let epoch = self.epoch;
-        for c in &mut self.cells {
-            (c.write_epoch, c.written, c.write_bytes) = (epoch, 15, 0);
-        }
-    }
-
-    #[inline(always)]
-    fn lds_cell(&mut self, wave: u32, dword: u32, bytes: u8, access: Access) -> Result<(), String> {
-        let (epoch, first) = (self.epoch, self.first_epoch);
-        let checks = self.shared.checks;
-        let c = &mut self.cells[dword as usize];
-        if c.write_epoch < first {
-            c.written = 0;
-        }
-        let other_writer =
-            c.write_epoch == epoch && u32::from(c.writer) != wave && c.write_bytes & bytes != 0;
-        let both_atomic = access == Access::Atomic && c.written & ATOMIC != 0;
-        if other_writer && !both_atomic && checks.lds_race {
-            let verb = if access.reads() { "read" } else { "write" };
-            return Err(format!(
-                "LDS race: {verb} by wave {wave} of what wave {} wrote since the last barrier",
-                c.writer
-            ));
-        }
-        let own = 1u32 << (wave & 31);
-        if access.reads() {
-            if checks.uninitialised && c.written & bytes != bytes {
-                return Err("uninitialised LDS read".into());
-            }
-            if c.read_epoch != epoch {
-                (c.read_epoch, c.readers, c.read_bytes) = (epoch, 0, 0);
-            }
-            c.readers |= own;
-            c.read_bytes |= bytes;
-            return Ok(());
-        }
-        if checks.lds_race
-            && c.read_epoch == epoch
-            && c.readers & !own != 0
-            && c.read_bytes & bytes != 0
-        {
-            let reader = (c.readers & !own).trailing_zeros();
-            return Err(format!(
-                "LDS race: write by wave {wave} of what wave {reader} read since the last barrier"
-            ));
-        }
-        if access == Access::Atomic && checks.uninitialised && c.written & bytes != bytes {
-            return Err("uninitialised LDS read".into());
-        }
-        let same = c.write_epoch == epoch && u32::from(c.writer) == wave;
-        c.write_bytes = if same { c.write_bytes | bytes } else { bytes };
-        c.write_epoch = epoch;
-        c.writer = wave as u8;
-        let atomic = if access == Access::Atomic { ATOMIC } else { 0 };
-        c.written = c.written & !ATOMIC | bytes | atomic;
-        Ok(())
-    }
-}
 
 /// Dwords of a block of a shadow.
 const BLOCK: usize = 256;
@@ -184,20 +55,17 @@ pub struct GlobalRace {
     /// One for each region of the snapshot, made at its first access.
     shadows: Vec<OnceLock<Shadow>>,
     sizes: Vec<usize>,
-    clock: AtomicU64,
-    /// Held while an atomic is noted and carried out, so that moments are in the order of its effects.
-    turn: Mutex<()>,
-    /// Moments of each workgroup's atomics.
-    moments: Mutex<HashMap<u32, Vec<u64>>>,
+    pub releases: Releases,
 }
 
 /// Workgroup, bytes, atomics so far, wave, barrier interval and kind in 64 bits (0 is nobody).
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Who(u64);
+pub struct Who(u64);
 
 const GROUP_BITS: u32 = 30;
 
-fn interval(g: &Group) -> u64 {
+/// Barriers that the workgroup has passed.
+pub fn interval(g: &Group) -> u64 {
     u64::from(g.epoch - g.first_epoch) & 0xffff
 }
 
@@ -218,19 +86,19 @@ impl Who {
         self.0 >> GROUP_BITS & 15
     }
 
-    fn group(self) -> u32 {
+    pub fn group(self) -> u32 {
         ((self.0 & ((1 << GROUP_BITS) - 1)) as u32).wrapping_sub(1)
     }
 
-    fn wave(self) -> u32 {
+    pub fn wave(self) -> u32 {
         (self.0 >> 34 & 31) as u32
     }
 
-    fn interval(self) -> u64 {
+    pub fn interval(self) -> u64 {
         self.0 >> 39 & 0xffff
     }
 
-    fn atomics(self) -> usize {
+    pub fn atomics(self) -> usize {
         (self.0 >> 55 & 0xff) as usize
     }
 
@@ -248,41 +116,48 @@ impl GlobalRace {
                 .iter()
                 .map(|r| (r.end() - r.start()) as usize)
                 .collect(),
-            clock: AtomicU64::new(0),
-            turn: Mutex::default(),
-            moments: Mutex::default(),
+            releases: Releases::default(),
         }
     }
 
-    /// Notes that a workgroup performs an atomic (once a wave instruction), which is to be carried out
-    /// before the result is dropped.
-    pub fn atomic(&self, g: &mut Group) -> MutexGuard<'_, ()> {
-        let turn = self.atomic_read(g);
-        let mut moments = self.moments.lock();
-        moments.entry(g.number).or_default().push(g.acquired);
-        g.atomics += 1;
-        turn
-    }
-
-    /// The same for an atomic load, which acquires and does not release.
-    pub fn atomic_read(&self, g: &mut Group) -> MutexGuard<'_, ()> {
-        let turn = self.turn.lock();
-        g.acquired = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
-        turn
-    }
-
-    /// Whether `before`, seen earlier, is ordered before what the current wave does now.
-    fn ordered(&self, g: &Group, w: &Wave, before: Who) -> bool {
-        if before.group() == g.number {
-            return before.wave() == w.index & 31
-                || before.interval() != interval(g)
-                || before.atomics() < (g.atomics as usize).min(0xff);
+    /// Whether `before`, seen earlier at these bytes, is ordered before what the current wave does now.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    fn ordered(
+        &self,
+        g: &Group,
+        w: &Wave,
+        before: Who,
+        bytes: (u64, u64),
+        access: Access,
+        wrote: bool,
+    ) -> Result<(), &'static str> {
+        if before.group() != g.number {
+            return self.releases.check(g, w, before, bytes, access, wrote);
         }
-        let moments = self.moments.lock();
-        let released = moments
-            .get(&before.group())
-            .and_then(|m| m.get(before.atomics()));
-        released.is_some_and(|moment| *moment < g.acquired)
+        if before.wave() == w.index & 31 {
+            return Ok(());
+        }
+        let v = &g.visible;
+        if before.interval() == interval(g) {
+            return if before.atomics() < (g.atomics as usize).min(0xff) {
+                Ok(())
+            } else {
+                Err("nothing orders the two")
+            };
+        }
+        if v.rules.near_caches {
+            if v.open_at(w.index, bytes.0, bytes.1, false, access)
+                .is_some()
+            {
+                return Err("its counter was not waited for before the barrier");
+            }
+            if wrote && access == Access::Read && w.near <= before.interval() {
+                return Err("no L0 cache was invalidated since the barrier");
+            }
+        }
+        Ok(())
     }
 
     /// All memory of the snapshot's regions that was touched so far.
@@ -358,7 +233,7 @@ impl GlobalRace {
                 // Nobody else was here: nothing to look into.
                 let quiet = wrote == 0 || wrote == me;
                 match access {
-                    Access::Read | Access::AtomicRead if quiet => {
+                    Access::Read | Access::AtomicRead | Access::Scalar if quiet => {
                         if read != me {
                             reader.store(me, Ordering::Relaxed);
                         }
@@ -409,18 +284,26 @@ impl GlobalRace {
                 Who(writer_cell.load(Ordering::Relaxed)),
                 Who(reader_cell.load(Ordering::Relaxed)),
             );
-            let conflicts = |other: Who| {
-                other.0 != 0
-                    && other.bytes() & bytes != 0
-                    && !(me.is_atomic() && other.is_atomic())
-                    && !self.ordered(g, w, other)
+            let conflicts = |other: Who, wrote: bool| {
+                let apart = other.0 == 0
+                    || other.bytes() & bytes == 0
+                    || (me.is_atomic() && other.is_atomic());
+                if apart {
+                    return None;
+                }
+                if access == Access::Scalar && !w.scalar_fresh {
+                    return Some("scalar loads may see what was before the launch");
+                }
+                self.ordered(g, w, other, (at - n, at), access, wrote).err()
             };
             let verb = if access.reads() { "read" } else { "write" };
-            if conflicts(writer) {
-                return Err(race(g, lane, verb, at - n, writer, "wrote"));
+            if let Some(why) = conflicts(writer, true) {
+                return Err(race(g, lane, verb, at - n, writer, "wrote", why));
             }
-            if !access.reads() && conflicts(reader) {
-                return Err(race(g, lane, verb, at - n, reader, "read"));
+            if !access.reads()
+                && let Some(why) = conflicts(reader, false)
+            {
+                return Err(race(g, lane, verb, at - n, reader, "read", why));
             }
             let (cell, old) = if access.reads() {
                 (reader_cell, reader)
@@ -444,14 +327,22 @@ fn zeroed(n: usize) -> Vec<AtomicU64> {
     unsafe { Vec::from_raw_parts(plain.as_mut_ptr().cast(), plain.len(), plain.capacity()) }
 }
 
-fn race(g: &Group, lane: usize, verb: &str, addr: u64, other: Who, did: &str) -> Box<Fail> {
+fn race(
+    g: &Group,
+    lane: usize,
+    verb: &str,
+    addr: u64,
+    other: Who,
+    did: &str,
+    why: &str,
+) -> Box<Fail> {
     let [x, y, _] = g.shared.grid_blocks;
     let n = other.group();
     let (bx, by, bz) = (n % x, n / x % y, n / x / y);
     Fail::lane(
         lane as u32,
         format!(
-            "global race: {verb} of {addr:#x} that block ({bx},{by},{bz}) wave {} {did}, and nothing orders the two",
+            "global race: {verb} of {addr:#x} that block ({bx},{by},{bz}) wave {} {did}: {why}",
             other.wave()
         ),
     )

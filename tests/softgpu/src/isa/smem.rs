@@ -72,7 +72,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         if addr != sum {
             return Err(Fail::lane(0, format!("misaligned scalar load at {sum:#x}")));
         }
-        g.check(w, addr, u64::from(bytes), Access::Read, 0)?;
+        g.check(w, addr, u64::from(bytes), Access::Scalar, 0)?;
         // SAFETY: the range was checked to lie in one registered allocation, image or kernarg segment.
         unsafe {
             match (bytes, signed) {

@@ -37,6 +37,9 @@ pub fn start_wave(g: &Group, w: &mut Wave, threads: u32) {
     w.executed = 0;
     w.signalled = false;
     w.gpr_index = None;
+    w.flight.clear();
+    (w.moment, w.seen, w.middle, w.near) = (0, 0, 0, 0);
+    w.scalar_fresh = false;
     for (at, high) in [
         (SHARED_BASE, SHARED_APERTURE),
         (PRIVATE_BASE, PRIVATE_APERTURE),

@@ -198,6 +198,8 @@ impl Snippets {
             descriptor: Descriptor::default(),
             program: program.clone(),
             entry: 0,
+            range: 0..0,
+            atomics: false,
             rows: 512,
             missing: None,
         };
@@ -241,6 +243,8 @@ impl Snippets {
             snapshot: memory.snapshot(),
             lds_bytes: input.lds.len(),
             race: None,
+            rules: super::visible::Rules::default(),
+            without: &[],
             grid_blocks: [1; 3],
             block: [input.lanes as u32, 1, 1],
             kernarg: vec![0; 8],

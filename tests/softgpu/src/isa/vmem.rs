@@ -236,7 +236,7 @@ fn buffer(w: &mut Wave, b: &Buffer, bytes: u32) -> Result<Places, Box<Fail>> {
 
 /// Whether a load goes past the caches of its compute unit, as the memory model of each generation has it
 /// for atomic loads at agent scope (with `slc` it is a streaming load).
-fn is_coherent(t: &Text) -> bool {
+pub fn is_coherent(t: &Text) -> bool {
     let scope = t.value("scope");
     t.has("sc1")
         || t.has("glc") && !t.has("slc")
@@ -268,7 +268,10 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         if is_coherent(t) {
             return Ok(Some(Box::new(move |w, g| {
                 let shared = g.shared;
-                let _turn = shared.race.as_ref().map(|race| race.atomic_read(g));
+                let _turn = shared
+                    .race
+                    .as_ref()
+                    .map(|race| race.releases.atomic_read(g, w));
                 load(w, g, dst, &address, (shape, flat), Access::AtomicRead)
             })));
         }

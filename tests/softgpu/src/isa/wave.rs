@@ -1,5 +1,6 @@
 //! The state of one wave: scalar registers, vector registers, mask and program counter.
 
+use super::flight::Flight;
 use super::operand::{EXEC, SCALARS, Src};
 use super::workgroup::Group;
 
@@ -59,6 +60,17 @@ pub struct Wave {
     pub signalled: bool,
     /// Index offsets of `s_set_gpr_idx_on` (gfx9): mode bits and offset.
     pub gpr_index: Option<(u32, u32)>,
+    /// Memory instructions that no wait has covered.
+    pub flight: Flight,
+    /// Moment of this wave's last atomic.
+    pub moment: u64,
+    /// Loads see all that was released before this moment; the cache behind L0 (gfx10, gfx11) likewise.
+    pub seen: u64,
+    pub middle: u64,
+    /// The interval between barriers in which L0 was last invalidated.
+    pub near: u64,
+    /// The scalar cache was invalidated.
+    pub scalar_fresh: bool,
 }
 
 impl Wave {
@@ -78,6 +90,12 @@ impl Wave {
             addrs: [0; 64],
             signalled: false,
             gpr_index: None,
+            flight: Flight::default(),
+            moment: 0,
+            seen: 0,
+            middle: 0,
+            near: 0,
+            scalar_fresh: false,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::decode::Class;
 use super::execute::Shared;
-use super::race::LdsCell;
+use super::lds_race::LdsCell;
+use super::visible::Visible;
 use super::wave::{Fail, Row, Wave, lanes_of};
 use crate::memory::Region;
 use std::sync::Arc;
@@ -17,13 +18,15 @@ pub enum Access {
     Read,
     /// A load that sees what other workgroups did atomically.
     AtomicRead,
+    /// A scalar load, through a cache of its own.
+    Scalar,
     Write,
     Atomic,
 }
 
 impl Access {
     pub fn reads(self) -> bool {
-        matches!(self, Access::Read | Access::AtomicRead)
+        matches!(self, Access::Read | Access::AtomicRead | Access::Scalar)
     }
 
     pub fn is_atomic(self) -> bool {
@@ -79,6 +82,8 @@ pub struct Group<'l> {
     /// for the global race check.
     pub atomics: u32,
     pub acquired: u64,
+    /// What waits and fences have to do with it.
+    pub visible: Visible,
 }
 
 impl<'l> Group<'l> {
@@ -99,6 +104,11 @@ impl<'l> Group<'l> {
             buffers: [[0; 32]; 3],
             atomics: 0,
             acquired: 0,
+            visible: Visible {
+                rules: shared.rules,
+                did: vec![0; shared.program.code.len()],
+                ..Visible::default()
+            },
         }
     }
 
@@ -111,6 +121,7 @@ impl<'l> Group<'l> {
         self.lds.fill(0xcd);
         self.atomics = 0;
         self.acquired = 0;
+        self.visible.begin();
     }
 
     /// Difference between run-time addresses and those in the code object.
@@ -245,6 +256,9 @@ impl<'l> Group<'l> {
         }
         if let Some(race) = &self.shared.race {
             race.check(self, w, (addr, len), (start, index), access, lane)?;
+            if self.visible.rules.global {
+                self.visible.touch(addr, len, false, access);
+            }
         }
         Ok(())
     }
@@ -319,8 +333,12 @@ impl<'l> Group<'l> {
                 let done = match (&cover.region, access) {
                     (None, _) => true,
                     (Some(r), _) if r.is_whole() => true,
-                    (Some(_), Access::Read | Access::AtomicRead) if !uninitialised => true,
-                    (Some(r), Access::Read | Access::AtomicRead) => {
+                    (Some(_), Access::Read | Access::AtomicRead | Access::Scalar)
+                        if !uninitialised =>
+                    {
+                        true
+                    }
+                    (Some(r), Access::Read | Access::AtomicRead | Access::Scalar) => {
                         // A wide span would cost more to look through than the lanes alone.
                         span <= 4096 && r.is_initialised((low - start) as usize, span as usize)
                     }
@@ -331,10 +349,20 @@ impl<'l> Group<'l> {
                     _ => false,
                 };
                 if done {
-                    return match &self.shared.race {
-                        Some(race) => race.check_lanes(self, w, mask, len, (start, index), access),
-                        None => Ok(()),
+                    let Some(race) = &self.shared.race else {
+                        return Ok(());
                     };
+                    race.check_lanes(self, w, mask, len, (start, index), access)?;
+                    if self.visible.rules.global {
+                        if in_order || low == high {
+                            self.visible.touch(low, span, false, access);
+                        } else {
+                            for lane in lanes_of(mask) {
+                                self.visible.touch(w.addrs[lane], len, false, access);
+                            }
+                        }
+                    }
+                    return Ok(());
                 }
             }
         }

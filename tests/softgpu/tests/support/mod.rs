@@ -129,6 +129,7 @@ impl Gpu {
             threads: self.threads,
             checks: self.checks,
             stop: None,
+            without: None,
         })
     }
 }
