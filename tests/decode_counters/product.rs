@@ -1,13 +1,9 @@
 //! One product of a row on the software GPU, as the executor launches it, and its counters.
 
 use crate::gpu;
-<<<<<<< HEAD
 use crate::mapped::mapped;
 use mlxrocm::formats::{Format, ScalarType, Weight};
-=======
-use mlxrocm::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
 use mlxrocm::gpu::Device;
->>>>>>> softgpu
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
@@ -168,8 +164,8 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
     let weights =
         GpuWeights::new(device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
     let slots = count as usize;
-    let mut executor = GpuExecutor::new(Arc::new(weights), schedule, slots, slots, KvType::F16)
-        .expect("an executor");
+    let size = StateSize::any(slots, slots, KvType::F16);
+    let mut executor = GpuExecutor::new(Arc::new(weights), schedule, size).expect("an executor");
     let pages: Vec<u32> = (0..count).collect();
     let slices: Vec<Slice<'_>> = pages
         .iter()
@@ -197,28 +193,6 @@ pub fn counters(
     let gpu = gpu::soft(&format!(
         "devices={target};compute_units={compute_units};checks=0"
     ));
-<<<<<<< HEAD
-    let device = gpu.device();
-    let schedule = schedule(rows, cols);
-    let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
-    let matrices = [table, matrix(format, rows, cols)];
-    let weights =
-        GpuWeights::new(&device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
-    let mut executor = GpuExecutor::new(
-        Arc::new(weights),
-        schedule,
-        StateSize::any(1, 1, KvType::F16),
-    )
-    .expect("an executor");
-    let mut logits = Vec::new();
-    let slice = Slice {
-        tokens: &[0],
-        start: 0,
-        pages: &[0],
-        wanted: Wanted::Last,
-    };
-=======
->>>>>>> softgpu
     let before = gpu.report();
     run(&gpu.device(), format, (rows, cols), 1);
     let report = gpu.report();

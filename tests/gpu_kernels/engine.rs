@@ -275,32 +275,6 @@ fn the_software_gpu_sees_a_wrong_length() {
 
 #[test]
 fn argmax_finds_the_first_of_the_largest() {
-<<<<<<< HEAD
-    on_every_target(|bench| {
-        let mut random = Prng::new(11);
-        let columns = 10_007;
-        let mut data: Vec<f32> = (0..4 * columns)
-            .map(|_| (random.u64() % 20_001) as f32 / 10_000.0 - 1.5)
-            .collect();
-        // Equal ones, the very last, and rows that no model gives.
-        for at in [777, 9_001, 9_002] {
-            data[at] = 3.0;
-        }
-        data[2 * columns - 1] = 4.0;
-        data[2 * columns + 5_000] = f32::NAN;
-        data[3 * columns + 1] = f32::NEG_INFINITY;
-        let (from, to) = (bench.buffer(&bits(&data)), bench.buffer(&[0; 4]));
-        let (parts, counters) = (bench.buffer(&[7; 4 * 32 * 3]), bench.buffer(&[0; 4]));
-        let kernel = bench.device.kernel("mlxrocm_argmax_f32").unwrap();
-        let args = Args::new().buffer(&from, 0).buffer(&to, 0);
-        let args = args.buffer(&parts, 0).buffer(&counters, 0);
-        let args = args.u32(columns as u32).u32(columns as u32);
-        bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
-        let none = u32::MAX;
-        assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
-        assert_eq!(bench.values(&counters), [0; 4]);
-    });
-=======
     on_every_target(one_argmax);
 }
 
@@ -323,12 +297,11 @@ pub fn one_argmax(bench: &Bench) {
     let kernel = bench.device.kernel("mlxrocm_argmax_f32").unwrap();
     let args = Args::new().buffer(&from, 0).buffer(&to, 0);
     let args = args.buffer(&parts, 0).buffer(&counters, 0);
-    let args = args.u32(columns as u32);
+    let args = args.u32(columns as u32).u32(columns as u32);
     bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
     let none = u32::MAX;
     assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
     assert_eq!(bench.values(&counters), [0; 4]);
->>>>>>> softgpu
 }
 
 /// Rows of a table by token, by what the step before chose, and of no token at all.

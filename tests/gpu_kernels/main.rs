@@ -9,23 +9,17 @@ mod gpu;
 #[path = "../support/mapped.rs"]
 mod mapped;
 mod matmul;
-<<<<<<< HEAD
-mod plain;
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/prng.rs"]
-mod prng;
-#[allow(dead_code)] // other tests use the rest
-#[path = "../support/random_matrix.rs"]
-mod random_matrix;
-=======
 mod mutations;
+mod plain;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]
 mod prng;
 #[allow(dead_code)] // the counters are another test's
 #[path = "../decode_counters/product.rs"]
 mod product;
->>>>>>> softgpu
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/random_matrix.rs"]
+mod random_matrix;
 mod sample;
 mod wide;
 mod words;

@@ -17,7 +17,7 @@ fn digits(packed: &[u8], codes: &mut [u8]) {
     let mut power = 1u8;
     for codes in codes.chunks_exact_mut(packed.len()) {
         for (code, byte) in codes.iter_mut().zip(packed) {
-            *code = (u16::from(byte.wrapping_mul(power)) * 3 >> 8) as u8;
+            *code = ((u16::from(byte.wrapping_mul(power)) * 3) >> 8) as u8;
         }
         power = power.wrapping_mul(3);
     }

@@ -90,7 +90,9 @@ impl Saved {
 }
 
 /// Groups that leave out all instructions of a kind at once: what is ordered twice shows only there.
-const GROUPS: [(&str, fn(&Effect) -> bool); 3] = [
+type Group = (&'static str, fn(&Effect) -> bool);
+
+const GROUPS: [Group; 3] = [
     ("all waits", |e| e.is_wait()),
     ("all invalidations", |e| {
         matches!(

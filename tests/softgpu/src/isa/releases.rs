@@ -132,7 +132,7 @@ impl Releases {
         let atomics = self.atomics.lock();
         let all = atomics.get(&before.group()).map_or(&[][..], |a| &a[..]);
         let after = all.get(before.atomics()..).unwrap_or(&[]);
-        if !after.first().is_some_and(|r| r.moment < g.acquired) {
+        if after.first().is_none_or(|r| r.moment >= g.acquired) {
             return Err("nothing orders the two");
         }
         // The first atomic behind which it was ended, and by the same wave or past a barrier.
