@@ -1,7 +1,7 @@
 //! Models: what a file describes, its weights, and its forward pass.
 
 pub mod bind;
-mod config;
+pub mod config;
 mod device;
 pub mod families;
 mod forward;
