@@ -123,6 +123,7 @@ fn load(path: &Path) -> Result<Arc<Model>, Error> {
     let options = LoadOptions {
         threads: 2,
         device: DeviceChoice::Cpu,
+        ..LoadOptions::default()
     };
     Model::load(path, &options, None)
 }

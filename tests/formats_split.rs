@@ -1,5 +1,6 @@
 //! GGUF models split over several files.
 
+#[allow(dead_code)] // other tests use the rest
 #[path = "support/gguf_writer.rs"]
 mod gguf_writer;
 

@@ -32,6 +32,7 @@ fn load(model: &PlainLlama) -> (tempfile::TempDir, Arc<Model>) {
     let options = LoadOptions {
         threads: 2,
         device: DeviceChoice::Cpu,
+        ..LoadOptions::default()
     };
     let loaded = Model::load(&path, &options, None)
         .unwrap_or_else(|e| panic!("head size {}: {e}", model.head_dim));

@@ -40,6 +40,7 @@ fn load(path: &Path) -> Option<mlxrocm::Error> {
     let options = LoadOptions {
         threads: 1,
         device: DeviceChoice::Cpu,
+        ..LoadOptions::default()
     };
     Model::load(path, &options, None).err()
 }

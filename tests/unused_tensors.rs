@@ -1,6 +1,9 @@
 //! Tensors that the model's family does not read: refused by name where they would change the results
 //! (mlx-lm and llama.cpp refuse such files too), one warning where they are harmless.
 
+// Both models bring what they are written with.
+#![allow(clippy::duplicate_mod)]
+
 #[path = "support/log_lines.rs"]
 mod log_lines;
 #[path = "support/plain_llama.rs"]
@@ -21,6 +24,7 @@ fn load(path: &Path) -> Result<Arc<Model>, Error> {
     let options = LoadOptions {
         threads: 2,
         device: DeviceChoice::Cpu,
+        ..LoadOptions::default()
     };
     Model::load(path, &options, None)
 }

@@ -467,7 +467,13 @@ fn weights_beside_a_sink_are_not_lost() {
             ..SHAPES[0]
         };
         let mut world = World::new(shape, Kind::F16, &mut Prng::new(3));
-        let first = |i: usize| if i % shape.dim == 0 { 1.0 } else { 0.0 };
+        let first = |i: usize| {
+            if i.is_multiple_of(shape.dim) {
+                1.0
+            } else {
+                0.0
+            }
+        };
         world.angles.fill(0.0);
         world.q = (0..world.q.len()).map(first).collect();
         world.k.fill(0.0);

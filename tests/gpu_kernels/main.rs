@@ -18,6 +18,9 @@ mod prng;
 #[path = "../decode_counters/product.rs"]
 mod product;
 #[allow(dead_code)] // other tests use the rest
+#[path = "../support/random_formats.rs"]
+mod random_formats;
+#[allow(dead_code)] // other tests use the rest
 #[path = "../support/random_matrix.rs"]
 mod random_matrix;
 mod sample;

@@ -153,7 +153,7 @@ fn cause(mutant: &Mutant, all: &[Mutant]) -> &'static str {
 }
 
 /// How often each cause came, by kernel; groups by their names.
-fn count<'m>(mutants: &'m [Mutant]) -> BTreeMap<(&'m str, &'m str, &'static str), usize> {
+fn count(mutants: &[Mutant]) -> BTreeMap<(&str, &str, &'static str), usize> {
     let mut counts = BTreeMap::new();
     for m in mutants {
         let group = if m.is_group { m.text.as_str() } else { "each" };
@@ -167,7 +167,10 @@ fn count<'m>(mutants: &'m [Mutant]) -> BTreeMap<(&'m str, &'m str, &'static str)
 /// What must be found, whatever the compiler made of the kernels.
 fn judge(target: &str, subject: &Subject, mutants: &[Mutant]) {
     let name = format!("{target} {}", subject.kernel);
-    let of_group = |name: &str| mutants.iter().filter(move |m| m.is_group && m.text == name);
+    fn group<'a>(mutants: &'a [Mutant], name: &'a str) -> impl Iterator<Item = &'a Mutant> {
+        mutants.iter().filter(move |m| m.is_group && m.text == name)
+    }
+    let of_group = |name: &'static str| group(mutants, name);
     assert!(of_group("all waits").count() > 0, "{name}: nothing ran");
     for m in of_group("all waits") {
         assert!(
