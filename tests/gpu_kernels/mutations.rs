@@ -197,8 +197,10 @@ fn judge(target: &str, subject: &Subject, mutants: &[Mutant]) {
         println!("{name}: {} then {}: ended {:?}", m.text, m.next, m.did);
     }
     let found = waits().filter(|m| m.is("found")).count();
+    // A few of them say nothing about shares.
+    let few = found + missed.len() < 8;
     assert!(
-        found > 0 && 4 * missed.len() <= found + 3,
+        few || 4 * missed.len() <= found,
         "{name}: {found} found, {} not",
         missed.len()
     );
