@@ -3,10 +3,14 @@
 //! One file a family. A constructor checks everything that shapes and dtypes can tell, and says which
 //! operation, argument and shapes it is about.
 
+mod create;
 mod elementwise;
 mod layers;
 mod model;
+mod numbers;
+mod order;
 mod places;
+mod reduce;
 mod shape;
 
 use super::Array;

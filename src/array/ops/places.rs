@@ -56,19 +56,4 @@ impl Array {
             .chain(rank + axis..squeezed.rank());
         squeezed.transpose(&order.map(|axis| axis as i64).collect::<Vec<_>>())
     }
-
-    /// Axes in another order.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if `order` does not name every axis once.
-    pub fn transpose(&self, order: &[i64]) -> Result<Array> {
-        let axes = self.shape().axes("transpose", order)?;
-        if axes.len() != self.rank() {
-            let what = format!("{} axes of an array of shape {}", axes.len(), self.shape());
-            return Err(invalid("transpose", what));
-        }
-        let shape = Shape::new(axes.iter().map(|&axis| self.shape().dims()[axis]));
-        let op = Op::Transpose(axes);
-        Ok(Array::one(op, vec![self.clone()], self.dtype(), shape))
-    }
 }
