@@ -33,6 +33,12 @@ const SOURCES: &[&str] = &[
     "array/object",
     "array/unary",
     "array/binary",
+    "array/create",
+    "array/reduce",
+    "array/order",
+    "array/shape",
+    "array/lists",
+    "array/places",
 ];
 
 /// A source file with the functions that its macros make.

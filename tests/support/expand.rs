@@ -13,6 +13,9 @@ fn about(kind: &str, name: &str, count: &str) -> String {
             "/// - `{name}`: `{count}` axes, borrowed for the call; negative ones count from the end;\n\
              ///   NULL: all axes.\n"
         ),
+        "axis" => format!(
+            "/// - `{name}`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.\n"
+        ),
         "shape" => format!("/// - `{name}`: `{count}` sizes, borrowed for the call.\n"),
         "int" | "number" => format!("/// - `{name}`: a number.\n"),
         "flag" => format!("/// - `{name}`: 0 or not.\n"),
@@ -27,7 +30,7 @@ fn c_type(kind: &str) -> &'static str {
         "array" | "optional" => "*const mlxrocm_array",
         "arrays" => "*const *const mlxrocm_array",
         "ints" | "axes" | "shape" => "*const i64",
-        "int" => "i64",
+        "int" | "axis" => "i64",
         "number" => "f64",
         "flag" => "i32",
         "dtype" => "u32",

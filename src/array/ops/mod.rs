@@ -4,14 +4,19 @@
 //! operation, argument and shapes it is about.
 
 mod create;
+mod diagonal;
 mod elementwise;
+mod join;
 mod layers;
 mod model;
 mod numbers;
 mod order;
 mod places;
 mod reduce;
+mod scatter;
 mod shape;
+
+pub use join::PadMode;
 
 use super::Array;
 use crate::ir::{Op, Shape};

@@ -15,7 +15,7 @@ impl Array {
     }
 
     /// An axis, or the only one of the array made flat.
-    fn along(&self, operation: &str, axis: Option<i64>) -> Result<(Array, usize)> {
+    pub(super) fn along(&self, operation: &str, axis: Option<i64>) -> Result<(Array, usize)> {
         match axis {
             Some(axis) => Ok((self.clone(), self.shape().axis(operation, axis)?)),
             None => Ok((self.flat()?, 0)),

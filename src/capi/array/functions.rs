@@ -124,6 +124,8 @@ macro_rules! c_type {
     (ints) => { *const i64 };
     // Several axes, NULL for all.
     (axes) => { *const i64 };
+    // An axis, or MLXROCM_AXIS_NONE.
+    (axis) => { i64 };
     // Sizes.
     (shape) => { *const i64 };
     // A number.
@@ -161,6 +163,9 @@ macro_rules! argument {
     (shape $p:ident $n:ident) => {
         // SAFETY: the caller's list, as documented.
         unsafe { $crate::capi::array::object::shape_of($p, $n, stringify!($p)) }?
+    };
+    (axis $p:ident) => {
+        ($p != $crate::capi::array::object::MLXROCM_AXIS_NONE).then_some($p)
     };
     (int $p:ident) => {
         $p

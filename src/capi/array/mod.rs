@@ -6,5 +6,11 @@
 mod functions;
 
 pub mod binary;
+pub mod create;
+pub mod lists;
 pub mod object;
+pub mod order;
+pub mod places;
+pub mod reduce;
+pub mod shape;
 pub mod unary;

@@ -44,6 +44,8 @@ pub const MLXROCM_DTYPE_BFLOAT16: u32 = 12;
 pub const MLXROCM_DTYPE_COMPLEX64: u32 = 13;
 /// No dtype.
 pub const MLXROCM_DTYPE_NONE: u32 = u32::MAX;
+/// In place of an axis: none; the operation is on the array made flat.
+pub const MLXROCM_AXIS_NONE: i64 = i64::MIN;
 
 /// An n-dimensional array. Operations are lazy: a function checks shapes and dtypes and returns at
 /// once, elements are computed by mlxrocm_array_eval or when they are read. Arrays never change: an

@@ -6,6 +6,7 @@ mod binary;
 mod cast;
 mod copy;
 mod create;
+mod join;
 mod layers;
 mod order;
 mod places;
@@ -32,7 +33,16 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
         Op::AsType => cast::run(input(op, inputs, 0)?, output(op, outputs)?),
         Op::Select | Op::Full | Op::Arange { .. } | Op::View => create::run(op, inputs, outputs),
         Op::RmsNorm(_) | Op::Rotary(_) => layers::run(op, inputs, outputs),
-        Op::Gather { .. } => places::run(op, inputs, outputs),
+        Op::Gather { .. }
+        | Op::GatherAxis(_)
+        | Op::Scatter(..)
+        | Op::ScatterAxis(..)
+        | Op::MaskedScatter => places::run(op, inputs, outputs),
+        Op::Concatenate(_)
+        | Op::Pad(_)
+        | Op::SliceUpdate(..)
+        | Op::DynamicSlice(_)
+        | Op::DynamicSliceUpdate(_) => join::run(op, inputs, outputs),
         Op::Reduce(..) | Op::ArgReduce(..) | Op::Softmax { .. } | Op::NumberOfElements { .. } => {
             reduce::run(op, inputs, outputs)
         }
