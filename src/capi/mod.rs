@@ -15,6 +15,7 @@ mod options;
 mod strings;
 mod symbols;
 
+pub mod array;
 pub mod buffer;
 pub mod chat_template;
 pub mod device;

@@ -124,6 +124,11 @@ impl Elements {
         &self.storage
     }
 
+    /// Copies the elements row after row; `bytes` has room for exactly them.
+    pub fn copy_rows(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&super::ops::View::of(self).row_bytes());
+    }
+
     /// The elements row after row.
     pub fn to_vec<T: Pod>(&self) -> Vec<T> {
         super::ops::View::of(self).values::<T>().into_owned()

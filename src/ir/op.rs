@@ -597,6 +597,8 @@ impl Unary {
                 _ => None,
             },
             Abs if dtype == Dtype::C64 => Some(Dtype::F32),
+            Ceil | Floor | Erf | ErfInv | Expm1 | Sigmoid if dtype == Dtype::C64 => None,
+            Negative if dtype == Dtype::Bool => None,
             Abs | Ceil | Floor | Negative | Round | Sign | Square | Conjugate => Some(dtype),
             _ => Some(dtype.inexact()),
         }

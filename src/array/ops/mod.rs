@@ -3,12 +3,21 @@
 //! One file a family. A constructor checks everything that shapes and dtypes can tell, and says which
 //! operation, argument and shapes it is about.
 
+mod create;
+mod diagonal;
 mod elementwise;
 mod experts;
+mod join;
 mod layers;
 mod model;
+mod numbers;
+mod order;
 mod places;
+mod reduce;
+mod scatter;
 mod shape;
+
+pub use join::PadMode;
 
 use super::Array;
 use crate::ir::{Op, Shape};

@@ -26,7 +26,8 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
     Ok(())
 }
 
-fn copy(x: &View<'_>, out: &mut Out<'_>) {
+/// The elements row after row.
+pub(super) fn copy(x: &View<'_>, out: &mut Out<'_>) {
     match x.dtype().size() {
         1 => out.values::<u8>().copy_from_slice(&x.values::<u8>()),
         2 => out.values::<u16>().copy_from_slice(&x.values::<u16>()),

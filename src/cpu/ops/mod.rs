@@ -1,14 +1,21 @@
 //! The plain form of every operation: strided inputs, results row after row, no fusion, no SIMD of its
 //! own. It is what every other form is compared with, and what runs where there is no other.
 
+mod arithmetic;
+mod binary;
 mod cast;
 mod copy;
-mod elementwise;
+mod create;
+mod join;
 mod layers;
+mod order;
 mod places;
+mod reduce;
 mod route;
+mod unary;
 mod view;
 
+pub use create::number_bytes;
 pub use view::{Out, View};
 
 use crate::ir::Op;
@@ -21,12 +28,32 @@ use crate::{Error, Result};
 /// dtype that it does not take.
 pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> {
     match op {
-        Op::Unary(_) | Op::Binary(_) | Op::Select | Op::AsType | Op::Full | Op::Arange { .. } => {
-            elementwise::run(op, inputs, outputs)
-        }
+        Op::Unary(kind) => unary::run(op, *kind, inputs, outputs),
+        Op::Binary(kind) => binary::run(op, *kind, inputs, outputs),
+        Op::DivMod => binary::divmod(op, inputs, outputs),
+        Op::AsType => cast::run(input(op, inputs, 0)?, output(op, outputs)?),
+        Op::Select | Op::Full | Op::Arange { .. } | Op::View => create::run(op, inputs, outputs),
         Op::RmsNorm(_) | Op::Rotary(_) => layers::run(op, inputs, outputs),
         Op::Route(_) => route::run(op, inputs, outputs),
-        Op::Gather { .. } => places::run(op, inputs, outputs),
+        Op::Gather { .. }
+        | Op::GatherAxis(_)
+        | Op::Scatter(..)
+        | Op::ScatterAxis(..)
+        | Op::MaskedScatter => places::run(op, inputs, outputs),
+        Op::Concatenate(_)
+        | Op::Pad(_)
+        | Op::SliceUpdate(..)
+        | Op::DynamicSlice(_)
+        | Op::DynamicSliceUpdate(_) => join::run(op, inputs, outputs),
+        Op::Reduce(..) | Op::ArgReduce(..) | Op::Softmax { .. } | Op::NumberOfElements { .. } => {
+            reduce::run(op, inputs, outputs)
+        }
+        Op::Scan { .. }
+        | Op::Sort(_)
+        | Op::ArgSort(_)
+        | Op::Partition { .. }
+        | Op::ArgPartition { .. }
+        | Op::SearchSorted { .. } => order::run(op, inputs, outputs),
         op if op.may_be_view() => copy::run(op, inputs, outputs),
         Op::Contiguous | Op::Copy => copy::run(op, inputs, outputs),
         op => Err(missing(op)),

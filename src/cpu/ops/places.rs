@@ -1,10 +1,11 @@
-//! Gathering by index.
+//! Elements by index, read and written.
 
-use super::{Out, View, input, missing, output};
-use crate::ir::{Dtype, Layout, Op};
+use super::join::meet;
+use super::{Out, View, input, missing, output, with_type};
+use crate::ir::{Dtype, Layout, Op, ScatterReduce};
 use crate::{Error, Result};
 
-/// Gathers.
+/// Gathers and scatters.
 pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> {
     let x = input(op, inputs, 0)?;
     let out = output(op, outputs)?;
@@ -29,13 +30,109 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
                 _ => gather::<u64>(x, &slice, &starts, out),
             }
         }
+        Op::GatherAxis(axis) => {
+            let index = input(op, inputs, 1)?;
+            let places = along(op, x.sizes(), index, *axis)?;
+            with_type!(x.dtype(), T => {
+                let x = x.values::<T>();
+                for (to, &at) in out.values::<T>().iter_mut().zip(&places) {
+                    *to = x[at];
+                }
+            });
+        }
+        Op::ScatterAxis(axis, reduce) => {
+            let places = along(op, x.sizes(), input(op, inputs, 1)?, *axis)?;
+            super::copy::copy(x, out);
+            write(&places, input(op, inputs, 2)?, *reduce, out);
+        }
+        Op::Scatter(axes, reduce) => {
+            let Some((updates, indices)) = inputs[1..].split_last() else {
+                return Err(missing(op));
+            };
+            let sizes = &updates.sizes()[updates.sizes().len() - x.sizes().len()..];
+            let indices: Vec<Vec<i64>> = indices
+                .iter()
+                .map(|i| index(op, i))
+                .collect::<Result<_>>()?;
+            let slice = Layout {
+                sizes: sizes.into(),
+                ..Layout::rows(x.sizes())
+            };
+            let starts = starts(op, x.sizes(), axes, sizes, &indices)?;
+            let mut places = Vec::with_capacity(updates.layout().count());
+            for &offset in &starts {
+                let layout = Layout {
+                    offset,
+                    ..slice.clone()
+                };
+                View::whole(&[], Dtype::U8, layout).each(|at| places.push(at));
+            }
+            super::copy::copy(x, out);
+            write(&places, updates, *reduce, out);
+        }
+        Op::MaskedScatter => {
+            let mask = input(op, inputs, 1)?.values::<u8>();
+            let source = input(op, inputs, 2)?;
+            let held = mask.iter().enumerate().filter(|(_, holds)| **holds != 0);
+            let places: Vec<usize> = held.map(|(at, _)| at).collect();
+            if places.len() > source.layout().count() {
+                return Err(Error::InvalidArgument(format!(
+                    "{}: {} elements for {} places where the mask holds",
+                    op.name(),
+                    source.layout().count(),
+                    places.len()
+                )));
+            }
+            super::copy::copy(x, out);
+            write(&places, source, ScatterReduce::None, out);
+        }
         op => return Err(missing(op)),
     }
     Ok(())
 }
 
+/// Writes values at places of the result.
+fn write(places: &[usize], values: &View<'_>, reduce: ScatterReduce, out: &mut Out<'_>) {
+    let truths = out.dtype() == Dtype::Bool;
+    with_type!(out.dtype(), T => {
+        let to = out.values::<T>();
+        let join = meet::<T>(reduce);
+        for (&at, &value) in places.iter().zip(values.values::<T>().iter()) {
+            to[at] = match join {
+                Some(join) => join(to[at], value),
+                None => value,
+            };
+        }
+    });
+    if truths {
+        out.truths();
+    }
+}
+
+/// The place, among elements of sizes `x` row after row, that each index along an axis names.
+fn along(op: &Op, x: &[usize], indices: &View<'_>, axis: usize) -> Result<Vec<usize>> {
+    let size = x[axis] as i64;
+    let mut layout = Layout::rows(x);
+    let step = layout.strides[axis] as usize;
+    layout.sizes = indices.sizes().into();
+    layout.strides[axis] = 0;
+    let mut places = Vec::with_capacity(layout.count());
+    View::whole(&[], Dtype::U8, layout).each(|at| places.push(at));
+    for (place, i) in places.iter_mut().zip(index(op, indices)?) {
+        let at = if i < 0 { i + size } else { i };
+        if !(0..size).contains(&at) {
+            return Err(Error::InvalidArgument(format!(
+                "{}: index {i} is outside axis {axis} of {size} elements",
+                op.name()
+            )));
+        }
+        *place += at as usize * step;
+    }
+    Ok(places)
+}
+
 /// Index numbers of any integer dtype.
-fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
+pub(super) fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
     Ok(match view.dtype() {
         Dtype::U8 | Dtype::Bool => view.values::<u8>().iter().map(|&i| i.into()).collect(),
         Dtype::U16 => view.values::<u16>().iter().map(|&i| i.into()).collect(),

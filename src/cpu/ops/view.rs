@@ -58,7 +58,7 @@ impl<'a> View<'a> {
     }
 
     /// The bytes of the elements row after row.
-    pub(super) fn row_bytes(&self) -> Vec<u8> {
+    pub(in crate::cpu) fn row_bytes(&self) -> Vec<u8> {
         match self.dtype.size() {
             1 => self.values::<u8>().into_owned(),
             2 => bytemuck::cast_slice(&self.values::<u16>()).to_vec(),
@@ -173,6 +173,18 @@ impl<'a> Out<'a> {
     /// Sizes.
     pub fn sizes(&self) -> &'a [usize] {
         self.sizes
+    }
+
+    /// The bytes.
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// Makes every byte of truth values 0 or 1.
+    pub(super) fn truths(&mut self) {
+        self.bytes
+            .iter_mut()
+            .for_each(|byte| *byte = u8::from(*byte != 0));
     }
 
     /// The elements. `T` has the dtype's size.

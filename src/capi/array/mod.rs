@@ -1,0 +1,16 @@
+//! Arrays: the noun, and the operations on it, one file a family as in `array::ops`.
+//!
+//! A file of operations is one call of [`functions::array_functions`], which makes each operation an
+//! exported function with the parameters that all of them share.
+
+mod functions;
+
+pub mod binary;
+pub mod create;
+pub mod lists;
+pub mod object;
+pub mod order;
+pub mod places;
+pub mod reduce;
+pub mod shape;
+pub mod unary;
