@@ -69,11 +69,35 @@ pub fn numbers(array: &Array) -> Vec<f64> {
             .collect(),
         Dtype::F64 => elements.to_vec(),
         Dtype::Bool | Dtype::U8 => elements.to_vec::<u8>().into_iter().map(f64::from).collect(),
-        Dtype::U16 => elements.to_vec::<u16>().into_iter().map(f64::from).collect(),
-        Dtype::U32 => elements.to_vec::<u32>().into_iter().map(f64::from).collect(),
-        Dtype::I32 => elements.to_vec::<i32>().into_iter().map(f64::from).collect(),
-        Dtype::F16 => wide(elements.to_vec::<half::f16>().iter().map(|x| x.to_f32()).collect()),
-        Dtype::Bf16 => wide(elements.to_vec::<half::bf16>().iter().map(|x| x.to_f32()).collect()),
+        Dtype::U16 => elements
+            .to_vec::<u16>()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        Dtype::U32 => elements
+            .to_vec::<u32>()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        Dtype::I32 => elements
+            .to_vec::<i32>()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        Dtype::F16 => wide(
+            elements
+                .to_vec::<half::f16>()
+                .iter()
+                .map(|x| x.to_f32())
+                .collect(),
+        ),
+        Dtype::Bf16 => wide(
+            elements
+                .to_vec::<half::bf16>()
+                .iter()
+                .map(|x| x.to_f32())
+                .collect(),
+        ),
         Dtype::F32 => wide(elements.to_vec()),
         dtype => panic!("numbers of {dtype}"),
     }

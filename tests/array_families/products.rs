@@ -26,9 +26,15 @@ fn products_are_those_of_mlx() {
         same(&format!("block.{case}/out"), product);
     }
     let left = g("block.numbers/mask1");
-    same("block.left/out", a.block_masked_mm(&b, 32, None, Some(&left), None));
+    same(
+        "block.left/out",
+        a.block_masked_mm(&b, 32, None, Some(&left), None),
+    );
     let (a, b) = (g("segmented_mm/a"), g("segmented_mm/b"));
-    same("segmented_mm/out", a.segmented_mm(&b, &g("segmented_mm/segments")));
+    same(
+        "segmented_mm/out",
+        a.segmented_mm(&b, &g("segmented_mm/segments")),
+    );
     let (a, b) = (g("tensordot/a"), g("tensordot/b"));
     same("tensordot/out", a.tensordot(&b, &[1, 2], &[1, 0]));
     let (a, b) = (g("kron/a"), g("kron/b"));

@@ -39,7 +39,10 @@ fn codes_scales_and_numbers_are_those_of_mlx() {
             let parts = w.quantize(q, None).unwrap();
             exact(&of("q"), Ok(parts[0].clone()));
             exact(&of("s"), Ok(parts[1].clone()));
-            exact(&of("back"), parts[0].dequantize(&parts[1], None, q, None, Some(dtype)));
+            exact(
+                &of("back"),
+                parts[0].dequantize(&parts[1], None, q, None, Some(dtype)),
+            );
         }
         let of = |part| format!("global.{name}/{part}");
         let q = Quantization::new(QuantMode::Nvfp4, None, None).unwrap();

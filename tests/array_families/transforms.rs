@@ -23,7 +23,10 @@ fn convolutions_are_those_of_mlx() {
     }
     let (x, w) = (g("conv2d/x"), g("conv2d/w"));
     same("conv2d/plain", x.conv_general(&w, &ConvOptions::default()));
-    same("conv2d/out", x.conv_general(&w, &both(&[2, 1], &[1, 2], &[1, 2])));
+    same(
+        "conv2d/out",
+        x.conv_general(&w, &both(&[2, 1], &[1, 2], &[1, 2])),
+    );
     let flip = ConvOptions {
         low: vec![2, 0],
         high: vec![1, 3],
@@ -39,8 +42,14 @@ fn convolutions_are_those_of_mlx() {
     };
     same("conv2d/cut", x.conv_general(&w, &cut));
     let (x, w) = (g("conv3d/x"), g("conv3d/w"));
-    same("conv3d/out", x.conv_general(&w, &both(&[1, 2, 1], &[1, 0, 1], &[])));
-    same("conv3d/turned", x.conv_transpose(&w, &[2], &[1], &[1], &[1], 1));
+    same(
+        "conv3d/out",
+        x.conv_general(&w, &both(&[1, 2, 1], &[1, 0, 1], &[])),
+    );
+    same(
+        "conv3d/turned",
+        x.conv_transpose(&w, &[2], &[1], &[1], &[1], 1),
+    );
     let of = |part: &str| g(&format!("conv_transpose1d/{part}"));
     let turned = of("x").conv_transpose(&of("w"), &[3], &[1], &[2], &[2], 2);
     same("conv_transpose1d/out", turned);
@@ -66,8 +75,14 @@ fn fourier_transforms_are_those_of_mlx() {
     same("fftn/some", x.fftn(None, Some(&[0, 2]), true, false));
     same("fftn/real", y.fftn(None, Some(&[1, 0]), false, true));
     same("fftn/back", x.fftn(None, Some(&[2, 1]), true, true));
-    same("fftn/sized", y.fftn(Some(&[6, 3]), Some(&[1, 2]), false, false));
-    same("fftn/real_sized", x.fftn(Some(&[2, 9]), Some(&[0, 1]), true, true));
+    same(
+        "fftn/sized",
+        y.fftn(Some(&[6, 3]), Some(&[1, 2]), false, false),
+    );
+    same(
+        "fftn/real_sized",
+        x.fftn(Some(&[2, 9]), Some(&[0, 1]), true, true),
+    );
     all_used(&["fft"]);
 }
 

@@ -75,7 +75,12 @@ pub fn bits(shape: Shape, width: usize, key: Option<&Array>) -> Result<Array> {
     if shape.count().is_none() {
         return Err(invalid("bits", format!("{shape} numbers are too many")));
     }
-    Ok(Array::one(Op::RandomBits { width }, vec![key], dtype, shape))
+    Ok(Array::one(
+        Op::RandomBits { width },
+        vec![key],
+        dtype,
+        shape,
+    ))
 }
 
 fn number(number: f64, dtype: Dtype) -> Result<Array> {
@@ -115,7 +120,10 @@ pub fn uniform(
         return Err(invalid(name, what));
     }
     let bits = bits(shape, 4, key)?;
-    let all = bits.binary(Binary::Divide, &number(f64::from(u32::MAX as f32), Dtype::F32)?)?;
+    let all = bits.binary(
+        Binary::Divide,
+        &number(f64::from(u32::MAX as f32), Dtype::F32)?,
+    )?;
     let all = all.binary(Binary::Minimum, &number(below_one, Dtype::F32)?)?;
     range.times(&all.astype(dtype))?.plus(&low)
 }
@@ -177,7 +185,8 @@ pub fn multivariate_normal(
 ) -> Result<Array> {
     let name = "multivariate_normal";
     let (of_mean, sizes) = (known(name, mean)?, known(name, covariance)?);
-    let (Some((&n, outer)), [inner @ .., rows, columns]) = (of_mean.split_last(), &sizes[..]) else {
+    let (Some((&n, outer)), [inner @ .., rows, columns]) = (of_mean.split_last(), &sizes[..])
+    else {
         return Err(invalid(name, format!("mean {mean:?} of {covariance:?}")));
     };
     if dtype != Dtype::F32 || *rows != n || *columns != n {
@@ -269,7 +278,13 @@ pub fn truncated_normal(
 /// # Errors
 /// As [`uniform`].
 pub fn gumbel(shape: Shape, dtype: Dtype, key: Option<&Array>) -> Result<Array> {
-    let numbers = uniform(&number(0.0, dtype)?, &number(1.0, dtype)?, shape, dtype, key)?;
+    let numbers = uniform(
+        &number(0.0, dtype)?,
+        &number(1.0, dtype)?,
+        shape,
+        dtype,
+        key,
+    )?;
     let minus_log = |x: Array| x.unary(Unary::Log)?.unary(Unary::Negative);
     minus_log(minus_log(numbers)?)
 }
@@ -353,7 +368,7 @@ fn by_sums(logits: &Array, shape: Shape, key: Option<&Array>) -> Result<Array> {
     let alike = x.binary(Binary::Equal, &max)?.astype(x.dtype());
     let weights = x.binary(Binary::Subtract, &max)?.unary(Unary::Exp)?;
     let weights = max.isinf()?.select(&alike, &weights)?;
-    let sums = weights.scan(Scan::Sum, 0, false, false)?;
+    let sums = weights.scan(Scan::Sum, Some(0), false, false)?;
     let (low, high) = (number(0.0, Dtype::F32)?, number(1.0, Dtype::F32)?);
     let at = uniform(&low, &high, shape, Dtype::F32, key)?;
     let at = at.times(&weights.reduce(Reduce::Sum, None, false)?)?;

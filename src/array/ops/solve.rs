@@ -3,7 +3,7 @@
 use super::{invalid, known};
 use crate::Result;
 use crate::array::Array;
-use crate::ir::{Binary, Dtype, Reduce, Shape, Unary};
+use crate::ir::{Binary, Dtype, Op, Reduce, Shape, Unary};
 
 /// Which norm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,15 +73,39 @@ impl Array {
         self.solves("solve", b)?;
         let dtype = self.dtype().promote(b.dtype());
         let [rows, lower, upper] = self.astype(dtype).lu()?;
-        let mut order = rows.argsort(Some(-1))?;
-        let mut axis = -1;
-        if b.rank() >= 2 {
-            order = order.expand_dims(&[-1])?;
-            axis = -2;
-        }
-        let b = b.astype(dtype).take_along_axis(&order, Some(axis))?;
+        let order = rows.argsort(Some(-1))?;
+        let b = b.astype(dtype);
+        let b = match b.rank() {
+            1 => {
+                let n = b.shape().dims()[0];
+                let whole =
+                    Shape::new(super::matmul::outer(self).dims().iter().copied().chain([n]));
+                b.in_order(&order, whole, true)?
+            }
+            _ => {
+                let outer = super::matmul::outer(self);
+                let outer = outer.broadcast(&super::matmul::outer(&b), "solve")?;
+                let whole = super::matmul::ended(&outer, &b);
+                b.in_order(&order.expand_dims(&[-1])?, whole, false)?
+            }
+        };
         let y = lower.solve_triangular(&b, false)?;
         upper.solve_triangular(&y, true)
+    }
+
+    /// Rows (elements of a `vector`) in another order, both repeated to a common shape.
+    fn in_order(&self, order: &Array, whole: Shape, vector: bool) -> Result<Array> {
+        let axis = whole.rank() - if vector { 1 } else { 2 };
+        if order.shape().broadcast(&whole, "solve")? != whole {
+            return Err(invalid("solve", format!("{order:?} rows of {self:?}")));
+        }
+        let inputs = vec![self.spread(&whole), order.spread(&whole)];
+        Ok(Array::one(
+            Op::GatherAxis(axis),
+            inputs,
+            self.dtype(),
+            whole,
+        ))
     }
 
     /// x of `self · x = b` with a triangular self.
@@ -150,20 +174,28 @@ impl Array {
         let dtype = x.dtype();
         if sizes[sizes.len() - 1] <= 3 {
             let det = x.small_det(sizes[sizes.len() - 1])?;
-            return Ok([det.unary(Unary::Sign)?, det.unary(Unary::Abs)?.unary(Unary::Log)?]);
+            return Ok([
+                det.unary(Unary::Sign)?,
+                det.unary(Unary::Abs)?.unary(Unary::Log)?,
+            ]);
         }
         let n = sizes[sizes.len() - 1] as f64;
         let [both, pivots] = x.lu_factor()?;
-        let diagonal = both.diagonal(0, -2, -1)?;
         let zero = Array::number(0.0, dtype)?;
+        let size = n as i64;
+        let diagonal = Array::eye(size, size, 0, Dtype::Bool)?.select(&both, &zero)?;
+        let diagonal = diagonal.reduce(Reduce::Sum, Some(&[-1]), false)?;
         let places = Array::arange(0.0, n, 1.0, Dtype::U32)?;
         let count = |x: Array| -> Result<Array> {
-            Ok(x.reduce(Reduce::Sum, Some(&[-1]), false)?.astype(Dtype::I32))
+            Ok(x.reduce(Reduce::Sum, Some(&[-1]), false)?
+                .astype(Dtype::I32))
         };
         let swaps = count(pivots.binary(Binary::NotEqual, &places)?)?;
         let below = count(diagonal.binary(Binary::Less, &zero)?)?;
         let integer = |n: f64| Array::number(n, Dtype::I32);
-        let odd = swaps.plus(&below)?.binary(Binary::Remainder, &integer(2.0)?)?;
+        let odd = swaps
+            .plus(&below)?
+            .binary(Binary::Remainder, &integer(2.0)?)?;
         let sign = integer(1.0)?.binary(Binary::Subtract, &integer(2.0)?.times(&odd)?)?;
         let logs = diagonal.unary(Unary::Abs)?.unary(Unary::Log)?;
         let logs = logs.reduce(Reduce::Sum, Some(&[-1]), false)?;
@@ -197,7 +229,8 @@ impl Array {
             let mut stop: Vec<i64> = known("det", self)?.iter().map(|&n| n as i64).collect();
             (start[rank - 2], start[rank - 1]) = (row, column);
             (stop[rank - 2], stop[rank - 1]) = (row + 1, column + 1);
-            self.slice(&start, &stop, &vec![1; rank])?.squeeze(&[-2, -1])
+            self.slice(&start, &stop, &vec![1; rank])?
+                .squeeze(&[-2, -1])
         };
         let minor = |(a, b): ((i64, i64), (i64, i64)), (c, d): ((i64, i64), (i64, i64))| {
             let left = at(a.0, a.1)?.times(&at(b.0, b.1)?)?;
@@ -251,7 +284,7 @@ impl Array {
         let last = minus(product(0, 1)?, product(1, 0)?)?;
         let (first, second) = match (a.len(), b.len()) {
             (2, 2) => {
-                let zeros = Array::zeros(shape, dtype)?;
+                let zeros = Array::zeros(shape.clone(), dtype)?;
                 (zeros.clone(), zeros)
             }
             (_, 2) => (negative(product(2, 1)?)?, product(2, 0)?),
@@ -261,7 +294,10 @@ impl Array {
                 minus(product(2, 0)?, product(0, 2)?)?,
             ),
         };
-        Array::concatenate(&[first, second, last], at as i64)
+        let mut shape = shape;
+        shape.dims_mut()[at] = 3.into();
+        let parts = vec![first, second, last];
+        Ok(Array::one(Op::Concatenate(at), parts, dtype, shape))
     }
 
     /// Norms of vectors (one axis) or matrices (two); without an order the root of all squares. No axes means
@@ -269,7 +305,12 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidArgument` for axes that are not there or too many, and orders that there are not.
-    pub fn norm(&self, order: Option<NormOrder>, axes: Option<&[i64]>, keepdims: bool) -> Result<Array> {
+    pub fn norm(
+        &self,
+        order: Option<NormOrder>,
+        axes: Option<&[i64]>,
+        keepdims: bool,
+    ) -> Result<Array> {
         let name = "norm";
         let all: Vec<i64> = match axes {
             Some(axes) => axes.to_vec(),
@@ -282,12 +323,16 @@ impl Array {
         let all: Vec<i64> = places.iter().map(|&axis| axis as i64).collect();
         let dtype = self.dtype().inexact();
         match (order, &all[..]) {
-            (None, _) | (Some(NormOrder::Frobenius), [_, _]) => self.root_of_squares(&all, keepdims),
+            (None, _) | (Some(NormOrder::Frobenius), [_, _]) => {
+                self.root_of_squares(&all, keepdims)
+            }
             (Some(NormOrder::P(p)), [_]) => {
-                Ok(self.vector_norm(p, dtype, &all, keepdims)?.astype(match p == 2.0 {
-                    true => dtype.promote(self.dtype()),
-                    false => dtype,
-                }))
+                Ok(self
+                    .vector_norm(p, dtype, &all, keepdims)?
+                    .astype(match p == 2.0 {
+                        true => dtype.promote(self.dtype()),
+                        false => dtype,
+                    }))
             }
             (Some(order), &[row, column]) => self.matrix_norm(order, (row, column), keepdims),
             (Some(order), _) => {
@@ -305,7 +350,9 @@ impl Array {
             }
             _ => self.unary(Unary::Square)?,
         };
-        squares.reduce(Reduce::Sum, Some(axes), keepdims)?.unary(Unary::Sqrt)
+        squares
+            .reduce(Reduce::Sum, Some(axes), keepdims)?
+            .unary(Unary::Sqrt)
     }
 
     fn vector_norm(&self, p: f64, dtype: Dtype, axes: &[i64], keepdims: bool) -> Result<Array> {
@@ -328,7 +375,12 @@ impl Array {
         over(&powers, Reduce::Sum)?.binary(Binary::Power, &Array::number(1.0 / p, dtype)?)
     }
 
-    fn matrix_norm(&self, order: NormOrder, (row, column): (i64, i64), keepdims: bool) -> Result<Array> {
+    fn matrix_norm(
+        &self,
+        order: NormOrder,
+        (row, column): (i64, i64),
+        keepdims: bool,
+    ) -> Result<Array> {
         let name = "norm";
         let size = || self.unary(Unary::Abs);
         let dtype = self.dtype().inexact();
