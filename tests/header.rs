@@ -67,6 +67,8 @@ fn statuses_as_enumerators(header: &str) -> String {
     let made = others.join("\n\n");
     assert_eq!(made.matches(typedef).count(), 1);
     made.replace(typedef, &list)
+}
+
 /// A source file with the functions that its macros make.
 fn source(name: &str) -> String {
     let path = root().join(format!("src/capi/{name}.rs"));

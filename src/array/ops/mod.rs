@@ -3,29 +3,50 @@
 //! One file a family. A constructor checks everything that shapes and dtypes can tell, and says which
 //! operation, argument and shapes it is about.
 
+mod contraction;
+mod convolution;
 mod create;
 mod diagonal;
 mod elementwise;
 mod experts;
+mod fft;
 mod join;
 mod layers;
+mod linear_algebra;
+mod matmul;
 mod model;
 mod numbers;
 mod order;
 mod places;
+mod quantized;
+pub mod random;
 mod reduce;
 mod scatter;
 mod shape;
+mod solve;
+
+pub use convolution::ConvOptions;
+pub use solve::NormOrder;
 
 pub use join::PadMode;
 
 use super::Array;
 use crate::ir::{Op, Shape};
 use crate::{Error, Result};
+use smallvec::SmallVec;
 
 /// An error about an argument of an operation.
 fn invalid(operation: &str, what: impl std::fmt::Display) -> Error {
     Error::InvalidArgument(format!("{operation}: {what}"))
+}
+
+/// The sizes of an array whose operation needs to know them.
+///
+/// # Errors
+/// `InvalidArgument` if one is a symbol.
+fn known(operation: &str, array: &Array) -> Result<SmallVec<[usize; 4]>> {
+    let sizes = array.shape().numbers();
+    sizes.ok_or_else(|| invalid(operation, format!("{array:?} has a size that is not known")))
 }
 
 impl Array {

@@ -2,21 +2,38 @@
 //! own. It is what every other form is compared with, and what runs where there is no other.
 
 mod arithmetic;
+mod attention;
 mod binary;
 mod cast;
+mod codes;
+mod convolution;
 mod copy;
 mod create;
+mod fft;
+mod hadamard;
 mod join;
 mod layers;
+mod linear_algebra;
+mod matmul;
+mod numbers;
 mod order;
 mod places;
+mod quantized;
+mod quantized_products;
+mod random;
 mod reduce;
 mod route;
 mod unary;
 mod view;
 
 pub use create::number_bytes;
+pub use random::words as random_words;
 pub use view::{Out, View};
+
+/// Whether there is a Hadamard transform of rows of this size.
+pub fn hadamard_fits(size: usize) -> bool {
+    size > 0 && hadamard::matrix(size).is_some()
+}
 
 use crate::ir::Op;
 use crate::{Error, Result};
@@ -33,7 +50,26 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
         Op::DivMod => binary::divmod(op, inputs, outputs),
         Op::AsType => cast::run(input(op, inputs, 0)?, output(op, outputs)?),
         Op::Select | Op::Full | Op::Arange { .. } | Op::View => create::run(op, inputs, outputs),
-        Op::RmsNorm(_) | Op::Rotary(_) => layers::run(op, inputs, outputs),
+        Op::RmsNorm(_) | Op::LayerNorm { .. } | Op::Rope(_) | Op::Rotary(_) => {
+            layers::run(op, inputs, outputs)
+        }
+        Op::ScaledDotProductAttention { .. } => attention::run(op, inputs, outputs),
+        Op::Matmul
+        | Op::AddMm { .. }
+        | Op::BlockMaskedMm { .. }
+        | Op::GatherMm
+        | Op::SegmentedMm => matmul::run(op, inputs, outputs),
+        Op::Quantize(_) | Op::Dequantize(_) | Op::ConvertFp8(_) => {
+            quantized::run(op, inputs, outputs)
+        }
+        Op::QuantizedMatmul { .. } | Op::GatherQmm { .. } | Op::QqMatmul(_) | Op::GatherQqmm(_) => {
+            quantized_products::run(op, inputs, outputs)
+        }
+        Op::Convolution(_) => convolution::run(op, inputs, outputs),
+        Op::Fft(_) => fft::run(op, inputs, outputs),
+        Op::Hadamard(_) => hadamard::run(op, inputs, outputs),
+        Op::LinearAlgebra(_) => linear_algebra::run(op, inputs, outputs),
+        Op::RandomBits { .. } => random::run(op, inputs, outputs),
         Op::Route(_) => route::run(op, inputs, outputs),
         Op::Gather { .. }
         | Op::GatherAxis(_)

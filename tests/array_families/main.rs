@@ -1,0 +1,11 @@
+//! Products, quantization, convolutions, transforms, layers, linear algebra and random numbers of arrays
+//! against MLX's CPU build: tests/golden/arrays/make.py made the results.
+
+mod goldens;
+mod layers;
+mod linear_algebra;
+mod products;
+mod quantized;
+mod random;
+mod refusals;
+mod transforms;
