@@ -3,7 +3,7 @@
 use super::invalid;
 use crate::Result;
 use crate::array::Array;
-use crate::ir::{Binary, Dim, Dtype, Reduce, Shape};
+use crate::ir::{Dim, Dtype, Reduce, Shape};
 
 use super::join::PadMode;
 
@@ -94,35 +94,5 @@ impl Array {
         Ok(diagonal
             .reduce(Reduce::Sum, Some(&[-1]), false)?
             .astype(dtype))
-    }
-
-    /// Products of every element with every one of the other.
-    ///
-    /// # Errors
-    /// None, but those of the rules it is made of.
-    pub fn outer(&self, other: &Array) -> Result<Array> {
-        let column = self.flat()?.expand_dims(&[1])?;
-        column.binary(Binary::Multiply, &other.flat()?)
-    }
-
-    /// Kronecker product.
-    ///
-    /// # Errors
-    /// `InvalidArgument` if the result is too large.
-    pub fn kron(&self, other: &Array) -> Result<Array> {
-        let rank = self.rank().max(other.rank());
-        let spread = |x: &Array, behind: usize| {
-            let new: Vec<i64> = (0..(rank - x.rank()) as i64).collect();
-            let x = x.expand_dims(&new)?;
-            let axes: Vec<i64> = (0..rank).map(|axis| (2 * axis + behind) as i64).collect();
-            x.expand_dims(&axes)
-        };
-        let all = spread(self, 1)?.binary(Binary::Multiply, &spread(other, 0)?)?;
-        let dims = all.shape().dims().chunks_exact(2);
-        let dims: Option<Vec<Dim>> = dims.map(|pair| pair[0].times(pair[1])).collect();
-        match dims {
-            Some(dims) => all.reshape(Shape::new(dims)),
-            None => Err(invalid("kron", "too many elements")),
-        }
     }
 }
