@@ -1,0 +1,131 @@
+"""The library through ctypes: arrays with the operations of the C API."""
+import ctypes as C
+
+import numpy as np
+
+DTYPES = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+          "float16", "float32", "float64", "bfloat16", "complex64"]
+AXIS_NONE = -(1 << 63)
+
+
+class Failure(Exception):
+    """A function of the library returned an error."""
+
+
+class Library:
+    def __init__(self, path):
+        self.c = C.CDLL(path)
+        for name, result in [("dtype", C.c_uint32), ("rank", C.c_size_t), ("bytes", C.c_size_t)]:
+            function = getattr(self.c, "mlxrocm_array_" + name)
+            function.restype, function.argtypes = result, [C.c_void_p]
+        self.c.mlxrocm_error_message.restype = C.c_char_p
+        self.c.mlxrocm_error_message.argtypes = [C.c_void_p]
+        self.c.mlxrocm_error_free.argtypes = [C.c_void_p]
+        self.c.mlxrocm_array_free.argtypes = [C.c_void_p]
+
+    def call(self, name, *arguments):
+        """Calls a function that ends with an error pointer."""
+        error = C.c_void_p()
+        function = getattr(self.c, "mlxrocm_array_" + name)
+        function.restype = C.c_int32
+        if function(*arguments, C.byref(error)) != 0:
+            message = self.c.mlxrocm_error_message(error).decode()
+            self.c.mlxrocm_error_free(error)
+            raise Failure(message)
+
+    def array(self, numbers, dtype):
+        """An array of numpy's numbers; bfloat16 ones come as their 16 bits."""
+        numbers = np.ascontiguousarray(numbers)
+        # ascontiguousarray makes scalars vectors.
+        sizes = list(numbers.shape) if numbers.ndim else []
+        shape = (C.c_int64 * max(len(sizes), 1))(*sizes)
+        out = C.c_void_p()
+        self.call("from_data", numbers.ctypes.data_as(C.c_void_p), shape, C.c_size_t(len(sizes)),
+                  C.c_uint32(DTYPES.index(dtype)), C.byref(out))
+        return Array(self, out)
+
+    def op(self, name, *arguments, results=1):
+        """Calls an operation: arrays, lists of arrays or integers, numbers, dtypes, None."""
+        passed, kept = [], []
+        for argument in arguments:
+            if isinstance(argument, Array):
+                passed.append(argument.handle)
+            elif argument is None:
+                passed.append(C.c_void_p())
+            elif isinstance(argument, str):
+                passed.append(C.c_uint32(DTYPES.index(argument)))
+            elif isinstance(argument, bool):
+                passed.append(C.c_int32(argument))
+            elif isinstance(argument, float):
+                passed.append(C.c_double(argument))
+            elif isinstance(argument, int):
+                passed.append(C.c_int64(argument))
+            elif isinstance(argument, Size):
+                passed.append(C.c_size_t(argument.value))
+            elif isinstance(argument, Axes):
+                if argument.axes is None:
+                    passed += [C.c_void_p(), C.c_size_t(0)]
+                else:
+                    kept.append((C.c_int64 * max(len(argument.axes), 1))(*argument.axes))
+                    passed += [kept[-1], C.c_size_t(len(argument.axes))]
+            elif argument and isinstance(argument[0], Array):
+                kept.append((C.c_void_p * len(argument))(*[a.handle.value for a in argument]))
+                passed += [kept[-1], C.c_size_t(len(argument))]
+            else:
+                kept.append((C.c_int64 * max(len(argument), 1))(*argument))
+                passed += [kept[-1], C.c_size_t(len(argument))]
+        if isinstance(results, int) and results == 1:
+            out = C.c_void_p()
+            self.call(name, *passed, C.byref(out))
+            return Array(self, out)
+        if isinstance(results, int):
+            outs = [C.c_void_p() for _ in range(results)]
+            self.call(name, *passed, *[C.byref(out) for out in outs])
+            return [Array(self, out) for out in outs]
+        (count,) = results
+        outs = (C.c_void_p * count)()
+        self.call(name, *passed, outs)
+        return [Array(self, C.c_void_p(out)) for out in outs]
+
+
+class Size:
+    """A count of C."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Axes:
+    """A list of axes, or None for all."""
+
+    def __init__(self, axes):
+        self.axes = axes
+
+
+class Array:
+    """A handle; freed with the object."""
+
+    def __init__(self, library, handle):
+        self.library, self.handle = library, handle
+
+    def __del__(self):
+        self.library.c.mlxrocm_array_free(self.handle)
+
+    def dtype(self):
+        return DTYPES[self.library.c.mlxrocm_array_dtype(self.handle)]
+
+    def shape(self):
+        sizes, needed = (C.c_int64 * 64)(), C.c_size_t()
+        self.library.call("shape", self.handle, sizes, C.c_size_t(64), C.byref(needed))
+        return tuple(sizes[: needed.value])
+
+    def numpy(self):
+        """The elements; bfloat16 ones as float32."""
+        size = self.library.c.mlxrocm_array_bytes(self.handle)
+        data = C.create_string_buffer(max(size, 1))
+        self.library.call("read", self.handle, data, C.c_size_t(size))
+        dtype = self.dtype()
+        if dtype == "bfloat16":
+            bits = np.frombuffer(data.raw[:size], np.uint16).astype(np.uint32) << 16
+            return bits.view(np.float32).reshape(self.shape())
+        return np.frombuffer(data.raw[:size], dtype).reshape(self.shape())

@@ -1,0 +1,117 @@
+"""Reductions, running totals, orders."""
+import mlx.core as mx
+import numpy as np
+
+from cases import LAYOUTS, Pair, run
+from library import AXIS_NONE, DTYPES, Axes
+
+REDUCE = {  # name: (MLX's primitive, kind of numbers)
+    "all": ("Reduce", "few"), "any": ("Reduce", "few"), "sum": ("Reduce", "finite"),
+    "prod": ("Reduce", "unit"), "min": ("Reduce", "any"), "max": ("Reduce", "any"),
+    "logsumexp": ("LogSumExp", "finite"), "mean": ("NumberOfElements", "finite"),
+    "var": ("Square", "finite"), "std": ("Sqrt", "finite"), "median": ("Sort", "finite"),
+    "count_nonzero": ("Reduce", "few"),
+}
+PLACES = [((3, 5), None), ((3, 5), [0]), ((3, 5), [-1]), ((2, 3, 4), [0, 2]), ((1, 2, 2, 3, 1, 2), [1, 3, 5]),
+          ((), None), ((300,), [0]), ((2, 0, 3), [2]), ((2, 0, 3), [1])]
+# 16-bit sums of MLX are made in 16 bits.
+ROOM = {"mean": 1e-5, "var": 4e-5, "std": 4e-5, "sum": 1e-5, "prod": 1e-5, "logsumexp": 1e-5}
+
+
+def reductions(t, table):
+    op = t.library.op
+    for name, (primitive, kind) in REDUCE.items():
+        reference = getattr(mx, name)
+        for dtype in DTYPES:
+            for n, (shape, axes) in enumerate(PLACES):
+                # MLX stops the process for a median of nothing.
+                if name == "median" and 0 in shape:
+                    continue
+                layout, keep = LAYOUTS[n % len(LAYOUTS)], n % 2 == 1
+                if dtype in ("float16", "bfloat16") and shape == (300,):
+                    shape = (30,)
+                x = t.input(shape, dtype, layout, kind)
+                more = [1] if name in ("var", "std") else []
+                room = ROOM.get(name)
+                table(primitive, name, dtype, layout,
+                      run(lambda: op(name, x.ours, Axes(axes), keep, *more),
+                          lambda: reference(x.mlx, axes, keep, *more), room=room))
+    for dtype in DTYPES:
+        for n, (shape, axis) in enumerate([((3, 5), 0), ((3, 5), None), ((2, 3, 4), -2), ((70,), 0), ((0, 3), 1)]):
+            layout = LAYOUTS[n % len(LAYOUTS)]
+            x = t.input(shape, dtype, layout, "few")
+            for name in ["argmin", "argmax"]:
+                table("ArgReduce", name, dtype, layout,
+                      run(lambda: op(name, x.ours, AXIS_NONE if axis is None else axis, n % 2 == 0),
+                          lambda: getattr(mx, name)(x.mlx, axis, n % 2 == 0)))
+        for n, (shape, axes) in enumerate(PLACES[:7]):
+            layout = LAYOUTS[n % len(LAYOUTS)]
+            x = t.input(shape, dtype, layout, "finite")
+            for precise in [False, True]:
+                table("Softmax", "softmax", dtype, layout,
+                      run(lambda: op("softmax", x.ours, Axes(axes), precise),
+                          lambda: mx.softmax(x.mlx, axes, precise=precise)))
+
+
+SCANS = {"cumsum": "finite", "cumprod": "unit", "cummax": "any", "cummin": "any", "logcumsumexp": "finite"}
+
+
+def orders(t, table):
+    op = t.library.op
+    rows = [((3, 5), 0), ((3, 5), 1), ((3, 5), None), ((2, 3, 4), -2), ((40,), 0), ((0, 3), 1), ((2, 0), 1)]
+    for dtype in DTYPES:
+        for n, (shape, axis) in enumerate(rows):
+            layout = LAYOUTS[n % len(LAYOUTS)]
+            place = AXIS_NONE if axis is None else axis
+            for name, kind in SCANS.items():
+                x = t.input(shape, dtype, layout, kind)
+                for reverse, inclusive in [(False, True), (True, True), (False, False), (True, False)]:
+                    table("Scan", name, dtype, layout,
+                          run(lambda: op(name, x.ours, place, reverse, inclusive),
+                              lambda: getattr(mx, name)(x.mlx, axis, reverse=reverse, inclusive=inclusive),
+                              room=2e-5))
+            x = t.input(shape, dtype, layout, "any")
+            for name in ["sort", "argsort"]:
+                primitive = {"sort": "Sort", "argsort": "ArgSort"}[name]
+                table(primitive, name, dtype, layout,
+                      run(lambda: op(name, x.ours, place), lambda: getattr(mx, name)(x.mlx, axis)))
+            size = x.mlx.size if axis is None else x.mlx.shape[axis]
+            if size > 1:
+                parted(t, table, x, dtype, layout, axis, place, size)
+        for right in [False, True]:
+            kept = mx.sort(t.input((9,), dtype, "contiguous", "few").mlx)
+            exact = kept.astype(mx.float32) if dtype == "bfloat16" else kept
+            numbers = np.array(exact).astype("float32" if dtype == "float16" else np.array(exact).dtype)
+            kept = t.of(numbers, dtype)
+            values = t.input((4, 3), dtype, "transposed", "few")
+            table("SearchSorted", "searchsorted", dtype, "transposed",
+                  run(lambda: op("searchsorted", kept.ours, values.ours, right),
+                      lambda: mx.searchsorted(kept.mlx, values.mlx, "right" if right else "left")))
+
+
+def parted(t, table, x, dtype, layout, axis, place, size):
+    """The order within parts is free: both are sorted, part by part."""
+    op, kth = t.library.op, size // 2
+    end = -1 if axis is None else axis
+
+    def sorted_parts(array):
+        parts = mx.split(array, [kth], end)
+        return mx.concatenate([mx.sort(part, end) for part in parts], end)
+
+    def ours_parts(array):
+        parts = op("split", array, [kth], end, results=(2,))
+        return op("concatenate", [op("sort", part, end) for part in parts], end)
+
+    table("Partition", "partition", dtype, layout,
+          run(lambda: ours_parts(op("partition", x.ours, kth, place)),
+              lambda: sorted_parts(mx.partition(x.mlx, kth, axis))))
+    table("Partition", "topk", dtype, layout,
+          run(lambda: op("sort", op("topk", x.ours, kth, place), end),
+              lambda: mx.sort(mx.topk(x.mlx, kth, axis), end)))
+
+    def taken():
+        flat = op("reshape", x.ours, [-1]) if axis is None else x.ours
+        return ours_parts(op("take_along_axis", flat, op("argpartition", x.ours, kth, place), end))
+
+    table("ArgPartition", "argpartition", dtype, layout,
+          run(taken, lambda: sorted_parts(mx.partition(x.mlx, kth, axis))))
