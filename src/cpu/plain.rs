@@ -3,7 +3,7 @@
 use super::arena::ArenaView;
 use super::executor::wanted_rows;
 use super::ops::{self, Out, View};
-use crate::ir::{Dtype, Input, Op, Symbol, Type};
+use crate::ir::{Input, Op, Symbol, Type};
 use crate::step::{BufferId, Place, Slice, Source};
 use crate::{Error, Result};
 use smallvec::SmallVec;
@@ -20,6 +20,14 @@ pub fn run(
     vectors: &[Vec<f32>],
     slices: &[Slice<'_>],
 ) -> Result<()> {
+    // The arena is one of 32-bit words.
+    if outputs.iter().any(|(_, ty)| ty.dtype.size() == 8) {
+        let what = format!(
+            "{}: a program has no place for elements of 64 bits",
+            op.name()
+        );
+        return Err(Error::Unsupported(what));
+    }
     let tokens = slices.iter().map(|slice| slice.tokens.len()).sum();
     let wanted = slices.iter().map(Slice::wanted_rows).sum();
     let sizes = |ty: &Type| -> Result<SmallVec<[usize; 4]>> {
@@ -58,7 +66,6 @@ pub fn run(
         Out::new(unsafe { arena.bytes_mut(*id, bytes) }, ty.dtype, sizes)
     });
     let mut outs = outs.collect::<Result<Vec<_>>>()?;
-    debug_assert!(inputs.iter().all(|input| input.ty.dtype != Dtype::F64));
     ops::run(op, &views, &mut outs)
 }
 
