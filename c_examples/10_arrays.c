@@ -58,7 +58,7 @@ int main(void) {
     check(mlxrocm_array_from_data(heights, shape, 1, MLXROCM_DTYPE_FLOAT32, &y, &error), error);
 
     array *slope = number(0), *start = number(0);
-    for (int step = 0; step < 400; step++) {
+    for (int step = 0; step < 1500; step++) {
         /* How far the line is from the points, and which way is down. */
         array *line = binary(mlxrocm_array_add, binary(mlxrocm_array_multiply, same(slope), same(x)), same(start));
         array *far = binary(mlxrocm_array_subtract, line, same(y));
