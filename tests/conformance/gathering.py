@@ -40,7 +40,7 @@ def reads(t, table):
                     i = indices(t, tuple(2 if a == axis % 3 else 1 for a in range(3)), size, n)
                     both("GatherAxis", "take_along_axis", lambda: op("take_along_axis", x.ours, i.ours, place),
                          lambda: mx.take_along_axis(x.mlx, i.mlx, axis))
-            i, j = indices(t, (2, 1), 4, n), indices(t, (3,), 3, n + 1)
+            i, j = indices(t, (2, 1), 4, n), indices(t, (3,), 3, n)
             both("Gather", "gather", lambda: op("gather", x.ours, [i.ours, j.ours], [0, 2], [1, 5, 1]),
                  lambda: x.mlx[i.mlx, :, j.mlx][:, :, None, :, None])
             both("Gather", "gather", lambda: op("gather", x.ours, [i.ours], [0], [1, 2, 2]),
@@ -70,7 +70,7 @@ def writes(t, table):
             double = indices(t, (6,), 4, n)
             rows = t.input((3, 1, 5, 3), dtype, layout, "few")
             more = t.input((6, 1, 5, 3), dtype, layout, "few")
-            i, j = indices(t, (2, 1), 4, n), indices(t, (3,), 3, n + 1)
+            i, j = indices(t, (2, 1), 4, n), indices(t, (3,), 3, n)
             columns = t.input((2, 3, 1, 5, 1), dtype, layout, "few")
             for kind, method in kinds.items():
                 name = "slice_update" + kind
