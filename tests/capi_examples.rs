@@ -221,6 +221,18 @@ fn e09_program_replay() {
 }
 
 #[test]
+fn e10_arrays() {
+    let (out, _) = succeed("10_arrays", &[], "");
+    // The least squares of the example's points, by numpy's polyfit.
+    let line = out.lines().next().unwrap_or_default();
+    assert_eq!(line, "y = 1.990 x + 1.033", "{out}");
+    assert!(
+        out.contains("as it should be: add: shapes [8] and [3]"),
+        "{out}"
+    );
+}
+
+#[test]
 fn selftest_of_a_device() {
     let out = on_gpu("selftest", &["--quick", "--seed", "5"]);
     for needed in [

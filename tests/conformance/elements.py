@@ -59,7 +59,8 @@ def unary(t, table):
             x = t.input((3, 5), dtype, "steps", "finite")
             table("Round", "round", dtype, "steps",
                   run(lambda: op("round", x.ours, decimals), lambda: mx.round(x.mlx, decimals)))
-        for layout in LAYOUTS:
+        # MLX has none of float64; the library has.
+        for layout in LAYOUTS if dtype != "float64" else []:
             x = t.input((3, 4), dtype, layout, "any")
             table("Select", "nan_to_num", dtype, layout,
                   run(lambda: op("nan_to_num", x.ours, 1.0, 2.0, float("nan")),
@@ -79,7 +80,7 @@ def unary(t, table):
 def binary(t, table):
     op = t.library.op
     pairs = [((3, 5), (3, 5)), ((2, 3, 4), (4,)), ((5, 1), (1, 7)), ((), (6,)), ((0, 3), (1, 3)),
-             ((1, 2, 2, 3, 1, 2), (2, 1, 2))]
+             ((1, 2, 2, 3, 1, 2), (3, 1, 1))]
     for name, (primitive, kind) in BINARY.items():
         reference = getattr(mx, name)
         results = 2 if name == "divmod" else 1

@@ -55,7 +55,7 @@ impl Array {
     /// # Errors
     /// `InvalidArgument` for a step of 0, numbers that are not finite, too many elements, or bool.
     pub fn arange(start: f64, stop: f64, step: f64, dtype: Dtype) -> Result<Array> {
-        if dtype == Dtype::Bool || dtype == Dtype::C64 {
+        if dtype == Dtype::Bool {
             return Err(invalid("arange", format!("there is no range of {dtype}")));
         }
         let count = ((stop - start) / step).ceil().max(0.0);

@@ -53,6 +53,10 @@ impl Array {
             );
             return Err(invalid(&name, what));
         }
+        if kind == Reduce::LogSumExp && dims.contains(&Dim::fixed(0)) {
+            let what = format!("an array of shape {} has no elements", self.shape());
+            return Err(invalid(&name, what));
+        }
         let x = self.astype(dtype);
         if axes.is_empty() && kind != Reduce::LogSumExp {
             return Ok(x);
@@ -155,7 +159,7 @@ impl Array {
     /// all elements row after row without an axis.
     ///
     /// # Errors
-    /// `InvalidArgument` for an axis that is not there or has no elements.
+    /// `InvalidArgument` for an axis that is not there, or an array without elements.
     pub fn arg_reduce(&self, kind: ArgReduce, axis: Option<i64>, keepdims: bool) -> Result<Array> {
         let name = Op::ArgReduce(kind, 0).name();
         let (x, axis, shape) = match axis {
@@ -168,9 +172,9 @@ impl Array {
                 (self.flat()?, 0, self.reduced(&all, keepdims))
             }
         };
-        if x.shape().dims()[axis] == Dim::fixed(0) {
+        if x.shape().dims().contains(&Dim::fixed(0)) {
             let what = format!(
-                "an axis of an array of shape {} has no elements",
+                "an array of shape {} has no elements",
                 self.shape()
             );
             return Err(invalid(&name, what));

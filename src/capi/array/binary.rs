@@ -20,7 +20,7 @@ array_functions! {
     fn mlxrocm_array_right_shift(array a, array b) -> result = a.binary(Binary::RightShift, &b);
     /// Quotient, a fraction.
     fn mlxrocm_array_divide(array a, array b) -> result = a.binary(Binary::Divide, &b);
-    /// Quotient: of integers cut to an integer, of others rounded down. An integer by 0 is 0.
+    /// Quotient, rounded down, but of complex numbers. An integer by 0 is 0.
     fn mlxrocm_array_floor_divide(array a, array b) -> result = a.binary(Binary::FloorDivide, &b);
     /// Whether a = b.
     fn mlxrocm_array_equal(array a, array b) -> result = a.binary(Binary::Equal, &b);

@@ -14,7 +14,7 @@ array_functions! {
     /// A scalar.
     /// - `value`: the number; NaN is one.
     fn mlxrocm_array_number(number value, dtype dtype) -> result = Array::number(value, dtype);
-    /// Start, start + step and so on, before stop; not of truth values or complex numbers.
+    /// Start, start + step and so on, before stop; not of truth values.
     /// - `start`: the first number.
     /// - `stop`: what is not reached.
     /// - `step`: from one to the next; negative ones count down.

@@ -61,7 +61,16 @@ macro_rules! integers {
                     Binary::Add => <$t>::wrapping_add,
                     Binary::Subtract => <$t>::wrapping_sub,
                     Binary::Multiply => <$t>::wrapping_mul,
-                    Binary::FloorDivide => |a, b| if b == 0 { 0 } else { a.wrapping_div(b) },
+                    Binary::FloorDivide => |a, b| {
+                        if b == 0 {
+                            return 0;
+                        }
+                        let (quotient, rest) = (a.wrapping_div(b), a.wrapping_rem(b));
+                        match rest != 0 && (rest < 0) != (b < 0) {
+                            true => quotient - 1,
+                            false => quotient,
+                        }
+                    },
                     Binary::Remainder => |a, b| {
                         if b == 0 {
                             return 0;
@@ -196,7 +205,8 @@ impl Arithmetic for Complex<f32> {
             Binary::Add => |a, b| a + b,
             Binary::Subtract => |a, b| a - b,
             Binary::Multiply => |a, b| narrow(wide(a) * wide(b)),
-            Binary::Divide => |a, b| narrow(wide(a) / wide(b)),
+            // MLX rounds no complex quotient.
+            Binary::Divide | Binary::FloorDivide => |a, b| narrow(wide(a) / wide(b)),
             Binary::Power => {
                 |a, b| match (a.re == 0.0 && a.im == 0.0, b.re == 0.0 && b.im == 0.0) {
                     (_, true) => Complex::new(1.0, 0.0),

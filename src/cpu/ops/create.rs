@@ -51,6 +51,7 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
                     *to = T::narrow(match (start.widen(), step.widen()) {
                         (Wide::Integer(a), Wide::Integer(b)) => Wide::Integer(a + i as i128 * b),
                         (Wide::Real(a), Wide::Real(b)) => Wide::Real(a + i as f64 * b),
+                        (Wide::Complex(a), Wide::Complex(b)) => Wide::Complex(a + b * i as f32),
                         _ => return Err(missing(op)),
                     });
                 }

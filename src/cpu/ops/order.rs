@@ -5,6 +5,7 @@ use super::cast::{Element, Wide};
 use super::{Out, View, input, missing, output, with_type};
 use crate::Result;
 use crate::ir::{Binary, Op, Scan};
+use num_complex::Complex;
 use std::cmp::Ordering;
 
 /// Rows along one axis of an array whose elements lie row after row: where each begins, how many
@@ -103,14 +104,15 @@ fn nan_last<T: Arithmetic>(a: T, b: T) -> Ordering {
 fn neutral<T: Arithmetic + Element>(kind: Scan) -> T {
     let limit = |low: bool| {
         // Of integers the outermost, of others an infinity.
+        let infinity = if low { f64::NEG_INFINITY } else { f64::INFINITY };
         let edge = if low { i128::MIN } else { i128::MAX };
         match T::narrow(Wide::Integer(0)).widen() {
             Wide::Integer(_) => T::narrow(Wide::Real(edge as f64)),
-            _ => T::narrow(Wide::Real(if low {
-                f64::NEG_INFINITY
-            } else {
-                f64::INFINITY
-            })),
+            Wide::Real(_) => T::narrow(Wide::Real(infinity)),
+            Wide::Complex(_) => {
+                let both = Complex::new(infinity as f32, infinity as f32);
+                T::narrow(Wide::Complex(both))
+            }
         }
     };
     match kind {
