@@ -173,10 +173,7 @@ impl Array {
             }
         };
         if x.shape().dims().contains(&Dim::fixed(0)) {
-            let what = format!(
-                "an array of shape {} has no elements",
-                self.shape()
-            );
+            let what = format!("an array of shape {} has no elements", self.shape());
             return Err(invalid(&name, what));
         }
         Ok(Array::one(

@@ -104,7 +104,11 @@ fn nan_last<T: Arithmetic>(a: T, b: T) -> Ordering {
 fn neutral<T: Arithmetic + Element>(kind: Scan) -> T {
     let limit = |low: bool| {
         // Of integers the outermost, of others an infinity.
-        let infinity = if low { f64::NEG_INFINITY } else { f64::INFINITY };
+        let infinity = if low {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        };
         let edge = if low { i128::MIN } else { i128::MAX };
         match T::narrow(Wide::Integer(0)).widen() {
             Wide::Integer(_) => T::narrow(Wide::Real(edge as f64)),
