@@ -39,6 +39,12 @@ const SOURCES: &[&str] = &[
     "array/shape",
     "array/lists",
     "array/places",
+    "array/products",
+    "array/quantized",
+    "array/transforms",
+    "array/layers",
+    "array/linear_algebra",
+    "array/random",
 ];
 
 /// cbindgen writes every constant as a macro, which has no type: generators of bindings take the

@@ -33,6 +33,26 @@ impl Quantization {
         }
     }
 
+    /// A quantization of a mode's name (MLX's); 0 for group and bits: the mode's usual ones.
+    ///
+    /// # Errors
+    /// As [`Quantization::new`], and for names that there are not.
+    pub fn named(mode: &str, group: i64, bits: i64) -> Result<Quantization> {
+        let mode = match mode {
+            "affine" => QuantMode::Affine,
+            "mxfp4" => QuantMode::Mxfp4,
+            "mxfp8" => QuantMode::Mxfp8,
+            "nvfp4" => QuantMode::Nvfp4,
+            mode => {
+                return Err(Error::InvalidArgument(format!(
+                    "quantization: there is no mode \"{mode}\"; affine, mxfp4, mxfp8 and nvfp4 are"
+                )));
+            }
+        };
+        let given = |n: i64| (n != 0).then(|| usize::try_from(n).unwrap_or(0));
+        Quantization::new(mode, given(group), given(bits))
+    }
+
     /// Elements of packed rows of `words` 32-bit words.
     fn elements(&self, words: usize) -> usize {
         words * 32 / self.bits

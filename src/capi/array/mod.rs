@@ -7,10 +7,16 @@ mod functions;
 
 pub mod binary;
 pub mod create;
+pub mod layers;
+pub mod linear_algebra;
 pub mod lists;
 pub mod object;
 pub mod order;
 pub mod places;
+pub mod products;
+pub mod quantized;
+pub mod random;
 pub mod reduce;
 pub mod shape;
+pub mod transforms;
 pub mod unary;
