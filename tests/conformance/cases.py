@@ -94,8 +94,9 @@ def numpy_of(mlx):
     return np.array(mlx.astype(mx.float32) if mlx.dtype == mx.bfloat16 else mlx)
 
 
-def difference(ours, mlx, room=None, signs=False):
-    """What is wrong with a result, or None."""
+def difference(ours, mlx, room=None, signs=False, least=1e-3):
+    """What is wrong with a result, or None: elements that differ by more than a share of themselves, or
+    of `least` where they are smaller."""
     dtype = str(mlx.dtype).split(".")[-1].rstrip("_")
     if ours.dtype() != dtype or ours.shape() != tuple(mlx.shape):
         return f"{ours.dtype()} {ours.shape()}, not {dtype} {tuple(mlx.shape)}"
@@ -110,7 +111,7 @@ def difference(ours, mlx, room=None, signs=False):
         with np.errstate(all="ignore"):
             for x, y in parts:
                 both_nan = np.isnan(x) & np.isnan(y)
-                close = (x == y) | (np.abs(x.astype("f8") - y) <= limit * np.maximum(size, 1e-3))
+                close = (x == y) | (np.abs(x.astype("f8") - y) <= limit * np.maximum(size, least))
                 if signs:
                     close &= (np.signbit(x) == np.signbit(y)) | np.isnan(x)
                 wrong |= ~(both_nan | close)

@@ -45,7 +45,13 @@ def main():
     for family in FAMILIES:
         family(tester, table)
     cases = sum(count for _, count in rows.values())
-    for failure in failures[:40]:
+    # A few of each function.
+    seen = {}
+    for failure in failures:
+        name = failure.split(" ")[0]
+        seen[name] = seen.get(name, 0) + 1
+    shown = [f for name in seen for f in [f for f in failures if f.split(" ")[0] == name][:3]]
+    for failure in shown[:90]:
         print(failure)
     print(f"{cases} cases, {len(failures)} wrong")
     lines = ["# Operations", "",

@@ -35,9 +35,9 @@ class Library:
 
     def array(self, numbers, dtype):
         """An array of numpy's numbers; bfloat16 ones come as their 16 bits."""
+        # Asked before: ascontiguousarray makes scalars vectors.
+        sizes = list(np.shape(numbers))
         numbers = np.ascontiguousarray(numbers)
-        # ascontiguousarray makes scalars vectors.
-        sizes = list(numbers.shape) if numbers.ndim else []
         shape = (C.c_int64 * max(len(sizes), 1))(*sizes)
         out = C.c_void_p()
         self.call("from_data", numbers.ctypes.data_as(C.c_void_p), shape, C.c_size_t(len(sizes)),

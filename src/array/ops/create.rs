@@ -90,12 +90,16 @@ impl Array {
         if count == 1 {
             return Array::number(start, dtype)?.reshape(Shape::new([1]));
         }
-        let places = Array::arange(0.0, count as f64, 1.0, Dtype::F32)?;
-        let last = Array::number(count as f64 - 1.0, Dtype::F32)?;
+        let float = match dtype {
+            Dtype::F64 => Dtype::F64,
+            _ => Dtype::F32,
+        };
+        let places = Array::arange(0.0, count as f64, 1.0, float)?;
+        let last = Array::number(count as f64 - 1.0, float)?;
         let way = places.binary(Binary::Divide, &last)?;
-        let rest = Array::number(1.0, Dtype::F32)?.binary(Binary::Subtract, &way)?;
-        let from = rest.times(&Array::number(start, Dtype::F32)?)?;
-        let to = way.times(&Array::number(stop, Dtype::F32)?)?;
+        let rest = Array::number(1.0, float)?.binary(Binary::Subtract, &way)?;
+        let from = rest.times(&Array::number(start, float)?)?;
+        let to = way.times(&Array::number(stop, float)?)?;
         Ok(from.plus(&to)?.astype(dtype))
     }
 

@@ -59,7 +59,11 @@ impl Array {
         }
         let x = self.astype(dtype);
         if axes.is_empty() && kind != Reduce::LogSumExp {
-            return Ok(x);
+            // As MLX: along no axes not even the dtype changes.
+            return Ok(match dtype {
+                Dtype::Bool => x,
+                _ => self.clone(),
+            });
         }
         let shape = self.reduced(&axes, keepdims);
         Ok(Array::one(op(axes), vec![x], dtype, shape))

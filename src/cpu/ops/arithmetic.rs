@@ -174,6 +174,11 @@ macro_rules! halves {
                         let function = f32::function(Binary::$kind);
                         function.map_or(a, |f| <$t>::from_f32(f(a.to_f32(), b.to_f32())))
                     },)*
+                    // The quotient is one of 16 bits before it is rounded down.
+                    Binary::FloorDivide => |a, b| {
+                        let quotient = <$t>::from_f32(a.to_f32() / b.to_f32());
+                        <$t>::from_f32(quotient.to_f32().floor())
+                    },
                     _ => return None,
                 })
             }
@@ -187,8 +192,8 @@ macro_rules! halves {
     )*};
 }
 halves! {
-    f16: Add Subtract Multiply Divide FloorDivide Remainder Power ArcTan2 Maximum Minimum LogAddExp;
-    bf16: Add Subtract Multiply Divide FloorDivide Remainder Power ArcTan2 Maximum Minimum LogAddExp;
+    f16: Add Subtract Multiply Divide Remainder Power ArcTan2 Maximum Minimum LogAddExp;
+    bf16: Add Subtract Multiply Divide Remainder Power ArcTan2 Maximum Minimum LogAddExp;
 }
 
 fn wide(z: Complex<f32>) -> Complex<f64> {
@@ -199,6 +204,29 @@ fn narrow(z: Complex<f64>) -> Complex<f32> {
     Complex::new(z.re as f32, z.im as f32)
 }
 
+/// The quotient, also where infinities or a divisor of 0 make parts of it NaN (C's annex G).
+fn quotient(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    let quotient = a / b;
+    if !(quotient.re.is_nan() && quotient.im.is_nan()) {
+        return quotient;
+    }
+    // 1 with the sign for infinite parts, 0 for others.
+    let side = |x: f64| f64::from(u8::from(x.is_infinite())).copysign(x);
+    let infinite = |z: Complex<f64>| z.re.is_infinite() || z.im.is_infinite();
+    if b.re == 0.0 && b.im == 0.0 && !(a.re.is_nan() && a.im.is_nan()) {
+        let infinity = f64::INFINITY.copysign(b.re);
+        Complex::new(infinity * a.re, infinity * a.im)
+    } else if infinite(a) && b.is_finite() {
+        let a = Complex::new(side(a.re), side(a.im));
+        f64::INFINITY * (a * b.conj())
+    } else if infinite(b) && a.is_finite() {
+        let b = Complex::new(side(b.re), side(b.im));
+        0.0 * (a * b.conj())
+    } else {
+        quotient
+    }
+}
+
 impl Arithmetic for Complex<f32> {
     fn function(kind: Binary) -> Option<fn(Self, Self) -> Self> {
         Some(match kind {
@@ -206,7 +234,7 @@ impl Arithmetic for Complex<f32> {
             Binary::Subtract => |a, b| a - b,
             Binary::Multiply => |a, b| narrow(wide(a) * wide(b)),
             // MLX rounds no complex quotient.
-            Binary::Divide | Binary::FloorDivide => |a, b| narrow(wide(a) / wide(b)),
+            Binary::Divide | Binary::FloorDivide => |a, b| narrow(quotient(wide(a), wide(b))),
             Binary::Power => {
                 |a, b| match (a.re == 0.0 && a.im == 0.0, b.re == 0.0 && b.im == 0.0) {
                     (_, true) => Complex::new(1.0, 0.0),

@@ -35,6 +35,10 @@ pub fn run(op: &Op, kind: Unary, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -
     }
     match x.dtype() {
         Dtype::Bool => {
+            if kind == Unary::BitwiseInvert {
+                map(x, out, |x: u8| x ^ 1);
+                return Ok(());
+            }
             // Of a byte, and what is not 0 is true.
             let function = u8::function(kind).ok_or_else(refused)?;
             map(x, out, |x: u8| u8::from(function(x) != 0));
@@ -155,6 +159,9 @@ reals!(f32, f64);
 // The standard library's own lose digits of small and large numbers, or overflow.
 
 fn arccosh(x: f64) -> f64 {
+    if x < 1.0 {
+        return f64::NAN;
+    }
     match x >= 1e150 {
         true => x.ln() + std::f64::consts::LN_2,
         // Near 1 the root carries the digits.
