@@ -193,7 +193,9 @@ impl Array {
     /// # Errors
     /// `InvalidArgument` for axes that are not there.
     pub fn count_nonzero(&self, axes: Option<&[i64]>, keepdims: bool) -> Result<Array> {
-        self.astype(Dtype::Bool).reduce(Reduce::Sum, axes, keepdims)
+        // Without axes to sum over the dtype would stay.
+        let ones = self.astype(Dtype::Bool).astype(Dtype::I32);
+        ones.reduce(Reduce::Sum, axes, keepdims)
     }
 
     /// Softmax over axes (all without a list); `precise`: in f32 within.

@@ -2,6 +2,7 @@
 
 use super::functions::array_functions;
 use crate::array::ops::random::{self, Draws};
+use crate::capi::boundary::boundary;
 use crate::capi::error::mlxrocm_error;
 use crate::capi::status::mlxrocm_status;
 use crate::capi::symbols::since_0_1;
@@ -23,7 +24,7 @@ pub unsafe extern "C" fn mlxrocm_array_random_seed(
     seed: u64,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
-    crate::capi::boundary::boundary(error, || {
+    boundary(error, || {
         random::seed(seed);
         Ok(())
     })

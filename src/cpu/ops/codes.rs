@@ -61,7 +61,7 @@ pub fn nearest_e2m1(x: f32, round: impl Fn(f32) -> f32) -> u8 {
     best as u8
 }
 
-/// E8M0 of a scale: the nearest power of two.
+/// E8M0 of a scale: the next power of two that is no less, as MLX 0.32.4 has it.
 pub fn to_e8m0(x: f32) -> u8 {
     if !x.is_finite() {
         return 0xff;
@@ -70,7 +70,7 @@ pub fn to_e8m0(x: f32) -> u8 {
         return 0;
     }
     // −∞ of 0 saturates.
-    let exponent = (x.log2().round() as i32).clamp(-127, 127);
+    let exponent = (x.log2().ceil() as i32).clamp(-127, 127);
     (exponent + 127) as u8
 }
 

@@ -131,7 +131,8 @@ fn float(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>], q: &Quantization
             _ => {
                 let exponent = match scale == 0.0 {
                     true => 0.0,
-                    false => round(dtype, scale.log2()).round_ties_even(),
+                    // Upwards, as MLX 0.32.4 does.
+                    false => round(dtype, scale.log2()).ceil(),
                 };
                 scales[place] = round(dtype, exponent + 127.0) as i32 as u8;
                 let scale = round(dtype, 2f32.powf(exponent));

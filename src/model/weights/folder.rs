@@ -63,12 +63,19 @@ impl FolderTensors {
             .filter(|name| !self.is_part(name))
     }
 
-    /// Whether the tensor is the scales or biases of a weight that is there too.
+    /// Whether the tensor is a part (scales, biases, zero points and the like) of a weight that is there too.
     fn is_part(&self, name: &str) -> bool {
-        let module = name
-            .strip_suffix(".scales")
-            .or_else(|| name.strip_suffix(".biases"));
-        module.is_some_and(|module| self.folder.tensor(&format!("{module}.weight")).is_some())
+        // What holds the codes stands for its weight, which is found by another name.
+        let codes = [".qweight", ".weight_packed", "_blocks"];
+        let is_codes = codes
+            .iter()
+            .filter_map(|end| name.strip_suffix(end))
+            .any(|module| self.weights.contains_key(&format!("{module}.weight")));
+        let is_beside = |module: &str| {
+            self.weights.contains_key(&format!("{module}.weight")) || name.ends_with("_scales")
+        };
+        let module = name.rsplit_once('.').map_or(name, |(module, _)| module);
+        is_codes || self.belongs_to_another(name) && is_beside(module)
     }
 
     /// Whether the files hold an output head.
