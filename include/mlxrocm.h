@@ -292,6 +292,117 @@
 #define MLXROCM_FINISH_ERROR 6
 
 /**
+ * Dtype: truth values, one byte of 0 or 1.
+ */
+#define MLXROCM_DTYPE_BOOL 0
+
+/**
+ * Dtype: unsigned integers of 8 bits.
+ */
+#define MLXROCM_DTYPE_UINT8 1
+
+/**
+ * Dtype: unsigned integers of 16 bits.
+ */
+#define MLXROCM_DTYPE_UINT16 2
+
+/**
+ * Dtype: unsigned integers of 32 bits.
+ */
+#define MLXROCM_DTYPE_UINT32 3
+
+/**
+ * Dtype: unsigned integers of 64 bits.
+ */
+#define MLXROCM_DTYPE_UINT64 4
+
+/**
+ * Dtype: signed integers of 8 bits.
+ */
+#define MLXROCM_DTYPE_INT8 5
+
+/**
+ * Dtype: signed integers of 16 bits.
+ */
+#define MLXROCM_DTYPE_INT16 6
+
+/**
+ * Dtype: signed integers of 32 bits.
+ */
+#define MLXROCM_DTYPE_INT32 7
+
+/**
+ * Dtype: signed integers of 64 bits.
+ */
+#define MLXROCM_DTYPE_INT64 8
+
+/**
+ * Dtype: IEEE half precision.
+ */
+#define MLXROCM_DTYPE_FLOAT16 9
+
+/**
+ * Dtype: IEEE single precision.
+ */
+#define MLXROCM_DTYPE_FLOAT32 10
+
+/**
+ * Dtype: IEEE double precision.
+ */
+#define MLXROCM_DTYPE_FLOAT64 11
+
+/**
+ * Dtype: bfloat16.
+ */
+#define MLXROCM_DTYPE_BFLOAT16 12
+
+/**
+ * Dtype: complex numbers, two of single precision.
+ */
+#define MLXROCM_DTYPE_COMPLEX64 13
+
+/**
+ * No dtype.
+ */
+#define MLXROCM_DTYPE_NONE UINT32_MAX
+
+/**
+ * In place of an axis: none; the operation is on the array made flat.
+ */
+#define MLXROCM_AXIS_NONE INT64_MIN
+
+/**
+ * Around an array: a value.
+ */
+#define MLXROCM_PAD_CONSTANT 0
+
+/**
+ * Around an array: its outermost elements.
+ */
+#define MLXROCM_PAD_EDGE 1
+
+/**
+ * Around an array: its mirror image without the outermost elements.
+ */
+#define MLXROCM_PAD_REFLECT 2
+
+/**
+ * Around an array: its mirror image.
+ */
+#define MLXROCM_PAD_SYMMETRIC 3
+
+/**
+ * An n-dimensional array. Operations are lazy: a function checks shapes and dtypes and returns at
+ * once, elements are computed by mlxrocm_array_eval or when they are read. Arrays never change: an
+ * operation makes a new one. Each keeps what it is made from, so handles may be freed in any order.
+ * Internally locked: any thread.
+ *
+ * The functions of operations have MLX's names and meaning. They promote dtypes and broadcast shapes
+ * as MLX does, and their messages name the operation and the shapes.
+ */
+typedef struct mlxrocm_array mlxrocm_array;
+
+/**
  * Memory of a fixed size and address. Internally locked: any thread; its content is the
  * application's to guard. Work that was queued with a buffer keeps its memory, also after it is
  * freed.
@@ -971,7 +1082,8 @@ typedef struct mlxrocm_session_options {
    */
   uint32_t struct_size;
   /**
-   * Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192.
+   * Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More
+   * than the model was trained for works, with a warning in the log: what is written beyond may be poor.
    */
   uint32_t context;
   /**
@@ -984,7 +1096,9 @@ typedef struct mlxrocm_session_options {
   uint32_t prefill_chunk;
   /**
    * Tokens of KV cache that all requests share; when it is full, requests wait for each other.
-   * 0: a context for each of `max_requests`, in at most 1 GiB.
+   * 0: a context for each of `max_requests`, but no more bytes than the model's weights have (or 256 MiB,
+   * if that is more) and than a quarter of the free memory of the model's device; one context in any
+   * case.
    */
   uint64_t kv_tokens;
   /**
@@ -994,7 +1108,8 @@ typedef struct mlxrocm_session_options {
 } mlxrocm_session_options;
 
 /**
- * What a session is and does right now.
+ * What a session is and does right now. A request counts from mlxrocm_session_submit until its
+ * MLXROCM_EVENT_FINISHED can be read.
  */
 typedef struct mlxrocm_session_info {
   /**
@@ -1036,6 +1151,17 @@ typedef struct mlxrocm_session_info {
  * A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
  *
  * The prompt is exactly one of `tokens`, `text` and `messages`.
+ *
+ * How a token is chosen, in this order, from the model's logits (of ids that the tokenizer has; padding of
+ * the embedding is never chosen):
+ * 1. the biases are added;
+ * 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
+ * 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+ * 4. `top_k` keeps the k largest logits;
+ * 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+ *    reaches it included;
+ * 6. `min_p` drops those whose probability is less than so much of the largest one;
+ * 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
  */
 typedef struct mlxrocm_request {
   /**
@@ -1138,7 +1264,8 @@ typedef struct mlxrocm_request {
   uint32_t penalty_window;
   /**
    * n above 0: events tell the log-probability of the token and the n most probable tokens; at
-   * most 20.
+   * most 20. They are the model's own: before biases, penalties, temperature and every filter, so that
+   * they do not depend on how tokens are chosen, and a chosen token may be none of the n.
    */
   uint32_t logprobs;
 } mlxrocm_request;
@@ -1152,7 +1279,8 @@ typedef struct mlxrocm_token_logprob {
    */
   uint32_t token;
   /**
-   * ln p.
+   * ln p: the natural logarithm of the softmax of the model's logits, as they are before biases,
+   * penalties, temperature and filters (see mlxrocm_request).
    */
   float logprob;
 } mlxrocm_token_logprob;
@@ -1185,7 +1313,8 @@ typedef struct mlxrocm_event {
    */
   uint32_t token;
   /**
-   * TOKEN: its natural-log probability, where the request asked for it.
+   * TOKEN: its natural-log probability by the model (see mlxrocm_token_logprob), where the request
+   * asked for it.
    */
   float logprob;
   /**
@@ -2549,6 +2678,4249 @@ mlxrocm_status mlxrocm_generation_cancel(const struct mlxrocm_generation *genera
  * Any thread. Since 0.1.
  */
 void mlxrocm_generation_free(struct mlxrocm_generation *generation);
+
+/**
+ * Makes an array of a copy of numbers.
+ *
+ * - `data`: the elements row after row, borrowed for the call; NULL is fine if there are none.
+ * - `shape`: `rank` sizes, outermost first, borrowed for the call.
+ * - `rank`: number of dimensions; 0 makes a scalar.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_from_data(const void *data,
+                                       const int64_t *shape,
+                                       size_t rank,
+                                       uint32_t dtype,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Makes an array of the application's own memory, without a copy.
+ *
+ * - `data`: the elements row after row, borrowed until `free` is called; they must not change until
+ *   then. Truth values are 0 or 1.
+ * - `shape`: `rank` sizes, outermost first, borrowed for the call.
+ * - `rank`: number of dimensions; 0 makes a scalar.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `free`: nullable; called exactly once with `user_data` when no array needs the memory any more,
+ *   on any thread; also if this function fails.
+ * - `user_data`: passed to `free`.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_from_borrowed(const void *data,
+                                           const int64_t *shape,
+                                           size_t rank,
+                                           uint32_t dtype,
+                                           mlxrocm_user_data_free free,
+                                           void *user_data,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Makes another handle of the same array.
+ *
+ * - `array`: borrowed.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_clone(const struct mlxrocm_array *array,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * The dtype of an array.
+ *
+ * - `array`: borrowed.
+ *
+ * Returns an MLXROCM_DTYPE number, MLXROCM_DTYPE_NONE if `array` is NULL or not live. Any thread.
+ * Since 0.1.
+ */
+uint32_t mlxrocm_array_dtype(const struct mlxrocm_array *array);
+
+/**
+ * The number of dimensions of an array.
+ *
+ * - `array`: borrowed.
+ *
+ * Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_array_rank(const struct mlxrocm_array *array);
+
+/**
+ * The number of elements of an array.
+ *
+ * - `array`: borrowed.
+ *
+ * Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_array_size(const struct mlxrocm_array *array);
+
+/**
+ * The number of bytes that mlxrocm_array_read writes.
+ *
+ * - `array`: borrowed.
+ *
+ * Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_array_bytes(const struct mlxrocm_array *array);
+
+/**
+ * Tells the shape of an array.
+ *
+ * - `array`: borrowed.
+ * - `shape`: receives the sizes, outermost first.
+ * - `capacity`: room of `shape`, in numbers; 0 only measures.
+ * - `needed`: nullable unless `capacity` is 0; receives the number of dimensions.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_shape(const struct mlxrocm_array *array,
+                                   int64_t *shape,
+                                   size_t capacity,
+                                   size_t *needed,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Computes the elements of arrays, all of them in one go.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: number of arrays.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also for values that an operation refuses; the message
+ * names it), UNSUPPORTED, OUT_OF_MEMORY. What was not computed stays as it was. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_eval(const struct mlxrocm_array *const *arrays,
+                                  size_t count,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Reads an array's elements, computing them if they are not there yet.
+ *
+ * - `array`: borrowed.
+ * - `data`: receives the elements row after row; undefined on failure.
+ * - `size`: bytes of `data`: those of mlxrocm_array_bytes.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_array_eval, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_read(const struct mlxrocm_array *array,
+                                  void *data,
+                                  size_t size,
+                                  struct mlxrocm_error **error);
+
+/**
+ * The element of an array that has one, as a number of double precision.
+ *
+ * - `array`: borrowed; of one element, not complex.
+ * - `value`: receives the element.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_item_f64(const struct mlxrocm_array *array,
+                                      double *value,
+                                      struct mlxrocm_error **error);
+
+/**
+ * The element of an array that has one, as an integer; fractions are cut off.
+ *
+ * - `array`: borrowed; of one element, not complex.
+ * - `value`: receives the element.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_item_i64(const struct mlxrocm_array *array,
+                                      int64_t *value,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Frees a handle. Arrays made from this one keep what they need of it.
+ *
+ * - `array`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_array_free(struct mlxrocm_array *array);
+
+/**
+ * Absolute value of each element; of complex ones the modulus, as float32.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_abs(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Inverse cosine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arccos(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Inverse hyperbolic cosine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arccosh(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Inverse sine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arcsin(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Inverse hyperbolic sine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arcsinh(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Inverse tangent of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arctan(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Inverse hyperbolic tangent of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arctanh(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Each bit of integers or truth values turned round.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_bitwise_invert(const struct mlxrocm_array *x,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Each element rounded up.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_ceil(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Complex conjugate of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conjugate(const struct mlxrocm_array *x,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Cosine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cos(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Hyperbolic cosine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cosh(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Error function of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_erf(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Inverse of the error function of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_erfinv(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Exponential of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_exp(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Exponential minus one of each element, exact near 0.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_expm1(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Each element rounded down.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_floor(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Imaginary part of each element; zeros of real ones.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_imag(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Natural logarithm of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_log(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Logarithm to base 2 of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_log2(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Logarithm to base 10 of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_log10(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Logarithm of one plus each element, exact near 0.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_log1p(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Whether each element is 0.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logical_not(const struct mlxrocm_array *x,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * The negative of each element; not of truth values.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_negative(const struct mlxrocm_array *x,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Real part of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_real(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * One by the square root of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_rsqrt(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * 1 / (1 + exp(-x)) of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sigmoid(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * -1, 0 or 1 by the sign of each element; of complex ones x / |x|.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sign(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Sine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sin(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Hyperbolic sine of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sinh(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Square root of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sqrt(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Square of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_square(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Tangent of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tan(const struct mlxrocm_array *x,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Hyperbolic tangent of each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tanh(const struct mlxrocm_array *x,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Radians as degrees.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_degrees(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Degrees as radians.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_radians(const struct mlxrocm_array *x,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * One by each element.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_reciprocal(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Each element rounded to decimals, halves to the even neighbour.
+ *
+ * - `x`: borrowed.
+ * - `decimals`: digits behind the point that stay; negative ones: before it.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_round(const struct mlxrocm_array *x,
+                                   int64_t decimals,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Each element without its fraction.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_trunc(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Whether each element is NaN.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isnan(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Whether each element is infinite.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isinf(const struct mlxrocm_array *x,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Whether each element is neither NaN nor infinite.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isfinite(const struct mlxrocm_array *x,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Whether each element is plus infinity.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isposinf(const struct mlxrocm_array *x,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Whether each element is minus infinity.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isneginf(const struct mlxrocm_array *x,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Each element, with numbers for NaN and infinities.
+ *
+ * - `x`: borrowed.
+ * - `nan`: instead of NaN.
+ * - `posinf`: instead of plus infinity; NaN: the dtype's largest number.
+ * - `neginf`: instead of minus infinity; NaN: the dtype's smallest number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_nan_to_num(const struct mlxrocm_array *x,
+                                        double nan,
+                                        double posinf,
+                                        double neginf,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The elements as another dtype: fractions are cut off, integers wrap, everything but 0 is true.
+ *
+ * - `x`: borrowed.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_astype(const struct mlxrocm_array *x,
+                                    uint32_t dtype,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * The same bytes as another dtype; the last axis grows or shrinks with the size of an element.
+ *
+ * - `x`: borrowed.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_view(const struct mlxrocm_array *x,
+                                  uint32_t dtype,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Sum.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_add(const struct mlxrocm_array *a,
+                                 const struct mlxrocm_array *b,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Angle of the point (b, a).
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arctan2(const struct mlxrocm_array *a,
+                                     const struct mlxrocm_array *b,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * And of the bits of integers or truth values.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_bitwise_and(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Or of the bits of integers or truth values.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_bitwise_or(const struct mlxrocm_array *a,
+                                        const struct mlxrocm_array *b,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Exclusive or of the bits of integers or truth values.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_bitwise_xor(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Bits of integers moved up by b; 0 beyond the dtype's bits.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_left_shift(const struct mlxrocm_array *a,
+                                        const struct mlxrocm_array *b,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Bits of integers moved down by b; by more than the dtype's bits as by all of them.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_right_shift(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Quotient, a fraction.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_divide(const struct mlxrocm_array *a,
+                                    const struct mlxrocm_array *b,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Quotient, rounded down, but of complex numbers. An integer by 0 is 0.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_floor_divide(const struct mlxrocm_array *a,
+                                          const struct mlxrocm_array *b,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Whether a = b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_equal(const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Whether a > b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_greater(const struct mlxrocm_array *a,
+                                     const struct mlxrocm_array *b,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Whether a >= b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_greater_equal(const struct mlxrocm_array *a,
+                                           const struct mlxrocm_array *b,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Whether a < b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_less(const struct mlxrocm_array *a,
+                                  const struct mlxrocm_array *b,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Whether a <= b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_less_equal(const struct mlxrocm_array *a,
+                                        const struct mlxrocm_array *b,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * log(exp(a) + exp(b)) without overflow.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logaddexp(const struct mlxrocm_array *a,
+                                       const struct mlxrocm_array *b,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Whether both are not 0.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logical_and(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Whether one is not 0.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logical_or(const struct mlxrocm_array *a,
+                                        const struct mlxrocm_array *b,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The larger; NaN if one is NaN.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_maximum(const struct mlxrocm_array *a,
+                                     const struct mlxrocm_array *b,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * The smaller; NaN if one is NaN.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_minimum(const struct mlxrocm_array *a,
+                                     const struct mlxrocm_array *b,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Product.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_multiply(const struct mlxrocm_array *a,
+                                      const struct mlxrocm_array *b,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Whether a and b differ.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_not_equal(const struct mlxrocm_array *a,
+                                       const struct mlxrocm_array *b,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * a to the power of b. Integers to a negative power are 0, but 1 and -1.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_power(const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Remainder of the quotient rounded down: it has b's sign. An integer by 0 leaves 0.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_remainder(const struct mlxrocm_array *a,
+                                       const struct mlxrocm_array *b,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Difference.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_subtract(const struct mlxrocm_array *a,
+                                      const struct mlxrocm_array *b,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Whether one is 0 and the other is not.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logical_xor(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Quotient, rounded down, and remainder, with b's sign.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `quotient`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `remainder`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_divmod(const struct mlxrocm_array *a,
+                                    const struct mlxrocm_array *b,
+                                    struct mlxrocm_array **quotient,
+                                    struct mlxrocm_array **remainder,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Elements of a where the condition is not 0, of b elsewhere.
+ *
+ * - `condition`: borrowed.
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_where(const struct mlxrocm_array *condition,
+                                   const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Elements between a minimum and a maximum.
+ *
+ * - `x`: borrowed.
+ * - `minimum`: borrowed; NULL: no minimum.
+ * - `maximum`: borrowed; NULL: no maximum.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_clip(const struct mlxrocm_array *x,
+                                  const struct mlxrocm_array *minimum,
+                                  const struct mlxrocm_array *maximum,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Whether |a - b| <= atol + rtol |b|; equal infinities are close.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `rtol`: relative tolerance.
+ * - `atol`: absolute tolerance.
+ * - `equal_nan`: not 0: NaN is close to NaN.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_isclose(const struct mlxrocm_array *a,
+                                     const struct mlxrocm_array *b,
+                                     double rtol,
+                                     double atol,
+                                     int32_t equal_nan,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Whether all elements are close, as by mlxrocm_array_isclose.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `rtol`: relative tolerance.
+ * - `atol`: absolute tolerance.
+ * - `equal_nan`: not 0: NaN is close to NaN.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_allclose(const struct mlxrocm_array *a,
+                                      const struct mlxrocm_array *b,
+                                      double rtol,
+                                      double atol,
+                                      int32_t equal_nan,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Whether shapes and all elements are equal.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `equal_nan`: not 0: NaN is equal to NaN.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_array_equal(const struct mlxrocm_array *a,
+                                         const struct mlxrocm_array *b,
+                                         int32_t equal_nan,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * The value, broadcast to a shape.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `value`: borrowed.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_full(const int64_t *shape,
+                                  size_t rank,
+                                  const struct mlxrocm_array *value,
+                                  uint32_t dtype,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Zeros.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_zeros(const int64_t *shape,
+                                   size_t rank,
+                                   uint32_t dtype,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Ones.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_ones(const int64_t *shape,
+                                  size_t rank,
+                                  uint32_t dtype,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * A scalar.
+ *
+ * - `value`: the number; NaN is one.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_number(double value,
+                                    uint32_t dtype,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Start, start + step and so on, before stop; not of truth values.
+ *
+ * - `start`: the first number.
+ * - `stop`: what is not reached.
+ * - `step`: from one to the next; negative ones count down.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_arange(double start,
+                                    double stop,
+                                    double step,
+                                    uint32_t dtype,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Numbers from start to stop, evenly spaced.
+ *
+ * - `start`: the first number.
+ * - `stop`: the last number.
+ * - `count`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linspace(double start,
+                                      double stop,
+                                      int64_t count,
+                                      uint32_t dtype,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Ones on a diagonal of a matrix of zeros.
+ *
+ * - `n`: rows.
+ * - `m`: columns.
+ * - `k`: the diagonal: 0 is the main one, positive ones are above it.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_eye(int64_t n,
+                                 int64_t m,
+                                 int64_t k,
+                                 uint32_t dtype,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * The identity matrix.
+ *
+ * - `n`: rows and columns.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_identity(int64_t n,
+                                      uint32_t dtype,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Ones on and below a diagonal, zeros above.
+ *
+ * - `n`: rows.
+ * - `m`: columns.
+ * - `k`: the diagonal.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tri(int64_t n,
+                                 int64_t m,
+                                 int64_t k,
+                                 uint32_t dtype,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * The last two axes with zeros above a diagonal.
+ *
+ * - `x`: borrowed.
+ * - `k`: the diagonal.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tril(const struct mlxrocm_array *x,
+                                  int64_t k,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * The last two axes with zeros below a diagonal.
+ *
+ * - `x`: borrowed.
+ * - `k`: the diagonal.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_triu(const struct mlxrocm_array *x,
+                                  int64_t k,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * A matrix with a vector on a diagonal, or a diagonal of a matrix.
+ *
+ * - `x`: borrowed.
+ * - `k`: the diagonal.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_diag(const struct mlxrocm_array *x,
+                                  int64_t k,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Diagonals of the matrices of two axes, as a last axis.
+ *
+ * - `x`: borrowed.
+ * - `offset`: the diagonal: 0 is the main one, positive ones are above it.
+ * - `axis1`: the axis of rows.
+ * - `axis2`: the axis of columns.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_diagonal(const struct mlxrocm_array *x,
+                                      int64_t offset,
+                                      int64_t axis1,
+                                      int64_t axis2,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Sum of a diagonal.
+ *
+ * - `x`: borrowed.
+ * - `offset`: the diagonal.
+ * - `axis1`: the axis of rows.
+ * - `axis2`: the axis of columns.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_trace(const struct mlxrocm_array *x,
+                                   int64_t offset,
+                                   int64_t axis1,
+                                   int64_t axis2,
+                                   uint32_t dtype,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Products of every element of a with every one of b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_outer(const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Kronecker product.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_kron(const struct mlxrocm_array *a,
+                                  const struct mlxrocm_array *b,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Whether all elements are not 0.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_all(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Whether some element is not 0.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_any(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Sum. Small integers and truth values become 32-bit integers.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sum(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Product. Small integers and truth values become 32-bit integers.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_prod(const struct mlxrocm_array *x,
+                                  const int64_t *axes,
+                                  size_t axes_count,
+                                  int32_t keepdims,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * The smallest; NaN if there is one.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_min(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * The largest; NaN if there is one.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_max(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Logarithm of the sum of exponentials, without overflow.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logsumexp(const struct mlxrocm_array *x,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       int32_t keepdims,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Mean.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_mean(const struct mlxrocm_array *x,
+                                  const int64_t *axes,
+                                  size_t axes_count,
+                                  int32_t keepdims,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Variance.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `ddof`: is taken from the number of elements.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_var(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 int64_t ddof,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Standard deviation.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `ddof`: is taken from the number of elements.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_std(const struct mlxrocm_array *x,
+                                 const int64_t *axes,
+                                 size_t axes_count,
+                                 int32_t keepdims,
+                                 int64_t ddof,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Median; the mean of the middle two of an even number.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_median(const struct mlxrocm_array *x,
+                                    const int64_t *axes,
+                                    size_t axes_count,
+                                    int32_t keepdims,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * How many elements are not 0.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_count_nonzero(const struct mlxrocm_array *x,
+                                           const int64_t *axes,
+                                           size_t axes_count,
+                                           int32_t keepdims,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * The place (uint32) of the first smallest element; of NaN if there is one.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_argmin(const struct mlxrocm_array *x,
+                                    int64_t axis,
+                                    int32_t keepdims,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * The place (uint32) of the first largest element; of NaN if there is one.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_argmax(const struct mlxrocm_array *x,
+                                    int64_t axis,
+                                    int32_t keepdims,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Softmax: exp(x) over its sum along axes, without overflow.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `precise`: not 0: in float32 within, whatever the dtype.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_softmax(const struct mlxrocm_array *x,
+                                     const int64_t *axes,
+                                     size_t axes_count,
+                                     int32_t precise,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * How many elements axes have, as a scalar.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `inverted`: not 0: one by that.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_number_of_elements(const struct mlxrocm_array *x,
+                                                const int64_t *axes,
+                                                size_t axes_count,
+                                                int32_t inverted,
+                                                uint32_t dtype,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * Running sum.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `reverse`: not 0: from the end.
+ * - `inclusive`: not 0: with the element itself.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cumsum(const struct mlxrocm_array *x,
+                                    int64_t axis,
+                                    int32_t reverse,
+                                    int32_t inclusive,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Running product.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `reverse`: not 0: from the end.
+ * - `inclusive`: not 0: with the element itself.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cumprod(const struct mlxrocm_array *x,
+                                     int64_t axis,
+                                     int32_t reverse,
+                                     int32_t inclusive,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Running maximum.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `reverse`: not 0: from the end.
+ * - `inclusive`: not 0: with the element itself.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cummax(const struct mlxrocm_array *x,
+                                    int64_t axis,
+                                    int32_t reverse,
+                                    int32_t inclusive,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Running minimum.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `reverse`: not 0: from the end.
+ * - `inclusive`: not 0: with the element itself.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_cummin(const struct mlxrocm_array *x,
+                                    int64_t axis,
+                                    int32_t reverse,
+                                    int32_t inclusive,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Running logarithm of the sum of exponentials.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `reverse`: not 0: from the end.
+ * - `inclusive`: not 0: with the element itself.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_logcumsumexp(const struct mlxrocm_array *x,
+                                          int64_t axis,
+                                          int32_t reverse,
+                                          int32_t inclusive,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Sorted, NaN last.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_sort(const struct mlxrocm_array *x,
+                                  int64_t axis,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * The places (uint32) of the sorted elements; equal ones stay in order.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_argsort(const struct mlxrocm_array *x,
+                                     int64_t axis,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * With the kth element where sorting would put it, none larger before it and none smaller behind.
+ *
+ * - `x`: borrowed.
+ * - `kth`: a place; negative ones count from the end.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_partition(const struct mlxrocm_array *x,
+                                       int64_t kth,
+                                       int64_t axis,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The places (uint32) that mlxrocm_array_partition takes elements from.
+ *
+ * - `x`: borrowed.
+ * - `kth`: a place; negative ones count from the end.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_argpartition(const struct mlxrocm_array *x,
+                                          int64_t kth,
+                                          int64_t axis,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * The k largest, in no particular order.
+ *
+ * - `x`: borrowed.
+ * - `k`: how many.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_topk(const struct mlxrocm_array *x,
+                                  int64_t k,
+                                  int64_t axis,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Where values would be put into a sorted vector (uint32).
+ *
+ * - `sorted`: borrowed; a vector.
+ * - `values`: borrowed.
+ * - `right`: not 0: behind equal ones, else before them.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_searchsorted(const struct mlxrocm_array *sorted,
+                                          const struct mlxrocm_array *values,
+                                          int32_t right,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * The same elements, row after row, in another shape; one size may be -1: what is left.
+ *
+ * - `x`: borrowed.
+ * - `shape`: `rank` numbers, borrowed for the call.
+ * - `rank`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_reshape(const struct mlxrocm_array *x,
+                                     const int64_t *shape,
+                                     size_t rank,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Neighbouring axes as one.
+ *
+ * - `x`: borrowed.
+ * - `start`: the first of them.
+ * - `end`: the last of them.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_flatten(const struct mlxrocm_array *x,
+                                     int64_t start,
+                                     int64_t end,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * An axis as several; one size may be -1: what is left.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `shape`: `rank` numbers, borrowed for the call.
+ * - `rank`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_unflatten(const struct mlxrocm_array *x,
+                                       int64_t axis,
+                                       const int64_t *shape,
+                                       size_t rank,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * New axes of size 1.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` places in the result's shape, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_expand_dims(const struct mlxrocm_array *x,
+                                         const int64_t *axes,
+                                         size_t axes_count,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Axes of size 1 taken away.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; NULL: all of size 1.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_squeeze(const struct mlxrocm_array *x,
+                                     const int64_t *axes,
+                                     size_t axes_count,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Repeated along axes of size 1, and along new ones in front.
+ *
+ * - `x`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_broadcast_to(const struct mlxrocm_array *x,
+                                          const int64_t *shape,
+                                          size_t rank,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Axes in another order.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; NULL: turned round.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_transpose(const struct mlxrocm_array *x,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Two axes in each other's place.
+ *
+ * - `x`: borrowed.
+ * - `axis1`: one.
+ * - `axis2`: the other.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_swapaxes(const struct mlxrocm_array *x,
+                                      int64_t axis1,
+                                      int64_t axis2,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * An axis at another place.
+ *
+ * - `x`: borrowed.
+ * - `source`: the axis.
+ * - `destination`: where it goes.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_moveaxis(const struct mlxrocm_array *x,
+                                      int64_t source,
+                                      int64_t destination,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * At least one axis.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_atleast_1d(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * At least two axes.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_atleast_2d(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * At least three axes.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_atleast_3d(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Elements from start to before stop by step. Negative places count from the end, those beyond
+ * the array are its ends; a negative step goes backwards.
+ *
+ * - `x`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice(const struct mlxrocm_array *x,
+                                   const int64_t *start,
+                                   size_t start_count,
+                                   const int64_t *stop,
+                                   size_t stop_count,
+                                   const int64_t *step,
+                                   size_t step_count,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Elements at the places, among the array's elements row after row, that strides and an offset give.
+ *
+ * - `x`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `strides`: `strides_count` strides in elements, borrowed for the call.
+ * - `strides_count`: how many.
+ * - `offset`: elements before the first.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_as_strided(const struct mlxrocm_array *x,
+                                        const int64_t *shape,
+                                        size_t rank,
+                                        const int64_t *strides,
+                                        size_t strides_count,
+                                        int64_t offset,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Row after row in memory.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_contiguous(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The array, as one that derivatives do not pass.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_stop_gradient(const struct mlxrocm_array *x,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * The array, computed after others.
+ *
+ * - `x`: borrowed.
+ * - `others`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_depends(const struct mlxrocm_array *x,
+                                     const struct mlxrocm_array *const *others,
+                                     size_t count,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Arrays one after the other along an axis.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_concatenate(const struct mlxrocm_array *const *arrays,
+                                         size_t count,
+                                         int64_t axis,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Arrays of one shape along a new axis.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `axis`: its place in the result's shape.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_stack(const struct mlxrocm_array *const *arrays,
+                                   size_t count,
+                                   int64_t axis,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Each element several times, one after the other.
+ *
+ * - `x`: borrowed.
+ * - `repeats`: how often.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_repeat(const struct mlxrocm_array *x,
+                                    int64_t repeats,
+                                    int64_t axis,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * The whole array several times along each axis.
+ *
+ * - `x`: borrowed.
+ * - `reps`: `reps_count` numbers, for the last axes, borrowed for the call.
+ * - `reps_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tile(const struct mlxrocm_array *x,
+                                  const int64_t *reps,
+                                  size_t reps_count,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Surrounded along every axis.
+ *
+ * - `x`: borrowed.
+ * - `low`: `low_count` numbers of elements before, one an axis, borrowed for the call.
+ * - `low_count`: how many.
+ * - `high`: `high_count` numbers of elements behind, borrowed for the call.
+ * - `high_count`: how many.
+ * - `mode`: an MLXROCM_PAD number.
+ * - `value`: borrowed; a scalar, for MLXROCM_PAD_CONSTANT; NULL: 0.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_pad(const struct mlxrocm_array *x,
+                                 const int64_t *low,
+                                 size_t low_count,
+                                 const int64_t *high,
+                                 size_t high_count,
+                                 int64_t mode,
+                                 const struct mlxrocm_array *value,
+                                 struct mlxrocm_array **result,
+                                 struct mlxrocm_error **error);
+
+/**
+ * Moved round; what leaves at an end comes in at the other.
+ *
+ * - `x`: borrowed.
+ * - `shifts`: `shifts_count` numbers of places, one an axis or one for all, borrowed for the call.
+ * - `shifts_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; NULL: the array made flat.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_roll(const struct mlxrocm_array *x,
+                                  const int64_t *shifts,
+                                  size_t shifts_count,
+                                  const int64_t *axes,
+                                  size_t axes_count,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Axes turned round: the last element first.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_flip(const struct mlxrocm_array *x,
+                                  const int64_t *axes,
+                                  size_t axes_count,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Cuts an array before places of an axis.
+ *
+ * - `x`: borrowed.
+ * - `places`: `places_count` places, ascending, borrowed for the call; negative ones count from the
+ *   end.
+ * - `places_count`: how many.
+ * - `axis`: negative ones count from the end.
+ * - `results`: receives `places_count` + 1 arrays, owned: free each with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_split(const struct mlxrocm_array *x,
+                                   const int64_t *places,
+                                   size_t places_count,
+                                   int64_t axis,
+                                   struct mlxrocm_array **results,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Cuts an axis into equal parts.
+ *
+ * - `x`: borrowed.
+ * - `parts`: how many; the axis divides by it.
+ * - `axis`: negative ones count from the end.
+ * - `results`: receives `parts` arrays, owned: free each with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_split_parts(const struct mlxrocm_array *x,
+                                         size_t parts,
+                                         int64_t axis,
+                                         struct mlxrocm_array **results,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Broadcasts arrays to the shape that all of them fit.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `results`: receives `count` arrays, owned: free each with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_broadcast_arrays(const struct mlxrocm_array *const *arrays,
+                                              size_t count,
+                                              struct mlxrocm_array **results,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Coordinates of a grid: each vector along an axis of its own, repeated along the others.
+ *
+ * - `arrays`: `count` vectors, borrowed.
+ * - `count`: how many.
+ * - `sparse`: not 0: of size 1 along the others instead.
+ * - `swapped`: not 0: the first two axes change places (MLX's indexing "xy").
+ * - `results`: receives `count` arrays, owned: free each with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_meshgrid(const struct mlxrocm_array *const *arrays,
+                                      size_t count,
+                                      int32_t sparse,
+                                      int32_t swapped,
+                                      struct mlxrocm_array **results,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Slices of one axis at indices, which take the axis' place. Negative indices count from the end.
+ *
+ * - `x`: borrowed.
+ * - `indices`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_take(const struct mlxrocm_array *x,
+                                  const struct mlxrocm_array *indices,
+                                  int64_t axis,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * The element at each index along an axis. Other axes are broadcast.
+ *
+ * - `x`: borrowed.
+ * - `indices`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_take_along_axis(const struct mlxrocm_array *x,
+                                             const struct mlxrocm_array *indices,
+                                             int64_t axis,
+                                             struct mlxrocm_array **result,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Slices of given sizes that begin at indices along axes. The result has the indices' shape, then the sizes.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `sizes`: `sizes_count` sizes of a slice, one for each axis of x, borrowed for the call.
+ * - `sizes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_gather(const struct mlxrocm_array *x,
+                                    const struct mlxrocm_array *const *indices,
+                                    size_t count,
+                                    const int64_t *axes,
+                                    size_t axes_count,
+                                    const int64_t *sizes,
+                                    size_t sizes_count,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * A slice of given sizes that begins at computed places.
+ *
+ * - `x`: borrowed.
+ * - `start`: borrowed; a vector of integers, one for each of the axes.
+ * - `axes`: `axes_count` axes, borrowed for the call; along others the slice begins at 0.
+ * - `axes_count`: how many.
+ * - `sizes`: `sizes_count` sizes, one for each axis of x, borrowed for the call.
+ * - `sizes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_dynamic(const struct mlxrocm_array *x,
+                                           const struct mlxrocm_array *start,
+                                           const int64_t *axes,
+                                           size_t axes_count,
+                                           const int64_t *sizes,
+                                           size_t sizes_count,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * With an update in place of the slice that begins at computed places.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: borrowed; a vector of integers, one for each of the axes.
+ * - `axes`: `axes_count` axes, borrowed for the call; along others the slice begins at 0.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update_dynamic(const struct mlxrocm_array *x,
+                                                  const struct mlxrocm_array *update,
+                                                  const struct mlxrocm_array *start,
+                                                  const int64_t *axes,
+                                                  size_t axes_count,
+                                                  struct mlxrocm_array **result,
+                                                  struct mlxrocm_error **error);
+
+/**
+ * With elements of source, in order, where the mask is not 0.
+ *
+ * - `x`: borrowed.
+ * - `mask`: borrowed; of x's shape, or without its last axes.
+ * - `source`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_masked_scatter(const struct mlxrocm_array *x,
+                                            const struct mlxrocm_array *mask,
+                                            const struct mlxrocm_array *source,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * With slices at indices along axes replaced by updates. Updates have the indices' shape, then that of slices
+ * of x's rank. Where places meet the last update stays.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `updates`: borrowed.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter(const struct mlxrocm_array *x,
+                                     const struct mlxrocm_array *const *indices,
+                                     size_t count,
+                                     const struct mlxrocm_array *updates,
+                                     const int64_t *axes,
+                                     size_t axes_count,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * With the elements of a slice replaced by an update, which is broadcast to it.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update(const struct mlxrocm_array *x,
+                                          const struct mlxrocm_array *update,
+                                          const int64_t *start,
+                                          size_t start_count,
+                                          const int64_t *stop,
+                                          size_t stop_count,
+                                          const int64_t *step,
+                                          size_t step_count,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * With slices at indices along axes joined by sum with updates. Updates have the indices' shape, then that of slices
+ * of x's rank.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `updates`: borrowed.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter_add(const struct mlxrocm_array *x,
+                                         const struct mlxrocm_array *const *indices,
+                                         size_t count,
+                                         const struct mlxrocm_array *updates,
+                                         const int64_t *axes,
+                                         size_t axes_count,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * With the elements of a slice joined by sum with an update, which is broadcast to it.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update_add(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *update,
+                                              const int64_t *start,
+                                              size_t start_count,
+                                              const int64_t *stop,
+                                              size_t stop_count,
+                                              const int64_t *step,
+                                              size_t step_count,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * With slices at indices along axes joined by product with updates. Updates have the indices' shape, then that of slices
+ * of x's rank.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `updates`: borrowed.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter_prod(const struct mlxrocm_array *x,
+                                          const struct mlxrocm_array *const *indices,
+                                          size_t count,
+                                          const struct mlxrocm_array *updates,
+                                          const int64_t *axes,
+                                          size_t axes_count,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * With the elements of a slice joined by product with an update, which is broadcast to it.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update_prod(const struct mlxrocm_array *x,
+                                               const struct mlxrocm_array *update,
+                                               const int64_t *start,
+                                               size_t start_count,
+                                               const int64_t *stop,
+                                               size_t stop_count,
+                                               const int64_t *step,
+                                               size_t step_count,
+                                               struct mlxrocm_array **result,
+                                               struct mlxrocm_error **error);
+
+/**
+ * With slices at indices along axes joined by maximum with updates. Updates have the indices' shape, then that of slices
+ * of x's rank.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `updates`: borrowed.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter_max(const struct mlxrocm_array *x,
+                                         const struct mlxrocm_array *const *indices,
+                                         size_t count,
+                                         const struct mlxrocm_array *updates,
+                                         const int64_t *axes,
+                                         size_t axes_count,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * With the elements of a slice joined by maximum with an update, which is broadcast to it.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update_max(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *update,
+                                              const int64_t *start,
+                                              size_t start_count,
+                                              const int64_t *stop,
+                                              size_t stop_count,
+                                              const int64_t *step,
+                                              size_t step_count,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * With slices at indices along axes joined by minimum with updates. Updates have the indices' shape, then that of slices
+ * of x's rank.
+ *
+ * - `x`: borrowed.
+ * - `indices`: `count` arrays, borrowed.
+ * - `count`: how many.
+ * - `updates`: borrowed.
+ * - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter_min(const struct mlxrocm_array *x,
+                                         const struct mlxrocm_array *const *indices,
+                                         size_t count,
+                                         const struct mlxrocm_array *updates,
+                                         const int64_t *axes,
+                                         size_t axes_count,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * With the elements of a slice joined by minimum with an update, which is broadcast to it.
+ *
+ * - `x`: borrowed.
+ * - `update`: borrowed.
+ * - `start`: `start_count` first places, one an axis, borrowed for the call.
+ * - `start_count`: how many.
+ * - `stop`: `stop_count` places that are not reached, borrowed for the call.
+ * - `stop_count`: how many.
+ * - `step`: `step_count` steps, not 0, borrowed for the call.
+ * - `step_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_slice_update_min(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *update,
+                                              const int64_t *start,
+                                              size_t start_count,
+                                              const int64_t *stop,
+                                              size_t stop_count,
+                                              const int64_t *step,
+                                              size_t step_count,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * With values put at indices along an axis. Values are broadcast to the indices.
+ *
+ * - `x`: borrowed.
+ * - `indices`: borrowed.
+ * - `values`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_put_along_axis(const struct mlxrocm_array *x,
+                                            const struct mlxrocm_array *indices,
+                                            const struct mlxrocm_array *values,
+                                            int64_t axis,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * With values added at indices along an axis. Values are broadcast to the indices.
+ *
+ * - `x`: borrowed.
+ * - `indices`: borrowed.
+ * - `values`: borrowed.
+ * - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_scatter_add_axis(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *indices,
+                                              const struct mlxrocm_array *values,
+                                              int64_t axis,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Product of the last two axes; the others are broadcast together. A vector is a row on the left and a
+ * column on the right.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_matmul(const struct mlxrocm_array *a,
+                                    const struct mlxrocm_array *b,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * alpha · a·b + beta · c; c is broadcast to the product.
+ *
+ * - `c`: borrowed.
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `alpha`: of the product.
+ * - `beta`: of c; 0: c is not looked at.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_addmm(const struct mlxrocm_array *c,
+                                   const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   double alpha,
+                                   double beta,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Product of matrices whose blocks are multiplied by masks (truth values or numbers) first.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `block_size`: rows and columns of a block, 32 or 64.
+ * - `mask_out`: borrowed; of the result's blocks; NULL: none.
+ * - `mask_lhs`: borrowed; of the blocks of a; NULL: none.
+ * - `mask_rhs`: borrowed; of the blocks of b; NULL: none.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_block_masked_mm(const struct mlxrocm_array *a,
+                                             const struct mlxrocm_array *b,
+                                             int64_t block_size,
+                                             const struct mlxrocm_array *mask_out,
+                                             const struct mlxrocm_array *mask_lhs,
+                                             const struct mlxrocm_array *mask_rhs,
+                                             struct mlxrocm_array **result,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Products of matrices by index: of matrix lhs_indices[i] of a and matrix rhs_indices[i] of b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `lhs_indices`: borrowed; NULL: all in order.
+ * - `rhs_indices`: borrowed; NULL: all in order.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_gather_mm(const struct mlxrocm_array *a,
+                                       const struct mlxrocm_array *b,
+                                       const struct mlxrocm_array *lhs_indices,
+                                       const struct mlxrocm_array *rhs_indices,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Products of parts of two matrices.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `segments`: borrowed; pairs of the first inner place of a part and one past its last.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_segmented_mm(const struct mlxrocm_array *a,
+                                          const struct mlxrocm_array *b,
+                                          const struct mlxrocm_array *segments,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Sums of products over pairs of axes.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `axes_a`: `axes_a_count` numbers, borrowed for the call.
+ * - `axes_a_count`: how many.
+ * - `axes_b`: `axes_b_count` numbers, borrowed for the call.
+ * - `axes_b_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_tensordot(const struct mlxrocm_array *a,
+                                       const struct mlxrocm_array *b,
+                                       const int64_t *axes_a,
+                                       size_t axes_a_count,
+                                       const int64_t *axes_b,
+                                       size_t axes_b_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Sums of products over the last axes.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_inner(const struct mlxrocm_array *a,
+                                   const struct mlxrocm_array *b,
+                                   struct mlxrocm_array **result,
+                                   struct mlxrocm_error **error);
+
+/**
+ * Codes, scales and biases of groups along the last axis, in the affine mode.
+ *
+ * - `w`: borrowed.
+ * - `group_size`: numbers that share a scale; 0: 64.
+ * - `bits`: of a code; 0: 4.
+ * - `codes`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `scales`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `biases`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_quantize(const struct mlxrocm_array *w,
+                                      int64_t group_size,
+                                      int64_t bits,
+                                      struct mlxrocm_array **codes,
+                                      struct mlxrocm_array **scales,
+                                      struct mlxrocm_array **biases,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Codes and scales of groups along the last axis, in a mode without biases.
+ *
+ * - `w`: borrowed.
+ * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `codes`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `scales`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_quantize_float(const struct mlxrocm_array *w,
+                                            const char *mode,
+                                            const struct mlxrocm_array *global_scale,
+                                            struct mlxrocm_array **codes,
+                                            struct mlxrocm_array **scales,
+                                            struct mlxrocm_error **error);
+
+/**
+ * The numbers of codes.
+ *
+ * - `w`: borrowed.
+ * - `scales`: borrowed.
+ * - `biases`: borrowed; NULL: none.
+ * - `group_size`: numbers that share a scale; 0: the mode's own.
+ * - `bits`: of a code; 0: the mode's own.
+ * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the scales, bfloat16 for floating modes.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_dequantize(const struct mlxrocm_array *w,
+                                        const struct mlxrocm_array *scales,
+                                        const struct mlxrocm_array *biases,
+                                        int64_t group_size,
+                                        int64_t bits,
+                                        const char *mode,
+                                        const struct mlxrocm_array *global_scale,
+                                        int64_t dtype_or_none,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Product with a quantized matrix.
+ *
+ * - `x`: borrowed.
+ * - `w`: borrowed.
+ * - `scales`: borrowed.
+ * - `biases`: borrowed; NULL: none.
+ * - `transpose`: not 0: w is [out, in], else [in, out].
+ * - `group_size`: numbers that share a scale; 0: the mode's own.
+ * - `bits`: of a code; 0: the mode's own.
+ * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_quantized_matmul(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *w,
+                                              const struct mlxrocm_array *scales,
+                                              const struct mlxrocm_array *biases,
+                                              int32_t transpose,
+                                              int64_t group_size,
+                                              int64_t bits,
+                                              const char *mode,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
+ *
+ * - `x`: borrowed.
+ * - `w`: borrowed.
+ * - `scales`: borrowed.
+ * - `biases`: borrowed; NULL: none.
+ * - `lhs_indices`: borrowed; NULL: all in order.
+ * - `rhs_indices`: borrowed; NULL: all in order.
+ * - `transpose`: not 0: matrices of w are [out, in], else [in, out].
+ * - `group_size`: numbers that share a scale; 0: the mode's own.
+ * - `bits`: of a code; 0: the mode's own.
+ * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_gather_qmm(const struct mlxrocm_array *x,
+                                        const struct mlxrocm_array *w,
+                                        const struct mlxrocm_array *scales,
+                                        const struct mlxrocm_array *biases,
+                                        const struct mlxrocm_array *lhs_indices,
+                                        const struct mlxrocm_array *rhs_indices,
+                                        int32_t transpose,
+                                        int64_t group_size,
+                                        int64_t bits,
+                                        const char *mode,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales.
+ *
+ * - `x`: borrowed.
+ * - `w`: borrowed.
+ * - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
+ * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_qqmm(const struct mlxrocm_array *x,
+                                  const struct mlxrocm_array *w,
+                                  const struct mlxrocm_array *scales,
+                                  const char *mode,
+                                  const struct mlxrocm_array *global_scale_x,
+                                  const struct mlxrocm_array *global_scale_w,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * As mlxrocm_array_qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
+ *
+ * - `x`: borrowed.
+ * - `w`: borrowed.
+ * - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
+ * - `lhs_indices`: borrowed; NULL: all in order.
+ * - `rhs_indices`: borrowed; NULL: all in order.
+ * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_gather_qqmm(const struct mlxrocm_array *x,
+                                         const struct mlxrocm_array *w,
+                                         const struct mlxrocm_array *scales,
+                                         const struct mlxrocm_array *lhs_indices,
+                                         const struct mlxrocm_array *rhs_indices,
+                                         const char *mode,
+                                         const struct mlxrocm_array *global_scale_x,
+                                         const struct mlxrocm_array *global_scale_w,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * E4M3 codes (uint8) of numbers.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_to_fp8(const struct mlxrocm_array *x,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Numbers of E4M3 codes (uint8).
+ *
+ * - `x`: borrowed.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_from_fp8(const struct mlxrocm_array *x,
+                                      uint32_t dtype,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Convolution of [batch, …, channels] with [channels out, …, channels / groups], of one to three spatial
+ * axes. A list holds a number for each of these, one for all, or none for the usual.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding_low`: `padding_low_count` zeros before; negative ones cut; 0.
+ * - `padding_low_count`: how many.
+ * - `padding_high`: `padding_high_count` zeros behind; negative ones cut; 0.
+ * - `padding_high_count`: how many.
+ * - `kernel_dilation`: `kernel_dilation_count` distances of the kernel's elements; 1.
+ * - `kernel_dilation_count`: how many.
+ * - `input_dilation`: `input_dilation_count` distances of the input's elements; 1.
+ * - `input_dilation_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `flip`: not 0: the kernel is turned round.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv_general(const struct mlxrocm_array *x,
+                                          const struct mlxrocm_array *weight,
+                                          const int64_t *stride,
+                                          size_t stride_count,
+                                          const int64_t *padding_low,
+                                          size_t padding_low_count,
+                                          const int64_t *padding_high,
+                                          size_t padding_high_count,
+                                          const int64_t *kernel_dilation,
+                                          size_t kernel_dilation_count,
+                                          const int64_t *input_dilation,
+                                          size_t input_dilation_count,
+                                          int64_t groups,
+                                          int32_t flip,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Transposed convolution: back to the size of what a convolution with these numbers is made of.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding`: `padding_count` zeros on both sides; 0.
+ * - `padding_count`: how many.
+ * - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+ * - `dilation_count`: how many.
+ * - `output_padding`: `output_padding_count` more elements behind; 0.
+ * - `output_padding_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv_transpose(const struct mlxrocm_array *x,
+                                            const struct mlxrocm_array *weight,
+                                            const int64_t *stride,
+                                            size_t stride_count,
+                                            const int64_t *padding,
+                                            size_t padding_count,
+                                            const int64_t *dilation,
+                                            size_t dilation_count,
+                                            const int64_t *output_padding,
+                                            size_t output_padding_count,
+                                            int64_t groups,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform along axes.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_fftn(const struct mlxrocm_array *x,
+                                      const int64_t *sizes,
+                                      size_t sizes_count,
+                                      const int64_t *axes,
+                                      size_t axes_count,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Inverse discrete Fourier transform along axes.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_ifftn(const struct mlxrocm_array *x,
+                                       const int64_t *sizes,
+                                       size_t sizes_count,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform of real numbers; of the last axis only half of the frequencies.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_rfftn(const struct mlxrocm_array *x,
+                                       const int64_t *sizes,
+                                       size_t sizes_count,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The real numbers whose mlxrocm_array_fft_rfftn this is.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_irfftn(const struct mlxrocm_array *x,
+                                        const int64_t *sizes,
+                                        size_t sizes_count,
+                                        const int64_t *axes,
+                                        size_t axes_count,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
+ *
+ * - `x`: borrowed.
+ * - `scale`: of the result; NaN: one by the root of the elements.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_hadamard_transform(const struct mlxrocm_array *x,
+                                                double scale,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * x · rsqrt(mean(x²) + eps) · weight over the last axis.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed; NULL: none.
+ * - `eps`: added to the mean.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fast_rms_norm(const struct mlxrocm_array *x,
+                                           const struct mlxrocm_array *weight,
+                                           double eps,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * (x − mean) · rsqrt(variance + eps) · weight + bias over the last axis.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed; NULL: none.
+ * - `bias`: borrowed; NULL: none.
+ * - `eps`: added to the variance.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fast_layer_norm(const struct mlxrocm_array *x,
+                                             const struct mlxrocm_array *weight,
+                                             const struct mlxrocm_array *bias,
+                                             double eps,
+                                             struct mlxrocm_array **result,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Rotary position embedding of [batch, …, tokens, dim]: token t stands at (t + offset) · scale.
+ *
+ * - `x`: borrowed.
+ * - `dims`: how many dimensions are rotated; even.
+ * - `traditional`: not 0: pairs are (2i, 2i + 1), else (i, i + dims / 2).
+ * - `base`: pair i turns by position · base^(−2i / dims); NaN: by position / freqs[i].
+ * - `scale`: of positions.
+ * - `offset`: borrowed; an integer, or one for each of the batch.
+ * - `freqs`: borrowed; [dims / 2] instead of base; NULL: none.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fast_rope(const struct mlxrocm_array *x,
+                                       int64_t dims,
+                                       int32_t traditional,
+                                       double base,
+                                       double scale,
+                                       const struct mlxrocm_array *offset,
+                                       const struct mlxrocm_array *freqs,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * softmax(scale · q·kᵀ + mask) · v of [batch, heads, rows, dim] and [batch, kv heads, keys, dim].
+ *
+ * - `q`: borrowed.
+ * - `k`: borrowed.
+ * - `v`: borrowed.
+ * - `scale`: of scores.
+ * - `causal`: not 0: row i sees keys up to i + keys − rows.
+ * - `mask`: borrowed; truth values (seen or not) or numbers (added), broadcast to the scores; NULL: none.
+ * - `sinks`: borrowed; one more score for each head, without a value; NULL: none.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fast_scaled_dot_product_attention(const struct mlxrocm_array *q,
+                                                               const struct mlxrocm_array *k,
+                                                               const struct mlxrocm_array *v,
+                                                               double scale,
+                                                               int32_t causal,
+                                                               const struct mlxrocm_array *mask,
+                                                               const struct mlxrocm_array *sinks,
+                                                               struct mlxrocm_array **result,
+                                                               struct mlxrocm_error **error);
+
+/**
+ * Q with orthogonal columns and R, upper triangular.
+ *
+ * - `x`: borrowed.
+ * - `q`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `r`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_qr(const struct mlxrocm_array *x,
+                                       struct mlxrocm_array **q,
+                                       struct mlxrocm_array **r,
+                                       struct mlxrocm_error **error);
+
+/**
+ * U, the singular values (the largest first) and Vᴴ.
+ *
+ * - `x`: borrowed.
+ * - `u`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `s`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `vt`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_svd(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **u,
+                                        struct mlxrocm_array **s,
+                                        struct mlxrocm_array **vt,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The singular values, the largest first.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_svd_values(const struct mlxrocm_array *x,
+                                               struct mlxrocm_array **result,
+                                               struct mlxrocm_error **error);
+
+/**
+ * The inverse. Singular matrices fail when they are evaluated.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_inv(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The inverse of triangular matrices.
+ *
+ * - `x`: borrowed.
+ * - `upper`: not 0: of the upper triangle, else of the lower one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_tri_inv(const struct mlxrocm_array *x,
+                                            int32_t upper,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * L of L·Lᵀ. What is not positive definite fails when it is evaluated.
+ *
+ * - `x`: borrowed.
+ * - `upper`: not 0: Lᵀ.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_cholesky(const struct mlxrocm_array *x,
+                                             int32_t upper,
+                                             struct mlxrocm_array **result,
+                                             struct mlxrocm_error **error);
+
+/**
+ * The inverse of the matrix whose factor this is.
+ *
+ * - `x`: borrowed.
+ * - `upper`: not 0: the factor is an upper triangle.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_cholesky_inv(const struct mlxrocm_array *x,
+                                                 int32_t upper,
+                                                 struct mlxrocm_array **result,
+                                                 struct mlxrocm_error **error);
+
+/**
+ * The pseudoinverse.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_pinv(const struct mlxrocm_array *x,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Eigenvalues (ascending) and eigenvectors (columns) of Hermitian matrices.
+ *
+ * - `x`: borrowed.
+ * - `upper`: not 0: the upper triangle is read, else the lower one.
+ * - `values`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `vectors`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_eigh(const struct mlxrocm_array *x,
+                                         int32_t upper,
+                                         struct mlxrocm_array **values,
+                                         struct mlxrocm_array **vectors,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Eigenvalues of Hermitian matrices, ascending.
+ *
+ * - `x`: borrowed.
+ * - `upper`: not 0: the upper triangle is read, else the lower one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_eigvalsh(const struct mlxrocm_array *x,
+                                             int32_t upper,
+                                             struct mlxrocm_array **result,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Eigenvalues and eigenvectors (columns), complex.
+ *
+ * - `x`: borrowed.
+ * - `values`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `vectors`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_eig(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **values,
+                                        struct mlxrocm_array **vectors,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Eigenvalues, complex.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_eigvals(const struct mlxrocm_array *x,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * The row of L·U that each row is, L and U.
+ *
+ * - `x`: borrowed.
+ * - `rows`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `l`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `u`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_lu(const struct mlxrocm_array *x,
+                                       struct mlxrocm_array **rows,
+                                       struct mlxrocm_array **l,
+                                       struct mlxrocm_array **u,
+                                       struct mlxrocm_error **error);
+
+/**
+ * L and U in one array, and the row that each step changed places with.
+ *
+ * - `x`: borrowed.
+ * - `lu`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `pivots`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_lu_factor(const struct mlxrocm_array *x,
+                                              struct mlxrocm_array **lu,
+                                              struct mlxrocm_array **pivots,
+                                              struct mlxrocm_error **error);
+
+/**
+ * x of a·x = b.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_solve(const struct mlxrocm_array *a,
+                                          const struct mlxrocm_array *b,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * x of a·x = b with a triangular a.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `upper`: not 0: the upper triangle, else the lower one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_solve_triangular(const struct mlxrocm_array *a,
+                                                     const struct mlxrocm_array *b,
+                                                     int32_t upper,
+                                                     struct mlxrocm_array **result,
+                                                     struct mlxrocm_error **error);
+
+/**
+ * The determinant.
+ *
+ * - `x`: borrowed.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_det(const struct mlxrocm_array *x,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * The determinant's sign and the logarithm of its size.
+ *
+ * - `x`: borrowed.
+ * - `sign`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `log`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_slogdet(const struct mlxrocm_array *x,
+                                            struct mlxrocm_array **sign,
+                                            struct mlxrocm_array **log,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Vector product along an axis of 2 or 3 elements.
+ *
+ * - `a`: borrowed.
+ * - `b`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_cross(const struct mlxrocm_array *a,
+                                          const struct mlxrocm_array *b,
+                                          int64_t axis,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Root of the sum of squares.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_norm_l2(const struct mlxrocm_array *x,
+                                            const int64_t *axes,
+                                            size_t axes_count,
+                                            int32_t keepdims,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Norm of vectors (one axis) or matrices (two).
+ *
+ * - `x`: borrowed.
+ * - `p`: which: any number for vectors; 1, 2, infinity and their negatives for matrices.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_norm(const struct mlxrocm_array *x,
+                                         double p,
+                                         const int64_t *axes,
+                                         size_t axes_count,
+                                         int32_t keepdims,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Norm of matrices.
+ *
+ * - `x`: borrowed.
+ * - `order`: NUL-terminated, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `keepdims`: not 0: reduced axes stay, of size 1.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_linalg_norm_matrix(const struct mlxrocm_array *x,
+                                                const char *order,
+                                                const int64_t *axes,
+                                                size_t axes_count,
+                                                int32_t keepdims,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * Starts the sequence of keys again that calls without a key take theirs from. It is the process' own.
+ *
+ * - `seed`: any number.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: none but INTERNAL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_seed(uint64_t seed,
+                                         struct mlxrocm_error **error);
+
+/**
+ * The key of a seed.
+ *
+ * - `seed`: any number; negative ones are taken as unsigned.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_key(int64_t seed,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * New keys of a key: [count, 2].
+ *
+ * - `key`: borrowed.
+ * - `count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_split(const struct mlxrocm_array *key,
+                                          int64_t count,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Random bits: unsigned integers.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `width`: bytes of each: 1, 2 or 4.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_bits(const int64_t *shape,
+                                         size_t rank,
+                                         int64_t width,
+                                         const struct mlxrocm_array *key,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Numbers evenly spread from low up to, but not, high.
+ *
+ * - `low`: borrowed.
+ * - `high`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_uniform(const struct mlxrocm_array *low,
+                                            const struct mlxrocm_array *high,
+                                            const int64_t *shape,
+                                            size_t rank,
+                                            uint32_t dtype,
+                                            const struct mlxrocm_array *key,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Normally distributed numbers.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `loc`: borrowed; their mean; NULL: 0.
+ * - `scale`: borrowed; their deviation; NULL: 1.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_normal(const int64_t *shape,
+                                           size_t rank,
+                                           uint32_t dtype,
+                                           const struct mlxrocm_array *loc,
+                                           const struct mlxrocm_array *scale,
+                                           const struct mlxrocm_array *key,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Normally distributed vectors.
+ *
+ * - `mean`: borrowed.
+ * - `cov`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_multivariate_normal(const struct mlxrocm_array *mean,
+                                                        const struct mlxrocm_array *cov,
+                                                        const int64_t *shape,
+                                                        size_t rank,
+                                                        uint32_t dtype,
+                                                        const struct mlxrocm_array *key,
+                                                        struct mlxrocm_array **result,
+                                                        struct mlxrocm_error **error);
+
+/**
+ * Integers from low up to, but not, high.
+ *
+ * - `low`: borrowed.
+ * - `high`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_randint(const struct mlxrocm_array *low,
+                                            const struct mlxrocm_array *high,
+                                            const int64_t *shape,
+                                            size_t rank,
+                                            uint32_t dtype,
+                                            const struct mlxrocm_array *key,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * Truth values, each true with probability p.
+ *
+ * - `p`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_bernoulli(const struct mlxrocm_array *p,
+                                              const int64_t *shape,
+                                              size_t rank,
+                                              const struct mlxrocm_array *key,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Normally distributed numbers between two bounds.
+ *
+ * - `lower`: borrowed.
+ * - `upper`: borrowed.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_truncated_normal(const struct mlxrocm_array *lower,
+                                                     const struct mlxrocm_array *upper,
+                                                     const int64_t *shape,
+                                                     size_t rank,
+                                                     uint32_t dtype,
+                                                     const struct mlxrocm_array *key,
+                                                     struct mlxrocm_array **result,
+                                                     struct mlxrocm_error **error);
+
+/**
+ * Numbers of the standard Gumbel distribution.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_gumbel(const int64_t *shape,
+                                           size_t rank,
+                                           uint32_t dtype,
+                                           const struct mlxrocm_array *key,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Laplace distributed numbers.
+ *
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `loc`: their mean.
+ * - `scale`: how far they spread.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_laplace(const int64_t *shape,
+                                            size_t rank,
+                                            uint32_t dtype,
+                                            double loc,
+                                            double scale,
+                                            const struct mlxrocm_array *key,
+                                            struct mlxrocm_array **result,
+                                            struct mlxrocm_error **error);
+
+/**
+ * A place (uint32) along an axis for each row, with the probability of the softmax of its logits.
+ *
+ * - `logits`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_categorical(const struct mlxrocm_array *logits,
+                                                int64_t axis,
+                                                const struct mlxrocm_array *key,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * As mlxrocm_array_random_categorical, several places for each row as a last axis.
+ *
+ * - `logits`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `num_samples`: how many.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_categorical_num_samples(const struct mlxrocm_array *logits,
+                                                            int64_t axis,
+                                                            int64_t num_samples,
+                                                            const struct mlxrocm_array *key,
+                                                            struct mlxrocm_array **result,
+                                                            struct mlxrocm_error **error);
+
+/**
+ * As mlxrocm_array_random_categorical, in a shape that the rows are broadcast to.
+ *
+ * - `logits`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `shape`: `rank` sizes, borrowed for the call.
+ * - `rank`: how many.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_categorical_shape(const struct mlxrocm_array *logits,
+                                                      int64_t axis,
+                                                      const int64_t *shape,
+                                                      size_t rank,
+                                                      const struct mlxrocm_array *key,
+                                                      struct mlxrocm_array **result,
+                                                      struct mlxrocm_error **error);
+
+/**
+ * Slices along an axis in random order.
+ *
+ * - `x`: borrowed.
+ * - `axis`: negative ones count from the end.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_permutation(const struct mlxrocm_array *x,
+                                                int64_t axis,
+                                                const struct mlxrocm_array *key,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * The numbers (uint32) below a count in random order.
+ *
+ * - `count`: how many.
+ * - `key`: borrowed; NULL: the process' next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_random_permutation_arange(int64_t count,
+                                                       const struct mlxrocm_array *key,
+                                                       struct mlxrocm_array **result,
+                                                       struct mlxrocm_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

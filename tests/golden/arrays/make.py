@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Results of MLX's CPU build for tests/array_families.rs.
+"""Results of MLX's CPU build for tests/array_families/main.rs.
 
     pip install "mlx[cpu]==0.32.4" numpy
     python3 make.py
