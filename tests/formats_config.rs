@@ -74,7 +74,7 @@ fn families() {
     assert!(qwen2.attention_bias && !qwen2.qk_norm);
     let qwen3 = config(json!({"model_type": "qwen3"}));
     assert!(!qwen3.attention_bias && qwen3.qk_norm);
-    for family in ["gemma3", "qwen3_moe", "mixtral", "Llama", ""] {
+    for family in ["gemma3", "qwen2_moe", "mixtral", "Llama", ""] {
         let error = open(&json!({"model_type": family})).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)));
         let message = error.to_string();
