@@ -163,6 +163,7 @@ fn fields(code: &str, callbacks: &[String], structs: &[Value]) -> (Vec<Value>, u
 fn number(text: &str) -> i64 {
     match text {
         "UINT32_MAX" => i64::from(u32::MAX),
+        "INT64_MIN" => i64::MIN,
         text => text.parse().unwrap_or_else(|_| panic!("the number {text}")),
     }
 }

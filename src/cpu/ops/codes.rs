@@ -19,8 +19,11 @@ pub fn to_e4m3(x: f32) -> u8 {
     code | (sign >> 24) as u8
 }
 
-/// The number of an E4M3 code; 0x7f is 480, there is no NaN.
+/// The number of an E4M3 code; 0x7f is NaN.
 pub fn from_e4m3(code: u8) -> f32 {
+    if code & 127 == 127 {
+        return f32::NAN;
+    }
     let size = half::f16::from_bits(u16::from(code & 127) << 7).to_f32() * 256.0;
     if code & 128 != 0 { -size } else { size }
 }
