@@ -2812,7 +2812,7 @@ mlxrocm_status mlxrocm_array_eval(const struct mlxrocm_array *const *arrays,
  * - `size`: bytes of `data`: those of mlxrocm_array_bytes.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: as mlxrocm_array_eval, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_array_read(const struct mlxrocm_array *array,
                                   void *data,
@@ -2826,7 +2826,7 @@ mlxrocm_status mlxrocm_array_read(const struct mlxrocm_array *array,
  * - `value`: receives the element.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_array_item_f64(const struct mlxrocm_array *array,
                                       double *value,
@@ -2839,7 +2839,7 @@ mlxrocm_status mlxrocm_array_item_f64(const struct mlxrocm_array *array,
  * - `value`: receives the element.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_array_item_i64(const struct mlxrocm_array *array,
                                       int64_t *value,

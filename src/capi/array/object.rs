@@ -354,7 +354,7 @@ pub unsafe extern "C" fn mlxrocm_array_eval(
 /// - `size`: bytes of `data`: those of mlxrocm_array_bytes.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: as mlxrocm_array_eval, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_array_read(
     array: *const mlxrocm_array,
@@ -398,7 +398,7 @@ fn item<T: bytemuck::Pod>(array: &Array, dtype: Dtype) -> Result<T> {
 /// - `value`: receives the element.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_array_item_f64(
     array: *const mlxrocm_array,
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn mlxrocm_array_item_f64(
 /// - `value`: receives the element.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: as mlxrocm_array_eval. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_array_item_i64(
     array: *const mlxrocm_array,
