@@ -5,7 +5,8 @@
  *                                                    random 4-bit weights of a real model's shape, which
  *                                                    the program writes into FOLDER first
  *
- * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, qwen3-0.6b, qwen3-8b. Prints the median of three runs: tokens per second of a
+ * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, tiny-experts,
+ * qwen3-0.6b, qwen3-8b, qwen3-30b-a3b. Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
  * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
  * read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
@@ -23,12 +24,15 @@ typedef struct {
     const char *name;
     unsigned layers, hidden, ffn, heads, kv_heads, head_dim, vocab;
     int tied;
+    unsigned experts, chosen; /* of a mixture, whose width is ffn */
 } shape;
 
 static const shape shapes[] = {
-    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1},
-    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1},
-    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0},
+    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1, 0, 0},
+    {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4},
+    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0},
+    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0},
+    {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8},
 };
 
 /* Tensors of a safetensors file: the header is written in a first pass, the data in a second. */
@@ -41,11 +45,14 @@ typedef struct {
 
 enum { NOISE = 1 << 24 };
 
-static void emit(writer *w, const char *name, const char *dtype, unsigned rows, unsigned cols, unsigned size,
-                 int fill) {
-    uint64_t bytes = (uint64_t)rows * (cols ? cols : 1) * size;
+/* `stack`: that many of them in one tensor, 0 for one without such a dimension. */
+static void emit(writer *w, const char *name, const char *dtype, unsigned stack, unsigned rows, unsigned cols,
+                 unsigned size, int fill) {
+    uint64_t bytes = (uint64_t)(stack ? stack : 1) * rows * (cols ? cols : 1) * size;
     if (!w->data) {
-        fprintf(w->file, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%u", w->offset ? "," : "", name, dtype, rows);
+        fprintf(w->file, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", w->offset ? "," : "", name, dtype);
+        if (stack) fprintf(w->file, "%u,", stack);
+        fprintf(w->file, "%u", rows);
         if (cols) fprintf(w->file, ",%u", cols);
         fprintf(w->file, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)w->offset,
                 (unsigned long long)(w->offset + bytes));
@@ -73,42 +80,47 @@ static void emit(writer *w, const char *name, const char *dtype, unsigned rows, 
     w->offset += bytes;
 }
 
-static void matrix(writer *w, const char *name, unsigned rows, unsigned cols) {
+static void matrices(writer *w, const char *name, unsigned stack, unsigned rows, unsigned cols) {
     char full[128];
     snprintf(full, sizeof full, "%s.weight", name);
-    emit(w, full, "U32", rows, cols / 8, 4, -1);
+    emit(w, full, "U32", stack, rows, cols / 8, 4, -1);
     snprintf(full, sizeof full, "%s.scales", name);
-    emit(w, full, "BF16", rows, cols / 64, 2, 1);
+    emit(w, full, "BF16", stack, rows, cols / 64, 2, 1);
     snprintf(full, sizeof full, "%s.biases", name);
-    emit(w, full, "BF16", rows, cols / 64, 2, 2);
+    emit(w, full, "BF16", stack, rows, cols / 64, 2, 2);
 }
+
+static void matrix(writer *w, const char *name, unsigned rows, unsigned cols) { matrices(w, name, 0, rows, cols); }
 
 static void tensors(writer *w, const shape *s) {
     static const char *const norms[] = {"input_layernorm", "post_attention_layernorm"};
     char name[128];
     matrix(w, "model.embed_tokens", s->vocab, s->hidden);
     for (unsigned i = 0; i < s->layers; i++) {
-        struct { const char *name; unsigned rows, cols; } parts[] = {
-            {"self_attn.q_proj", s->heads * s->head_dim, s->hidden},
-            {"self_attn.k_proj", s->kv_heads * s->head_dim, s->hidden},
-            {"self_attn.v_proj", s->kv_heads * s->head_dim, s->hidden},
-            {"self_attn.o_proj", s->hidden, s->heads * s->head_dim},
-            {"mlp.gate_proj", s->ffn, s->hidden},
-            {"mlp.up_proj", s->ffn, s->hidden},
-            {"mlp.down_proj", s->hidden, s->ffn},
+        const char *mlp = s->experts ? "mlp.switch_mlp" : "mlp";
+        struct { const char *group, *name; unsigned stack, rows, cols; } parts[] = {
+            {"self_attn", "q_proj", 0, s->heads * s->head_dim, s->hidden},
+            {"self_attn", "k_proj", 0, s->kv_heads * s->head_dim, s->hidden},
+            {"self_attn", "v_proj", 0, s->kv_heads * s->head_dim, s->hidden},
+            {"self_attn", "o_proj", 0, s->hidden, s->heads * s->head_dim},
+            {mlp, "gate_proj", s->experts, s->ffn, s->hidden},
+            {mlp, "up_proj", s->experts, s->ffn, s->hidden},
+            {mlp, "down_proj", s->experts, s->hidden, s->ffn},
         };
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
-            snprintf(name, sizeof name, "model.layers.%u.%s", i, parts[j].name);
-            matrix(w, name, parts[j].rows, parts[j].cols);
+            snprintf(name, sizeof name, "model.layers.%u.%s.%s", i, parts[j].group, parts[j].name);
+            matrices(w, name, parts[j].stack, parts[j].rows, parts[j].cols);
         }
+        snprintf(name, sizeof name, "model.layers.%u.mlp.gate", i);
+        if (s->experts) matrix(w, name, s->experts, s->hidden);
         for (int j = 0; j < 2; j++) {
             snprintf(name, sizeof name, "model.layers.%u.%s.weight", i, norms[j]);
-            emit(w, name, "BF16", s->hidden, 0, 2, 0);
+            emit(w, name, "BF16", 0, s->hidden, 0, 2, 0);
             snprintf(name, sizeof name, "model.layers.%u.self_attn.%c_norm.weight", i, "qk"[j]);
-            emit(w, name, "BF16", s->head_dim, 0, 2, 0);
+            emit(w, name, "BF16", 0, s->head_dim, 0, 2, 0);
         }
     }
-    emit(w, "model.norm.weight", "BF16", s->hidden, 0, 2, 0);
+    emit(w, "model.norm.weight", "BF16", 0, s->hidden, 0, 2, 0);
     if (!s->tied) matrix(w, "lm_head", s->vocab, s->hidden);
 }
 
@@ -158,11 +170,17 @@ static int write_model(const shape *s, const char *folder) {
     fclose(file);
     if ((file = open_in(folder, "config.json", "w")) == NULL) return 1;
     fprintf(file,
-            "{\"model_type\":\"qwen3\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
+            "{\"model_type\":\"qwen3%s\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
             "\"num_attention_heads\":%u,\"num_key_value_heads\":%u,\"head_dim\":%u,\"vocab_size\":%u,"
             "\"rms_norm_eps\":1e-6,\"rope_theta\":1000000.0,\"max_position_embeddings\":40960,"
-            "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":4}}",
-            s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab, s->tied ? "true" : "false");
+            "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":4}",
+            s->experts ? "_moe" : "", s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab, s->tied ? "true" : "false");
+    if (s->experts)
+        fprintf(file,
+                ",\"num_experts\":%u,\"num_experts_per_tok\":%u,\"moe_intermediate_size\":%u,\"norm_topk_prob\":true,"
+                "\"decoder_sparse_step\":1,\"mlp_only_layers\":[]",
+                s->experts, s->chosen, s->ffn);
+    fputc('}', file);
     return fclose(file) != 0;
 }
 

@@ -126,13 +126,21 @@ template <typename T> struct DenseTile {
     }
 };
 
+// The rows of x and of the results: those of the block, one after the other.
+struct OwnRows {
+    static constexpr bool CHOSEN = false;
+    DEVICE u32 of_x(const OwnRows &, u32 row) { return row; }
+    DEVICE u32 of_result(const OwnRows &, u32 row) { return row; }
+};
+
 // The product of a block with up to ROWS rows.
-template <typename W, u32 ROWS> DEVICE void matmul_rows(const Block &p, u16 *ws, u16 *xs) {
+template <typename W, u32 ROWS, typename R>
+DEVICE void matmul_rows(const Block &p, u16 *ws, u16 *xs, const R &rows_of) {
     // Groups of 16 rows of a wave, and quads of its sums of a group.
     constexpr u32 GROUPS = ROWS / 32, QUADS = WAVE_TILES * TILE_C / 4;
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM;
     const u32 wave = uniform(thread / WAVE), wave_row = wave % 2 * 16, wave_tile = wave / 2 * WAVE_TILES;
-    const u32 first_row = block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES;
+    const u32 first_row = R::CHOSEN ? 0 : block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES;
     const u32 all_units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
     const u32 first_unit = split_begin(all_units), units = split_end(all_units);
     const u32 stride = (p.cols + 255) / 256 * 256;
@@ -143,7 +151,7 @@ template <typename W, u32 ROWS> DEVICE void matmul_rows(const Block &p, u16 *ws,
     const u16 *from[GROUPS];
     UNROLL for (u32 i = 0; i < GROUPS; i++) {
         const u32 row = first_row + thread / 8 + 32 * i;
-        from[i] = p.x + (u64)(row < p.rows ? row : p.rows - 1) * stride + thread % 8 * 8;
+        from[i] = p.x + (u64)R::of_x(rows_of, row < p.rows ? row : p.rows - 1) * stride + thread % 8 * 8;
     }
     W w;
     u32x4 x[GROUPS];
@@ -198,29 +206,32 @@ template <typename W, u32 ROWS> DEVICE void matmul_rows(const Block &p, u16 *ws,
     UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
         const u32 r = first_row + wave_row + m * 32 + tile_c_row(in_wave, i), column = tile_c_column(in_wave, i);
         if (r >= p.rows) continue;
-        const f32 scale = p.scales[r] * p.back;
+        const u32 to = R::of_result(rows_of, r);
+        const f32 scale = p.scales[R::of_x(rows_of, r)] * p.back;
         UNROLL for (u32 n = 0; n < WAVE_TILES; n += 2) {
             const u32 t = first_tile + wave_tile + n;
             if (t >= p.tiles) continue;
             const f32 v0 = add_bias(p.to, t, column, sums[m][n].c[i] * scale);
-            if (p.to.epilogue != SILU) store_number(p.to, r, t, column, v0);
+            if (p.to.epilogue != SILU) store_number(p.to, to, t, column, v0);
             if (t + 1 >= p.tiles) continue;
             const f32 v1 = add_bias(p.to, t + 1, column, sums[m][n + 1].c[i] * scale);
-            if (p.to.epilogue == SILU) store_silu(p.to, r, t / 2, column, v0, v1);
-            else store_number(p.to, r, t + 1, column, v1);
+            if (p.to.epilogue == SILU) store_silu(p.to, to, t / 2, column, v0, v1);
+            else store_number(p.to, to, t + 1, column, v1);
         }
     }
 }
 
-template <typename W> DEVICE void matmul_block(const Block &p) {
+template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
     SHARED u16 ws[BLOCK_TILES * 16 * STRIDE];
     SHARED u16 xs[BLOCK_ROWS * STRIDE];
+    if (rows <= 32) matmul_rows<W, 32>(p, ws, xs, rows_of);
+    else if (rows <= 64) matmul_rows<W, 64>(p, ws, xs, rows_of);
+    else matmul_rows<W, BLOCK_ROWS>(p, ws, xs, rows_of);
+}
+template <typename W> DEVICE void matmul_block(const Block &p) {
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 rows = p.rows - block_x() * BLOCK_ROWS;
-    if (rows <= 32) matmul_rows<W, 32>(p, ws, xs);
-    else if (rows <= 64) matmul_rows<W, 64>(p, ws, xs);
-    else matmul_rows<W, BLOCK_ROWS>(p, ws, xs);
+    matmul_block<W>(p, p.rows - block_x() * BLOCK_ROWS, OwnRows{});
 }
 
 #define BLOCK_KERNEL(NAME, W)                                                                                \

@@ -15,13 +15,13 @@ template <typename Q> struct QuadScales {
     u32 super; // of a K-quant: 16 bits of what its 256 columns have once, those from bit 16t (16 · (t % 2)) on
 };
 
-// Reads those of the blocks from unit `from` on that are before unit `end`.
-template <typename Q>
-DEVICE void read_scales(QuadScales<Q> &scales, const u8 *weights, u32 from, u32 end, u32 g, u32 t) {
+// Reads those of the blocks from unit `from` on that are before unit `end`; `unit_at`: where a unit is.
+template <typename Q, typename F>
+DEVICE void read_scales(QuadScales<Q> &scales, F unit_at, u32 from, u32 end, u32 g, u32 t) {
     UNROLL for (u32 h = 0; h < scales.HELD; h++) {
         const u32 block = Q::GROUP == 16 ? t % 2 + 2 * h : t, unit = from + block / Q::UNIT;
         if (unit >= end) continue;
-        const u8 *at = weights + (u64)unit * Q::UNIT_BYTES + Q::CODE_BYTES;
+        const u8 *at = unit_at(unit) + Q::CODE_BYTES;
         UNROLL for (u32 slot = 0; slot < scales.SLOTS; slot++) {
             const u32 i = block % Q::UNIT * scales.SLOTS + slot;
             scales.held[h][slot] = scale_words<Q>(at, Q::GROUP == 16 ? i * 2 + t / 2 : i, g);

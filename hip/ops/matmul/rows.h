@@ -199,9 +199,10 @@ template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R
 struct Share {
     u32 units, first, own, from, count, begin, end;
 };
-template <typename Q> DEVICE Share share_of(const Rows &p, u32 team) {
+template <typename Q, typename C> DEVICE Share share_of(const Rows &p, const C &columns, u32 team) {
     Share s;
     s.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    if constexpr (C::CHOSEN) s.units = columns.count * columns.units;
     s.first = 0, s.own = s.units;
     if (is_split()) s.first = split_begin(s.units), s.own = split_end(s.units) - s.first;
     s.from = s.own * team / TEAMS, s.count = s.own * (team + 1) / TEAMS - s.from;
@@ -210,8 +211,15 @@ template <typename Q> DEVICE Share share_of(const Rows &p, u32 team) {
     return s;
 }
 
+// Columns of x in shared memory.
+template <typename C> DEVICE u32 columns_of(const Rows &p, const C &columns) {
+    if constexpr (C::CHOSEN) return columns.count * columns.padded;
+    else return p.cols;
+}
+
 #if PLATFORM_NVIDIA
-template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) {
+template <typename Q, int R, typename C = Whole>
+DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
     constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
@@ -223,18 +231,25 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
         copy_barrier_fence();
     }
     wave_barrier();
-    const Share share = share_of<Q>(p, team);
+    const Share share = share_of<Q>(p, columns, team);
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
+    // Units of a stage, from the team's `unit` on.
+    auto together = [&](u32 unit) {
+        u32 n = share.count - unit < CHUNK ? share.count - unit : CHUNK;
+        if constexpr (C::CHOSEN) n = minimum(n, columns.units - (share.from + unit) % columns.units);
+        return n;
+    };
     // What is copied next: units from `unit` on of `left` tiles.
     const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
     u32 unit = 0, left = share.count > 0 ? share.end - share.begin : 0;
     auto issue = [&](u32 stage) {
         if (left == 0) return;
-        const u32 n = share.count - unit < CHUNK ? share.count - unit : CHUNK;
+        const u32 n = together(unit);
         if (lane == 0) {
+            const u8 *from = weights + unit * Q::UNIT_BYTES;
+            if constexpr (C::CHOSEN) from = C::template unit_at<Q>(columns, p, share.end - left, share.from + unit);
             copy_barrier_expect(barriers + 8 * stage, n * Q::UNIT_BYTES);
-            copy_bulk(shared_address(ring + stage * STAGE), weights + unit * Q::UNIT_BYTES, n * Q::UNIT_BYTES,
-                      barriers + 8 * stage);
+            copy_bulk(shared_address(ring + stage * STAGE), from, n * Q::UNIT_BYTES, barriers + 8 * stage);
         }
         unit += n;
         if (unit == share.count) unit = 0, weights += tile_bytes, left--;
@@ -242,11 +257,11 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     // One stage only: more would make x, which everybody waits for, queue behind the weights.
     issue(0);
     grid_dependency_launch();
-    const Shared<Q, R> s = shared_memory<Q, R>(after, p.cols, R == 1 ? 1 : p.rows);
+    const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
     grid_dependency_wait();
-    prepare_x<Q, R>(p, s, norm);
+    prepare_x<Q, R>(p, s, norm, columns);
     UNROLL for (u32 i = 1; i < STAGES; i++) issue(i);
     u32 stage = 0, parity = 0, buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
@@ -254,8 +269,8 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
         const Result result = begin_result<R>(p, tile, now);
         for (u32 k = 0; k < now; k++) {
             Sums<R> sums = {};
-            for (u32 done = 0; done < share.count; done += CHUNK) {
-                const u32 n = share.count - done < CHUNK ? share.count - done : CHUNK;
+            for (u32 done = 0, n; done < share.count; done += C::CHOSEN ? n : CHUNK) {
+                n = together(done);
                 copy_barrier_wait(barriers + 8 * stage, parity);
                 const u8 *codes = ring + stage * STAGE;
                 auto add = [&](u32 block) {
@@ -288,11 +303,12 @@ template <typename Q, int R> DEVICE void matmul_rows(const Rows &p, u8 *memory) 
     }
 }
 #else
-template <typename Q, int R> DEVICE void matmul_rows(Rows p, u8 *memory) {
+template <typename Q, int R, typename C = Whole>
+DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
-    const Share share = share_of<Q>(p, team);
+    const Share share = share_of<Q>(p, columns, team);
     if (is_split()) {
         const u32 first = share.first * Q::UNIT * BLOCK_COLS;
         p.x += first, p.norm += p.norm ? first : 0, p.to.out0 += (u64)block_z() * p.rows * p.to.width0;
@@ -300,10 +316,10 @@ template <typename Q, int R> DEVICE void matmul_rows(Rows p, u8 *memory) {
     }
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
     const u8 *weights = p.weights + share.begin * tile_bytes + (u64)(share.first + share.from) * Q::UNIT_BYTES;
-    const Shared<Q, R> s = shared_memory<Q, R>(memory, p.cols, R == 1 ? 1 : p.rows);
+    const Shared<Q, R> s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
-    prepare_x<Q, R>(p, s, norm);
+    prepare_x<Q, R>(p, s, norm, columns);
     u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
@@ -312,13 +328,17 @@ template <typename Q, int R> DEVICE void matmul_rows(Rows p, u8 *memory) {
             Sums<R> sums = {};
             QuadScales<Q> scales, next = {};
             u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
+            auto unit_at = [&](u32 unit) {
+                if constexpr (C::CHOSEN) return C::template unit_at<Q>(columns, p, tile + i, share.from + unit);
+                else return weights + (u64)unit * Q::UNIT_BYTES;
+            };
             auto load = [&](u32 unit) {
-                const u8 *codes = weights + (u64)unit * Q::UNIT_BYTES + lane * 16;
+                const u8 *codes = unit_at(unit) + lane * 16;
                 UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16_stream(codes + v * 512);
                 UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
                     second[v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
             };
-            if (share.count > 0) load(0), read_scales<Q>(next, weights, 0, share.count, g, t);
+            if (share.count > 0) load(0), read_scales<Q>(next, unit_at, 0, share.count, g, t);
             for (u32 round = 0; round < share.count; round += 4 / Q::UNIT) {
                 scales = next;
                 UNROLL for (u32 u = 0; u < 4 / Q::UNIT; u++) {
@@ -332,7 +352,7 @@ template <typename Q, int R> DEVICE void matmul_rows(Rows p, u8 *memory) {
                             codes[i / Q::SECOND].second[i % Q::SECOND] = word(second[i / 4], i % 4);
                     }
                     if (unit + 1 < share.count) load(unit + 1);
-                    if (u == 0) read_scales<Q>(next, weights, round + 4 / Q::UNIT, share.count, g, t);
+                    if (u == 0) read_scales<Q>(next, unit_at, round + 4 / Q::UNIT, share.count, g, t);
                     UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
                         auto scale_of = [&](u32 slot) { return quad_scale<Q>(scales_of<Q>(scales, u * Q::UNIT + b, slot)); };
                         add_block<Q, R>(codes[b], scale_of, (share.from + unit) * Q::UNIT + b, g, t, p.rows, s, sums);

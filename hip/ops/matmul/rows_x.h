@@ -38,6 +38,13 @@ struct Rows {
 // Whether blocks share the columns (AMD): the results are then parts, for rows_finish.hip.
 DEVICE bool is_split() { return PLATFORM_AMD && grid_blocks_z() > 1; }
 
+// Columns of x as they are: those of a row of one matrix.
+struct Whole {
+    static constexpr bool CHOSEN = false;
+    DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
+    DEVICE u32 place(const Whole &, u32 c) { return c; }
+};
+
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
 template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
 
@@ -95,14 +102,15 @@ template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
 
 // Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: of the
 // first SPAN columns.
-template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm) {
+template <typename Q, int R, typename C = Whole>
+DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const C &columns = {}) {
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
     f32 squares[R] = {};
     for (u32 base = 0; base < s.padded; base += SPAN<R>) {
         f32 x[AT_ONCE<R>][8];
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
-            read_piece(x[i], p.x + (u64)r * p.width + c, c < p.cols && r < rows);
+            read_piece(x[i], p.x + (u64)r * p.width + C::place(columns, c), C::is_there(columns, p, c) && r < rows);
         }
         if (base > 0) read_norm<R>(norm, p, base);
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
@@ -113,6 +121,10 @@ template <typename Q, int R> DEVICE void prepare_x(const Rows &p, const Shared<Q
             if (p.norm) {
                 UNROLL for (u32 j = 0; j < 8; j++)
                     squares[r] = mul_add(v[j], v[j], squares[r]), v[j] *= norm.v[R > 1 ? 0 : i][j];
+            }
+            if constexpr (C::CHOSEN) {
+                const f32 weight = C::weight(columns, c);
+                UNROLL for (u32 j = 0; j < 8; j++) v[j] *= weight;
             }
             // As integers, in which infinities and NaN are the largest.
             u32 most = 0;

@@ -1,6 +1,7 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
+use super::experts::ExpertMemory;
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
 use super::programs::Programs;
@@ -78,6 +79,8 @@ impl GpuExecutor {
         let counters = buffer(counters * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
+        let operand = most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2;
+        let (operand_of_experts, inputs_of_experts) = ExpertMemory::operand(&schedule, most.rows);
         let memory = Memory {
             arena: buffer(schedule.width * most.rows * 4)?,
             max_rows: most.rows,
@@ -91,8 +94,9 @@ impl GpuExecutor {
                 .collect::<Result<_>>()?,
             parts: buffer(parts_bytes)?,
             counters,
-            operand: buffer(most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2)?,
-            scales: buffer(most.rows * 4)?,
+            operand: buffer(operand.max(operand_of_experts))?,
+            scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
+            experts: ExpertMemory::new(&device, &schedule, most.rows)?,
             scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };

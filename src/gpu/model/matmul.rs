@@ -62,6 +62,9 @@ pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
     (most / blocks.max(1)).min(by_cols).max(1)
 }
 
+/// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).
+const EXPERT_IDS: usize = 2 * 32 * 4;
+
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
 /// Columns of x of a block where blocks share them, about.
@@ -169,6 +172,11 @@ impl MatrixForm {
             MatrixForm::Dense(_) => cols.div_ceil(splits),
         };
         self.bytes_of_columns(facts, rows, own)
+    }
+
+    /// Whether a block has room for all of so many columns of one row.
+    pub fn takes_whole(self, facts: &DeviceFacts, cols: usize) -> bool {
+        self.bytes_of_columns(facts, 1, cols) + EXPERT_IDS <= self.local_memory(facts)
     }
 
     /// The most shared memory of a block.

@@ -3,6 +3,7 @@
 mod attention;
 mod blas;
 mod executor;
+mod experts;
 mod few;
 mod inputs;
 mod many;

@@ -79,6 +79,11 @@ impl PackForm {
         }
     }
 
+    /// Columns of whole units.
+    pub fn padded(self, cols: usize) -> usize {
+        self.units(cols) * self.unit_blocks() * BLOCK
+    }
+
     pub fn units(self, cols: usize) -> usize {
         cols.div_ceil(self.unit_blocks() * BLOCK)
     }

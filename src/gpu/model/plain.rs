@@ -1,5 +1,6 @@
 //! Records operations that no rule has fused.
 
+use super::experts;
 use super::inputs::Bucket;
 use super::record::Recorder;
 use crate::gpu::Range;
@@ -12,6 +13,11 @@ use crate::{Error, Result};
 pub fn refusal(step: &Step) -> Option<Error> {
     match step {
         Step::Plain {
+            op: Op::Route(route),
+            inputs,
+            ..
+        } => experts::route_refusal(*route, inputs),
+        Step::Plain {
             op,
             inputs,
             outputs,
@@ -23,9 +29,7 @@ pub fn refusal(step: &Step) -> Option<Error> {
             };
             (!supported).then(|| ops::missing(op))
         }
-        Step::Experts(_) => Some(Error::Unsupported(
-            "experts: GPUs have no form of a mixture of experts yet; use the CPU".into(),
-        )),
+        Step::Experts(step) => experts::refusal(step),
         _ => None,
     }
 }
@@ -38,6 +42,9 @@ impl Recorder<'_> {
         inputs: &[Source],
         outputs: &[(BufferId, Type)],
     ) -> Result<()> {
+        if let Op::Route(route) = op {
+            return self.route(*route, inputs, outputs);
+        }
         let [(out, ty)] = outputs else {
             return Err(ops::missing(op));
         };

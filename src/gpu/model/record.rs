@@ -1,6 +1,7 @@
 //! Records a model's schedule as a program for one bucket of sizes.
 
 use super::blas::Scratch;
+use super::experts::ExpertMemory;
 use super::inputs::{Bucket, Output, Places};
 use super::many::{Outputs, Way};
 use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
@@ -31,6 +32,8 @@ pub struct Memory {
     pub scales: DeviceBuffer,
     /// For products by the vendor's BLAS, where there are some.
     pub scratch: Option<Scratch>,
+    /// For mixtures of experts.
+    pub experts: Option<ExpertMemory>,
     /// Results of an up projection whose form differs from the gate's.
     pub up: Option<DeviceBuffer>,
 }
@@ -115,10 +118,7 @@ impl Recorder<'_> {
                     outputs,
                 } => self.plain(op, inputs, outputs)?,
                 Step::Logits { x } => self.copy_logits(*x)?,
-                // Refused when weights are loaded.
-                Step::Experts(_) => {
-                    return Err(Error::Internal("experts on a GPU".into()));
-                }
+                Step::Experts(step) => self.experts(index, step)?,
             }
         }
         match self.bucket.output {

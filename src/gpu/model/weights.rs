@@ -8,7 +8,7 @@ use super::plain::refusal;
 use crate::driver::DeviceFacts;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
-use crate::step::{Epilogue, MatrixId, Schedule, Step};
+use crate::step::{Epilogue, ExpertProducts, MatrixId, Schedule, Step};
 use crate::{Error, Result, log, panics};
 use half::{bf16, f16};
 use std::collections::HashMap;
@@ -211,11 +211,12 @@ impl Loader<'_> {
 
     /// The launches of a step: products of one form together, at most three.
     fn step(&mut self, step: &Step, vectors: &[Vec<f32>]) -> Result<Vec<Launch>> {
-        let Step::Matmul {
-            products, epilogue, ..
-        } = step
-        else {
-            return Ok(Vec::new());
+        let (products, epilogue) = match step {
+            Step::Matmul {
+                products, epilogue, ..
+            } => (products, epilogue),
+            Step::Experts(step) => return self.experts(step),
+            _ => return Ok(Vec::new()),
         };
         let forms = products.iter().map(|p| self.form(p.weight));
         let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
@@ -248,6 +249,38 @@ impl Loader<'_> {
             first += count;
         }
         Ok(launches)
+    }
+
+    /// The stacks of a step with experts: gate and up interleaved, or one.
+    fn experts(&mut self, step: &ExpertProducts) -> Result<Vec<Launch>> {
+        let matrices: Vec<MatrixId> = step.products.iter().map(|p| p.weight).collect();
+        let forms = matrices.iter().map(|id| self.form(*id));
+        let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
+        let name = |id: &MatrixId| self.weight(*id).map(|weight| weight.name.clone());
+        let names = matrices.iter().map(name).collect::<Result<Vec<_>>>()?;
+        let same = forms.windows(2).all(|pair| pair[0] == pair[1]);
+        if !same
+            || !forms
+                .iter()
+                .all(|form| matches!(form, MatrixForm::Quant(_)))
+        {
+            return Err(Error::Unsupported(format!(
+                "{}: on GPUs experts must be quantized, gate and up in the same format; use the CPU",
+                names.join(", ")
+            )));
+        }
+        let (count, silu) = (matrices.len(), matrices.len() == 2);
+        let key = Key {
+            matrices,
+            interleaved: silu,
+        };
+        Ok(vec![Launch {
+            matrix: self.matrix(key)?,
+            first: 0,
+            count,
+            bias: None,
+            silu,
+        }])
     }
 
     fn vector(&mut self, vector: &[f32]) -> Result<DeviceBuffer> {

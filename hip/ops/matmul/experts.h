@@ -1,0 +1,72 @@
+// Products of a row with the matrices of a stack [experts][out, in] that `index` names for it, as decoding
+// needs them:
+//
+//   y[i][o] = Σ_k w[i][k] · Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c],   k < segments
+//
+// n as in rows.h (with one segment only); then an epilogue, of row i of `residual` and `out`. Gate and up,
+// interleaved tile by tile: an item i a (row, choice) pair, `share` of which have the same x, one segment. Down:
+// an item a row, a segment a choice, whose w is its weight. Without `weights` w = 1.
+//
+// Launch: as rows.h for one row; grid (any number of blocks, items).
+#pragma once
+
+#include "ops/matmul/rows.h"
+
+// The most segments.
+#define MAX_CHOSEN 32
+
+// The columns of x: one segment after the other in memory, each padded to whole units in shared memory.
+struct Segments {
+    static constexpr bool CHOSEN = true;
+    u32 count, cols, padded, units; // segments; columns, padded columns and units of one
+    const u32 *experts;
+    const f32 *weights;
+
+    DEVICE bool is_there(const Segments &s, const Rows &, u32 c) { return c < s.count * s.padded && c % s.padded < s.cols; }
+    DEVICE u32 place(const Segments &s, u32 c) { return c / s.padded * s.cols + c % s.padded; }
+    DEVICE f32 weight(const Segments &s, u32 c) { return c < s.count * s.padded ? s.weights[c / s.padded] : 0.0f; }
+    // Unit `unit` of all segments' of a tile.
+    template <typename Q> DEVICE const u8 *unit_at(const Segments &s, const Rows &p, u32 tile, u32 unit) {
+        const u32 segment = unit / s.units, tiles = s.experts[segment] * p.tiles + tile;
+        return p.weights + ((u64)tiles * s.units + (unit - segment * s.units)) * Q::UNIT_BYTES;
+    }
+};
+
+struct Chosen {
+    const u32 *index;   // [items][segments]
+    const f32 *weights; // the same, or null
+    u32 experts, segments, share;
+};
+
+template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u8 *memory) {
+    SHARED u32 experts[MAX_CHOSEN];
+    SHARED f32 weights[MAX_CHOSEN];
+    const u32 item = block_y(), thread = thread_x();
+    p.x += (u64)(item / chosen.share) * chosen.segments * p.width;
+    p.to.out0 += (u64)item * p.to.width0;
+    p.to.residual += p.to.residual ? (u64)item * p.to.width0 : 0;
+    Segments columns;
+    columns.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    columns.count = chosen.segments, columns.cols = p.width, columns.padded = columns.units * Q::UNIT * BLOCK_COLS;
+    columns.experts = experts, columns.weights = weights;
+    // Which weights are read depends on the kernel before.
+    grid_dependency_wait();
+    if (thread < chosen.segments) {
+        const u32 at = item * chosen.segments + thread;
+        experts[thread] = minimum(chosen.index[at], chosen.experts - 1);
+        weights[thread] = chosen.weights ? chosen.weights[at] : 1.0f;
+    }
+    barrier();
+    matmul_rows<Q, 1, Segments>(p, memory, columns);
+}
+
+#define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm,                  \
+                                            const f32 *residual, f32 *out, const u32 *index,                   \
+                                            const f32 *expert_weights, u32 width, f32 eps, u32 cols,           \
+                                            u32 tiles, u32 epilogue, u32 experts, u32 segments, u32 share) {   \
+        DYNAMIC_SHARED(memory);                                                                                \
+        const Rows p = {weights, x, norm, {nullptr, residual, out, nullptr, nullptr, tiles, tiles, width, 0,   \
+                        0, epilogue}, eps, 1, cols, tiles, cols};                                              \
+        matmul_experts<Quant<BITS, SCALES, GROUP>>(p, {index, expert_weights, experts, segments, share}, memory); \
+    }

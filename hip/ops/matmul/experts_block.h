@@ -1,0 +1,48 @@
+// Products of the rows of a prompt with the matrices of a stack [experts][out, in] that each chose, by the matrix
+// unit:
+//
+//   y[pair][o] = Σ_c W[expert of pair][o][c] · x[pair / share][c], then an epilogue (STORE or SILU)
+//
+// Pairs are sorted by expert: `order` and `blocks` of hip/ops/experts/sort.hip, so that each matrix is read once
+// for 128 of its rows. x as in block.h.
+//
+// Launch: as block.h; grid (blocks, tiles of one matrix / BLOCK_TILES).
+#pragma once
+
+#include "ops/matmul/block.h"
+
+struct ExpertBlock {
+    u32 expert, first, pairs, unused;
+};
+
+struct ChosenRows {
+    static constexpr bool CHOSEN = true;
+    const u32 *pairs; // [BLOCK_ROWS], in shared memory
+    u32 share;
+    DEVICE u32 of_x(const ChosenRows &r, u32 row) { return r.pairs[row] / r.share; }
+    DEVICE u32 of_result(const ChosenRows &r, u32 row) { return r.pairs[row]; }
+};
+
+template <typename W>
+DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order, u32 share) {
+    SHARED u32 pairs[BLOCK_ROWS];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const ExpertBlock block = blocks[block_x()];
+    if (block.pairs == 0) return;
+    const u32 thread = thread_x();
+    if (thread < BLOCK_ROWS) pairs[thread] = order[block.first + minimum(thread, block.pairs - 1)];
+    barrier();
+    p.rows = block.pairs;
+    p.weights += (u64)block.expert * p.tiles * W::tile_bytes(p.cols);
+    matmul_block<W>(p, block.pairs, ChosenRows{pairs, share});
+}
+
+#define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
+    KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, f32 *out,                        \
+                          const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
+                          u32 tiles, u32 epilogue, u32 share) {                                                \
+        const Block p = {weights, x, scales, {nullptr, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, \
+                         0, epilogue}, back, 0, cols, tiles, {nullptr, nullptr}};                              \
+        matmul_experts<TileOf<Quant<BITS, SCALES, GROUP>>>(p, blocks, order, share);                           \
+    }

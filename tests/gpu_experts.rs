@@ -1,0 +1,70 @@
+//! Mixtures of experts on GPUs beside the CPU: few rows (pair by pair), prompts (sorted by expert), and batches.
+//! `MLXROCM_TEST_GPU=real` uses this machine's GPU.
+
+#[path = "support/gpu.rs"]
+mod gpu;
+#[path = "support/on_gpu.rs"]
+mod on_gpu;
+
+use mlxrocm::model::{DeviceChoice, Forward, KvType, Slice, Wanted};
+use on_gpu::{TOLERANCE, device, farthest, load};
+use std::path::Path;
+
+const TOKENS: usize = 61;
+
+fn tokens() -> Vec<u32> {
+    (0..TOKENS as u32).map(|i| (i * 37 + 11) % 96).collect()
+}
+
+fn slice<'a>(tokens: &'a [u32], start: usize, pages: &'a [u32]) -> Slice<'a> {
+    Slice {
+        tokens,
+        start,
+        pages,
+        wanted: Wanted::All,
+    }
+}
+
+/// Logits of all tokens, in steps of these sizes, then one by one.
+fn logits(forward: &mut dyn Forward, steps: &[usize]) -> Vec<f32> {
+    let tokens = tokens();
+    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
+    let mut steps = steps.iter().copied();
+    while start < tokens.len() {
+        let end = (start + steps.next().unwrap_or(1)).min(tokens.len());
+        let slice = slice(&tokens[start..end], start, &[1, 0]);
+        forward.forward(&[slice], &mut some).unwrap();
+        all.extend_from_slice(&some);
+        start = end;
+    }
+    all
+}
+
+#[test]
+fn experts_give_what_the_cpu_gives() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts");
+    let cpu = load(&path, DeviceChoice::Cpu);
+    let forward = || cpu.new_forward(4, 64, KvType::F16).unwrap();
+    let expected = logits(&mut *forward(), &[TOKENS]);
+    let vocabulary = forward().vocab_size();
+    for target in ["gfx1151", "gfx942", "gfx1201", "gfx1030", "gfx90a"] {
+        let gpu = device(target);
+        let model = load(&path, DeviceChoice::Gpu(0));
+        let forward = || model.new_forward(4, 64, KvType::F16).unwrap();
+        for steps in [&[TOKENS][..], &[33, 1, 15], &[40, 16, 3]] {
+            let far = farthest(&logits(&mut *forward(), steps), &expected);
+            assert!(far < TOLERANCE, "{target}, steps {steps:?}: {far}");
+        }
+        // Up to 16 rows a row's bits do not depend on the others.
+        let tokens = tokens();
+        let (mut alone, mut both) = (Vec::new(), Vec::new());
+        let mine = || slice(&tokens[..5], 0, &[3]);
+        forward().forward(&[mine()], &mut alone).unwrap();
+        let other = slice(&tokens[20..30], 0, &[2]);
+        forward().forward(&[other, mine()], &mut both).unwrap();
+        assert_eq!(both[10 * vocabulary..], alone, "{target}");
+        if !gpu::is_real() {
+            assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+        }
+    }
+}
