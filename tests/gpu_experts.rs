@@ -40,16 +40,36 @@ fn logits(forward: &mut dyn Forward, steps: &[usize]) -> Vec<f32> {
     all
 }
 
+/// The golden model with a tokenizer, which loading it needs.
+fn folder() -> tempfile::TempDir {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts");
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["config.json", "model.safetensors"] {
+        std::fs::copy(golden.join(file), folder.path().join(file)).unwrap();
+    }
+    let bytes = serde_json::json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true});
+    let words = (0..96).map(|token| (format!("t{token}"), token.into()));
+    let words: serde_json::Map<String, serde_json::Value> = words.collect();
+    let tokenizer = serde_json::json!({
+        "version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": bytes, "decoder": bytes,
+        "model": {"type": "BPE", "vocab": words, "merges": []},
+    });
+    let path = folder.path().join("tokenizer.json");
+    std::fs::write(path, tokenizer.to_string()).unwrap();
+    folder
+}
+
 #[test]
 fn experts_give_what_the_cpu_gives() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts");
-    let cpu = load(&path, DeviceChoice::Cpu);
+    let folder = folder();
+    let path = folder.path();
+    let cpu = load(path, DeviceChoice::Cpu);
     let forward = || cpu.new_forward(4, 64, KvType::F16).unwrap();
     let expected = logits(&mut *forward(), &[TOKENS]);
     let vocabulary = forward().vocab_size();
     for target in ["gfx1151", "gfx942", "gfx1201", "gfx1030", "gfx90a"] {
         let gpu = device(target);
-        let model = load(&path, DeviceChoice::Gpu(0));
+        let model = load(path, DeviceChoice::Gpu(0));
         let forward = || model.new_forward(4, 64, KvType::F16).unwrap();
         for steps in [&[TOKENS][..], &[33, 1, 15], &[40, 16, 3]] {
             let far = farthest(&logits(&mut *forward(), steps), &expected);

@@ -1,6 +1,6 @@
 //! Mixtures of experts: which matrices of a stack a row is multiplied with, and the products.
 
-use super::Factor;
+use super::{Factor, Norm};
 
 /// `(logits [rows, experts])` to `(index [rows, chosen] u32, weight [rows, chosen] f32)`: the softmax of the
 /// logits, its largest entries, the largest first, the first of equal ones.
@@ -17,7 +17,8 @@ pub struct Route {
 pub enum Gathered {
     /// `(x [rows, in], index)` to `[rows, chosen, out]`: two factors (gate, up), `silu(gate) · up`.
     SwiGlu,
-    /// `(x [rows, chosen, in], index, weight)` to `[rows, out]`: one factor, `Σ weight_k · W_k·x_k`.
+    /// `(x [rows, chosen, in], index, weight)` to `[rows, out]`: one factor, `Σ weight_k · W_k·x_k`, and a fourth
+    /// input is added.
     Sum,
 }
 
@@ -25,6 +26,8 @@ pub enum Gathered {
 /// names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Experts {
+    /// Normalises x first ([`Gathered::SwiGlu`]).
+    pub norm: Option<Norm>,
     /// Matrices of a stack.
     pub experts: usize,
     /// The stacks; biases are `[experts · out]`.

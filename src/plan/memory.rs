@@ -46,8 +46,8 @@ fn touched(step: &Step) -> Vec<BufferId> {
         Step::SelectWanted { x, out } => vec![*x, *out],
         Step::Logits { x } => vec![*x],
         Step::Experts(step) => {
-            let weights = step.weights.iter().copied();
-            weights.chain([step.x, step.index, step.out]).collect()
+            let others = [step.weights, step.residual].into_iter().flatten();
+            others.chain([step.x, step.index, step.out]).collect()
         }
         Step::Plain {
             inputs, outputs, ..

@@ -240,9 +240,12 @@ impl Planner<'_> {
             &[x, index, ..] => (self.buffer(x)?, self.buffer(index)?),
             _ => return Err(internal("experts without an index")),
         };
-        let weights = match (experts.gathered, node.inputs.get(2)) {
-            (Gathered::SwiGlu, None) => None,
-            (Gathered::Sum, Some(&weights)) => Some(self.buffer(weights)?),
+        let (weights, residual) = match (experts.gathered, node.inputs.get(2..)) {
+            (Gathered::SwiGlu, Some([])) => (None, None),
+            (Gathered::Sum, Some(&[weights])) => (Some(self.buffer(weights)?), None),
+            (Gathered::Sum, Some(&[weights, residual])) => {
+                (Some(self.buffer(weights)?), Some(self.buffer(residual)?))
+            }
             _ => return Err(internal("experts with other inputs")),
         };
         let chosen = self.graph.ty(node.inputs[1]).shape.dims().last();
@@ -255,8 +258,10 @@ impl Planner<'_> {
         };
         self.steps.push(Step::Experts(step::ExpertProducts {
             x,
+            norm: experts.norm,
             index,
             weights,
+            residual,
             products: experts.factors.iter().map(product).collect(),
             experts: experts.experts,
             chosen: chosen.ok_or_else(|| internal("experts of unknown number"))?,

@@ -167,10 +167,14 @@ pub struct Attend {
 pub struct ExpertProducts {
     /// `[rows, in]`, or `[rows, chosen · in]` where there are weights.
     pub x: BufferId,
+    /// Normalises x first.
+    pub norm: Option<Norm>,
     /// `[rows, chosen]` u32.
     pub index: BufferId,
     /// `[rows, chosen]`: the results of a row are summed with these.
     pub weights: Option<BufferId>,
+    /// `[rows, out]`: added to the sums.
+    pub residual: Option<BufferId>,
     /// Stacks `[experts · out, in]`: one, or gate and up (`silu(gate) · up`).
     pub products: Vec<Product>,
     /// Matrices of a stack.

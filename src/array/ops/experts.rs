@@ -56,6 +56,7 @@ impl Array {
             return Err(invalid("experts", format!("{self:?} by {index:?}")));
         }
         let op = Op::Experts(Experts {
+            norm: None,
             experts,
             factors: stacks.map(|weight| Factor { weight, bias: None }).into(),
             gathered: Gathered::SwiGlu,
@@ -88,6 +89,7 @@ impl Array {
             return Err(invalid("experts", what));
         }
         let op = Op::Experts(Experts {
+            norm: None,
             experts,
             factors: vec![Factor {
                 weight: stack,

@@ -82,12 +82,27 @@ impl Experts<'_> {
                 (0..count).step_by(PREPARE_ROWS).map(piece)
             })
             .collect();
-        pool.run(pieces.len(), &|_, piece| {
+        pool.run(pieces.len(), &|worker, piece| {
             let (place, rows) = pieces[piece].clone();
             let pairs = &pairs[active[place].pairs.clone()];
-            let x = |row: usize| self.x(pairs[row], cols);
-            // SAFETY: x was written by an earlier step; each row is prepared once, before any product.
-            unsafe { fill(&prepared[place], self.kernels, cols, rows, x) };
+            let normed = &mut scratch[worker].lock().normed;
+            // SAFETY: x was written by an earlier step; each row is prepared once, before any product; the
+            // kernels suit this CPU.
+            unsafe {
+                if let Some(norm) = self.step.norm {
+                    normed.resize(normed.len().max(rows.len() * cols), 0.0);
+                    for (row, to) in rows.clone().zip(normed.chunks_exact_mut(cols)) {
+                        let (x, weight) = (self.x(pairs[row], cols), &self.vectors[norm.weight.0]);
+                        (self.kernels.rms_norm)(x, weight, norm.eps, to);
+                    }
+                }
+                let first = rows.start;
+                let x = |row: usize| match self.step.norm {
+                    Some(_) => &normed[(row - first) * cols..][..cols],
+                    None => self.x(pairs[row], cols),
+                };
+                fill(&prepared[place], self.kernels, cols, rows, x);
+            }
         });
         let tiles = self.out_rows() / TILE_ROWS;
         let per_chunk = (tiles * active.len())
@@ -265,7 +280,7 @@ impl Experts<'_> {
         }
     }
 
-    /// `Σ weight_k · result_k` of a row.
+    /// `Σ weight_k · result_k` of a row, and the residual.
     fn sum(&self, weights: BufferId, row: usize, results: &SharedVec<f32>) {
         let (chosen, width) = (self.step.chosen, self.out_rows());
         // SAFETY: weights and results were written before; this chunk alone writes this row.
@@ -273,7 +288,14 @@ impl Experts<'_> {
             let out = self.arena.write(self.step.out, row, 0, width);
             (self.arena.row(weights, row), out)
         };
-        out.fill(0.0);
+        match self.step.residual {
+            // SAFETY: an earlier step's result, or the same row of this one's, which this chunk alone writes.
+            Some(residual) if residual != self.step.out => unsafe {
+                out.copy_from_slice(self.arena.row(residual, row));
+            },
+            Some(_) => {}
+            None => out.fill(0.0),
+        }
         for (choice, &weight) in weights.iter().enumerate() {
             let first = (row * chosen + choice) * width;
             // SAFETY: as above.

@@ -8,7 +8,7 @@ use super::record::Recorder;
 use super::weights::{GpuMatrix, GpuWeights};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::ir::{Route, Type};
-use crate::step::{BufferId, ExpertProducts, Rows, Schedule, Source, Step};
+use crate::step::{BufferId, ExpertProducts, Norm, Rows, Schedule, Source, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use std::sync::Arc;
 const MAX_CHOSEN: usize = 32;
 /// The most experts (`hip/ops/experts/route.hip`, `sort.hip`).
 const MAX_EXPERTS: usize = 1024;
-/// `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+/// `ADD` and `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+const ADD: u32 = 1;
 const SILU: u32 = 2;
 
 /// What steps with experts need besides the arena.
@@ -215,13 +216,19 @@ impl Recorder<'_> {
         };
         let args = Args::new()
             .buffer(&matrix.data, 0)
-            .buffer(&memory.arena, self.at(step.x, 0))
-            .null()
-            .null()
+            .buffer(&memory.arena, self.at(step.x, 0));
+        let args = self.norm_of(args, step.norm);
+        let residual = step.residual.filter(|_| summed.is_some());
+        let args = match residual {
+            Some(residual) => args.buffer(&memory.arena, self.at(residual, 0)),
+            None => args.null(),
+        };
+        let args = args
             .buffer(out, offset)
             .buffer(&memory.arena, self.at(step.index, 0));
         let rows = self.rows(step.index);
         let mut reads = vec![self.range(step.x, 0, rows), self.range(step.index, 0, rows)];
+        reads.extend(residual.map(|residual| self.range(residual, 0, rows)));
         let args = match summed {
             Some(weights) => {
                 reads.push(self.range(weights, 0, rows));
@@ -231,10 +238,14 @@ impl Recorder<'_> {
         };
         let args = args
             .u32(width as u32)
-            .f32(0.0)
+            .f32(step.norm.map_or(0.0, |norm| norm.eps))
             .u32(matrix.cols as u32)
             .u32(stack.tiles as u32)
-            .u32(stack.epilogue)
+            .u32(if residual.is_some() {
+                ADD
+            } else {
+                stack.epilogue
+            })
             .u32(stack.experts as u32)
             .u32(segments as u32)
             .u32(share as u32);
@@ -296,7 +307,7 @@ impl Recorder<'_> {
             None => (rows, step.chosen),
             Some(_) => (pairs, 1),
         };
-        self.operand_rows(x, inputs, stack.matrix.cols)?;
+        self.operand_rows((x, step.norm), inputs, stack.matrix.cols)?;
         let (to, offset, width) = match step.weights {
             None => {
                 let width = self.width(step.out) / step.chosen;
@@ -330,17 +341,23 @@ impl Recorder<'_> {
     }
 
     /// `inputs` rows of so many columns of `x` as the matrix unit takes them.
-    fn operand_rows(&mut self, x: BufferId, inputs: usize, cols: usize) -> Result<()> {
+    fn operand_rows(
+        &mut self,
+        (x, norm): (BufferId, Option<Norm>),
+        inputs: usize,
+        cols: usize,
+    ) -> Result<()> {
         let (to, scales) = (&self.memory.operand, &self.memory.scales);
         let from = self.at(x, 0);
-        let args = Args::new()
-            .buffer(&self.memory.arena, from)
-            .null()
+        let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
+        let args = Args::new().buffer(&self.memory.arena, from);
+        let args = self
+            .norm_of(args, norm)
             .buffer(to, 0)
             .buffer(scales, 0)
             .u32(cols as u32)
-            .f32(0.0)
-            .f32(1.0);
+            .f32(norm.map_or(0.0, |norm| norm.eps))
+            .f32(norm_scale.copied().unwrap_or(1.0));
         let reads = [self.memory.arena.range(from, (inputs * cols * 4) as u64)];
         let writes = [to.whole(), scales.whole()];
         let grid = [inputs as u32, 1, 1];
@@ -353,15 +370,21 @@ impl Recorder<'_> {
             return Err(Error::Internal("a sum without weights".into()));
         };
         let (width, sums) = (self.width(step.out), self.expert_memory()?.sums.clone());
+        let arena = &self.memory.arena;
         let args = Args::new()
             .buffer(&sums, 0)
-            .buffer(&self.memory.arena, self.at(weights, 0))
-            .null()
+            .buffer(arena, self.at(weights, 0));
+        let args = match step.residual {
+            Some(residual) => args.buffer(arena, self.at(residual, 0)),
+            None => args.null(),
+        };
+        let args = args
             .buffer(&self.memory.arena, self.at(step.out, 0))
             .u32(width as u32)
             .u32(step.chosen as u32);
         let bytes = (rows * step.chosen * width * 4) as u64;
-        let reads = [sums.range(0, bytes), self.range(weights, 0, rows)];
+        let mut reads = vec![sums.range(0, bytes), self.range(weights, 0, rows)];
+        reads.extend(step.residual.map(|residual| self.range(residual, 0, rows)));
         let writes = [self.range(step.out, 0, rows)];
         let grid = [width.div_ceil(256) as u32, rows as u32, 1];
         self.launch("mlxrocm_experts_sum", grid, 256, 0, args, &reads, &writes)

@@ -1,7 +1,7 @@
-//! A norm that only products read → into the products.
+//! A norm that only products read (experts' among them) → into the products.
 
 use crate::graph::matching::{Matcher, vector};
-use crate::ir::{Graph, NodeId, Norm, Op};
+use crate::ir::{Gathered, Graph, NodeId, Norm, Op};
 
 pub fn apply(graph: &mut Graph) -> usize {
     let matcher = Matcher::new(graph);
@@ -18,6 +18,7 @@ pub fn apply(graph: &mut Graph) -> usize {
         let readers = matcher.readers(id);
         let takes = |reader: &NodeId| match &graph.node(*reader).op {
             Op::Products(products) => products.norm.is_none(),
+            Op::Experts(experts) => experts.norm.is_none() && experts.gathered == Gathered::SwiGlu,
             _ => false,
         };
         let reads_it_once = |reader: &NodeId| {
@@ -35,10 +36,12 @@ pub fn apply(graph: &mut Graph) -> usize {
         };
         for reader in readers {
             let reader = &mut graph.nodes[reader.0];
-            if let Op::Products(products) = &mut reader.op {
-                products.norm = Some(norm);
-                reader.inputs[0] = x;
+            match &mut reader.op {
+                Op::Products(products) => products.norm = Some(norm),
+                Op::Experts(experts) => experts.norm = Some(norm),
+                _ => continue,
             }
+            reader.inputs[0] = x;
         }
         count += 1;
     }
