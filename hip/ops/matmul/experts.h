@@ -49,8 +49,9 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     columns.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
     columns.count = chosen.segments, columns.cols = p.width, columns.padded = columns.units * Q::UNIT * BLOCK_COLS;
     columns.experts = experts, columns.weights = weights;
-    // Which weights are read depends on the kernel before.
-    grid_dependency_wait();
+    // Which matrices are read was decided by the kernel before, for down (which has weights) by the one before
+    // that, which had ended when the kernel before let this one begin.
+    if (!chosen.weights) grid_dependency_wait();
     if (thread < chosen.segments) {
         const u32 at = item * chosen.segments + thread;
         experts[thread] = minimum(chosen.index[at], chosen.experts - 1);

@@ -251,7 +251,7 @@ impl Recorder<'_> {
             .u32(share as u32);
         let form = MatrixForm::Quant(stack.form);
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let blocks = form.blocks(facts, works, items);
+        let blocks = form.blocks_of_each(facts, works, items);
         let cols = segments * stack.form.padded(matrix.cols);
         let lds = form.shared_bytes(facts, 1, cols);
         let kernel = format!("mlxrocm_matmul_experts_{}", stack.form.name());

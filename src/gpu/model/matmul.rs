@@ -233,13 +233,23 @@ impl MatrixForm {
 
     /// Blocks of a launch over `works` tiles (or pairs of tiles), for each part of the columns.
     pub fn blocks(self, facts: &DeviceFacts, works: usize, splits: usize) -> u32 {
+        let most = self.most_blocks(facts);
+        works.clamp(1, most.div_ceil(splits)) as u32
+    }
+
+    /// Blocks of each of `items` products of one launch over `works` tiles (or pairs of tiles).
+    pub fn blocks_of_each(self, facts: &DeviceFacts, works: usize, items: usize) -> u32 {
+        // Rounded down: a block more than fit at once would double the time.
+        works.clamp(1, (self.most_blocks(facts) / items).max(1)) as u32
+    }
+
+    fn most_blocks(self, facts: &DeviceFacts) -> usize {
         let units = facts.compute_units.max(1) as usize;
-        let most = match (self, facts.platform) {
+        match (self, facts.platform) {
             // One block a multiprocessor: its ring fills the shared memory.
             (MatrixForm::Quant(_), Platform::Cuda) => units,
             _ => units * FEW_BLOCKS,
-        };
-        works.clamp(1, most.div_ceil(splits)) as u32
+        }
     }
 
     /// Bytes of a tile.
