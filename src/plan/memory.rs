@@ -1,6 +1,7 @@
 //! Memory plan: every buffer gets a fixed place in one arena; buffers that never live at the same
 //! time share it.
 
+use crate::ir::Op;
 use crate::step::{Buffer, BufferId, Epilogue, Place, Step};
 
 /// Sets the offsets of `buffers`; returns the arena's floats a row.
@@ -8,7 +9,7 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
     // First and last step that touch each buffer.
     let mut lives: Vec<Option<(usize, usize)>> = vec![None; buffers.len()];
     for (at, step) in steps.iter().enumerate() {
-        for id in touched(step) {
+        for id in touched(step).into_iter().chain(routed(step, steps)) {
             let life = &mut lives[id.0];
             *life = Some((life.map_or(at, |l| l.0), at));
         }
@@ -38,6 +39,26 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
         arena = arena.max(offset + buffers[index].width);
     }
     arena
+}
+
+/// The logits that a step's experts were chosen by: a device may choose again instead of keeping what it chose.
+fn routed(step: &Step, steps: &[Step]) -> Option<BufferId> {
+    let Step::Experts(experts) = step else {
+        return None;
+    };
+    steps.iter().find_map(|step| match step {
+        Step::Plain {
+            op: Op::Route(_),
+            inputs,
+            outputs,
+        } if outputs.first().is_some_and(|(id, _)| *id == experts.index) => {
+            match inputs.first()?.place {
+                Place::Buffer(logits) => Some(logits),
+                _ => None,
+            }
+        }
+        _ => None,
+    })
 }
 
 fn touched(step: &Step) -> Vec<BufferId> {

@@ -3,13 +3,15 @@
 //
 //   y[i][o] = Σ_k w[i][k] · Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c],   k < segments
 //
-// n as in rows.h (with one segment only); then an epilogue, of row i of `residual` and `out`. Gate and up,
+// With `logits` [rows][experts], up to 512 experts, index and weights are what the router (hip/ops/experts/route.h) makes of them, `chosen`
+// of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only); then an epilogue, of row i of `residual` and `out`. Gate and up,
 // interleaved tile by tile: an item i a (row, choice) pair, `share` of which have the same x, one segment. Down:
 // an item a row, a segment a choice, whose w is its weight. Without `weights` w = 1.
 //
 // Launch: as rows.h for one row; grid (any number of blocks, items).
 #pragma once
 
+#include "ops/experts/route.h"
 #include "ops/matmul/rows.h"
 
 // The most segments.
@@ -35,7 +37,8 @@ struct Segments {
 struct Chosen {
     const u32 *index;   // [items][segments]
     const f32 *weights; // the same, or null
-    u32 experts, segments, share;
+    const f32 *logits;  // or null
+    u32 experts, segments, share, chosen, normalize;
 };
 
 template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u8 *memory) {
@@ -49,10 +52,22 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     columns.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
     columns.count = chosen.segments, columns.cols = p.width, columns.padded = columns.units * Q::UNIT * BLOCK_COLS;
     columns.experts = experts, columns.weights = weights;
-    // Which matrices are read was decided by the kernel before, for down (which has weights) by the one before
+    // Which matrices are read was decided by the kernel before, for down (of several segments) by the one before
     // that, which had ended when the kernel before let this one begin.
-    if (!chosen.weights) grid_dependency_wait();
-    if (thread < chosen.segments) {
+    if (chosen.segments == 1) grid_dependency_wait();
+    if (chosen.logits) {
+        SHARED u32 index[MAX_CHOSEN];
+        const u32 row = item * chosen.segments / chosen.chosen;
+        if (thread < ROUTE_LANES)
+            route_512(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
+        barrier();
+        // An item is a row, or one choice of it.
+        if (thread < chosen.segments) {
+            const u32 at = chosen.segments == 1 ? item % chosen.chosen : thread;
+            experts[thread] = minimum(index[at], chosen.experts - 1);
+            if (chosen.segments == 1) weights[0] = 1.0f;
+        }
+    } else if (thread < chosen.segments) {
         const u32 at = item * chosen.segments + thread;
         experts[thread] = minimum(chosen.index[at], chosen.experts - 1);
         weights[thread] = chosen.weights ? chosen.weights[at] : 1.0f;
@@ -64,10 +79,12 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
 #define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm,                  \
                                             const f32 *residual, f32 *out, const u32 *index,                   \
-                                            const f32 *expert_weights, u32 width, f32 eps, u32 cols,           \
-                                            u32 tiles, u32 epilogue, u32 experts, u32 segments, u32 share) {   \
+                                            const f32 *expert_weights, const f32 *logits, u32 width, f32 eps,  \
+                                            u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,      \
+                                            u32 share, u32 chosen, u32 normalize) {                            \
         DYNAMIC_SHARED(memory);                                                                                \
         const Rows p = {weights, x, norm, {nullptr, residual, out, nullptr, nullptr, tiles, tiles, width, 0,   \
                         0, epilogue}, eps, 1, cols, tiles, cols};                                              \
-        matmul_experts<Quant<BITS, SCALES, GROUP>>(p, {index, expert_weights, experts, segments, share}, memory); \
+        const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize};        \
+        matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                             \
     }

@@ -7,8 +7,8 @@ use super::matmul::{
 use super::record::Recorder;
 use super::weights::{GpuMatrix, GpuWeights};
 use crate::gpu::{Args, Device, DeviceBuffer};
-use crate::ir::{Route, Type};
-use crate::step::{BufferId, ExpertProducts, Norm, Rows, Schedule, Source, Step};
+use crate::ir::{Op, Route, Type};
+use crate::step::{BufferId, ExpertProducts, Norm, Place, Rows, Schedule, Source, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ use std::sync::Arc;
 const MAX_CHOSEN: usize = 32;
 /// The most experts (`hip/ops/experts/route.hip`, `sort.hip`).
 const MAX_EXPERTS: usize = 1024;
+/// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
+const MAX_ROUTED: usize = 512;
 /// `ADD` and `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
 const ADD: u32 = 1;
 const SILU: u32 = 2;
@@ -127,6 +129,48 @@ struct Stack {
 }
 
 impl Recorder<'_> {
+    /// The router of a step with experts, if the products of few rows run it themselves: logits, and what is chosen.
+    /// Gate and up follow the router, down follows these, and nobody else reads what it chose.
+    fn routed(&self, index: BufferId) -> Option<(BufferId, Route)> {
+        let at = self.schedule.steps.iter().position(|step| match step {
+            Step::Plain { outputs, .. } => outputs.first().is_some_and(|(id, _)| *id == index),
+            _ => false,
+        })?;
+        let [
+            Step::Plain {
+                op: Op::Route(route),
+                inputs,
+                outputs,
+            },
+            Step::Experts(gate),
+            Step::Experts(down),
+        ] = self.schedule.steps.get(at..at + 3)?
+        else {
+            return None;
+        };
+        let (Some(Place::Buffer(logits)), &[(_, _), (weight, _)]) = (
+            inputs.first().map(|source| source.place),
+            outputs.as_slice(),
+        ) else {
+            return None;
+        };
+        let is_read = |id: BufferId| {
+            let reads = |step: &&Step| match step {
+                Step::Experts(step) => step.index == id || step.weights == Some(id),
+                Step::Plain { inputs, .. } => inputs
+                    .iter()
+                    .any(|source| source.place == Place::Buffer(id)),
+                _ => false,
+            };
+            self.schedule.steps[at..].iter().filter(reads).count()
+        };
+        let pair = gate.weights.is_none() && down.weights == Some(weight);
+        let own = gate.index == index && down.index == index && is_read(weight) == 1;
+        let stack = stack(self.weights, at + 2, down).ok()?;
+        let few = self.rows(index) <= FEW_ROWS && gate.experts <= MAX_ROUTED;
+        (pair && own && few && self.fits(&stack, down.chosen)).then_some((logits, *route))
+    }
+
     /// Records a router.
     pub(super) fn route(
         &mut self,
@@ -137,7 +181,10 @@ impl Recorder<'_> {
         let (Some(logits), &[(index, _), (weight, _)]) = (inputs.first(), outputs) else {
             return Err(Error::Internal("a router without logits".into()));
         };
-        let crate::step::Place::Buffer(logits) = logits.place else {
+        if self.routed(index).is_some() {
+            return Ok(());
+        }
+        let Place::Buffer(logits) = logits.place else {
             return Err(Error::Internal("a router of what is no buffer".into()));
         };
         let rows = self.rows(logits);
@@ -229,12 +276,23 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         let mut reads = vec![self.range(step.x, 0, rows), self.range(step.index, 0, rows)];
         reads.extend(residual.map(|residual| self.range(residual, 0, rows)));
-        let args = match summed {
+        let routed = self.routed(step.index);
+        let args = match summed.filter(|_| routed.is_none()) {
             Some(weights) => {
                 reads.push(self.range(weights, 0, rows));
                 args.buffer(&memory.arena, self.at(weights, 0))
             }
             None => args.null(),
+        };
+        let (args, route) = match routed {
+            Some((logits, route)) => {
+                reads.push(self.range(logits, 0, rows));
+                (args.buffer(&memory.arena, self.at(logits, 0)), route)
+            }
+            None => {
+                let (chosen, normalize) = (step.chosen, false);
+                (args.null(), Route { chosen, normalize })
+            }
         };
         let args = args
             .u32(width as u32)
@@ -248,7 +306,9 @@ impl Recorder<'_> {
             })
             .u32(stack.experts as u32)
             .u32(segments as u32)
-            .u32(share as u32);
+            .u32(share as u32)
+            .u32(route.chosen as u32)
+            .u32(route.normalize.into());
         let form = MatrixForm::Quant(stack.form);
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
         let blocks = form.blocks_of_each(facts, works, items);
