@@ -14,11 +14,6 @@ use mlxrocm::model::{
 use on_gpu::{TOLERANCE, device, farthest, load};
 use std::path::{Path, PathBuf};
 
-/// All targets whose machine code the software GPU runs.
-const TARGETS: [&str; 9] = [
-    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
-];
-
 /// Logits of every token of a prompt, in chunks of these sizes, then of single tokens.
 fn logits(
     forward: &mut dyn Forward,
@@ -103,7 +98,7 @@ fn random_models_of_every_format() {
     let only = std::env::var("MLXROCM_TEST_TARGET").ok();
     let targets = match &only {
         Some(target) => vec![target.as_str()],
-        None => TARGETS.to_vec(),
+        None => gpu::targets(),
     };
     for (place, target) in targets.iter().enumerate() {
         let gpu = device(target);

@@ -4,7 +4,7 @@
 mod world;
 
 use crate::prng::Prng;
-use crate::{Bench, TARGETS, on_every_target, on_targets};
+use crate::{Bench, gpu, on_every_target, on_targets};
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::{Args, DeviceBuffer};
 use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
@@ -425,6 +425,7 @@ fn tiles_of_queries_over_every_cache() {
 /// with every kind of cache on a target, every target with several.
 #[test]
 fn heads_of_every_size() {
+    let targets = gpu::targets();
     const SIZES: [usize; 18] = [
         2, 3, 5, 8, 20, 31, 33, 40, 63, 65, 72, 100, 120, 127, 129, 136, 200, 255,
     ];
@@ -443,7 +444,7 @@ fn heads_of_every_size() {
             lengths: [38, 1],
         };
         let seed = random.u64();
-        on_targets(&[TARGETS[i % TARGETS.len()]], |bench| {
+        on_targets(&[targets[i % targets.len()]], |bench| {
             for kind in [Kind::F16, Kind::Q8, Kind::Q4] {
                 let world = World::new(shape, kind, &mut Prng::new(seed));
                 let placed = Placed::new(bench, &world);

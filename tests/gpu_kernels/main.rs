@@ -30,11 +30,6 @@ mod words;
 use mlxrocm::gpu::{Args, Device, DeviceBuffer, Kernel, Stream};
 use std::sync::Arc;
 
-/// The targets that the software GPU executes.
-const TARGETS: [&str; 9] = [
-    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
-];
-
 /// A device with a stream.
 struct Bench {
     device: Arc<Device>,
@@ -44,7 +39,7 @@ struct Bench {
 /// Runs `test` on each target.
 #[track_caller]
 fn on_every_target(test: impl Fn(&Bench)) {
-    on_targets(&TARGETS, test);
+    on_targets(&gpu::targets(), test);
 }
 
 /// Runs `test` on each of these targets.

@@ -212,8 +212,13 @@ fn some_waits_and_fences() {
     if gpu::is_real() {
         return;
     }
+    let built = gpu::targets();
+    let targets: Vec<&str> = TARGETS
+        .into_iter()
+        .filter(|target| built.contains(target))
+        .collect();
     for (i, subject) in SUBJECTS.iter().enumerate() {
-        let target = TARGETS[(i + 1) % TARGETS.len()];
+        let target = targets[(i + 1) % targets.len()];
         let mutants = examine(target, subject, (i, subject.step));
         judge(target, subject, &mutants);
     }

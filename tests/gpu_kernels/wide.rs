@@ -3,7 +3,7 @@
 
 use crate::mapped::mapped;
 use crate::prng::Prng;
-use crate::{TARGETS, gpu, random_matrix};
+use crate::{gpu, random_matrix};
 use mlxrocm::formats::{Format, ScalarType, Weight};
 use mlxrocm::gpu::kernels::Registry;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
@@ -271,9 +271,9 @@ fn every_form_takes_wide_matrices() {
     let cases = widths
         .iter()
         .flat_map(|w| formats.iter().map(move |f| (*f, *w)));
-    let is_on = turn();
+    let (is_on, targets) = (turn(), gpu::targets());
     for (i, (format, cols)) in cases.enumerate().filter(|(i, _)| is_on(*i)) {
-        let target = TARGETS[i % TARGETS.len()];
+        let target = targets[i % targets.len()];
         let gpu = match gpu::is_real() {
             true => gpu::gpu(),
             false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
@@ -301,7 +301,7 @@ fn every_form_takes_wide_matrices() {
 fn norms_may_give_more_than_f16_takes() {
     const COLS: usize = 4096;
     let mut random = Prng::new(15);
-    for (i, target) in TARGETS.iter().enumerate() {
+    for (i, target) in gpu::targets().iter().enumerate() {
         let gpu = match gpu::is_real() {
             true => gpu::gpu(),
             false => gpu::soft(&format!("devices={target};checks=0")),

@@ -14,6 +14,22 @@ use std::time::Duration;
 /// Longer than anything that does not hang.
 pub const PATIENCE: Option<Duration> = Some(Duration::from_secs(120));
 
+/// The targets that the software GPU executes.
+const EXECUTED: [&str; 9] = [
+    "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201",
+];
+
+/// Those of them that the library was built for (`tests/support/test.sh`: some by turns); all if none was.
+pub fn targets() -> Vec<&'static str> {
+    let built = mlxrocm::gpu::kernels::built_in().expect("the archive of kernels");
+    let is_built = |target: &&str| built.iter().any(|object| object.target == *target);
+    let targets: Vec<&str> = EXECUTED.into_iter().filter(is_built).collect();
+    match targets.is_empty() {
+        true => EXECUTED.to_vec(),
+        false => targets,
+    }
+}
+
 /// Whether the tests run on this machine's own GPU. Faults cannot be injected there.
 pub fn is_real() -> bool {
     std::env::var_os("MLXROCM_TEST_GPU").is_some_and(|value| value == "real")
