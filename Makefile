@@ -92,7 +92,7 @@ install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY))
 	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP)
 	@$(make_archive)
 	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR))
-	install -m 644 include/mlxrocm.h include/mlxrocm.hpp $(DESTDIR)$(INCLUDEDIR)/
+	install -m 644 $(addprefix include/,$(HEADERS)) $(DESTDIR)$(INCLUDEDIR)/
 	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)
 	ln -sf libmlxrocm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmlxrocm.so
@@ -106,6 +106,7 @@ install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY))
 		echo "Programs find the library in $(LIBDIR) after: ldconfig (as root)," \
 			"or with LD_LIBRARY_PATH=$(LIBDIR)"; fi
 
+HEADERS = mlxrocm.h mlxrocm.hpp mlxrocm_array.hpp mlxrocm_operations.hpp
 PKGCONFIGDIR = $(LIBDIR)/pkgconfig
 CMAKEDIR = $(LIBDIR)/cmake/mlxrocm
 JSONDIR = $(DATADIR)/mlxrocm
@@ -120,7 +121,7 @@ fill = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' -e 's|@PREFIX
 
 # Removes what `make install` with the same variables wrote.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,mlxrocm.h mlxrocm.hpp) \
+	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(HEADERS)) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
 		$(DESTDIR)$(PKGCONFIGDIR)/mlxrocm.pc $(DESTDIR)$(JSONDIR)/mlxrocm.json \
 		$(addprefix $(DESTDIR)$(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \

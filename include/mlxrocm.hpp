@@ -14,7 +14,8 @@
 //     stream.launch(add, {blocks}, {256}, mlxrocm::Out{c}, mlxrocm::In{a}, mlxrocm::In{b}, count);
 //     stream.read(c, 0, result.data(), bytes);
 //
-// Types are as thread-safe as the C types they wrap. Header only: link with libmlxrocm.
+// Types are as thread-safe as the C types they wrap. Header only: link with libmlxrocm. Lazy arrays are in
+// mlxrocm_array.hpp.
 #ifndef MLXROCM_HPP
 #define MLXROCM_HPP
 
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -56,7 +58,55 @@ class Error : public std::runtime_error {
     std::shared_ptr<const std::string> details_; // copies of exceptions must not throw
 };
 
+// An error of one status, to catch: catch (const mlxrocm::ContextFullError &error).
+template <mlxrocm_status Status> class StatusError : public Error {
+  public:
+    explicit StatusError(const std::string &message, const std::string &details = "",
+                         std::int32_t vendor_code = 0)
+        : Error(Status, message, details, vendor_code) {}
+};
+using InvalidArgumentError = StatusError<MLXROCM_ERROR_INVALID_ARGUMENT>;
+using NullArgumentError = StatusError<MLXROCM_ERROR_NULL_ARGUMENT>;
+using PoisonedError = StatusError<MLXROCM_ERROR_POISONED>;
+using OutOfMemoryError = StatusError<MLXROCM_ERROR_OUT_OF_MEMORY>;
+using IoError = StatusError<MLXROCM_ERROR_IO>;
+using InvalidFileError = StatusError<MLXROCM_ERROR_INVALID_FILE>;
+using UnsupportedError = StatusError<MLXROCM_ERROR_UNSUPPORTED>;
+using BufferTooSmallError = StatusError<MLXROCM_ERROR_BUFFER_TOO_SMALL>;
+using ContextFullError = StatusError<MLXROCM_ERROR_CONTEXT_FULL>;
+using NoDeviceError = StatusError<MLXROCM_ERROR_NO_DEVICE>;
+using DeviceFailedError = StatusError<MLXROCM_ERROR_DEVICE_FAILED>;
+using CancelledError = StatusError<MLXROCM_ERROR_CANCELLED>;
+using InternalError = StatusError<MLXROCM_ERROR_INTERNAL>;
+using DeviceLostError = StatusError<MLXROCM_ERROR_DEVICE_LOST>;
+using TimeoutError = StatusError<MLXROCM_ERROR_TIMEOUT>;
+using SelftestFailedError = StatusError<MLXROCM_ERROR_SELFTEST_FAILED>;
+
 namespace detail {
+
+// Throws the class of the status, Error itself for one that a newer library has.
+[[noreturn]] inline void raise(mlxrocm_status status, const std::string &message,
+                               const std::string &details = "", std::int32_t vendor_code = 0) {
+    switch (status) {
+    case MLXROCM_ERROR_INVALID_ARGUMENT: throw InvalidArgumentError(message, details, vendor_code);
+    case MLXROCM_ERROR_NULL_ARGUMENT: throw NullArgumentError(message, details, vendor_code);
+    case MLXROCM_ERROR_POISONED: throw PoisonedError(message, details, vendor_code);
+    case MLXROCM_ERROR_OUT_OF_MEMORY: throw OutOfMemoryError(message, details, vendor_code);
+    case MLXROCM_ERROR_IO: throw IoError(message, details, vendor_code);
+    case MLXROCM_ERROR_INVALID_FILE: throw InvalidFileError(message, details, vendor_code);
+    case MLXROCM_ERROR_UNSUPPORTED: throw UnsupportedError(message, details, vendor_code);
+    case MLXROCM_ERROR_BUFFER_TOO_SMALL: throw BufferTooSmallError(message, details, vendor_code);
+    case MLXROCM_ERROR_CONTEXT_FULL: throw ContextFullError(message, details, vendor_code);
+    case MLXROCM_ERROR_NO_DEVICE: throw NoDeviceError(message, details, vendor_code);
+    case MLXROCM_ERROR_DEVICE_FAILED: throw DeviceFailedError(message, details, vendor_code);
+    case MLXROCM_ERROR_CANCELLED: throw CancelledError(message, details, vendor_code);
+    case MLXROCM_ERROR_INTERNAL: throw InternalError(message, details, vendor_code);
+    case MLXROCM_ERROR_DEVICE_LOST: throw DeviceLostError(message, details, vendor_code);
+    case MLXROCM_ERROR_TIMEOUT: throw TimeoutError(message, details, vendor_code);
+    case MLXROCM_ERROR_SELFTEST_FAILED: throw SelftestFailedError(message, details, vendor_code);
+    default: throw Error(status, message, details, vendor_code);
+    }
+}
 
 // Calls `function` with the arguments and a place for an error; throws if there was one.
 template <typename Function, typename... Arguments>
@@ -65,8 +115,8 @@ mlxrocm_status call(Function function, Arguments... arguments) {
     const mlxrocm_status status = function(arguments..., &error);
     if (status >= 0) return status;
     const std::unique_ptr<mlxrocm_error, void (*)(mlxrocm_error *)> owner(error, mlxrocm_error_free);
-    throw Error(status, mlxrocm_error_message(error), mlxrocm_error_details(error),
-                mlxrocm_error_vendor_code(error));
+    raise(status, mlxrocm_error_message(error), mlxrocm_error_details(error),
+          mlxrocm_error_vendor_code(error));
 }
 
 // An owned handle: moves, does not copy, frees itself.
@@ -713,7 +763,7 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
             if (generation_->next(event_) == MLXROCM_END) {
                 generation_ = nullptr;
             } else if (event_.is_finished() && event_.finish_reason == MLXROCM_FINISH_ERROR) {
-                throw Error(event_.error_status, event_.error_message);
+                detail::raise(event_.error_status, event_.error_message);
             }
             return *this;
         }
@@ -728,6 +778,13 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
     };
     Iterator begin() { return Iterator(*this); }
     Iterator end() noexcept { return Iterator(); }
+
+    // Waits for the end: all text that is still to come.
+    std::string text() {
+        std::string all;
+        for (const Event &event : *this) all += event.text();
+        return all;
+    }
 };
 
 class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
@@ -741,6 +798,19 @@ class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
             detail::call(mlxrocm_session_submit, get(), borrowed, &generation);
         });
         return Generation(generation);
+    }
+    // On a thread of its own: the whole text, or what the generation failed with.
+    std::future<std::string> submit_async(const Request &request) {
+        return std::async(std::launch::async,
+                          [generation = submit(request)]() mutable { return generation.text(); });
+    }
+    // Runs all requests at once and waits: their texts in order. If one fails, the others are cancelled.
+    std::vector<std::string> batch(const std::vector<Request> &requests) {
+        std::vector<Generation> generations;
+        for (const Request &request : requests) generations.push_back(submit(request));
+        std::vector<std::string> texts;
+        for (Generation &generation : generations) texts.push_back(generation.text());
+        return texts;
     }
     mlxrocm_session_info info() const {
         mlxrocm_session_info info{};

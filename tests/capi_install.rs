@@ -110,7 +110,12 @@ const TEXTS: [&str; 3] = [
 fn check(name: &str, stage: &Path, libdir: &str, includedir: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let (lib, include) = (stage.join(libdir), stage.join(includedir));
-    for name in ["mlxrocm.h", "mlxrocm.hpp"] {
+    for name in [
+        "mlxrocm.h",
+        "mlxrocm.hpp",
+        "mlxrocm_array.hpp",
+        "mlxrocm_operations.hpp",
+    ] {
         let (installed, own) = (include.join(name), root().join("include").join(name));
         assert_eq!(
             std::fs::read(installed).unwrap(),

@@ -49,4 +49,6 @@ if sh tests/tsan.sh --can; then
 else
     echo "NOT RUN: the search for data races (tests/tsan.sh)" >&2
 fi
+# The languages' packages, against the library that cargo has built; what they need is fetched.
+sh bindings/test.sh </dev/null || result=1
 exit "$result"

@@ -1,0 +1,1 @@
+"""Makes the bindings' generated files from include/mlxrocm.json."""

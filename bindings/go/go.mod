@@ -1,0 +1,3 @@
+module mlxrocm
+
+go 1.18

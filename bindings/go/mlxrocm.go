@@ -1,0 +1,145 @@
+// Package mlxrocm runs quantized language models and lazy arrays on AMD GPUs, NVIDIA GPUs and the CPU, through
+// libmlxrocm.
+//
+//	model, err := mlxrocm.LoadModel("model.gguf", nil)
+//	session, err := model.NewSession(nil)
+//	generation, err := session.Chat(ctx, []mlxrocm.Message{{"user", "Hello"}}, nil)
+//	_, err = generation.WriteTo(os.Stdout)
+//
+// All types may be used by any goroutine. Objects are freed by Close, or by the garbage collector some time after
+// the last use; what was made from them goes on working.
+package mlxrocm
+
+// #cgo LDFLAGS: -lmlxrocm
+// #include <stdlib.h>
+// #include <mlxrocm.h>
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Status says what kind of failure an Error is.
+type Status int32
+
+// Error gives the status' name.
+func (s Status) Error() string { return C.GoString(C.mlxrocm_status_name(C.mlxrocm_status(s))) }
+
+// Error is a failed call: errors.Is(err, mlxrocm.InvalidFile) asks for its status.
+type Error struct {
+	Status  Status
+	Message string
+	// The long form, like a compiler's log, or "".
+	Details string
+	// What HIP or CUDA said, or 0.
+	VendorCode int
+}
+
+func (e *Error) Error() string { return "mlxrocm: " + e.Message }
+
+// Unwrap gives the Status.
+func (e *Error) Unwrap() error { return e.Status }
+
+// taken makes an error of the library's, which it frees.
+func taken(status C.mlxrocm_status, failure *C.mlxrocm_error) error {
+	defer C.mlxrocm_error_free(failure)
+	return &Error{
+		Status:     Status(status),
+		Message:    C.GoString(C.mlxrocm_error_message(failure)),
+		Details:    C.GoString(C.mlxrocm_error_details(failure)),
+		VendorCode: int(C.mlxrocm_error_vendor_code(failure)),
+	}
+}
+
+func invalid(format string, arguments ...any) error {
+	return &Error{Status: InvalidArgument, Message: fmt.Sprintf(format, arguments...)}
+}
+
+// object is an owned handle.
+type object struct {
+	handle unsafe.Pointer
+	free   func(unsafe.Pointer)
+}
+
+// owned makes sure that the handle is freed once.
+func owned(handle unsafe.Pointer, free func(unsafe.Pointer)) *object {
+	made := &object{handle, free}
+	runtime.SetFinalizer(made, (*object).Close)
+	return made
+}
+
+// Close frees the object. Any number of times; what was made from it goes on working.
+func (o *object) Close() {
+	if handle := atomic.SwapPointer(&o.handle, nil); handle != nil {
+		runtime.SetFinalizer(o, nil)
+		o.free(handle)
+	}
+}
+
+// get gives nil, which the library refuses, once the object is closed.
+func (o *object) get() unsafe.Pointer {
+	if o == nil {
+		return nil
+	}
+	return atomic.LoadPointer(&o.handle)
+}
+
+// filledText measures, then fills.
+func filledText(fill func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status) (string, error) {
+	var needed C.size_t
+	var failure *C.mlxrocm_error
+	if status := fill(nil, 0, &needed, &failure); status < 0 {
+		return "", taken(status, failure)
+	}
+	text := make([]byte, int(needed)+1)
+	if status := fill((*C.char)(unsafe.Pointer(&text[0])), needed, &needed, &failure); status < 0 {
+		return "", taken(status, failure)
+	}
+	return string(text[:needed-1]), nil
+}
+
+// arena is C memory for structs that point to each other, which Go's own may not be while C reads it.
+type arena struct{ blocks []unsafe.Pointer }
+
+func (a *arena) release() {
+	for _, block := range a.blocks {
+		C.free(block)
+	}
+}
+
+func (a *arena) bytes(size uintptr) unsafe.Pointer {
+	block := C.calloc(1, C.size_t(size)+1)
+	a.blocks = append(a.blocks, block)
+	return block
+}
+
+// text copies a string; C cannot see what follows a NUL inside.
+func (a *arena) text(s, what string) (*C.char, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return nil, invalid("%s holds a NUL character, which C cannot pass on: take it out", what)
+	}
+	block := C.CString(s)
+	a.blocks = append(a.blocks, unsafe.Pointer(block))
+	return block, nil
+}
+
+func (a *arena) tokens(tokens []Token) *C.uint32_t {
+	block := a.bytes(uintptr(len(tokens)) * 4)
+	copy(unsafe.Slice((*Token)(block), len(tokens)), tokens)
+	return (*C.uint32_t)(block)
+}
+
+// Version of the library that runs, like "0.1.0".
+func Version() string { return C.GoString(C.mlxrocm_version_string()) }
+
+// Must gives the value of a call that cannot fail but by a mistake in the program, and panics otherwise.
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,202 @@
+package mlxrocm
+
+// #include <stdlib.h>
+// #include <mlxrocm.h>
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Token is a token's id.
+type Token = uint32
+
+// Message is one of a chat: Role is "system", "user", "assistant" …
+type Message struct{ Role, Content string }
+
+// Device is an open device.
+type Device struct{ *object }
+
+// DeviceCount counts the devices of this machine: the CPU, then GPUs.
+func DeviceCount() (int, error) {
+	var count C.size_t
+	var failure *C.mlxrocm_error
+	if status := C.mlxrocm_device_count(&count, &failure); status < 0 {
+		return 0, taken(status, failure)
+	}
+	return int(count), nil
+}
+
+// OpenDevice opens a device: 0 is the CPU, GPUs follow from 1.
+func OpenDevice(index int) (*Device, error) {
+	if index < 0 {
+		return nil, invalid("there is no device %d: the CPU is 0, GPUs follow", index)
+	}
+	var handle *C.mlxrocm_device
+	var failure *C.mlxrocm_error
+	if status := C.mlxrocm_device_open(C.size_t(index), &handle, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	free := func(p unsafe.Pointer) { C.mlxrocm_device_free((*C.mlxrocm_device)(p)) }
+	return &Device{owned(unsafe.Pointer(handle), free)}, nil
+}
+
+// Model is a loaded model, immutable.
+type Model struct{ *object }
+
+// ModelOptions say how to load a model.
+type ModelOptions struct {
+	// Nil: the best GPU, else the CPU.
+	Device *Device
+	// CPU threads; 0: one for each CPU.
+	Threads uint32
+}
+
+// LoadModel loads a GGUF file or an MLX folder; nil options are the usual ones.
+func LoadModel(path string, options *ModelOptions) (*Model, error) {
+	if options == nil {
+		options = &ModelOptions{}
+	}
+	var memory arena
+	defer memory.release()
+	name, err := memory.text(path, "the path")
+	if err != nil {
+		return nil, err
+	}
+	how := (*C.mlxrocm_model_options)(memory.bytes(unsafe.Sizeof(C.mlxrocm_model_options{})))
+	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
+	how.threads = C.uint32_t(options.Threads)
+	if options.Device != nil {
+		how.device = (*C.mlxrocm_device)(options.Device.get())
+	}
+	var handle *C.mlxrocm_model
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_model_load(name, how, &handle, &failure)
+	runtime.KeepAlive(options.Device)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	free := func(p unsafe.Pointer) { C.mlxrocm_model_free((*C.mlxrocm_model)(p)) }
+	return &Model{owned(unsafe.Pointer(handle), free)}, nil
+}
+
+// ModelInfo has facts about a model.
+type ModelInfo struct {
+	Family, Name, Quantization           string
+	Layers                               int
+	Parameters, WeightBytes              uint64
+	ContextLength, VocabSize, HiddenSize int
+	KVBytesPerToken                      uint64
+	LoadSeconds                          float64
+}
+
+// Info tells facts about the model.
+func (m *Model) Info() (ModelInfo, error) {
+	info := C.mlxrocm_model_info{}
+	info.struct_size = C.uint32_t(unsafe.Sizeof(info))
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(m)
+	if status := C.mlxrocm_model_get_info((*C.mlxrocm_model)(m.get()), &info, &failure); status < 0 {
+		return ModelInfo{}, taken(status, failure)
+	}
+	return ModelInfo{
+		Family: C.GoString(info.family), Name: C.GoString(info.name), Quantization: C.GoString(info.quantization),
+		Layers: int(info.layers), Parameters: uint64(info.parameters), WeightBytes: uint64(info.weight_bytes),
+		ContextLength: int(info.context_length), VocabSize: int(info.vocab_size), HiddenSize: int(info.hidden_size),
+		KVBytesPerToken: uint64(info.kv_bytes_per_token), LoadSeconds: float64(info.load_seconds),
+	}, nil
+}
+
+// Tokenizer turns text into tokens and back, immutable.
+type Tokenizer struct{ *object }
+
+// Tokenizer gives the model's.
+func (m *Model) Tokenizer() (*Tokenizer, error) {
+	var handle *C.mlxrocm_tokenizer
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(m)
+	if status := C.mlxrocm_model_get_tokenizer((*C.mlxrocm_model)(m.get()), &handle, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	free := func(p unsafe.Pointer) { C.mlxrocm_tokenizer_free((*C.mlxrocm_tokenizer)(p)) }
+	return &Tokenizer{owned(unsafe.Pointer(handle), free)}, nil
+}
+
+// Flags of Encode and Decode.
+const (
+	// AddSpecial adds the tokens that the model wants around a raw prompt.
+	AddSpecial = 1
+	// ParseSpecial reads special tokens that are spelled out: not for text of strangers.
+	ParseSpecial = 2
+	// SkipSpecial leaves special tokens out of a text.
+	SkipSpecial = 1
+)
+
+// Encode turns text into tokens.
+func (t *Tokenizer) Encode(text string, flags uint32) ([]Token, error) {
+	bytes := append([]byte(text), 0)
+	pointer := (*C.char)(unsafe.Pointer(&bytes[0]))
+	var needed C.size_t
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(t)
+	handle := (*C.mlxrocm_tokenizer)(t.get())
+	status := C.mlxrocm_tokenizer_encode(handle, pointer, C.size_t(len(text)), C.uint32_t(flags), nil, 0, &needed, &failure)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	tokens := make([]Token, int(needed)+1)
+	place := (*C.uint32_t)(unsafe.Pointer(&tokens[0]))
+	status = C.mlxrocm_tokenizer_encode(handle, pointer, C.size_t(len(text)), C.uint32_t(flags), place, needed, &needed, &failure)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return tokens[:needed], nil
+}
+
+// Decode turns tokens into text.
+func (t *Tokenizer) Decode(tokens []Token, flags uint32) (string, error) {
+	list := append(append([]Token{}, tokens...), 0)
+	defer runtime.KeepAlive(t)
+	return filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
+		return C.mlxrocm_tokenizer_decode((*C.mlxrocm_tokenizer)(t.get()), (*C.uint32_t)(unsafe.Pointer(&list[0])),
+			C.size_t(len(tokens)), C.uint32_t(flags), text, capacity, needed, failure)
+	})
+}
+
+// RenderChat writes a chat with the model's template, as the text of a prompt that the model answers; encode it with
+// ParseSpecial.
+func (m *Model) RenderChat(messages []Message) (string, error) {
+	var handle *C.mlxrocm_chat_template
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(m)
+	if status := C.mlxrocm_model_get_chat_template((*C.mlxrocm_model)(m.get()), &handle, &failure); status < 0 {
+		return "", taken(status, failure)
+	}
+	defer C.mlxrocm_chat_template_free(handle)
+	var memory arena
+	defer memory.release()
+	list, err := memory.messages(messages)
+	if err != nil {
+		return "", err
+	}
+	return filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
+		return C.mlxrocm_chat_template_render(handle, list, C.size_t(len(messages)),
+			C.MLXROCM_RENDER_GENERATION_PROMPT, nil, text, capacity, needed, failure)
+	})
+}
+
+func (a *arena) messages(messages []Message) (*C.mlxrocm_message, error) {
+	first := (*C.mlxrocm_message)(a.bytes(uintptr(len(messages)) * unsafe.Sizeof(C.mlxrocm_message{})))
+	list := unsafe.Slice(first, len(messages))
+	for i, message := range messages {
+		var err error
+		if list[i].role, err = a.text(message.Role, "a role"); err != nil {
+			return nil, err
+		}
+		if list[i].content, err = a.text(message.Content, "a message"); err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
+}

@@ -1,0 +1,31 @@
+"""mlxrocm: quantized language models and lazy arrays on AMD GPUs, NVIDIA GPUs and the CPU.
+
+    import mlxrocm
+
+    with mlxrocm.Model("model.gguf") as model, mlxrocm.Session(model) as session:
+        for piece in session.chat("Hello").texts():
+            print(piece, end="", flush=True)
+
+Arrays are in `mlxrocm.core`, kernels of one's own in `mlxrocm.engine`.
+"""
+
+from ._abi import LOG_DEBUG, LOG_ERROR, LOG_INFO, LOG_WARN
+from ._library import set_log
+from .errors import (
+    BufferTooSmallError, CancelledError, ContextFullError, DeviceFailedError, DeviceLostError, Error, InternalError,
+    InvalidArgumentError, InvalidFileError, IoError, NoDeviceError, NullArgumentError, OutOfMemoryError, PoisonedError,
+    SelftestFailedError, UnsupportedError, WaitTimeoutError,
+)  # fmt: skip
+from .model import ChatTemplate, Device, Model, ModelInfo, Tokenizer, build_info, device_count, version, why_no_gpu
+from .session import Event, Finished, Generation, PromptProgress, Request, Session, Token
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BufferTooSmallError", "CancelledError", "ChatTemplate", "ContextFullError", "Device", "DeviceFailedError",
+    "DeviceLostError", "Error", "Event", "Finished", "Generation", "InternalError", "InvalidArgumentError",
+    "InvalidFileError", "IoError", "LOG_DEBUG", "LOG_ERROR", "LOG_INFO", "LOG_WARN", "Model", "ModelInfo",
+    "NoDeviceError", "NullArgumentError", "OutOfMemoryError", "PoisonedError", "PromptProgress", "Request",
+    "SelftestFailedError", "Session", "Token", "Tokenizer", "UnsupportedError", "WaitTimeoutError", "build_info",
+    "device_count", "set_log", "version", "why_no_gpu",
+]  # fmt: skip

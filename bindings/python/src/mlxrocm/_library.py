@@ -1,0 +1,147 @@
+"""Opens the library and calls it. The interpreter's lock is released while a call runs."""
+
+from __future__ import annotations
+
+import ctypes as C
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from . import _abi, errors
+
+Struct = TypeVar("Struct", bound=C.Structure)
+
+
+def _open() -> C.CDLL:
+    """MLXROCM_LIBRARY, else the library inside this package, else the system's."""
+    inside = Path(__file__).with_name(_abi.SONAME)
+    path = os.environ.get("MLXROCM_LIBRARY") or (str(inside) if inside.exists() else _abi.SONAME)
+    try:
+        library = C.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"cannot open {path}: {error}; MLXROCM_LIBRARY names the library to use") from error
+    for name, (result, parameters) in _abi.FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{path} has no {name}: it is older than this package ({_abi.LIBRARY_VERSION})") from None
+        function.restype, function.argtypes = result, parameters
+    return library
+
+
+library = _open()
+
+
+def call(name: str, *arguments: Any) -> int:
+    """Calls a function that can fail with the arguments and a place for its error; raises that."""
+    place = C.c_void_p()
+    status: int = getattr(library, name)(*arguments, C.byref(place))
+    if status >= 0:
+        return status
+    try:
+        message = library.mlxrocm_error_message(place).decode(errors="replace")
+        details = library.mlxrocm_error_details(place).decode(errors="replace")
+        raise errors.make(status, message, details, library.mlxrocm_error_vendor_code(place))
+    finally:
+        library.mlxrocm_error_free(place)
+
+
+def new(name: str, *arguments: Any) -> int:
+    """As `call`, of a function that makes an object."""
+    handle = C.c_void_p()
+    call(name, *arguments, C.byref(handle))
+    assert handle.value is not None
+    return handle.value
+
+
+def info(kind: type[Struct], name: str, *arguments: Any) -> Struct:
+    """A struct that a function fills."""
+    struct = kind()
+    struct.struct_size = C.sizeof(kind)  # type: ignore[attr-defined]
+    call(name, *arguments, C.byref(struct))
+    return struct
+
+
+def filled(element: Any, name: str, *arguments: Any) -> Any:
+    """A C array that a function measures, then fills."""
+    needed = C.c_size_t()
+    call(name, *arguments, None, 0, C.byref(needed))
+    buffer = (element * needed.value)()
+    if needed.value:
+        call(name, *arguments, buffer, needed.value, C.byref(needed))
+    return buffer
+
+
+def filled_text(name: str, *arguments: Any) -> str:
+    text: bytes = filled(C.c_char, name, *arguments).raw[:-1]
+    return text.decode(errors="replace")
+
+
+def text(value: str | None, what: str = "text") -> bytes | None:
+    """NUL-terminated UTF-8; C cannot see what follows a NUL inside."""
+    if value is None:
+        return None
+    encoded = value.encode(errors="replace")
+    if b"\0" in encoded:
+        raise errors.InvalidArgumentError(f"{what} holds a NUL character, which C cannot pass on: take it out")
+    return encoded
+
+
+class Object:
+    """An owned handle: a context manager, freed by close() or when nothing refers to it any more."""
+
+    _free = ""
+    _handle: int | None = None
+
+    def __init__(self, handle: int):
+        self._handle = handle
+
+    @property
+    def handle(self) -> int:
+        """The address of the C object, borrowed until close(), for ctypes."""
+        if self._handle is None:
+            raise errors.InvalidArgumentError(f"this {type(self).__name__} is closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Frees the object; what was made from it goes on working."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            getattr(library, self._free)(handle)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} is not copied or pickled: it owns an object of the library")
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # While the interpreter ends, its modules may be gone, and the process' memory soon is.
+        if library is not None:
+            self.close()
+
+
+_log_lock = threading.Lock()
+_log_callback: Any = None
+
+
+def set_log(level: int, callback: Callable[[int, str], None] | None) -> None:
+    """Sends the process' log lines of `level` (LOG_ERROR 1 to LOG_DEBUG 4) and above to `callback`.
+
+    None restores the default. The callback is called on threads that are in a call of the library.
+    """
+    global _log_callback
+
+    def line(line_level: int, message: bytes, _: object) -> None:
+        assert callback is not None
+        callback(line_level, message.decode(errors="replace"))
+
+    made = _abi.log_callback(line) if callback is not None else _abi.log_callback()
+    with _log_lock:
+        call("mlxrocm_log_set_callback", level, made, None, _abi.user_data_free())
+        _log_callback = made  # the one before may be freed now: no call of it runs any more

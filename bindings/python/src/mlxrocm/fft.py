@@ -1,0 +1,53 @@
+"""Fourier transforms: mlxrocm.core.fft, under MLX's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import _operations as _o
+from ._array import ArrayLike, _array, array
+
+
+def _transform(name: str) -> Any:
+    function = getattr(_o, f"fft_{name}n")
+
+    def one(a: ArrayLike, n: int | None = None, axis: int = -1) -> array:
+        return function(a, None if n is None else [n], [axis])
+
+    def two(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1)) -> array:
+        return function(a, s, axes)
+
+    def many(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None) -> array:
+        return function(a, s, axes)
+
+    for made, end, over in ((one, "", "one axis"), (two, "2", "two axes"), (many, "n", "axes (None: all)")):
+        made.__name__ = name + end
+        made.__doc__ = f"{function.__doc__} Over {over}; other sizes cut or pad with zeros."
+    return one, two, many
+
+
+fft, fft2, fftn = _transform("fft")
+ifft, ifft2, ifftn = _transform("ifft")
+rfft, rfft2, rfftn = _transform("rfft")
+irfft, irfft2, irfftn = _transform("irfft")
+
+
+def _shift(a: ArrayLike, axes: int | Sequence[int] | None, sign: int) -> array:
+    made = _array(a)
+    if axes is None:
+        axes = range(made.ndim)
+    many = [axes] if isinstance(axes, int) else list(axes)
+    # n // 2 places for one way, the rest for the way back.
+    shifts = [made.shape[k] // 2 if sign > 0 else -(made.shape[k] // 2) for k in many]
+    return _o.roll(made, shifts, many)
+
+
+def fftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
+    """Moves frequency zero to the middle."""
+    return _shift(a, axes, 1)
+
+
+def ifftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
+    """Undoes fftshift."""
+    return _shift(a, axes, -1)

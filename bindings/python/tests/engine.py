@@ -1,0 +1,76 @@
+"""A kernel of one's own on the first GPU: run by test.sh with the software GPU, or by hand with a real one."""
+
+import array
+import unittest
+from ctypes import c_float, c_uint32
+
+import mlxrocm
+from mlxrocm import Device, engine
+
+SOURCE = r"""
+extern "C" __global__ void scaled_sum(float *c, const float *a, const float *b, float scale, unsigned count) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) c[i] = a[i] + scale * b[i];
+}
+"""
+COUNT, BLOCK = 1000, 256
+GRID = [(COUNT + BLOCK - 1) // BLOCK]
+
+
+def floats(buffer):
+    made = array.array("f")
+    made.frombytes(buffer.read())
+    return list(made)
+
+
+class Engine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gpu = Device(1)
+        cls.kernel = engine.Module(cls.gpu, SOURCE, flags=["-DUNUSED=1"], name="sum.hip").kernel("scaled_sum")
+        cls.a, cls.b, cls.c = (engine.Buffer(cls.gpu, 4 * COUNT) for _ in range(3))
+        cls.a.write(array.array("f", range(COUNT)))
+        cls.b.write(array.array("f", [0.25]) * COUNT)
+        cls.stream = engine.Stream(cls.gpu)
+        cls.arguments = (engine.Out(cls.c), engine.In(cls.a), engine.In(cls.b), c_float(2), c_uint32(COUNT))
+
+    def test_launch(self):
+        self.stream.launch(self.kernel, GRID, [BLOCK], *self.arguments)
+        self.stream.wait(60)
+        self.assertEqual(floats(self.c), [i + 0.5 for i in range(COUNT)])
+        self.assertEqual(self.kernel.info["name"], "scaled_sum")
+
+    def test_program(self):
+        program = engine.Program(self.gpu)
+        program.launch(self.kernel, GRID, [BLOCK], *self.arguments)
+        again = engine.Out(self.c), engine.In(self.c), engine.In(self.b), c_float(4), c_uint32(COUNT)
+        program.launch(self.kernel, GRID, [BLOCK], *again)
+        program.end()
+        self.assertIn("2 launches", program.explain())
+        for _ in range(2):
+            self.stream.run(program)
+        self.stream.wait()
+        self.assertEqual(floats(self.c), [i + 1.5 for i in range(COUNT)])
+
+    def test_fill_and_copy(self):
+        target = engine.Buffer(self.gpu, 16)
+        self.stream.fill(target, 7)
+        self.stream.copy(target, self.b, 4, target_offset=8)
+        self.stream.wait()
+        self.assertEqual(target.read(), b"\7" * 8 + self.b.read(4) + b"\7" * 4)
+        self.assertGreater(self.gpu.memory["active"], 0)
+
+    def test_mistakes(self):
+        with self.assertRaises(mlxrocm.Error) as caught:
+            engine.Module(self.gpu, "nonsense", name="wrong.hip")
+        self.assertIn("error", caught.exception.details)
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "5 arguments"):
+            self.stream.launch(self.kernel, GRID, [BLOCK], self.arguments[0])
+        with self.assertRaises(TypeError):
+            self.stream.launch(self.kernel, GRID, [BLOCK], 5)
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            self.a.write(b"1234", offset=4 * COUNT)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,321 @@
+"""Arrays against numpy."""
+
+import copy
+import gc
+import inspect
+import json
+import os
+import threading
+import unittest
+import weakref
+from pathlib import Path
+
+import mlxrocm
+import mlxrocm.core as mx
+import numpy as np
+from mlxrocm import _operations, dtypes
+
+RNG = np.random.default_rng(20261122)
+
+
+def same(test, made, wanted, tolerance=2e-5):
+    made = np.asarray(made)
+    test.assertEqual(made.shape, np.shape(wanted))
+    np.testing.assert_allclose(made, wanted, rtol=tolerance, atol=tolerance)
+
+
+class Values(unittest.TestCase):
+    def test_every_dtype_there_and_back(self):
+        for dtype in dtypes.ALL:
+            if not dtype.numpy:
+                continue
+            wanted = RNG.integers(0, 2, (3, 4, 2)).astype(dtype.numpy)
+            made = mx.array(wanted)
+            self.assertIs(made.dtype, dtype)
+            self.assertEqual(made.nbytes, wanted.nbytes)
+            np.testing.assert_array_equal(np.asarray(made), wanted)
+            self.assertEqual(made.tolist(), wanted.tolist())
+
+    def test_python_values(self):
+        self.assertIs(mx.array([1, 2]).dtype, mx.int32)
+        self.assertIs(mx.array([1, 2.5]).dtype, mx.float32)
+        self.assertIs(mx.array([True]).dtype, mx.bool_)
+        self.assertIs(mx.array(2j).dtype, mx.complex64)
+        self.assertEqual(mx.array(2 - 3j).item(), 2 - 3j)
+        self.assertEqual(mx.array([]).shape, (0,))
+        self.assertEqual(mx.array(2**63, mx.uint64).item(), 2**63)
+        self.assertEqual(mx.array([[1.5, 2]], mx.bfloat16).tolist(), [[1.5, 2.0]])
+
+    def test_numpy_views_big_endian_and_scalars(self):
+        base = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for view in (base[::2, ::-1], base.T, np.asfortranarray(base), base.astype(">f4"), base[1, 1], base[:0]):
+            np.testing.assert_array_equal(np.asarray(mx.array(view)), view)
+
+    def test_damaged_input_is_an_error(self):
+        for value in ([[1], [1, 2]], [1, [2]], [[], [1]]):
+            with self.assertRaises(mlxrocm.InvalidArgumentError):
+                mx.array(value)
+        for value in ("text", [None], object(), np.array(["a"])):
+            with self.assertRaises(TypeError):
+                mx.array(value)
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            mx.array(300, mx.uint8)
+        with self.assertRaises(TypeError):
+            mx.zeros(3, "float32")
+
+    def test_copies_do_not_share_a_handle(self):
+        x = mx.array([1.0])
+        for made in (copy.copy(x), copy.deepcopy([x])[0], mx.array(x)):
+            x.close()
+            self.assertEqual(made.tolist(), [1.0])
+            x = mx.array([1.0])
+        with self.assertRaises(TypeError):
+            copy.copy(mlxrocm.Device(0))
+
+
+class Operators(unittest.TestCase):
+    def test_operators_as_numpy(self):
+        a = RNG.standard_normal((3, 4)).astype(np.float32)
+        b = RNG.standard_normal((3, 4)).astype(np.float32)
+        x, y = mx.array(a), mx.array(b)
+        for made, wanted in [
+            (x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x // y, a // b), (x % y, a % b),
+            (abs(x) ** y, abs(a) ** b), (x @ y.T, a @ b.T), (-x, -a), (2 - x, 2 - a), (1 / x, 1 / a), (x * 2.5, a * 2.5),
+            (x < y, a < b), (x >= 0, a >= 0), (x == x, a == a), (x != y, a != b), (b + x, b + a), (x + b, a + b),
+        ]:  # fmt: skip
+            same(self, made, wanted)
+        i = mx.array([12, 10, 7])
+        n = np.array([12, 10, 7], np.int32)
+        for made, wanted in [(i & 6, n & 6), (i | 1, n | 1), (i ^ 5, n ^ 5), (i << 2, n << 2), (i >> 1, n >> 1), (~i, ~n)]:
+            np.testing.assert_array_equal(np.asarray(made), wanted)
+
+    def test_numbers_are_weak_as_in_mlx(self):
+        self.assertIs((mx.zeros(2, mx.float16) + 1.5).dtype, mx.float16)
+        self.assertIs((mx.zeros(2, mx.int8) + 1).dtype, mx.int8)
+        self.assertIs((mx.zeros(2, mx.int32) + 1.5).dtype, mx.float32)
+        self.assertIs((mx.zeros(2, mx.bool_) + 1).dtype, mx.int32)
+        self.assertIs(mx.maximum(mx.zeros(2, mx.bfloat16), 1).dtype, mx.bfloat16)
+
+    def test_indexing_as_numpy(self):
+        a = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
+        x = mx.array(a)
+        places = np.array([[2, 0], [1, -1]])
+        for key in [
+            0, -1, (1, 2, 3), slice(None), (slice(None), slice(None, None, -1)), (Ellipsis, 2), (0, Ellipsis, slice(1, 4, 2)),
+            (None, 1), (slice(2, 0, -1), None, Ellipsis), slice(5, 2), (slice(None), [3, 1]), places, (Ellipsis, places),
+            (0, places), (slice(None), 1, [0, 4]), (slice(None), slice(3, None, -2), 4),
+        ]:  # fmt: skip
+            np.testing.assert_array_equal(np.asarray(x[key]), a[key], err_msg=str(key))
+        for key in [3, (0, 0, 5), (0, 0, 0, 0)]:
+            with self.assertRaises(IndexError):
+                x[key]
+        with self.assertRaises(mlxrocm.UnsupportedError):
+            x[x > 3]
+
+    def test_assignment_as_numpy(self):
+        for key, shape in [(0, (4, 5)), ((slice(None), 1), (3, 5)), ((1, 2, 3), ()), ((Ellipsis, slice(0, 5, 2)), (3,)),
+                           ((slice(None), 0, slice(None)), (5,)), ((slice(None, None, -1), 2), (3, 1))]:  # fmt: skip
+            a = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+            x = mx.array(a)
+            value = RNG.standard_normal(shape).astype(np.float32)
+            before = x + 0
+            try:
+                a[key] = value
+            except ValueError:
+                with self.assertRaises(mlxrocm.Error):
+                    x[key] = value
+                continue
+            x[key] = value
+            same(self, x, a)
+            same(self, before, np.arange(60).reshape(3, 4, 5))
+
+
+class Operations(unittest.TestCase):
+    def test_every_operation_is_there(self):
+        tree = Path(os.environ["MLXROCM_TREE"])
+        names = {f["name"] for f in json.loads((tree / "include/mlxrocm.json").read_text())["functions"]}
+        made = {name for name, _ in inspect.getmembers(_operations, inspect.isfunction) if not name.startswith("_")}
+        methods = "from_data from_borrowed clone dtype rank size bytes shape eval read item_f64 item_i64 free".split()
+        wanted = {name.removeprefix("mlxrocm_array_") for name in names if name.startswith("mlxrocm_array_")} - set(methods)
+        self.assertEqual(made, wanted)
+        for name in wanted:
+            module, _, short = name.partition("_")
+            if module in ("linalg", "fft", "fast", "random"):
+                owner = getattr(mx, module)
+                for end in ("_num_samples", "_shape", "_arange", "_l2", "_matrix", "_values"):
+                    short = short.removesuffix(end)
+                self.assertTrue(callable(getattr(owner, short)), name)
+            else:
+                self.assertTrue(callable(getattr(mx, name)), name)
+
+    def test_reductions_and_shapes(self):
+        a = RNG.standard_normal((2, 3, 4)).astype(np.float32)
+        x = mx.array(a)
+        for made, wanted in [
+            (x.sum(), a.sum()), (mx.sum(x, axis=1), a.sum(1)), (x.mean(axis=(0, -1), keepdims=True), a.mean((0, -1), keepdims=True)),
+            (x.var(axis=0, ddof=1), a.var(0, ddof=1)), (x.std(), a.std()), (x.argmax(axis=-1), a.argmax(-1)),
+            (mx.argmin(x), a.argmin()), (mx.cumsum(x, axis=1), a.cumsum(1)), (mx.sort(x), np.sort(a)),
+            (mx.argsort(x, axis=0), a.argsort(0)), (x.transpose(2, 0, 1), a.transpose(2, 0, 1)), (x.T, a.T),
+            (x.reshape(-1, 6), a.reshape(-1, 6)), (mx.flatten(x, 1), a.reshape(2, 12)), (x.squeeze(), a),
+            (mx.expand_dims(x, (0, 2)), np.expand_dims(a, (0, 2))), (mx.moveaxis(x, 0, 2), np.moveaxis(a, 0, 2)),
+            (mx.concatenate([x, x], axis=1), np.concatenate([a, a], 1)), (mx.stack([x, x], -1), np.stack([a, a], -1)),
+            (mx.pad(x, 1), np.pad(a, 1)), (mx.pad(x, [(0, 1), (2, 0), (1, 1)], "edge"), np.pad(a, [(0, 1), (2, 0), (1, 1)], "edge")),
+            (mx.pad(x, (1, 2), constant_values=3), np.pad(a, (1, 2), constant_values=3)),
+            (mx.roll(x, 2), np.roll(a, 2)), (mx.roll(x, 1, 2), np.roll(a, 1, 2)), (mx.tile(x, (2, 1)), np.tile(a, (2, 1))),
+            (mx.repeat(x, 2, axis=1), np.repeat(a, 2, 1)), (mx.flip(x, 1), np.flip(a, 1)), (mx.median(x, 1), np.median(a, 1)),
+            (mx.where(x > 0, x, 0.0), np.where(a > 0, a, 0)), (mx.clip(x, -0.5, None), np.clip(a, -0.5, None)),
+            (mx.trace(x[0]), np.trace(a[0])), (mx.diagonal(x, 0, 1, 2), np.diagonal(a, 0, 1, 2)), (mx.tril(x, -1), np.tril(a, -1)),
+            (mx.tensordot(x, x.transpose(1, 2, 0), 2), np.tensordot(a, a.transpose(1, 2, 0), 2)),
+            (mx.take(x, mx.array([2, 0]), axis=1), a.take([2, 0], 1)), (mx.outer(x[0, 0], x[1, 0]), np.outer(a[0, 0], a[1, 0])),
+            (mx.full((2, 2), 1.5), np.full((2, 2), 1.5)), (mx.arange(2, 9, 3), np.arange(2, 9, 3)), (mx.arange(4), np.arange(4)),
+            (mx.linspace(0, 1, 5), np.linspace(0, 1, 5)), (mx.eye(3, k=1), np.eye(3, k=1)), (mx.tri(3, 4), np.tri(3, 4)),
+            (mx.zeros_like(x), np.zeros_like(a)), (mx.ones(()), np.ones(())),
+        ]:  # fmt: skip
+            same(self, made, wanted)
+        for made, wanted in [(mx.split(x, 2, axis=2), np.split(a, 2, 2)), (mx.split(x, [1, 3], axis=2), np.split(a, [1, 3], 2)),
+                             (mx.meshgrid(mx.arange(3), mx.arange(2)), np.meshgrid(np.arange(3), np.arange(2))),
+                             (mx.broadcast_arrays(x, mx.ones((3, 1))), np.broadcast_arrays(a, np.ones((3, 1)))),
+                             (mx.divmod(x, 0.3), np.divmod(a, np.float32(0.3)))]:  # fmt: skip
+            self.assertEqual(len(made), len(wanted))
+            for one, two in zip(made, wanted):
+                same(self, one, two)
+
+    def test_elementwise(self):
+        a = RNG.uniform(0.1, 0.9, (4, 5)).astype(np.float32)
+        x = mx.array(a)
+        for name in "exp log log2 log10 log1p expm1 sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arctanh sqrt square \
+                     floor ceil sign degrees radians reciprocal isnan isfinite".split():
+            same(self, getattr(mx, name)(x), getattr(np, name)(a))
+        same(self, mx.sigmoid(x), 1 / (1 + np.exp(-a)))
+        same(self, mx.softmax(x, axis=-1), np.exp(a) / np.exp(a).sum(-1, keepdims=True))
+        same(self, mx.round(x, 1), np.round(a, 1))
+
+    def test_linear_algebra_and_transforms(self):
+        a = (RNG.standard_normal((4, 4)) + 4 * np.eye(4)).astype(np.float32)
+        x = mx.array(a)
+        same(self, mx.linalg.inv(x) @ x, np.eye(4), 1e-4)
+        same(self, mx.linalg.det(x), np.linalg.det(a), 1e-4)
+        same(self, mx.linalg.svd(x, compute_uv=False), np.linalg.svd(a, compute_uv=False), 1e-4)
+        for order, axis in [(None, None), (1, 0), (np.inf, (0, 1)), ("fro", None), ("nuc", (0, 1))]:
+            same(self, mx.linalg.norm(x, order, axis), np.linalg.norm(a, order, axis), 1e-4)
+        values, vectors = mx.linalg.eigh(x + x.T)
+        same(self, (x + x.T) @ vectors, np.asarray(vectors * values), 1e-4)
+        same(self, mx.linalg.cholesky(x @ x.T), np.linalg.cholesky(a @ a.T), 1e-3)
+        same(self, mx.linalg.solve(x, x[0]), np.linalg.solve(a, a[0]), 1e-4)
+        for name in "fft ifft rfft fft2 ifft2 rfft2 fftn".split():
+            same(self, getattr(mx.fft, name)(x), getattr(np.fft, name)(a), 1e-4)
+        same(self, mx.fft.irfft(mx.fft.rfft(x)), a, 1e-4)
+        same(self, mx.fft.fft(x, n=6, axis=0), np.fft.fft(a, 6, 0), 1e-4)
+        same(self, mx.fft.ifftshift(mx.fft.fftshift(x[:3])), a[:3])
+        same(self, mx.fft.fftshift(x[:3]), np.fft.fftshift(a[:3]))
+
+    def test_layers(self):
+        a = RNG.standard_normal((1, 2, 5, 8)).astype(np.float32)
+        q, k, v = mx.array(a), mx.array(a[..., ::-1].copy()), mx.array(a * 2)
+        scores = np.where(np.tri(5, dtype=bool), a @ a[..., ::-1].swapaxes(-1, -2) * 0.5, -np.inf)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        wanted = weights / weights.sum(-1, keepdims=True) @ (a * 2)
+        for mask in ("causal", mx.tri(5, dtype=mx.bool_)):
+            same(self, mx.fast.scaled_dot_product_attention(q, k, v, scale=0.5, mask=mask), wanted)
+        same(self, mx.fast.rms_norm(q, None, 1e-5), a / np.sqrt((a * a).mean(-1, keepdims=True) + 1e-5))
+        turned = np.asarray(mx.fast.rope(q, 8, traditional=False, base=10000.0, scale=1.0, offset=3))
+        angle = (np.arange(5) + 3)[:, None] * 10000.0 ** (-np.arange(4) / 4)
+        same(self, turned[..., :4], a[..., :4] * np.cos(angle) - a[..., 4:] * np.sin(angle))
+        signal, kernel = RNG.standard_normal((1, 9, 1)).astype(np.float32), RNG.standard_normal((1, 3, 1)).astype(np.float32)
+        same(self, mx.conv1d(signal, kernel, padding=1)[0, :, 0], np.correlate(signal[0, :, 0], kernel[0, :, 0], "same"))
+        w = RNG.standard_normal((8, 64)).astype(np.float32)
+        packed = mx.quantize(w, bits=8)
+        same(self, mx.dequantize(*packed, bits=8), w, 0.03)
+        y = RNG.standard_normal((2, 64)).astype(np.float32)
+        same(self, mx.quantized_matmul(y, *packed, bits=8), y @ np.asarray(mx.dequantize(*packed, bits=8)).T, 1e-3)
+
+    def test_random(self):
+        key = mx.random.key(7)
+        same(self, mx.random.normal((5,), key=key), mx.random.normal((5,), key=key))
+        drawn = np.asarray(mx.random.uniform(-1, 3, (2000,), key=key))
+        self.assertTrue(-1 <= drawn.min() < -0.9 and 2.9 < drawn.max() < 3 and abs(drawn.mean() - 1) < 0.1)
+        self.assertEqual(sorted(mx.random.permutation(9, key=key).tolist()), list(range(9)))
+        self.assertEqual(mx.random.categorical(mx.zeros((3, 4)), num_samples=5).shape, (3, 5))
+        bounded = np.asarray(mx.random.truncated_normal(-0.5, mx.array([0.5, 1]), (100, 2), key=key))
+        self.assertTrue(-0.5 <= bounded.min() and bounded[:, 0].max() <= 0.5 < bounded[:, 1].max() <= 1)
+        self.assertEqual(mx.random.split(key, 3).shape, (3, 2))
+
+    def test_shapes_that_do_not_fit(self):
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "add") as caught:
+            mx.zeros((2, 3)) + mx.zeros((4,))
+        self.assertIsInstance(caught.exception, ValueError)
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            mx.zeros((2, 3)).item()
+        x = mx.zeros(3)
+        x.close()
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            x + 1
+        with self.assertRaises(mlxrocm.Error):
+            mx.linalg.cholesky(mx.array([[-1.0]])).eval()
+
+
+class Dlpack(unittest.TestCase):
+    def test_in_shares_memory_whatever_the_strides(self):
+        a = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for view in (a, a.T, a[::2, ::-1], a[1:3, 2], a[:0], np.array(7, np.float32)):
+            made = mx.from_dlpack(view)
+            np.testing.assert_array_equal(np.asarray(made), view)
+        shared = mx.from_dlpack(a)
+        a[0, 0] = 99  # before it is read
+        self.assertEqual(shared[0, 0].item(), 99)
+
+    def test_memory_lives_as_long_as_arrays_need_it(self):
+        class Source(np.ndarray):
+            pass
+
+        a = np.arange(1000, dtype=np.int32).view(Source)
+        alive = weakref.ref(a)
+        late = mx.from_dlpack(a) + 1
+        del a
+        gc.collect()
+        self.assertIsNotNone(alive())
+        self.assertEqual(late.sum().item(), 500500)
+        del late
+        gc.collect()
+        self.assertIsNone(alive())
+
+    def test_out(self):
+        x = mx.arange(12).reshape(3, 4).T
+        made = np.from_dlpack(x)
+        np.testing.assert_array_equal(made, np.arange(12).reshape(3, 4).T)
+        del x
+        gc.collect()
+        self.assertEqual(made.sum(), 66)
+        for _ in range(200):  # capsules that nobody takes are freed
+            mx.zeros(1000).__dlpack__()
+        from mlxrocm import _dlpack
+
+        del made
+        gc.collect()
+        self.assertEqual(len(_dlpack._alive), 0)
+
+
+class Threads(unittest.TestCase):
+    def test_many_threads_share_arrays(self):
+        x = mx.array(RNG.standard_normal((64, 64)).astype(np.float32))
+        lazy = x @ x.T
+        wanted = np.asarray(x) @ np.asarray(x).T
+        failed = []
+
+        def work():
+            try:
+                for _ in range(20):
+                    same(self, lazy + 0, wanted, 1e-3)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

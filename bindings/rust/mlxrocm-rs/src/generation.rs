@@ -1,0 +1,181 @@
+//! Running requests and their events.
+
+use crate::enums::Status;
+use crate::error::{Error, Result, call, handle, owned};
+use mlxrocm_sys as sys;
+use std::mem::zeroed;
+use std::slice;
+use std::sync::Arc;
+use std::time::Duration;
+
+handle!(GenerationHandle, mlxrocm_generation, mlxrocm_generation_free);
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// So many prompt tokens have been run.
+    Prompt { done: u64, total: u64 },
+    /// A token was chosen.
+    Token(Token),
+    /// The end.
+    Finished(Finished),
+}
+
+impl Event {
+    /// The text that became complete; may be empty.
+    pub fn text(&self) -> &str {
+        match self {
+            Event::Prompt { .. } => "",
+            Event::Token(token) => &token.text,
+            Event::Finished(finished) => &finished.text,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    pub token: u32,
+    pub text: String,
+    /// By the model, where the request asked for `logprobs`.
+    pub logprob: Option<f32>,
+    /// The most probable tokens, best first.
+    pub top: Vec<(u32, f32)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Finished {
+    pub text: String,
+    pub reason: FinishReason,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub generated_tokens: u64,
+    pub prompt_seconds: f64,
+    pub decode_seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FinishReason {
+    StopToken,
+    StopString,
+    Length,
+    Context,
+    Cancelled,
+    Other(u32),
+}
+
+/// A running request: an iterator over its events. Dropping one that runs cancels it.
+pub struct Generation {
+    handle: Arc<GenerationHandle>,
+}
+
+/// Cancels a generation from elsewhere.
+#[derive(Clone)]
+pub struct Canceller(Arc<GenerationHandle>);
+
+impl Canceller {
+    /// Ends the generation soon; its `Finished` still comes.
+    pub fn cancel(&self) {
+        // It fails for a bad handle only.
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let _ = call(|error| unsafe { sys::mlxrocm_generation_cancel(self.0.get(), error) });
+    }
+}
+
+impl Generation {
+    pub(crate) fn new(handle: GenerationHandle) -> Generation {
+        Generation { handle: Arc::new(handle) }
+    }
+
+    /// For other threads, to cancel it.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(self.handle.clone())
+    }
+
+    /// Waits at most so long for the next event: `Ok(None)` if none came. After the end it is `None`.
+    pub fn next_within(&mut self, timeout: Duration) -> Option<Result<Option<Event>>> {
+        self.take(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    /// Waits for the end: all text that is still to come.
+    pub fn text(self) -> Result<String> {
+        let mut all = String::new();
+        for event in self {
+            all.push_str(event?.text());
+        }
+        Ok(all)
+    }
+
+    fn take(&mut self, timeout_ns: i64) -> Option<Result<Option<Event>>> {
+        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
+        let mut event: sys::mlxrocm_event = unsafe { zeroed() };
+        event.struct_size = size_of_val(&event) as u32;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let next = |error| unsafe { sys::mlxrocm_generation_next(self.handle.get(), timeout_ns, &mut event, error) };
+        match call(next) {
+            Err(error) => Some(Err(error)),
+            Ok(sys::MLXROCM_END) => None,
+            Ok(sys::MLXROCM_PENDING) => Some(Ok(None)),
+            // SAFETY: `self` is borrowed mutably, so nothing has asked for another event.
+            Ok(_) => Some(unsafe { read(&event) }.map(Some)),
+        }
+    }
+}
+
+/// Copies what the event points to, which must be alive.
+unsafe fn read(event: &sys::mlxrocm_event) -> Result<Event> {
+    if event.kind == sys::MLXROCM_EVENT_PROMPT {
+        return Ok(Event::Prompt { done: event.prompt_done, total: event.prompt_total });
+    }
+    // SAFETY: the library gives the address with this length; alive until the next call on the generation.
+    let bytes = unsafe { slice::from_raw_parts(event.text.cast::<u8>(), event.text_length) };
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    if event.kind == sys::MLXROCM_EVENT_TOKEN {
+        let top = match event.top_count {
+            0 => &[],
+            // SAFETY: the library gives the address with this length; alive until the next call on the generation.
+            count => unsafe { slice::from_raw_parts(event.top, count) },
+        };
+        let logprob = (event.top_count > 0).then_some(event.logprob);
+        let top = top.iter().map(|entry| (entry.token, entry.logprob)).collect();
+        return Ok(Event::Token(Token { token: event.token, text, logprob, top }));
+    }
+    let reason = match event.finish_reason {
+        sys::MLXROCM_FINISH_ERROR => {
+            return Err(Error::new(Status::from(event.error_status), owned(event.error_message)));
+        }
+        sys::MLXROCM_FINISH_STOP_TOKEN => FinishReason::StopToken,
+        sys::MLXROCM_FINISH_STOP_STRING => FinishReason::StopString,
+        sys::MLXROCM_FINISH_LENGTH => FinishReason::Length,
+        sys::MLXROCM_FINISH_CONTEXT => FinishReason::Context,
+        sys::MLXROCM_FINISH_CANCELLED => FinishReason::Cancelled,
+        other => FinishReason::Other(other),
+    };
+    Ok(Event::Finished(Finished {
+        text,
+        reason,
+        prompt_tokens: event.prompt_tokens,
+        cached_tokens: event.cached_tokens,
+        generated_tokens: event.generated_tokens,
+        prompt_seconds: event.prompt_seconds,
+        decode_seconds: event.decode_seconds,
+    }))
+}
+
+impl Iterator for Generation {
+    type Item = Result<Event>;
+
+    fn next(&mut self) -> Option<Result<Event>> {
+        // Without a timeout there is always an event.
+        self.take(-1).map(|event| event.map(|event| event.expect("an event")))
+    }
+}
+
+impl Drop for Generation {
+    fn drop(&mut self) {
+        // A canceller may keep the handle.
+        self.canceller().cancel();
+    }
+}

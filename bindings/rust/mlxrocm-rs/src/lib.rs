@@ -1,0 +1,42 @@
+//! Quantized language models and lazy arrays on AMD GPUs, NVIDIA GPUs and the CPU, through libmlxrocm.
+//!
+//! ```no_run
+//! use mlxrocm_rs::{Message, Model, Request, Session};
+//!
+//! # fn main() -> mlxrocm_rs::Result<()> {
+//! let model = Model::load("model.gguf")?;
+//! let session = Session::new(&model)?;
+//! for event in session.submit(&Request::chat(&[Message::user("Hello")]).max_tokens(100))? {
+//!     print!("{}", event?.text());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! All types are `Send` and `Sync`. What was made from an object keeps what it needs of it.
+
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+mod array;
+#[rustfmt::skip]
+mod enums;
+mod error;
+mod generation;
+mod model;
+#[rustfmt::skip]
+mod operations;
+mod session;
+
+pub use array::{Array, Element, evaluate};
+pub use enums::{DType, Status};
+pub use error::{Error, Result};
+pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
+pub use model::{Device, Message, Model, ModelInfo, Tokenizer};
+pub use operations::*;
+pub use session::{KvType, Request, Session, SessionOptions};
+
+/// The library's version, like "0.1.0".
+pub fn version() -> String {
+    // SAFETY: live handles, and pointers with the lengths of what they point to.
+    error::owned(unsafe { mlxrocm_sys::mlxrocm_version_string() })
+}

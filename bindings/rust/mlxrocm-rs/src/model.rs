@@ -1,0 +1,199 @@
+//! Devices, models and tokenizers.
+
+use crate::error::{Result, call, filled_text, handle, owned, text};
+use mlxrocm_sys as sys;
+use std::ffi::CString;
+use std::mem::zeroed;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+handle!(DeviceHandle, mlxrocm_device, mlxrocm_device_free);
+handle!(ModelHandle, mlxrocm_model, mlxrocm_model_free);
+handle!(TokenizerHandle, mlxrocm_tokenizer, mlxrocm_tokenizer_free);
+handle!(TemplateHandle, mlxrocm_chat_template, mlxrocm_chat_template_free);
+
+/// An open device.
+pub struct Device(DeviceHandle);
+
+impl Device {
+    /// Devices of this machine: the CPU, then GPUs.
+    pub fn count() -> Result<usize> {
+        let mut count = 0;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_device_count(&mut count, error) })?;
+        Ok(count)
+    }
+
+    /// Opens a device: 0 is the CPU, GPUs follow from 1.
+    pub fn open(index: usize) -> Result<Device> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        DeviceHandle::make(|out, error| unsafe { sys::mlxrocm_device_open(index, out, error) }).map(Device)
+    }
+}
+
+/// Facts about a model.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ModelInfo {
+    pub family: String,
+    pub name: String,
+    pub quantization: String,
+    pub layers: u32,
+    pub parameters: u64,
+    pub weight_bytes: u64,
+    pub context_length: usize,
+    pub vocab_size: usize,
+    pub hidden_size: usize,
+    pub kv_bytes_per_token: u64,
+    pub load_seconds: f64,
+}
+
+/// A loaded model, immutable.
+pub struct Model(pub(crate) ModelHandle);
+
+impl Model {
+    /// Loads a GGUF file or an MLX folder, to run on the best GPU, else the CPU.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        Model::load_on(path, None, 0)
+    }
+
+    /// The same with a device (`None`: the best), and CPU threads (0: one for each CPU).
+    pub fn load_on(path: impl AsRef<Path>, device: Option<&Device>, threads: u32) -> Result<Model> {
+        let path = path.as_ref().as_os_str().as_encoded_bytes();
+        let path = CString::new(path).map_err(|_| crate::Error::invalid("the path holds a NUL byte".into()))?;
+        let options = sys::mlxrocm_model_options {
+            struct_size: size_of::<sys::mlxrocm_model_options>() as u32,
+            threads,
+            device: device.map_or(null(), |device| device.0.get()),
+            // Zero is each field's default.
+            // SAFETY: zero is a value of each field: numbers, and pointers that are null.
+            ..unsafe { zeroed() }
+        };
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        ModelHandle::make(|out, error| unsafe { sys::mlxrocm_model_load(path.as_ptr(), &options, out, error) })
+            .map(Model)
+    }
+
+    /// Tells facts about the model.
+    pub fn info(&self) -> Result<ModelInfo> {
+        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
+        let mut info: sys::mlxrocm_model_info = unsafe { zeroed() };
+        info.struct_size = size_of_val(&info) as u32;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_model_get_info(self.0.get(), &mut info, error) })?;
+        Ok(ModelInfo {
+            family: owned(info.family),
+            name: owned(info.name),
+            quantization: owned(info.quantization),
+            layers: info.layers,
+            parameters: info.parameters,
+            weight_bytes: info.weight_bytes,
+            context_length: info.context_length as usize,
+            vocab_size: info.vocab_size as usize,
+            hidden_size: info.hidden_size as usize,
+            kv_bytes_per_token: info.kv_bytes_per_token,
+            load_seconds: info.load_seconds,
+        })
+    }
+
+    /// The model's tokenizer.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_model_get_tokenizer(self.0.get(), out, error) };
+        TokenizerHandle::make(make).map(Tokenizer)
+    }
+
+    /// A chat as the text of a prompt that the model answers; encode it with `parse_special`.
+    pub fn render_chat(&self, messages: &[Message]) -> Result<String> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_model_get_chat_template(self.0.get(), out, error) };
+        let template = TemplateHandle::make(make)?;
+        let messages = Messages::new(messages)?;
+        let flags = sys::MLXROCM_RENDER_GENERATION_PROMPT;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        filled_text(|text, capacity, needed, error| unsafe {
+            let (list, count) = (messages.list.as_ptr(), messages.list.len());
+            sys::mlxrocm_chat_template_render(template.get(), list, count, flags, null(), text, capacity, needed, error)
+        })
+    }
+}
+
+/// A model's tokenizer, immutable.
+pub struct Tokenizer(TokenizerHandle);
+
+impl Tokenizer {
+    /// Tokens of a text. `parse_special` reads spelled-out special tokens: not for text of strangers.
+    pub fn encode(&self, text: &str, add_special: bool, parse_special: bool) -> Result<Vec<u32>> {
+        let flags = if add_special { sys::MLXROCM_ENCODE_ADD_SPECIAL } else { 0 }
+            | if parse_special { sys::MLXROCM_ENCODE_PARSE_SPECIAL } else { 0 };
+        let encode = |tokens: *mut u32, capacity, needed: &mut usize| {
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            call(|error| unsafe {
+                let (start, length) = (text.as_ptr().cast(), text.len());
+                sys::mlxrocm_tokenizer_encode(self.0.get(), start, length, flags, tokens, capacity, needed, error)
+            })
+        };
+        let mut needed = 0;
+        encode(null_mut(), 0, &mut needed)?;
+        let mut tokens = vec![0; needed];
+        if needed > 0 {
+            encode(tokens.as_mut_ptr(), tokens.len(), &mut needed)?;
+        }
+        Ok(tokens)
+    }
+
+    /// The text of tokens.
+    pub fn decode(&self, tokens: &[u32], skip_special: bool) -> Result<String> {
+        let flags = u32::from(skip_special) * sys::MLXROCM_DECODE_SKIP_SPECIAL;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        filled_text(|text, capacity, needed, error| unsafe {
+            let (list, count) = (tokens.as_ptr(), tokens.len());
+            sys::mlxrocm_tokenizer_decode(self.0.get(), list, count, flags, text, capacity, needed, error)
+        })
+    }
+}
+
+/// One message of a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// "system", "user", "assistant" …
+    pub role: String,
+    pub content: String,
+}
+
+impl Message {
+    pub fn new(role: impl Into<String>, content: impl Into<String>) -> Message {
+        Message { role: role.into(), content: content.into() }
+    }
+
+    pub fn user(content: impl Into<String>) -> Message {
+        Message::new("user", content)
+    }
+
+    pub fn system(content: impl Into<String>) -> Message {
+        Message::new("system", content)
+    }
+
+    pub fn assistant(content: impl Into<String>) -> Message {
+        Message::new("assistant", content)
+    }
+}
+
+/// Messages as C has them, and the strings that these borrow from.
+pub(crate) struct Messages {
+    pub(crate) list: Vec<sys::mlxrocm_message>,
+    _texts: Vec<CString>,
+}
+
+impl Messages {
+    pub(crate) fn new(messages: &[Message]) -> Result<Messages> {
+        let (mut list, mut texts) = (Vec::new(), Vec::new());
+        for message in messages {
+            let (role, content) = (text(&message.role, "a role")?, text(&message.content, "a message")?);
+            // A CString's bytes stay where they are when it moves.
+            list.push(sys::mlxrocm_message { role: role.as_ptr(), content: content.as_ptr() });
+            texts.extend([role, content]);
+        }
+        Ok(Messages { list, _texts: texts })
+    }
+}

@@ -1,0 +1,214 @@
+//! Sessions and requests.
+
+use crate::error::{Result, call, handle, text};
+use crate::generation::{Generation, GenerationHandle};
+use crate::model::{Message, Messages, Model};
+use mlxrocm_sys as sys;
+use std::ffi::CString;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+
+handle!(SessionHandle, mlxrocm_session, mlxrocm_session_free);
+
+/// How the KV cache keeps keys and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KvType {
+    #[default]
+    F16,
+    Q8,
+    Q4,
+}
+
+/// Limits of a session; zero is each default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionOptions {
+    /// Tokens of context of a request, its prompt included.
+    pub context: u32,
+    /// Requests that run at once; more wait for their turn.
+    pub max_requests: u32,
+    /// Prompt tokens that are run at once.
+    pub prefill_chunk: u32,
+    /// Tokens of KV cache that all requests share.
+    pub kv_tokens: u64,
+    pub kv_type: KvType,
+}
+
+/// Several requests at once over one KV cache.
+pub struct Session(SessionHandle);
+
+impl Session {
+    /// A session with the usual limits.
+    pub fn new(model: &Model) -> Result<Session> {
+        Session::with_options(model, SessionOptions::default())
+    }
+
+    pub fn with_options(model: &Model, options: SessionOptions) -> Result<Session> {
+        let options = sys::mlxrocm_session_options {
+            struct_size: size_of::<sys::mlxrocm_session_options>() as u32,
+            context: options.context,
+            max_requests: options.max_requests,
+            prefill_chunk: options.prefill_chunk,
+            kv_tokens: options.kv_tokens,
+            kv_type: u64::from(match options.kv_type {
+                KvType::F16 => sys::MLXROCM_KV_F16,
+                KvType::Q8 => sys::MLXROCM_KV_Q8,
+                KvType::Q4 => sys::MLXROCM_KV_Q4,
+            }),
+        };
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_session_new(model.0.get(), &options, out, error) };
+        SessionHandle::make(make).map(Session)
+    }
+
+    /// Queues a request and returns at once.
+    pub fn submit(&self, request: &Request) -> Result<Generation> {
+        let messages = Messages::new(&request.messages)?;
+        let text = request.text.as_deref().map(|prompt| text(prompt, "the prompt")).transpose()?;
+        let stop = request.stop.iter().map(|stop| crate::error::text(stop, "a stop string"));
+        let stop: Vec<CString> = stop.collect::<Result<_>>()?;
+        let stop_list: Vec<_> = stop.iter().map(|stop| stop.as_ptr()).collect();
+        let (bias_tokens, bias_values): (Vec<u32>, Vec<f32>) = request.bias.iter().copied().unzip();
+        let mut c = request.numbers;
+        c.struct_size = size_of_val(&c) as u32;
+        (c.tokens, c.token_count) = (request.tokens.as_ptr(), request.tokens.len());
+        c.text = text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
+        (c.messages, c.message_count) = (messages.list.as_ptr(), messages.list.len());
+        (c.stop, c.stop_count) = (stop_list.as_ptr(), stop_list.len());
+        (c.stop_tokens, c.stop_token_count) = (request.stop_tokens.as_ptr(), request.stop_tokens.len());
+        (c.bias_tokens, c.bias_values, c.bias_count) = (bias_tokens.as_ptr(), bias_values.as_ptr(), bias_tokens.len());
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_session_submit(self.0.get(), &c, out, error) };
+        GenerationHandle::make(make).map(Generation::new)
+    }
+
+    /// Runs all requests at once and waits: their texts in order. If one fails, the others are cancelled.
+    pub fn batch(&self, requests: &[Request]) -> Result<Vec<String>> {
+        let generations: Vec<Generation> =
+            requests.iter().map(|request| self.submit(request)).collect::<Result<_>>()?;
+        generations.into_iter().map(Generation::text).collect()
+    }
+
+    /// Raw logits, a row for each token: row i is about the token that follows the first i + 1.
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
+        let run = |logits: *mut f32, capacity, needed: &mut usize| {
+            let (list, count) = (tokens.as_ptr(), tokens.len());
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            call(|error| unsafe {
+                sys::mlxrocm_session_logits(self.0.get(), list, count, logits, capacity, needed, error)
+            })
+        };
+        let mut needed = 0;
+        run(null_mut(), 0, &mut needed)?;
+        let mut logits = vec![0.0; needed];
+        run(logits.as_mut_ptr(), logits.len(), &mut needed)?;
+        Ok(logits)
+    }
+}
+
+/// A prompt and how to continue it. The usual way is greedy, until the model stops.
+#[derive(Clone)]
+pub struct Request {
+    // All pointers in it are null.
+    numbers: sys::mlxrocm_request,
+    tokens: Vec<u32>,
+    text: Option<String>,
+    messages: Vec<Message>,
+    stop: Vec<String>,
+    stop_tokens: Vec<u32>,
+    bias: Vec<(u32, f32)>,
+}
+
+// SAFETY: its pointers are null.
+unsafe impl Send for Request {}
+// SAFETY: as above.
+unsafe impl Sync for Request {}
+
+/// Functions that set one field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: $type) -> Request {
+            self.numbers.$name = $name;
+            self
+        })*
+    };
+}
+
+impl Request {
+    fn empty() -> Request {
+        // Zero is each field's default.
+        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
+        let numbers = unsafe { zeroed() };
+        let (tokens, messages, stop, stop_tokens, bias) = Default::default();
+        Request { numbers, tokens, text: None, messages, stop, stop_tokens, bias }
+    }
+
+    /// A chat that the model answers.
+    pub fn chat(messages: &[Message]) -> Request {
+        Request { messages: messages.to_vec(), ..Request::empty() }
+    }
+
+    /// A plain text to continue.
+    pub fn text(prompt: impl Into<String>) -> Request {
+        Request { text: Some(prompt.into()), ..Request::empty() }
+    }
+
+    /// Tokens to continue.
+    pub fn tokens(prompt: &[u32]) -> Request {
+        Request { tokens: prompt.to_vec(), ..Request::empty() }
+    }
+
+    setters! {
+        /// Tokens to generate at most; 0: until the context is full.
+        max_tokens: u32,
+        /// 0: greedy.
+        temperature: f32,
+        /// Only the most probable `top_k` tokens; 0: off.
+        top_k: u32,
+        /// Only the most probable tokens that together have this probability; 0 or 1: off.
+        top_p: f32,
+        /// Only tokens at least this times as probable as the most probable one; 0: off.
+        min_p: f32,
+        /// Divides positive and multiplies negative logits of recent tokens; 0 or 1: off.
+        repetition_penalty: f32,
+        /// Subtracted once from the logit of every recent token.
+        presence_penalty: f32,
+        /// Subtracted from the logit of a token for each time it occurred recently.
+        frequency_penalty: f32,
+        /// Tokens that count as recent; 0: 64.
+        penalty_window: u32,
+        /// Same seed, same tokens.
+        seed: u64,
+        /// n above 0: tokens tell their log-probability and the n most probable ones.
+        logprobs: u32,
+    }
+
+    /// A string that ends the generation and is not part of its text.
+    #[must_use]
+    pub fn stop(mut self, stop: impl Into<String>) -> Request {
+        self.stop.push(stop.into());
+        self
+    }
+
+    /// A token that ends the generation besides the model's own.
+    #[must_use]
+    pub fn stop_token(mut self, token: u32) -> Request {
+        self.stop_tokens.push(token);
+        self
+    }
+
+    /// Adds to the logit of a token.
+    #[must_use]
+    pub fn bias(mut self, token: u32, value: f32) -> Request {
+        self.bias.push((token, value));
+        self
+    }
+
+    /// Goes on past the model's own stop tokens.
+    #[must_use]
+    pub fn ignore_eos(mut self) -> Request {
+        self.numbers.flags |= sys::MLXROCM_REQUEST_IGNORE_EOS;
+        self
+    }
+}

@@ -1,0 +1,160 @@
+//! Chat, batch, cancel and errors with the demo model.
+
+use mlxrocm_rs::{
+    Device, Event, FinishReason, Finished, Generation, Message, Model, Request, Session, SessionOptions, Status, Token,
+};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+fn path() -> PathBuf {
+    std::env::var_os("MLXROCM_DEMO_MODEL").expect("MLXROCM_DEMO_MODEL names the demo model").into()
+}
+
+fn load() -> Model {
+    Model::load_on(path(), Some(&Device::open(0).unwrap()), 0).unwrap()
+}
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(load)
+}
+
+fn session() -> &'static Session {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    let options = SessionOptions { context: 512, max_requests: 8, ..Default::default() };
+    SESSION.get_or_init(|| Session::with_options(model(), options).unwrap())
+}
+
+fn run(request: &Request) -> String {
+    session().submit(request).unwrap().text().unwrap()
+}
+
+fn long() -> Request {
+    Request::text("Count:").max_tokens(400).ignore_eos()
+}
+
+/// Tokens and the end of a generation.
+fn all(generation: Generation) -> (Vec<Token>, Finished) {
+    let (mut tokens, mut end) = (Vec::new(), None);
+    for event in generation {
+        match event.unwrap() {
+            Event::Token(token) => tokens.push(token),
+            Event::Finished(finished) => end = Some(finished),
+            _ => {}
+        }
+    }
+    (tokens, end.expect("an end"))
+}
+
+#[test]
+fn streaming_chat() {
+    let messages = [Message::user("What is the capital of France?")];
+    let request = Request::chat(&messages).max_tokens(24);
+    let mut streamed = String::new();
+    for event in session().submit(&request).unwrap() {
+        streamed.push_str(event.unwrap().text());
+    }
+    assert!(streamed.contains("Paris"), "{streamed}");
+    let (tokens, end) = all(session().submit(&request).unwrap());
+    assert_eq!(end.generated_tokens, tokens.len() as u64);
+    let tokenizer = model().tokenizer().unwrap();
+    let ids: Vec<u32> = tokens.iter().map(|token| token.token).collect();
+    assert_eq!(tokenizer.decode(&ids, true).unwrap(), streamed);
+    let prompt = model().render_chat(&messages).unwrap();
+    let prompt = tokenizer.encode(&prompt, false, true).unwrap();
+    assert_eq!(run(&Request::tokens(&prompt).max_tokens(24)), streamed);
+}
+
+#[test]
+fn greedy_takes_the_largest_logit() {
+    let prompt = model().tokenizer().unwrap().encode("Water boils at", false, false).unwrap();
+    let (tokens, _) = all(session().submit(&Request::tokens(&prompt).max_tokens(5).logprobs(2)).unwrap());
+    assert_eq!(tokens.len(), 5);
+    let sequence: Vec<u32> = prompt.iter().copied().chain(tokens.iter().map(|token| token.token)).collect();
+    let logits = session().logits(&sequence).unwrap();
+    let rows = logits.chunks(model().info().unwrap().vocab_size);
+    for (row, token) in rows.skip(prompt.len() - 1).zip(&tokens) {
+        let best = (0..row.len()).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap();
+        let total: f64 = row.iter().map(|logit| f64::from(*logit).exp()).sum();
+        assert_eq!(token.token as usize, best);
+        assert!((f64::from(row[best]) - total.ln() - f64::from(token.logprob.unwrap())).abs() < 1e-3);
+        assert_eq!(token.top[0].0, token.token);
+    }
+}
+
+#[test]
+fn a_batch_is_as_one_by_one() {
+    let prompts = ["The capital of France is", "Once upon a time", "Water boils at", "The sea", "Two and two"];
+    let requests = prompts.map(|prompt| Request::text(prompt).max_tokens(8));
+    let found = session().batch(&requests).unwrap();
+    assert_eq!(found, requests.each_ref().map(run));
+}
+
+#[test]
+fn stop_strings_biases_and_seeds() {
+    let stopped = run(&Request::text("One, two, three, four,").max_tokens(20).stop(" six"));
+    assert!(stopped.contains("five") && !stopped.contains("six"), "{stopped}");
+    let comma = model().tokenizer().unwrap().encode(",", false, false).unwrap()[0];
+    assert_eq!(run(&Request::text("One two").max_tokens(3).bias(comma, 1000.0)), ",,,");
+    let drawn = Request::text("Once").max_tokens(10).temperature(1.0).seed(u64::MAX);
+    assert_eq!(run(&drawn), run(&drawn));
+}
+
+#[test]
+fn cancel_from_another_thread() {
+    let generation = session().submit(&long()).unwrap();
+    let canceller = generation.canceller();
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        canceller.cancel();
+        canceller
+    });
+    let (tokens, end) = all(generation);
+    assert_eq!(end.reason, FinishReason::Cancelled);
+    assert!(tokens.len() < 400);
+    thread.join().unwrap().cancel();
+}
+
+#[test]
+fn dropping_cancels_and_waits_have_timeouts() {
+    let own =
+        Session::with_options(model(), SessionOptions { context: 512, max_requests: 1, ..Default::default() }).unwrap();
+    let mut first = own.submit(&long()).unwrap();
+    let mut second = own.submit(&Request::text("Two").max_tokens(1)).unwrap();
+    assert!(first.next().unwrap().is_ok());
+    // It waits for the first.
+    assert_eq!(second.next_within(Duration::from_millis(20)), Some(Ok(None)));
+    drop(first);
+    assert_eq!(all(second).1.reason, FinishReason::Length);
+}
+
+#[test]
+fn errors() {
+    let file = std::env::temp_dir().join(format!("mlxrocm-rs-{}.gguf", std::process::id()));
+    std::fs::write(&file, &std::fs::read(path()).unwrap()[..5000]).unwrap();
+    let damaged = Model::load(&file).err().unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(damaged.status, Status::InvalidFile);
+    let missing = Model::load("/nowhere/model.gguf").err().unwrap();
+    assert_eq!(missing.status, Status::Io);
+    assert!(missing.message.contains("/nowhere/model.gguf"), "{missing}");
+    let refused = |request: Request| session().submit(&request).err().unwrap().status;
+    assert_eq!(refused(Request::tokens(&[1; 600])), Status::ContextFull);
+    assert_eq!(refused(Request::tokens(&[])), Status::InvalidArgument);
+    assert_eq!(refused(Request::text("a\0b")), Status::InvalidArgument);
+    assert_eq!(refused(Request::text("a").temperature(f32::NAN)), Status::InvalidArgument);
+    assert_eq!(refused(Request::chat(&[])), Status::InvalidArgument);
+    assert_eq!(Device::open(Device::count().unwrap()).err().unwrap().status, Status::NoDevice);
+}
+
+#[test]
+fn objects_may_be_dropped_in_any_order() {
+    let model = load();
+    let session = Session::with_options(&model, SessionOptions { context: 64, ..Default::default() }).unwrap();
+    let generation = session.submit(&Request::text("The capital of France is").max_tokens(3)).unwrap();
+    drop(model);
+    drop(session);
+    assert!(generation.text().unwrap().contains("Paris"));
+}

@@ -1,0 +1,4675 @@
+//! The C interface of libmlxrocm, as it is: `include/mlxrocm.h` is the manual.
+
+// Made by bindings/generate.py from include/mlxrocm.json. Do not edit.
+
+#![no_std]
+#![allow(non_camel_case_types)]
+
+use core::ffi::{c_char, c_void};
+
+/// What a function returns: 0 is success, negative values are errors, positive values are expected
+/// outcomes that are not errors. Numbers are stable: they are never reused.
+pub type mlxrocm_status = i32;
+
+/// Major version of this header: the binary interface changes with it.
+pub const MLXROCM_VERSION_MAJOR: u32 = 0;
+/// Minor version of this header: functions and fields are added with it.
+pub const MLXROCM_VERSION_MINOR: u32 = 1;
+/// Patch version of this header.
+pub const MLXROCM_VERSION_PATCH: u32 = 0;
+/// This header's version as one number, major * 10000 + minor * 100 + patch: compare it with
+/// mlxrocm_version().
+pub const MLXROCM_VERSION: u32 = 100;
+/// Log level: something failed.
+pub const MLXROCM_LOG_ERROR: u32 = 1;
+/// Log level: something works worse than the user may expect.
+pub const MLXROCM_LOG_WARN: u32 = 2;
+/// Log level: what was chosen (device, kernels, formats).
+pub const MLXROCM_LOG_INFO: u32 = 3;
+/// Log level: details for a bug report.
+pub const MLXROCM_LOG_DEBUG: u32 = 4;
+/// Device kind: the processor itself. Always there, always device 0.
+pub const MLXROCM_DEVICE_CPU: u32 = 1;
+/// Device kind: an AMD GPU, through HIP.
+pub const MLXROCM_DEVICE_HIP: u32 = 2;
+/// Device kind: an NVIDIA GPU, through CUDA's driver.
+pub const MLXROCM_DEVICE_CUDA: u32 = 3;
+/// Graphs: programs run as graphs where these were found right and faster on this device. The
+/// default, unless the environment variable MLXROCM_GRAPHS is on or off.
+pub const MLXROCM_GRAPHS_AUTO: u32 = 0;
+/// Graphs: programs always run as graphs, where the driver builds them.
+pub const MLXROCM_GRAPHS_ON: u32 = 1;
+/// Graphs: programs are launched one kernel after another.
+pub const MLXROCM_GRAPHS_OFF: u32 = 2;
+/// Self-test flag: measure with small sizes and few rounds.
+pub const MLXROCM_SELFTEST_QUICK: u32 = 1;
+/// Self-test flag: leave the measurements out.
+pub const MLXROCM_SELFTEST_NO_MEASUREMENTS: u32 = 2;
+/// Buffer kind: memory of the GPU.
+pub const MLXROCM_BUFFER_DEVICE: u32 = 1;
+/// Buffer kind: host memory that the GPU can reach, for copies that go on while the caller does
+/// something else.
+pub const MLXROCM_BUFFER_PINNED: u32 = 2;
+/// Argument kind: an address in device memory.
+pub const MLXROCM_ARG_BUFFER: u32 = 1;
+/// Argument kind: a number of 32 bits.
+pub const MLXROCM_ARG_32: u32 = 2;
+/// Argument kind: a number of 64 bits, or an address that the application keeps valid.
+pub const MLXROCM_ARG_64: u32 = 3;
+/// Access: the kernel reads the buffer's part.
+pub const MLXROCM_ACCESS_READ: u32 = 1;
+/// Access: the kernel writes the buffer's part.
+pub const MLXROCM_ACCESS_WRITE: u32 = 2;
+/// Program mode: one launch after another.
+pub const MLXROCM_PROGRAM_DIRECT: u32 = 1;
+/// Program mode: the driver replays the whole program as a graph.
+pub const MLXROCM_PROGRAM_GRAPH: u32 = 2;
+/// Reason of a mode: mlxrocm_device_set_graphs or the environment variable MLXROCM_GRAPHS.
+pub const MLXROCM_REASON_SETTING: u32 = 1;
+/// Reason of a mode: graphs were compared with direct launches on this device, bit for bit and in
+/// time.
+pub const MLXROCM_REASON_COMPARED: u32 = 2;
+/// Reason of a mode: graphs were not compared on this device yet. The first run of a program of 8
+/// launches or more, all of which say what they write, does it.
+pub const MLXROCM_REASON_NOT_COMPARED: u32 = 3;
+/// Reason of a mode: the driver does not build a graph of this program.
+pub const MLXROCM_REASON_NOT_BUILT: u32 = 4;
+/// Encode flag: add the tokens that the model wants around a raw prompt (begin of text...).
+pub const MLXROCM_ENCODE_ADD_SPECIAL: u32 = 1;
+/// Encode flag: read special tokens that are spelled out in the text as those tokens. Do not set it
+/// for text from people you do not trust.
+pub const MLXROCM_ENCODE_PARSE_SPECIAL: u32 = 2;
+/// Decode flag: leave special tokens out.
+pub const MLXROCM_DECODE_SKIP_SPECIAL: u32 = 1;
+/// Stands for a token that a model does not have.
+pub const MLXROCM_NO_TOKEN: u32 = 4294967295;
+/// Render flag: open the assistant's turn at the end, so that the model answers.
+pub const MLXROCM_RENDER_GENERATION_PROMPT: u32 = 1;
+/// mlxrocm_session_options.kv_type: 16-bit floating point numbers.
+pub const MLXROCM_KV_F16: u32 = 0;
+/// mlxrocm_session_options.kv_type: integers of 8 bits with a scale for each 32 of them: 53 % of the
+/// memory; hardly any difference in what is generated.
+pub const MLXROCM_KV_Q8: u32 = 1;
+/// mlxrocm_session_options.kv_type: integers of 4 bits with a scale and a minimum for each 32 of
+/// them: 31 % of the memory; what is generated differs.
+pub const MLXROCM_KV_Q4: u32 = 2;
+/// Request flag: go on past the model's own stop tokens.
+pub const MLXROCM_REQUEST_IGNORE_EOS: u32 = 1;
+/// Event kind: `prompt_done` of `prompt_total` prompt tokens have been run.
+pub const MLXROCM_EVENT_PROMPT: u32 = 1;
+/// Event kind: a token was chosen.
+pub const MLXROCM_EVENT_TOKEN: u32 = 2;
+/// Event kind: the generation ended; nothing follows.
+pub const MLXROCM_EVENT_FINISHED: u32 = 3;
+/// Finish reason: a stop token of the model or of the request.
+pub const MLXROCM_FINISH_STOP_TOKEN: u32 = 1;
+/// Finish reason: a stop string.
+pub const MLXROCM_FINISH_STOP_STRING: u32 = 2;
+/// Finish reason: max_tokens were generated.
+pub const MLXROCM_FINISH_LENGTH: u32 = 3;
+/// Finish reason: the context is full.
+pub const MLXROCM_FINISH_CONTEXT: u32 = 4;
+/// Finish reason: mlxrocm_generation_cancel was called.
+pub const MLXROCM_FINISH_CANCELLED: u32 = 5;
+/// Finish reason: it failed; `error_status` and `error_message` say why.
+pub const MLXROCM_FINISH_ERROR: u32 = 6;
+/// Dtype: truth values, one byte of 0 or 1.
+pub const MLXROCM_DTYPE_BOOL: u32 = 0;
+/// Dtype: unsigned integers of 8 bits.
+pub const MLXROCM_DTYPE_UINT8: u32 = 1;
+/// Dtype: unsigned integers of 16 bits.
+pub const MLXROCM_DTYPE_UINT16: u32 = 2;
+/// Dtype: unsigned integers of 32 bits.
+pub const MLXROCM_DTYPE_UINT32: u32 = 3;
+/// Dtype: unsigned integers of 64 bits.
+pub const MLXROCM_DTYPE_UINT64: u32 = 4;
+/// Dtype: signed integers of 8 bits.
+pub const MLXROCM_DTYPE_INT8: u32 = 5;
+/// Dtype: signed integers of 16 bits.
+pub const MLXROCM_DTYPE_INT16: u32 = 6;
+/// Dtype: signed integers of 32 bits.
+pub const MLXROCM_DTYPE_INT32: u32 = 7;
+/// Dtype: signed integers of 64 bits.
+pub const MLXROCM_DTYPE_INT64: u32 = 8;
+/// Dtype: IEEE half precision.
+pub const MLXROCM_DTYPE_FLOAT16: u32 = 9;
+/// Dtype: IEEE single precision.
+pub const MLXROCM_DTYPE_FLOAT32: u32 = 10;
+/// Dtype: IEEE double precision.
+pub const MLXROCM_DTYPE_FLOAT64: u32 = 11;
+/// Dtype: bfloat16.
+pub const MLXROCM_DTYPE_BFLOAT16: u32 = 12;
+/// Dtype: complex numbers, two of single precision.
+pub const MLXROCM_DTYPE_COMPLEX64: u32 = 13;
+/// No dtype.
+pub const MLXROCM_DTYPE_NONE: u32 = 4294967295;
+/// In place of an axis: none; the operation is on the array made flat.
+pub const MLXROCM_AXIS_NONE: i64 = -9223372036854775808;
+/// Around an array: a value.
+pub const MLXROCM_PAD_CONSTANT: u32 = 0;
+/// Around an array: its outermost elements.
+pub const MLXROCM_PAD_EDGE: u32 = 1;
+/// Around an array: its mirror image without the outermost elements.
+pub const MLXROCM_PAD_REFLECT: u32 = 2;
+/// Around an array: its mirror image.
+pub const MLXROCM_PAD_SYMMETRIC: u32 = 3;
+/// Success.
+pub const MLXROCM_OK: mlxrocm_status = 0;
+/// Nothing happened within the timeout; call again.
+pub const MLXROCM_PENDING: mlxrocm_status = 1;
+/// Everything was given out; nothing follows.
+pub const MLXROCM_END: mlxrocm_status = 2;
+/// A parameter has a value outside its documented range, or a handle is not live.
+pub const MLXROCM_ERROR_INVALID_ARGUMENT: mlxrocm_status = -1;
+/// A pointer that must not be NULL is NULL.
+pub const MLXROCM_ERROR_NULL_ARGUMENT: mlxrocm_status = -2;
+/// The handle had an internal error before and can only be freed.
+pub const MLXROCM_ERROR_POISONED: mlxrocm_status = -3;
+/// An allocation failed or would exceed a limit.
+pub const MLXROCM_ERROR_OUT_OF_MEMORY: mlxrocm_status = -4;
+/// The operating system refused to open, read or map a file.
+pub const MLXROCM_ERROR_IO: mlxrocm_status = -5;
+/// A file's content is damaged or contradicts itself.
+pub const MLXROCM_ERROR_INVALID_FILE: mlxrocm_status = -6;
+/// The file or request is valid but asks for something this library does not do.
+pub const MLXROCM_ERROR_UNSUPPORTED: mlxrocm_status = -7;
+/// The caller's buffer is too small; `needed` says what would be enough.
+pub const MLXROCM_ERROR_BUFFER_TOO_SMALL: mlxrocm_status = -8;
+/// The prompt does not fit the context.
+pub const MLXROCM_ERROR_CONTEXT_FULL: mlxrocm_status = -9;
+/// No usable device.
+pub const MLXROCM_ERROR_NO_DEVICE: mlxrocm_status = -10;
+/// A device failed while it ran.
+pub const MLXROCM_ERROR_DEVICE_FAILED: mlxrocm_status = -11;
+/// The caller's progress callback ended the operation.
+pub const MLXROCM_ERROR_CANCELLED: mlxrocm_status = -12;
+/// A defect in this library; the handle it happened in is poisoned.
+pub const MLXROCM_ERROR_INTERNAL: mlxrocm_status = -13;
+/// The device stopped working and takes no more work in this process.
+pub const MLXROCM_ERROR_DEVICE_LOST: mlxrocm_status = -14;
+/// The time given for a wait is over; the work goes on.
+pub const MLXROCM_ERROR_TIMEOUT: mlxrocm_status = -15;
+/// A device gives wrong results: its self-test found them.
+pub const MLXROCM_ERROR_SELFTEST_FAILED: mlxrocm_status = -16;
+
+/// An n-dimensional array. Operations are lazy: a function checks shapes and dtypes and returns at
+/// once, elements are computed by mlxrocm_array_eval or when they are read. Arrays never change: an
+/// operation makes a new one. Each keeps what it is made from, so handles may be freed in any order.
+/// Internally locked: any thread.
+///
+/// The functions of operations have MLX's names and meaning. They promote dtypes and broadcast shapes
+/// as MLX does, and their messages name the operation and the shapes.
+#[repr(C)]
+pub struct mlxrocm_array {
+    _private: [u8; 0],
+}
+
+/// Memory of a fixed size and address. Internally locked: any thread; its content is the
+/// application's to guard. Work that was queued with a buffer keeps its memory, also after it is
+/// freed.
+#[repr(C)]
+pub struct mlxrocm_buffer {
+    _private: [u8; 0],
+}
+
+/// A compiled chat template. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_chat_template {
+    _private: [u8; 0],
+}
+
+/// A device. Internally locked: any thread. What is made on a device keeps it alive. A GPU that is
+/// opened twice is one device with one memory limit.
+#[repr(C)]
+pub struct mlxrocm_device {
+    _private: [u8; 0],
+}
+
+/// What went wrong, in detail. A function that fails stores a new object where its last parameter
+/// points, if that is not NULL. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_error {
+    _private: [u8; 0],
+}
+
+/// A running request. Internally locked: any thread; but what an event points to is valid only until
+/// the next call of mlxrocm_generation_next, so only one thread at a time should call that.
+#[repr(C)]
+pub struct mlxrocm_generation {
+    _private: [u8; 0],
+}
+
+/// A mark in a stream, to wait for and to measure time with: mlxrocm_stream_record sets it.
+/// Internally locked: any thread.
+#[repr(C)]
+pub struct mlxrocm_gpu_event {
+    _private: [u8; 0],
+}
+
+/// A function that a GPU runs. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_kernel {
+    _private: [u8; 0],
+}
+
+/// A loaded model. Immutable: any thread. Sessions, tokenizers and chat templates made from it keep
+/// it alive.
+#[repr(C)]
+pub struct mlxrocm_model {
+    _private: [u8; 0],
+}
+
+/// Code loaded on a GPU. Immutable: any thread. Kernels keep their module loaded.
+#[repr(C)]
+pub struct mlxrocm_module {
+    _private: [u8; 0],
+}
+
+/// A list of launches, copies and fills that is recorded once and run often. Internally locked: any
+/// thread.
+///
+/// It begins in recording: what is added to it is ordered by what each launch reads and writes.
+/// mlxrocm_program_end ends the recording; from then on it can be run. It keeps its buffers and
+/// kernels. Runs of one program follow each other, also on different streams.
+#[repr(C)]
+pub struct mlxrocm_program {
+    _private: [u8; 0],
+}
+
+/// A session: several requests at once over one KV cache. Internally locked: any thread.
+/// Generations keep their session alive.
+#[repr(C)]
+pub struct mlxrocm_session {
+    _private: [u8; 0],
+}
+
+/// A queue of work that a GPU does in order; different streams run side by side. Internally locked:
+/// any thread.
+///
+/// Work is queued and not waited for, unless a function says so. What fails while it runs comes out
+/// of the next mlxrocm_stream_wait, once.
+#[repr(C)]
+pub struct mlxrocm_stream {
+    _private: [u8; 0],
+}
+
+/// A tokenizer. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_tokenizer {
+    _private: [u8; 0],
+}
+
+/// Receives a log line without its newline; `message` is borrowed for the call.
+///
+/// It is called only on a thread that is in a call of this library, by several such threads at once;
+/// never on a thread of the library: what those write waits for the next call that ends or logs
+/// (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
+pub type mlxrocm_log_callback = Option<unsafe extern "C" fn(level: u32, message: *const c_char, user_data: *mut c_void)>;
+
+/// Frees a callback's `user_data`.
+pub type mlxrocm_user_data_free = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
+
+/// Receives one line of a self-test's report without its newline; `line` is borrowed for the call.
+/// It is called from the thread that tests.
+///
+/// Returns 0 to go on, anything else to end the test with MLXROCM_ERROR_CANCELLED. It must not throw,
+/// unwind or jump out.
+pub type mlxrocm_selftest_callback = Option<unsafe extern "C" fn(line: *const c_char, user_data: *mut c_void) -> i32>;
+
+/// Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
+/// from the thread that loads.
+///
+/// Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
+/// throw, unwind or jump out.
+pub type mlxrocm_progress_callback = Option<unsafe extern "C" fn(done: u64, total: u64, user_data: *mut c_void) -> i32>;
+
+/// Facts about a device. What does not apply to a device, or is not known, is 0 or "".
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_device_info {
+    /// Set by the caller to sizeof(mlxrocm_device_info).
+    pub struct_size: u32,
+    /// One of MLXROCM_DEVICE_...
+    pub kind: u32,
+    /// The maker's name of it; borrowed until the device is freed.
+    pub name: *const c_char,
+    /// The kernels that run on it. CPU: "avx512-vnni", "avx2" or "portable"; GPU: the target of its code, like "gfx1151" or "sm_90". Borrowed until the device is freed.
+    pub isa: *const c_char,
+    /// CPU: logical CPUs this process may run on. AMD: compute units (work-group processors where HIP counts those). NVIDIA: multiprocessors.
+    pub compute_units: u64,
+    /// Memory in bytes; of a GPU that shares the processor's memory, all of that.
+    pub memory_total: u64,
+    /// Memory in bytes that could be allocated now.
+    pub memory_free: u64,
+    /// GPU: the target as the driver spells it, like "gfx942:sramecc+:xnack-"; borrowed until the device is freed.
+    pub target: *const c_char,
+    /// GPU: its address on the PCI bus, like "0000:03:00.0"; borrowed until the device is freed.
+    pub pci_id: *const c_char,
+    /// GPU: bytes of level 2 cache.
+    pub l2_bytes: u64,
+    /// GPU: bytes of local memory (LDS, shared memory) that one block may use.
+    pub lds_bytes: u32,
+    /// GPU: work items of a wave (a warp): 32 or 64.
+    pub wave_size: u32,
+    /// GPU: work items that one block may have.
+    pub max_block_threads: u32,
+    /// GPU: 1 if it shares the processor's memory.
+    pub integrated: u32,
+    /// GPU: highest core clock in kHz.
+    pub clock_khz: u32,
+    /// GPU: highest memory clock in kHz.
+    pub memory_clock_khz: u32,
+    /// GPU: width of the memory bus in bits.
+    pub memory_bus_bits: u32,
+    /// GPU: the driver's version. HIP: major * 10000000 + minor * 100000 + patch; CUDA: major * 1000 + minor * 10.
+    pub driver_version: u32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_device_info>() == 104);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, kind) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, name) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, isa) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, compute_units) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_total) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_free) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, target) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, pci_id) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, l2_bytes) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, lds_bytes) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, wave_size) == 76);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, max_block_threads) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, integrated) == 84);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, clock_khz) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_clock_khz) == 92);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_bus_bits) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, driver_version) == 100);
+};
+
+/// Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
+/// below `limit`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_device_memory {
+    /// Set by the caller to sizeof(mlxrocm_device_memory).
+    pub struct_size: u32,
+    /// 1 if the GPU shares the processor's memory.
+    pub integrated: u32,
+    /// Held by buffers that are alive.
+    pub active: u64,
+    /// The highest `active` since the device was opened or mlxrocm_device_reset_peak_memory.
+    pub peak: u64,
+    /// Freed and kept for reuse.
+    pub cache: u64,
+    /// The most that `active + cache` may be.
+    pub limit: u64,
+    /// All memory of the device.
+    pub total: u64,
+    /// What the driver says is free now.
+    pub free: u64,
+    /// Pinned host memory held by buffers that are alive.
+    pub pinned_active: u64,
+    /// Pinned host memory freed and kept for reuse.
+    pub pinned_cache: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_device_memory>() == 72);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, integrated) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, active) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, peak) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, cache) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, limit) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, total) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, free) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, pinned_active) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_device_memory, pinned_cache) == 64);
+};
+
+/// How to test a GPU. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_selftest_options {
+    /// Set by the caller to sizeof(mlxrocm_selftest_options).
+    pub struct_size: u32,
+    /// MLXROCM_SELFTEST_... flags together.
+    pub flags: u32,
+    /// Seed of the random inputs; 0: a new one each time. The report names it.
+    pub seed: u64,
+    /// Nullable; hears the report, line by line.
+    pub report: mlxrocm_selftest_callback,
+    /// Nullable, passed to `report`.
+    pub user_data: *mut c_void,
+    /// Nullable; called exactly once with `user_data` before mlxrocm_device_selftest returns, unless this struct cannot be read (NULL, a wrong struct_size) or `device` is not a live device.
+    pub user_data_free: mlxrocm_user_data_free,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_selftest_options>() == 40);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, flags) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, seed) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, report) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, user_data) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_selftest_options, user_data_free) == 32);
+};
+
+/// Facts about a buffer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_buffer_info {
+    /// Set by the caller to sizeof(mlxrocm_buffer_info).
+    pub struct_size: u32,
+    /// MLXROCM_BUFFER_DEVICE or MLXROCM_BUFFER_PINNED.
+    pub kind: u32,
+    /// Bytes, as asked for.
+    pub size: u64,
+    /// The address at which the GPU sees it. Device memory begins at a multiple of 256.
+    pub address: u64,
+    /// PINNED: where the application reads and writes it, after waiting for queued work that uses it; borrowed until the buffer is freed. DEVICE: NULL.
+    pub data: *mut c_void,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_buffer_info>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_buffer_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_buffer_info, kind) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_buffer_info, size) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_buffer_info, address) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_buffer_info, data) == 24);
+};
+
+/// One argument of a kernel: a pointer or a number of 32 or 64 bits; kernels take no others. The
+/// functions mlxrocm_arg_... make them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_arg {
+    /// One of MLXROCM_ARG_...
+    pub kind: u32,
+    /// BUFFER: MLXROCM_ACCESS_READ, MLXROCM_ACCESS_WRITE or both; programs order their launches by it.
+    pub access: u32,
+    /// BUFFER: the byte offset that the address begins at. Numbers: their bits, the upper 32 of a 32-bit number being 0.
+    pub value: u64,
+    /// BUFFER: device memory; borrowed for the call that gets the argument.
+    pub buffer: *const mlxrocm_buffer,
+    /// BUFFER: bytes from `value` on that the kernel touches; 0: all to the buffer's end.
+    pub size: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_arg>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_arg, kind) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_arg, access) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_arg, value) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_arg, buffer) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_arg, size) == 24);
+};
+
+/// How to launch a kernel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_launch {
+    /// Set by the caller to sizeof(mlxrocm_launch).
+    pub struct_size: u32,
+    /// Bytes of local memory beyond what the kernel declares.
+    pub dynamic_lds: u32,
+    /// Blocks in x, y and z; with 0 in x nothing is launched, 0 in y or z is 1.
+    pub grid: [u32; 3],
+    /// Work items of a block in x, y and z; 0 in y or z is 1.
+    pub block: [u32; 3],
+    /// The kernel's arguments in its order, `arg_count` of them.
+    pub args: *const mlxrocm_arg,
+    /// Elements of `args`, at most 48.
+    pub arg_count: usize,
+    /// Arguments of kind BUFFER that the kernel does not take but reaches otherwise, through an address in memory; `touched_count` of them.
+    pub touched: *const mlxrocm_arg,
+    /// Elements of `touched`.
+    pub touched_count: usize,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_launch>() == 64);
+    assert!(core::mem::offset_of!(mlxrocm_launch, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_launch, dynamic_lds) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_launch, grid) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_launch, block) == 20);
+    assert!(core::mem::offset_of!(mlxrocm_launch, args) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_launch, arg_count) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_launch, touched) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_launch, touched_count) == 56);
+};
+
+/// How to compile a source. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_compile_options {
+    /// Set by the caller to sizeof(mlxrocm_compile_options).
+    pub struct_size: u32,
+    /// Elements of `flags`.
+    pub flag_count: u32,
+    /// The compiler's options, NUL-terminated UTF-8 like "-DROWS=4".
+    pub flags: *const *const c_char,
+    /// What the source is called in messages; NULL: "kernel source".
+    pub name: *const c_char,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_compile_options>() == 24);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, flag_count) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, flags) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, name) == 16);
+};
+
+/// Facts about a kernel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_kernel_info {
+    /// Set by the caller to sizeof(mlxrocm_kernel_info).
+    pub struct_size: u32,
+    /// Vector registers of a work item.
+    pub registers: u32,
+    /// Bytes of local memory that it declares.
+    pub lds_bytes: u32,
+    /// Bytes of private memory of a work item: arrays, and registers that did not fit.
+    pub scratch_bytes: u32,
+    /// Work items that one block of it may have.
+    pub max_block_threads: u32,
+    /// Work items of a wave (a warp) on its device: 32 or 64.
+    pub wave_size: u32,
+    /// Its name; borrowed until the kernel is freed.
+    pub name: *const c_char,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_kernel_info>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, registers) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, lds_bytes) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, scratch_bytes) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, max_block_threads) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, wave_size) == 20);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, name) == 24);
+};
+
+/// Facts about a recorded program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_program_info {
+    /// Set by the caller to sizeof(mlxrocm_program_info).
+    pub struct_size: u32,
+    /// How the next run goes: MLXROCM_PROGRAM_DIRECT or MLXROCM_PROGRAM_GRAPH.
+    pub mode: u32,
+    /// Why: one of MLXROCM_REASON_...
+    pub reason: u32,
+    /// COMPARED: 1 if replays gave the same bits as direct launches.
+    pub same_bits: u32,
+    /// Launches, copies and fills.
+    pub nodes: u64,
+    /// Pairs of them of which one must wait for the other, without those that others imply.
+    pub edges: u64,
+    /// COMPARED: nanoseconds of a direct run of the program that was compared.
+    pub direct_ns: u64,
+    /// COMPARED: nanoseconds of a replay of that program.
+    pub graph_ns: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_program_info>() == 48);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, mode) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, reason) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, same_bits) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, nodes) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, edges) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, direct_ns) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_program_info, graph_ns) == 40);
+};
+
+/// How to load a model. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_model_options {
+    /// Set by the caller to sizeof(mlxrocm_model_options).
+    pub struct_size: u32,
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+    pub threads: u32,
+    /// Nullable; hears how far loading is.
+    pub progress: mlxrocm_progress_callback,
+    /// Nullable, passed to `progress`.
+    pub user_data: *mut c_void,
+    /// Nullable; called exactly once with `user_data` before mlxrocm_model_load returns, unless this struct cannot be read (NULL, a wrong struct_size).
+    pub user_data_free: mlxrocm_user_data_free,
+    /// Nullable; the device that runs the model, borrowed for the call: a GPU or the CPU, as mlxrocm_device_open gave it (the only place where devices have numbers), and an error if it cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU; the log says which.
+    pub device: *const mlxrocm_device,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_model_options>() == 40);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, threads) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, progress) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, user_data) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, user_data_free) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, device) == 32);
+};
+
+/// Facts about a loaded model. Strings are borrowed until the model is freed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_model_info {
+    /// Set by the caller to sizeof(mlxrocm_model_info).
+    pub struct_size: u32,
+    /// Transformer blocks.
+    pub layers: u32,
+    /// "llama", "qwen2" or "qwen3".
+    pub family: *const c_char,
+    /// The name the file gives itself, or the file's name.
+    pub name: *const c_char,
+    /// What most of the weights are stored as, e.g. "Q4_1" or "affine 4-bit g64".
+    pub quantization: *const c_char,
+    /// Weights in all tensors used.
+    pub parameters: u64,
+    /// Bytes of the file or files that hold them.
+    pub weight_bytes: u64,
+    /// Tokens of context the model was trained for.
+    pub context_length: u64,
+    /// Rows of the embedding table; logits have this many columns.
+    pub vocab_size: u64,
+    /// Width of the residual stream.
+    pub hidden_size: u64,
+    /// Bytes of KV cache that one token takes in a session with MLXROCM_KV_F16.
+    pub kv_bytes_per_token: u64,
+    /// Seconds that loading took.
+    pub load_seconds: f64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_model_info>() == 88);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, layers) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, family) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, name) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, quantization) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, parameters) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, weight_bytes) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, context_length) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, vocab_size) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, hidden_size) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, kv_bytes_per_token) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, load_seconds) == 80);
+};
+
+/// Facts about a tokenizer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_tokenizer_info {
+    /// Set by the caller to sizeof(mlxrocm_tokenizer_info).
+    pub struct_size: u32,
+    /// Token ids are 0 to `vocab_size` - 1.
+    pub vocab_size: u32,
+    /// The token that begins a text, or MLXROCM_NO_TOKEN.
+    pub bos: u32,
+    /// The token that ends a text, or MLXROCM_NO_TOKEN.
+    pub eos: u32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_tokenizer_info>() == 16);
+    assert!(core::mem::offset_of!(mlxrocm_tokenizer_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_tokenizer_info, vocab_size) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_tokenizer_info, bos) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_tokenizer_info, eos) == 12);
+};
+
+/// One message of a chat. This struct never grows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_message {
+    /// "system", "user", "assistant", "tool"...; NUL-terminated UTF-8.
+    pub role: *const c_char,
+    /// The text, NUL-terminated UTF-8; bytes that are not UTF-8 become U+FFFD.
+    pub content: *const c_char,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_message>() == 16);
+    assert!(core::mem::offset_of!(mlxrocm_message, role) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_message, content) == 8);
+};
+
+/// Limits of a session. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_session_options {
+    /// Set by the caller to sizeof(mlxrocm_session_options).
+    pub struct_size: u32,
+    /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More than the model was trained for works, with a warning in the log: what is written beyond may be poor.
+    pub context: u32,
+    /// Requests that run at once, more wait for their turn; 0: 8.
+    pub max_requests: u32,
+    /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
+    pub prefill_chunk: u32,
+    /// Tokens of KV cache that all requests share; when it is full, requests wait for each other. 0: a context for each of `max_requests`, but no more bytes than the model's weights have (or 256 MiB, if that is more) and than a quarter of the free memory of the model's device; one context in any case.
+    pub kv_tokens: u64,
+    /// How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
+    pub kv_type: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_session_options>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, context) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, max_requests) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, prefill_chunk) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, kv_tokens) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, kv_type) == 24);
+};
+
+/// What a session is and does right now. A request counts from mlxrocm_session_submit until its
+/// MLXROCM_EVENT_FINISHED can be read.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_session_info {
+    /// Set by the caller to sizeof(mlxrocm_session_info).
+    pub struct_size: u32,
+    /// Tokens of context that a request may use, its prompt included.
+    pub context: u32,
+    /// Requests that run.
+    pub running: u64,
+    /// Requests that wait for their turn.
+    pub waiting: u64,
+    /// Tokens that the KV cache holds.
+    pub kv_tokens: u64,
+    /// Of these, tokens in pages that running requests hold.
+    pub kv_used: u64,
+    /// Of these, tokens in pages that are kept in case a prompt begins like an earlier one; they are given up when room is needed.
+    pub kv_cached: u64,
+    /// Bytes of memory that the KV cache takes.
+    pub kv_bytes: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_session_info>() == 56);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, context) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, running) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, waiting) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, kv_tokens) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, kv_used) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, kv_cached) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_session_info, kv_bytes) == 48);
+};
+
+/// A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
+///
+/// The prompt is exactly one of `tokens`, `text` and `messages`.
+///
+/// How a token is chosen, in this order, from the model's logits (of ids that the tokenizer has; padding of
+/// the embedding is never chosen):
+/// 1. the biases are added;
+/// 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
+/// 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+/// 4. `top_k` keeps the k largest logits;
+/// 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+///    reaches it included;
+/// 6. `min_p` drops those whose probability is less than so much of the largest one;
+/// 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_request {
+    /// Set by the caller to sizeof(mlxrocm_request).
+    pub struct_size: u32,
+    /// MLXROCM_REQUEST_... together.
+    pub flags: u32,
+    /// The prompt as token ids, run as they are; `token_count` of them.
+    pub tokens: *const u32,
+    /// Ids in `tokens`; 0: none.
+    pub token_count: usize,
+    /// The prompt as plain text, NUL-terminated UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL.
+    pub text: *const c_char,
+    /// The prompt as a chat of `message_count` messages, which the model answers: written with the model's chat template. Special tokens spelled out in a message stay text.
+    pub messages: *const mlxrocm_message,
+    /// Messages in `messages`; 0: none.
+    pub message_count: usize,
+    /// Strings that end the generation and are not part of its text; NUL-terminated UTF-8.
+    pub stop: *const *const c_char,
+    /// Strings in `stop`.
+    pub stop_count: usize,
+    /// Tokens that end the generation besides the model's own.
+    pub stop_tokens: *const u32,
+    /// Ids in `stop_tokens`.
+    pub stop_token_count: usize,
+    /// Tokens whose logits are changed.
+    pub bias_tokens: *const u32,
+    /// What is added to the logit of the token of the same index; `bias_count` numbers.
+    pub bias_values: *const f32,
+    /// Elements of `bias_tokens` and of `bias_values`.
+    pub bias_count: usize,
+    /// Same seed, same tokens; for temperatures above 0.
+    pub seed: u64,
+    /// Tokens to generate at most; 0: until the context is full.
+    pub max_tokens: u32,
+    /// 0: greedy, the most probable token; else probabilities are sharpened below 1 and flattened above 1.
+    pub temperature: f32,
+    /// Only the most probable `top_k` tokens; 0: off.
+    pub top_k: u32,
+    /// Only the most probable tokens that together have this probability; 0 or 1: off.
+    pub top_p: f32,
+    /// Only tokens at least this times as probable as the most probable one; 0: off.
+    pub min_p: f32,
+    /// Divides positive and multiplies negative logits of recent tokens; 0 or 1: off.
+    pub repetition_penalty: f32,
+    /// Subtracted once from the logit of every recent token; 0: off.
+    pub presence_penalty: f32,
+    /// Subtracted from the logit of a token for each time it occurred recently; 0: off.
+    pub frequency_penalty: f32,
+    /// Tokens that count as recent, the prompt's included; 0: 64.
+    pub penalty_window: u32,
+    /// n above 0: events tell the log-probability of the token and the n most probable tokens; at most 20. They are the model's own: before biases, penalties, temperature and every filter, so that they do not depend on how tokens are chosen, and a chosen token may be none of the n.
+    pub logprobs: u32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_request>() == 152);
+    assert!(core::mem::offset_of!(mlxrocm_request, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_request, flags) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_request, tokens) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_request, token_count) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_request, text) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_request, messages) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_request, message_count) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_count) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_tokens) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_token_count) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_tokens) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_values) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_count) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_request, seed) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_request, max_tokens) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_request, temperature) == 116);
+    assert!(core::mem::offset_of!(mlxrocm_request, top_k) == 120);
+    assert!(core::mem::offset_of!(mlxrocm_request, top_p) == 124);
+    assert!(core::mem::offset_of!(mlxrocm_request, min_p) == 128);
+    assert!(core::mem::offset_of!(mlxrocm_request, repetition_penalty) == 132);
+    assert!(core::mem::offset_of!(mlxrocm_request, presence_penalty) == 136);
+    assert!(core::mem::offset_of!(mlxrocm_request, frequency_penalty) == 140);
+    assert!(core::mem::offset_of!(mlxrocm_request, penalty_window) == 144);
+    assert!(core::mem::offset_of!(mlxrocm_request, logprobs) == 148);
+};
+
+/// A token and its natural-log probability. This struct never grows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_token_logprob {
+    /// The token.
+    pub token: u32,
+    /// ln p: the natural logarithm of the softmax of the model's logits, as they are before biases, penalties, temperature and filters (see mlxrocm_request).
+    pub logprob: f32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_token_logprob>() == 8);
+    assert!(core::mem::offset_of!(mlxrocm_token_logprob, token) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_token_logprob, logprob) == 4);
+};
+
+/// Something that happened. Fields that do not belong to its kind are zero. What the pointers point
+/// to is borrowed until the next mlxrocm_generation_next on the same generation or until that is
+/// freed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_event {
+    /// Set by the caller to sizeof(mlxrocm_event).
+    pub struct_size: u32,
+    /// One of MLXROCM_EVENT_...
+    pub kind: u32,
+    /// TOKEN, FINISHED: text that became complete, NUL-terminated UTF-8; may be empty. Never NULL. All texts of a generation together are its text.
+    pub text: *const c_char,
+    /// Bytes of `text` without the NUL.
+    pub text_length: usize,
+    /// TOKEN: the id.
+    pub token: u32,
+    /// TOKEN: its natural-log probability by the model (see mlxrocm_token_logprob), where the request asked for it.
+    pub logprob: f32,
+    /// TOKEN: the most probable tokens, best first; `top_count` of them.
+    pub top: *const mlxrocm_token_logprob,
+    /// TOKEN: elements of `top`; 0 where the request did not ask for them.
+    pub top_count: usize,
+    /// PROMPT: prompt tokens run so far.
+    pub prompt_done: u64,
+    /// PROMPT: prompt tokens to run.
+    pub prompt_total: u64,
+    /// FINISHED: one of MLXROCM_FINISH_...
+    pub finish_reason: u32,
+    /// FINISHED with MLXROCM_FINISH_ERROR: the error's status.
+    pub error_status: mlxrocm_status,
+    /// FINISHED with MLXROCM_FINISH_ERROR: the error's message; else NULL.
+    pub error_message: *const c_char,
+    /// FINISHED: tokens of the prompt.
+    pub prompt_tokens: u64,
+    /// FINISHED: prompt tokens that were in the KV cache already.
+    pub cached_tokens: u64,
+    /// FINISHED: tokens generated, a stop token included.
+    pub generated_tokens: u64,
+    /// FINISHED: seconds from the start of the prompt to the first token.
+    pub prompt_seconds: f64,
+    /// FINISHED: seconds from the first token to the last.
+    pub decode_seconds: f64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_event>() == 120);
+    assert!(core::mem::offset_of!(mlxrocm_event, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_event, kind) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_event, text) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_event, text_length) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_event, token) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_event, logprob) == 28);
+    assert!(core::mem::offset_of!(mlxrocm_event, top) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_event, top_count) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_done) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_total) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_event, finish_reason) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_event, error_status) == 68);
+    assert!(core::mem::offset_of!(mlxrocm_event, error_message) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_tokens) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_event, cached_tokens) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_event, generated_tokens) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_seconds) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_event, decode_seconds) == 112);
+};
+
+unsafe extern "C" {
+    /// The version of the library that runs, as one number: major * 10000 + minor * 100 + patch.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_version() -> u32;
+
+    /// The version of the library that runs, as text: "major.minor.patch".
+    ///
+    /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
+    pub fn mlxrocm_version_string() -> *const c_char;
+
+    /// One line about how the library was built: version, target, devices and formats. For bug reports.
+    ///
+    /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
+    pub fn mlxrocm_build_info() -> *const c_char;
+
+    /// The name of a status, e.g. "MLXROCM_ERROR_IO".
+    ///
+    /// - `status`: any number; one that is no status gives "MLXROCM_STATUS_UNKNOWN".
+    ///
+    /// Returns a string that is borrowed until the process ends, never NULL. Any thread. Since 0.1.
+    pub fn mlxrocm_status_name(status: mlxrocm_status) -> *const c_char;
+
+    /// The status that the failed function returned.
+    ///
+    /// - `error`: borrowed; NULL means no error.
+    ///
+    /// Returns MLXROCM_OK for NULL. Any thread. Since 0.1.
+    pub fn mlxrocm_error_status(error: *const mlxrocm_error) -> mlxrocm_status;
+
+    /// One line of UTF-8: what failed, which object it was about, and what to do.
+    ///
+    /// - `error`: borrowed; NULL means no error.
+    ///
+    /// Returns a string that is borrowed until `error` is freed; never NULL, "" for NULL. Any thread.
+    /// Since 0.1.
+    pub fn mlxrocm_error_message(error: *const mlxrocm_error) -> *const c_char;
+
+    /// The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
+    ///
+    /// - `error`: borrowed; NULL means no error.
+    ///
+    /// Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
+    /// everything. Any thread. Since 0.1.
+    pub fn mlxrocm_error_details(error: *const mlxrocm_error) -> *const c_char;
+
+    /// The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
+    ///
+    /// - `error`: borrowed; NULL means no error.
+    ///
+    /// Returns 0 where there is none. Any thread. Since 0.1.
+    pub fn mlxrocm_error_vendor_code(error: *const mlxrocm_error) -> i32;
+
+    /// Frees an error object.
+    ///
+    /// - `error`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_error_free(error: *mut mlxrocm_error);
+
+    /// Sends the log lines of the whole process to a callback.
+    ///
+    /// Without a callback nothing is written, unless the environment variable MLXROCM_LOG is error,
+    /// warn, info or debug: then lines go to stderr.
+    ///
+    /// - `level`: one of MLXROCM_LOG_..., lines of that level and more severe ones are sent.
+    /// - `callback`: replaces the one before; NULL restores the default.
+    /// - `user_data`: nullable, passed to `callback`.
+    /// - `user_data_free`: nullable; called exactly once with `user_data`, when the callback is
+    ///   replaced and no call of it is running any more, or at once when this call fails or `callback`
+    ///   is NULL. A callback that is still set when the process ends is not freed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_log_set_callback(level: u32, callback: mlxrocm_log_callback, user_data: *mut c_void, user_data_free: mlxrocm_user_data_free, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Counts the devices: the CPU, then AMD's GPUs, then NVIDIA's. The vendors' drivers are opened at
+    /// the first call; where one is missing its GPUs are not counted, and mlxrocm_device_why_none says
+    /// why.
+    ///
+    /// - `count`: receives the number, at least 1: the CPU is device 0.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_device_count(count: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Says why there is no GPU of a kind on this machine, and what to do about it: the library that is
+    /// missing or too old, the permission, the device.
+    ///
+    /// - `kind`: MLXROCM_DEVICE_HIP or MLXROCM_DEVICE_CUDA.
+    /// - `text`: receives one line of UTF-8 and its NUL; "" if there are GPUs of that kind.
+    /// - `capacity`: bytes of room in `text`; 0: only measure.
+    /// - `needed`: receives the bytes of the text and its NUL, also when they do not fit; nullable
+    ///   unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_device_why_none(kind: u32, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Opens a device, to work on it or to run a model on it (mlxrocm_model_options.device).
+    ///
+    /// - `index`: 0 is the CPU; GPUs follow from 1 up to the count, in the order of
+    ///   mlxrocm_device_count. Devices have numbers here only: everything else takes the open device.
+    /// - `device`: receives the device, owned: free it with mlxrocm_device_free.
+    /// - `error`: nullable; receives an owned error object on failure. With no GPU at all it says why.
+    ///
+    /// Errors: NULL_ARGUMENT, NO_DEVICE, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_device_open(index: usize, device: *mut *mut mlxrocm_device, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a device.
+    ///
+    /// - `device`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set. Strings are borrowed until the
+    ///   device is freed. Free memory is read at each call.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_device_get_info(device: *const mlxrocm_device, info: *mut mlxrocm_device_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a device. What was made on it works on.
+    ///
+    /// - `device`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_device_free(device: *mut mlxrocm_device);
+
+    /// Reads a GPU's memory counters.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `memory`: receives the counters; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_device_get_memory(device: *const mlxrocm_device, memory: *mut mlxrocm_device_memory, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sets the most device memory that this process uses through the library, and gives back cached
+    /// memory that is over it.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `bytes`: the limit of active and cached memory together. A device begins with 85 % of its
+    ///   memory, or 80 % if it shares the processor's.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY (more than that is in
+    /// use; the limit stays as it was), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_device_set_memory_limit(device: *const mlxrocm_device, bytes: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sets a GPU's `peak` counter to what is in use now.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+    pub fn mlxrocm_device_reset_peak_memory(device: *const mlxrocm_device, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives a GPU's cached memory back to the driver, except what queued work still uses. May take
+    /// long: drivers wait for the device.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_device_trim(device: *const mlxrocm_device, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sets when programs run as graphs on a GPU; mlxrocm_program_get_info tells what was chosen.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `graphs`: one of MLXROCM_GRAPHS_...
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+    pub fn mlxrocm_device_set_graphs(device: *const mlxrocm_device, graphs: u32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tests a GPU: runs the built-in kernels on random inputs of odd sizes against plain forms on the
+    /// processor, compares graph replay with direct launches bit for bit, and measures copies, reads,
+    /// launches and allocations. The report is plain text to attach to a bug report. Takes from seconds to
+    /// a minute; other work of this process on the device is not disturbed, but makes the measurements
+    /// worse.
+    ///
+    /// - `device`: borrowed; a GPU.
+    /// - `options`: borrowed for the call; NULL means defaults.
+    /// - `error`: nullable; receives an owned error object on failure. It names the cases that failed.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), SELFTEST_FAILED (the device gives
+    /// wrong results), CANCELLED (by the callback), TIMEOUT (the device hangs), OUT_OF_MEMORY,
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_device_selftest(device: *const mlxrocm_device, options: *const mlxrocm_selftest_options, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Allocates a buffer. Its content is undefined.
+    ///
+    /// - `device`: borrowed; a GPU. The buffer keeps it alive.
+    /// - `kind`: MLXROCM_BUFFER_DEVICE or MLXROCM_BUFFER_PINNED.
+    /// - `size`: bytes; 0 is fine.
+    /// - `buffer`: receives the buffer, owned: free it with mlxrocm_buffer_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY (everything stays
+    /// usable), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_buffer_new(device: *const mlxrocm_device, kind: u32, size: u64, buffer: *mut *mut mlxrocm_buffer, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a buffer.
+    ///
+    /// - `buffer`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_buffer_get_info(buffer: *const mlxrocm_buffer, info: *mut mlxrocm_buffer_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Writes host bytes to a buffer and waits until they are there. It does not wait for work on
+    /// streams: where such work uses the same part, wait for it first, or use mlxrocm_stream_write.
+    ///
+    /// - `buffer`: borrowed.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `bytes`: `size` bytes, borrowed for the call.
+    /// - `size`: bytes to write; 0 is fine.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
+    /// DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_buffer_write(buffer: *const mlxrocm_buffer, offset: u64, bytes: *const c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Reads bytes of a buffer to the host. It does not wait for work on streams: where such work writes
+    /// the same part, wait for it first, or use mlxrocm_stream_read.
+    ///
+    /// - `buffer`: borrowed.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `bytes`: receives `size` bytes; on failure their content is undefined.
+    /// - `size`: bytes to read; 0 is fine.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
+    /// DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_buffer_read(buffer: *const mlxrocm_buffer, offset: u64, bytes: *mut c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a buffer. Work that was queued with it still has its memory.
+    ///
+    /// - `buffer`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_buffer_free(buffer: *mut mlxrocm_buffer);
+
+    /// Makes a stream.
+    ///
+    /// - `device`: borrowed; a GPU. The stream keeps it alive.
+    /// - `stream`: receives the stream, owned: free it with mlxrocm_stream_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_FAILED,
+    /// DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_new(device: *const mlxrocm_device, stream: *mut *mut mlxrocm_stream, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sleeps until all work queued so far is done.
+    ///
+    /// - `stream`: borrowed.
+    /// - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, TIMEOUT (the work goes on: wait again), DEVICE_FAILED (the
+    /// first fault of the queued work; mlxrocm_error_vendor_code has the driver's number), DEVICE_LOST.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_stream_wait(stream: *const mlxrocm_stream, timeout_ns: i64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Asks whether all work queued so far is done. A fault of it is kept for the next wait.
+    ///
+    /// - `stream`: borrowed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK when it is done, MLXROCM_PENDING when it is not.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_query(stream: *const mlxrocm_stream, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Marks this point of the queue with an event; an earlier mark of the event is forgotten.
+    ///
+    /// - `stream`: borrowed.
+    /// - `event`: borrowed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (of another driver's device), DEVICE_FAILED, DEVICE_LOST.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_stream_record(stream: *const mlxrocm_stream, event: *const mlxrocm_gpu_event, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Work queued from now on starts after the work before the event's last record, on whatever stream
+    /// that was. An event that was never recorded is not waited for.
+    ///
+    /// - `stream`: borrowed.
+    /// - `event`: borrowed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (of another driver's device), DEVICE_FAILED, DEVICE_LOST.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_stream_wait_for(stream: *const mlxrocm_stream, event: *const mlxrocm_gpu_event, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues a write of host bytes to device memory. The bytes are taken before this returns.
+    ///
+    /// - `stream`: borrowed.
+    /// - `buffer`: borrowed; device memory.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `bytes`: `size` bytes, borrowed for the call.
+    /// - `size`: bytes to write; 0 is fine.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+    /// OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_write(stream: *const mlxrocm_stream, buffer: *const mlxrocm_buffer, offset: u64, bytes: *const c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Reads device memory to the host, after the work queued so far, and waits for it.
+    ///
+    /// - `stream`: borrowed.
+    /// - `buffer`: borrowed; device memory.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `bytes`: receives `size` bytes; on failure their content is undefined.
+    /// - `size`: bytes to read; 0 is fine.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+    /// OUT_OF_MEMORY, and as mlxrocm_stream_wait. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_read(stream: *const mlxrocm_stream, buffer: *const mlxrocm_buffer, offset: u64, bytes: *mut c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues a copy between two buffers: from device to device, from pinned to device or from device to
+    /// pinned memory. The application leaves pinned memory alone until the copy is done.
+    ///
+    /// - `stream`: borrowed.
+    /// - `target`: borrowed.
+    /// - `target_offset`: byte of the target to begin at.
+    /// - `source`: borrowed; may be the target, if the two parts do not overlap.
+    /// - `source_offset`: byte of the source to begin at.
+    /// - `size`: bytes to copy; 0 is fine.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
+    /// device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_copy(stream: *const mlxrocm_stream, target: *const mlxrocm_buffer, target_offset: u64, source: *const mlxrocm_buffer, source_offset: u64, size: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues a fill of device memory with one byte value.
+    ///
+    /// - `stream`: borrowed.
+    /// - `buffer`: borrowed; device memory.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `size`: bytes to fill; 0 is fine.
+    /// - `value`: each byte's value.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_stream_fill(stream: *const mlxrocm_stream, buffer: *const mlxrocm_buffer, offset: u64, size: u64, value: u8, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues one launch of a kernel. A program of many launches runs faster than these.
+    ///
+    /// - `stream`: borrowed.
+    /// - `kernel`: borrowed; of the same device.
+    /// - `launch`: borrowed for the call.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
+    /// argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_stream_launch(stream: *const mlxrocm_stream, kernel: *const mlxrocm_kernel, launch: *const mlxrocm_launch, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a stream. Work that was queued on it still runs.
+    ///
+    /// - `stream`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_stream_free(stream: *mut mlxrocm_stream);
+
+    /// Makes an event.
+    ///
+    /// - `device`: borrowed; a GPU. The event keeps it alive.
+    /// - `event`: receives the event, owned: free it with mlxrocm_gpu_event_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_FAILED,
+    /// DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_gpu_event_new(device: *const mlxrocm_device, event: *mut *mut mlxrocm_gpu_event, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sleeps until the work before the last record of an event is done; at once if it was never
+    /// recorded.
+    ///
+    /// - `event`: borrowed.
+    /// - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, TIMEOUT (the work goes on), DEVICE_FAILED (a fault of that
+    /// work), DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_gpu_event_wait(event: *const mlxrocm_gpu_event, timeout_ns: i64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Asks whether the work before the last record of an event is done; it is if it was never recorded.
+    ///
+    /// - `event`: borrowed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK when it is done, MLXROCM_PENDING when it is not.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED (a fault of that work), DEVICE_LOST. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_gpu_event_query(event: *const mlxrocm_gpu_event, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The GPU's time between two events that are recorded and done.
+    ///
+    /// - `earlier`: borrowed.
+    /// - `later`: borrowed; of the same device.
+    /// - `milliseconds`: receives the time.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not recorded, not done, of different devices),
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_gpu_event_elapsed(earlier: *const mlxrocm_gpu_event, later: *const mlxrocm_gpu_event, milliseconds: *mut f64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees an event. Streams that wait for it still do.
+    ///
+    /// - `event`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_gpu_event_free(event: *mut mlxrocm_gpu_event);
+
+    /// Compiles kernels from source for a GPU and loads them. The language is HIP's (and CUDA's):
+    /// `extern "C" __global__ void name(float *out, unsigned count) { ... }`, without includes. Code that
+    /// was compiled before comes from a cache on disk.
+    ///
+    /// - `device`: borrowed; a GPU. The module keeps it alive.
+    /// - `source`: NUL-terminated UTF-8, borrowed for the call.
+    /// - `options`: borrowed for the call; NULL means defaults.
+    /// - `module`: receives the module, owned: free it with mlxrocm_module_free.
+    /// - `error`: nullable; receives an owned error object on failure. If the source does not compile its
+    ///   message has the first error, and mlxrocm_error_details the compiler's log.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (the source does not compile), UNSUPPORTED (the CPU; no
+    /// compiler on this machine: the message says what to install), INVALID_FILE, OUT_OF_MEMORY,
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_module_compile(device: *const mlxrocm_device, source: *const c_char, options: *const mlxrocm_compile_options, module: *mut *mut mlxrocm_module, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Loads code that was compiled for a GPU: an ELF code object of its target (AMD), a cubin or PTX
+    /// (NVIDIA).
+    ///
+    /// - `device`: borrowed; a GPU. The module keeps it alive.
+    /// - `code`: `size` bytes, borrowed for the call.
+    /// - `size`: bytes of `code`, at least 1.
+    /// - `module`: receives the module, owned: free it with mlxrocm_module_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, INVALID_FILE (no code for this device), UNSUPPORTED (the
+    /// CPU), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_module_load(device: *const mlxrocm_device, code: *const c_void, size: usize, module: *mut *mut mlxrocm_module, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Finds a kernel of a module.
+    ///
+    /// - `module`: borrowed; the kernel keeps its code loaded.
+    /// - `name`: NUL-terminated; the kernel's name as it is in the code: `extern "C"`.
+    /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there is none of this name), DEVICE_FAILED, DEVICE_LOST.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_module_get_kernel(module: *const mlxrocm_module, name: *const c_char, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a module. Its kernels and work that was queued with them keep the code loaded.
+    ///
+    /// - `module`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_module_free(module: *mut mlxrocm_module);
+
+    /// Finds one of the library's own kernels, e.g. "mlxrocm_vector_add_f32". What they take is in the
+    /// comments of their sources.
+    ///
+    /// - `device`: borrowed; a GPU. The kernel keeps it alive.
+    /// - `name`: NUL-terminated.
+    /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU; no such kernel; none for this device
+    /// and no compiler on this machine), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_device_get_kernel(device: *const mlxrocm_device, name: *const c_char, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a kernel.
+    ///
+    /// - `kernel`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_kernel_get_info(kernel: *const mlxrocm_kernel, info: *mut mlxrocm_kernel_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a kernel. Work that was queued with it still runs.
+    ///
+    /// - `kernel`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_kernel_free(kernel: *mut mlxrocm_kernel);
+
+    /// An argument: device memory that the kernel reads and writes. Set `size` of the result if the
+    /// kernel touches only a part.
+    ///
+    /// - `buffer`: borrowed until the call that gets the argument returns.
+    /// - `offset`: byte of the buffer that the address begins at.
+    ///
+    /// Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_buffer(buffer: *const mlxrocm_buffer, offset: u64) -> mlxrocm_arg;
+
+    /// An argument: device memory that the kernel only reads. Set `size` of the result if the kernel
+    /// touches only a part.
+    ///
+    /// - `buffer`: borrowed until the call that gets the argument returns.
+    /// - `offset`: byte of the buffer that the address begins at.
+    ///
+    /// Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_input(buffer: *const mlxrocm_buffer, offset: u64) -> mlxrocm_arg;
+
+    /// An argument: device memory that the kernel only writes. Set `size` of the result if the kernel
+    /// touches only a part.
+    ///
+    /// - `buffer`: borrowed until the call that gets the argument returns.
+    /// - `offset`: byte of the buffer that the address begins at.
+    ///
+    /// Returns the argument; what is wrong with it is reported by the launch. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_output(buffer: *const mlxrocm_buffer, offset: u64) -> mlxrocm_arg;
+
+    /// An argument: a number of 32 bits.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_u32(value: u32) -> mlxrocm_arg;
+
+    /// An argument: a signed number of 32 bits.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_i32(value: i32) -> mlxrocm_arg;
+
+    /// An argument: a float of 32 bits.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_f32(value: f32) -> mlxrocm_arg;
+
+    /// An argument: a number of 64 bits, or an address that the application keeps valid.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_u64(value: u64) -> mlxrocm_arg;
+
+    /// An argument: a signed number of 64 bits.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_i64(value: i64) -> mlxrocm_arg;
+
+    /// An argument: a float of 64 bits.
+    ///
+    /// - `value`: the number.
+    ///
+    /// Returns the argument. Any thread. Since 0.1.
+    pub fn mlxrocm_arg_f64(value: f64) -> mlxrocm_arg;
+
+    /// Begins to record a program.
+    ///
+    /// - `device`: borrowed; a GPU. The program keeps it alive.
+    /// - `program`: receives the program, owned: free it with mlxrocm_program_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_program_new(device: *const mlxrocm_device, program: *mut *mut mlxrocm_program, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Records one launch. It runs after the earlier ones that write what it touches or touch what it
+    /// writes, by the `access` of its arguments; one without buffers runs after all earlier and before
+    /// all later ones.
+    ///
+    /// - `program`: borrowed; in recording.
+    /// - `kernel`: borrowed; of the same device.
+    /// - `launch`: borrowed for the call.
+    /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (as mlxrocm_stream_launch; not in recording). Any thread.
+    /// Since 0.1.
+    pub fn mlxrocm_program_launch(program: *const mlxrocm_program, kernel: *const mlxrocm_kernel, launch: *const mlxrocm_launch, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Records a copy between two buffers in device memory.
+    ///
+    /// - `program`: borrowed; in recording.
+    /// - `target`: borrowed; device memory.
+    /// - `target_offset`: byte of the target to begin at.
+    /// - `source`: borrowed; device memory; may be the target, if the two parts do not overlap.
+    /// - `source_offset`: byte of the source to begin at.
+    /// - `size`: bytes to copy; 0 records nothing.
+    /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, another
+    /// device; not in recording). Any thread. Since 0.1.
+    pub fn mlxrocm_program_copy(program: *const mlxrocm_program, target: *const mlxrocm_buffer, target_offset: u64, source: *const mlxrocm_buffer, source_offset: u64, size: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Records a fill of device memory with one byte value.
+    ///
+    /// - `program`: borrowed; in recording.
+    /// - `buffer`: borrowed; device memory.
+    /// - `offset`: byte of the buffer to begin at.
+    /// - `size`: bytes to fill; 0 records nothing.
+    /// - `value`: each byte's value.
+    /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device; not in
+    /// recording). Any thread. Since 0.1.
+    pub fn mlxrocm_program_fill(program: *const mlxrocm_program, buffer: *const mlxrocm_buffer, offset: u64, size: u64, value: u8, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Records that everything after this runs after everything before it.
+    ///
+    /// - `program`: borrowed; in recording.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not in recording). Any thread. Since 0.1.
+    pub fn mlxrocm_program_barrier(program: *const mlxrocm_program, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ends the recording. Nothing runs yet.
+    ///
+    /// - `program`: borrowed; in recording.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (not in recording). Any thread. Since 0.1.
+    pub fn mlxrocm_program_end(program: *const mlxrocm_program, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues one run of a program. The first one on a device whose graphs were not compared yet may
+    /// wait while it compares them; every other one returns at once.
+    ///
+    /// - `program`: borrowed; its recording has ended.
+    /// - `stream`: borrowed; of the same device.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording; another device), OUT_OF_MEMORY, TIMEOUT,
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_program_run(program: *const mlxrocm_program, stream: *const mlxrocm_stream, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a program, and how it runs.
+    ///
+    /// - `program`: borrowed; its recording has ended.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording). Any thread. Since 0.1.
+    pub fn mlxrocm_program_get_info(program: *const mlxrocm_program, info: *mut mlxrocm_program_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Says how the next run of a program goes and why, in words, for a log or a bug report.
+    ///
+    /// - `program`: borrowed; its recording has ended.
+    /// - `text`: receives one line of UTF-8 and its NUL.
+    /// - `capacity`: bytes of room in `text`; 0: only measure.
+    /// - `needed`: receives the bytes of the text and its NUL, also when they do not fit; nullable
+    ///   unless measuring. The text may change between two calls.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (in recording), BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_program_explain(program: *const mlxrocm_program, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a program. Runs that were queued still end.
+    ///
+    /// - `program`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_program_free(program: *mut mlxrocm_program);
+
+    /// Loads a model from a GGUF file or an MLX model folder.
+    ///
+    /// The weights are mapped, not copied: the file must stay as it is while the model lives. A file
+    /// that another process shortens meanwhile ends the process with SIGBUS.
+    ///
+    /// - `path`: the file or folder, NUL-terminated, as the operating system spells it; copied.
+    /// - `options`: borrowed for the call; NULL means defaults.
+    /// - `model`: receives the model, owned: free it with mlxrocm_model_free.
+    /// - `error`: nullable; receives an owned error object on failure. It names the file and the field
+    ///   or tensor.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE, UNSUPPORTED (an unknown family or
+    /// format), OUT_OF_MEMORY, CANCELLED. Any thread. Since 0.1.
+    pub fn mlxrocm_model_load(path: *const c_char, options: *const mlxrocm_model_options, model: *mut *mut mlxrocm_model, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a model.
+    ///
+    /// - `model`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set. Strings are borrowed until the
+    ///   model is freed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_model_get_info(model: *const mlxrocm_model, info: *mut mlxrocm_model_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a model. What was made from it goes on working.
+    ///
+    /// - `model`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_model_free(model: *mut mlxrocm_model);
+
+    /// Gives a model's tokenizer.
+    ///
+    /// - `model`: borrowed; the tokenizer keeps what it needs of it.
+    /// - `tokenizer`: receives the tokenizer, owned: free it with mlxrocm_tokenizer_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_model_get_tokenizer(model: *const mlxrocm_model, tokenizer: *mut *mut mlxrocm_tokenizer, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a tokenizer.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_get_info(tokenizer: *const mlxrocm_tokenizer, info: *mut mlxrocm_tokenizer_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Turns text into token ids.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `text`: `length` bytes of UTF-8, which need no NUL; borrowed for the call. Bytes that are not
+    ///   UTF-8 count as U+FFFD.
+    /// - `length`: bytes of `text`; 0: `text` is ignored.
+    /// - `flags`: MLXROCM_ENCODE_... together.
+    /// - `tokens`: receives the ids; room for `capacity` of them.
+    /// - `capacity`: 0: only measure.
+    /// - `needed`: receives the number of ids, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_encode(tokenizer: *const mlxrocm_tokenizer, text: *const c_char, length: usize, flags: u32, tokens: *mut u32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Turns token ids into text.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call.
+    /// - `count`: 0: `tokens` is ignored.
+    /// - `flags`: MLXROCM_DECODE_... together.
+    /// - `text`: receives NUL-terminated UTF-8; bytes that are not UTF-8 become U+FFFD. Text that itself
+    ///   holds a NUL has it in the middle: its length is `needed` - 1.
+    /// - `capacity`: bytes of `text`; 0: only measure.
+    /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
+    ///   measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also an id outside the vocabulary), BUFFER_TOO_SMALL.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_decode(tokenizer: *const mlxrocm_tokenizer, tokens: *const u32, count: usize, flags: u32, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives the bytes that one token stands for. They may be a part of a UTF-8 character.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `token`: the id.
+    /// - `bytes`: receives the bytes and a NUL behind them; a special token gives its spelling.
+    /// - `capacity`: room in `bytes`; 0: only measure.
+    /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
+    ///   measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also an id outside the vocabulary), BUFFER_TOO_SMALL.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_token_bytes(tokenizer: *const mlxrocm_tokenizer, token: u32, bytes: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Finds a token by its exact spelling in the vocabulary.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `spelling`: NUL-terminated UTF-8, borrowed for the call, e.g. "<|im_end|>".
+    /// - `token`: receives the id, or MLXROCM_NO_TOKEN when no token is spelled like that.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_find_token(tokenizer: *const mlxrocm_tokenizer, spelling: *const c_char, token: *mut u32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Says whether a token is a control token that ordinary text never contains.
+    ///
+    /// - `tokenizer`: borrowed.
+    /// - `token`: the id.
+    /// - `special`: receives 1 or 0.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also an id outside the vocabulary). Any thread.
+    /// Since 0.1.
+    pub fn mlxrocm_tokenizer_is_special(tokenizer: *const mlxrocm_tokenizer, token: u32, special: *mut u32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a tokenizer.
+    ///
+    /// - `tokenizer`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_tokenizer_free(tokenizer: *mut mlxrocm_tokenizer);
+
+    /// Gives a model's chat template.
+    ///
+    /// - `model`: borrowed; the template keeps what it needs of it.
+    /// - `chat_template`: receives the template, owned: free it with mlxrocm_chat_template_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the model has none). Any thread.
+    /// Since 0.1.
+    pub fn mlxrocm_model_get_chat_template(model: *const mlxrocm_model, chat_template: *mut *mut mlxrocm_chat_template, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Compiles a chat template (Jinja, with Python's string methods).
+    ///
+    /// - `source`: NUL-terminated UTF-8; copied.
+    /// - `bos`: spelling of the token that begins a text; NUL-terminated UTF-8, copied; NULL: "".
+    /// - `eos`: spelling of the token that ends a text; NUL-terminated UTF-8, copied; NULL: "".
+    /// - `chat_template`: receives the template, owned: free it with mlxrocm_chat_template_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, INVALID_FILE (a syntax error). Any thread. Since 0.1.
+    pub fn mlxrocm_chat_template_new(source: *const c_char, bos: *const c_char, eos: *const c_char, chat_template: *mut *mut mlxrocm_chat_template, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Writes a chat as the text of a prompt. Encode it with MLXROCM_ENCODE_PARSE_SPECIAL and without
+    /// MLXROCM_ENCODE_ADD_SPECIAL: the template has written all special tokens.
+    ///
+    /// - `chat_template`: borrowed.
+    /// - `messages`: `count` messages, borrowed for the call.
+    /// - `count`: messages.
+    /// - `flags`: MLXROCM_RENDER_... together.
+    /// - `extra`: a JSON object of further template variables, e.g. {"enable_thinking": false};
+    ///   NUL-terminated UTF-8, borrowed for the call; NULL: none.
+    /// - `text`: receives NUL-terminated UTF-8.
+    /// - `capacity`: bytes of `text`; 0: only measure.
+    /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
+    ///   measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also what the template itself refuses),
+    /// BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_chat_template_render(chat_template: *const mlxrocm_chat_template, messages: *const mlxrocm_message, count: usize, flags: u32, extra: *const c_char, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives a chat template's source.
+    ///
+    /// - `chat_template`: borrowed.
+    /// - `text`: receives NUL-terminated UTF-8.
+    /// - `capacity`: bytes of `text`; 0: only measure.
+    /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
+    ///   measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_chat_template_source(chat_template: *const mlxrocm_chat_template, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a chat template.
+    ///
+    /// - `chat_template`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_chat_template_free(chat_template: *mut mlxrocm_chat_template);
+
+    /// Makes a session: allocates its KV cache and starts its scheduler thread.
+    ///
+    /// - `model`: borrowed; the session keeps what it needs of it.
+    /// - `options`: borrowed for the call; NULL means defaults.
+    /// - `session`: receives the session, owned: free it with mlxrocm_session_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_session_new(model: *const mlxrocm_model, options: *const mlxrocm_session_options, session: *mut *mut mlxrocm_session, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells what a session is and does right now.
+    ///
+    /// - `session`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_session_get_info(session: *const mlxrocm_session, info: *mut mlxrocm_session_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues a request and returns at once; its events come out of mlxrocm_generation_next.
+    ///
+    /// - `session`: borrowed; the generation keeps it alive.
+    /// - `request`: borrowed for the call: everything it points to is copied.
+    /// - `generation`: receives the generation, owned: free it with mlxrocm_generation_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a value out of range, a token that the model does not
+    /// have, no prompt), CONTEXT_FULL (the prompt is longer than the context), UNSUPPORTED (messages,
+    /// but no chat template). Any thread. Since 0.1.
+    pub fn mlxrocm_session_submit(session: *const mlxrocm_session, request: *const mlxrocm_request, generation: *mut *mut mlxrocm_generation, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Runs a sequence of tokens and gives the raw logits of every position, for evaluation. It waits
+    /// for its turn among the requests, and takes as long as a prompt of that length.
+    ///
+    /// - `session`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+    /// - `count`: tokens.
+    /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each token: row
+    ///   i is about the token that follows the first i + 1.
+    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+    /// - `needed`: receives count * vocab_size, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_session_logits(session: *const mlxrocm_session, tokens: *const u32, count: usize, logits: *mut f32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a session. Its generations go on until they are freed.
+    ///
+    /// - `session`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_session_free(session: *mut mlxrocm_session);
+
+    /// Waits for the next event.
+    ///
+    /// - `generation`: borrowed.
+    /// - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+    /// - `event`: receives the event; its `struct_size` must be set. What it points to is borrowed
+    ///   until the next call on this generation or until that is freed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK with an event; MLXROCM_PENDING when none came within the timeout; MLXROCM_END
+    /// when MLXROCM_EVENT_FINISHED was given out before. A request that fails ends with
+    /// MLXROCM_EVENT_FINISHED and MLXROCM_FINISH_ERROR, not with an error of this function.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. One thread at a time. Since 0.1.
+    pub fn mlxrocm_generation_next(generation: *const mlxrocm_generation, timeout_ns: i64, event: *mut mlxrocm_event, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ends a generation soon; its MLXROCM_EVENT_FINISHED still comes. Any number of times, also after
+    /// the end.
+    ///
+    /// - `generation`: borrowed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread, also while another one waits for the next
+    /// event. Since 0.1.
+    pub fn mlxrocm_generation_cancel(generation: *const mlxrocm_generation, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a generation; one that still runs is cancelled.
+    ///
+    /// - `generation`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_generation_free(generation: *mut mlxrocm_generation);
+
+    /// Makes an array of a copy of numbers.
+    ///
+    /// - `data`: the elements row after row, borrowed for the call; NULL is fine if there are none.
+    /// - `shape`: `rank` sizes, outermost first, borrowed for the call.
+    /// - `rank`: number of dimensions; 0 makes a scalar.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_from_data(data: *const c_void, shape: *const i64, rank: usize, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Makes an array of the application's own memory, without a copy.
+    ///
+    /// - `data`: the elements row after row, borrowed until `free` is called; they must not change until
+    ///   then. Truth values are 0 or 1.
+    /// - `shape`: `rank` sizes, outermost first, borrowed for the call.
+    /// - `rank`: number of dimensions; 0 makes a scalar.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `free`: nullable; called exactly once with `user_data` when no array needs the memory any more,
+    ///   on any thread; also if this function fails.
+    /// - `user_data`: passed to `free`.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_from_borrowed(data: *const c_void, shape: *const i64, rank: usize, dtype: u32, free: mlxrocm_user_data_free, user_data: *mut c_void, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Makes another handle of the same array.
+    ///
+    /// - `array`: borrowed.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_clone(array: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The dtype of an array.
+    ///
+    /// - `array`: borrowed.
+    ///
+    /// Returns an MLXROCM_DTYPE number, MLXROCM_DTYPE_NONE if `array` is NULL or not live. Any thread.
+    /// Since 0.1.
+    pub fn mlxrocm_array_dtype(array: *const mlxrocm_array) -> u32;
+
+    /// The number of dimensions of an array.
+    ///
+    /// - `array`: borrowed.
+    ///
+    /// Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_array_rank(array: *const mlxrocm_array) -> usize;
+
+    /// The number of elements of an array.
+    ///
+    /// - `array`: borrowed.
+    ///
+    /// Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_array_size(array: *const mlxrocm_array) -> usize;
+
+    /// The number of bytes that mlxrocm_array_read writes.
+    ///
+    /// - `array`: borrowed.
+    ///
+    /// Returns 0 also if `array` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_array_bytes(array: *const mlxrocm_array) -> usize;
+
+    /// Tells the shape of an array.
+    ///
+    /// - `array`: borrowed.
+    /// - `shape`: receives the sizes, outermost first.
+    /// - `capacity`: room of `shape`, in numbers; 0 only measures.
+    /// - `needed`: nullable unless `capacity` is 0; receives the number of dimensions.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_array_shape(array: *const mlxrocm_array, shape: *mut i64, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Computes the elements of arrays, all of them in one go.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: number of arrays.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also for values that an operation refuses; the message
+    /// names it), UNSUPPORTED, OUT_OF_MEMORY. What was not computed stays as it was. Any thread. Since 0.1.
+    pub fn mlxrocm_array_eval(arrays: *const *const mlxrocm_array, count: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Reads an array's elements, computing them if they are not there yet.
+    ///
+    /// - `array`: borrowed.
+    /// - `data`: receives the elements row after row; undefined on failure.
+    /// - `size`: bytes of `data`: those of mlxrocm_array_bytes.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_read(array: *const mlxrocm_array, data: *mut c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The element of an array that has one, as a number of double precision.
+    ///
+    /// - `array`: borrowed; of one element, not complex.
+    /// - `value`: receives the element.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_item_f64(array: *const mlxrocm_array, value: *mut f64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The element of an array that has one, as an integer; fractions are cut off.
+    ///
+    /// - `array`: borrowed; of one element, not complex.
+    /// - `value`: receives the element.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, those of mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_item_i64(array: *const mlxrocm_array, value: *mut i64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a handle. Arrays made from this one keep what they need of it.
+    ///
+    /// - `array`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_array_free(array: *mut mlxrocm_array);
+
+    /// Absolute value of each element; of complex ones the modulus, as float32.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_abs(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse cosine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arccos(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse hyperbolic cosine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arccosh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse sine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arcsin(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse hyperbolic sine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arcsinh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse tangent of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arctan(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse hyperbolic tangent of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arctanh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each bit of integers or truth values turned round.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_bitwise_invert(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element rounded up.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_ceil(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Complex conjugate of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conjugate(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Cosine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cos(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Hyperbolic cosine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cosh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Error function of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_erf(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse of the error function of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_erfinv(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Exponential of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_exp(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Exponential minus one of each element, exact near 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_expm1(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element rounded down.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_floor(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Imaginary part of each element; zeros of real ones.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_imag(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Natural logarithm of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_log(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Logarithm to base 2 of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_log2(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Logarithm to base 10 of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_log10(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Logarithm of one plus each element, exact near 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_log1p(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logical_not(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The negative of each element; not of truth values.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_negative(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Real part of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_real(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// One by the square root of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_rsqrt(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// 1 / (1 + exp(-x)) of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sigmoid(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// -1, 0 or 1 by the sign of each element; of complex ones x / |x|.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sign(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sin(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Hyperbolic sine of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sinh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Square root of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sqrt(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Square of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_square(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tangent of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tan(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Hyperbolic tangent of each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tanh(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Radians as degrees.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_degrees(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Degrees as radians.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_radians(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// One by each element.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_reciprocal(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element rounded to decimals, halves to the even neighbour.
+    ///
+    /// - `x`: borrowed.
+    /// - `decimals`: digits behind the point that stay; negative ones: before it.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_round(x: *const mlxrocm_array, decimals: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element without its fraction.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_trunc(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is NaN.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isnan(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is infinite.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isinf(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is neither NaN nor infinite.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isfinite(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is plus infinity.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isposinf(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether each element is minus infinity.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isneginf(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element, with numbers for NaN and infinities.
+    ///
+    /// - `x`: borrowed.
+    /// - `nan`: instead of NaN.
+    /// - `posinf`: instead of plus infinity; NaN: the dtype's largest number.
+    /// - `neginf`: instead of minus infinity; NaN: the dtype's smallest number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_nan_to_num(x: *const mlxrocm_array, nan: f64, posinf: f64, neginf: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The elements as another dtype: fractions are cut off, integers wrap, everything but 0 is true.
+    ///
+    /// - `x`: borrowed.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_astype(x: *const mlxrocm_array, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The same bytes as another dtype; the last axis grows or shrinks with the size of an element.
+    ///
+    /// - `x`: borrowed.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_view(x: *const mlxrocm_array, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sum.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_add(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Angle of the point (b, a).
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arctan2(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// And of the bits of integers or truth values.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_bitwise_and(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Or of the bits of integers or truth values.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_bitwise_or(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Exclusive or of the bits of integers or truth values.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_bitwise_xor(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Bits of integers moved up by b; 0 beyond the dtype's bits.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_left_shift(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Bits of integers moved down by b; by more than the dtype's bits as by all of them.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_right_shift(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Quotient, a fraction.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_divide(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Quotient, rounded down, but of complex numbers. An integer by 0 is 0.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_floor_divide(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a = b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_equal(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a > b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_greater(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a >= b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_greater_equal(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a < b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_less(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a <= b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_less_equal(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// log(exp(a) + exp(b)) without overflow.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logaddexp(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether both are not 0.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logical_and(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether one is not 0.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logical_or(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The larger; NaN if one is NaN.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_maximum(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The smaller; NaN if one is NaN.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_minimum(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_multiply(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether a and b differ.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_not_equal(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// a to the power of b. Integers to a negative power are 0, but 1 and -1.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_power(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Remainder of the quotient rounded down: it has b's sign. An integer by 0 leaves 0.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_remainder(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Difference.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_subtract(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether one is 0 and the other is not.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logical_xor(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Quotient, rounded down, and remainder, with b's sign.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `quotient`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `remainder`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_divmod(a: *const mlxrocm_array, b: *const mlxrocm_array, quotient: *mut *mut mlxrocm_array, remainder: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Elements of a where the condition is not 0, of b elsewhere.
+    ///
+    /// - `condition`: borrowed.
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_where(condition: *const mlxrocm_array, a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Elements between a minimum and a maximum.
+    ///
+    /// - `x`: borrowed.
+    /// - `minimum`: borrowed; NULL: no minimum.
+    /// - `maximum`: borrowed; NULL: no maximum.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_clip(x: *const mlxrocm_array, minimum: *const mlxrocm_array, maximum: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether |a - b| <= atol + rtol |b|; equal infinities are close.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `rtol`: relative tolerance.
+    /// - `atol`: absolute tolerance.
+    /// - `equal_nan`: not 0: NaN is close to NaN.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_isclose(a: *const mlxrocm_array, b: *const mlxrocm_array, rtol: f64, atol: f64, equal_nan: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether all elements are close, as by mlxrocm_array_isclose.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `rtol`: relative tolerance.
+    /// - `atol`: absolute tolerance.
+    /// - `equal_nan`: not 0: NaN is close to NaN.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_allclose(a: *const mlxrocm_array, b: *const mlxrocm_array, rtol: f64, atol: f64, equal_nan: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether shapes and all elements are equal.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `equal_nan`: not 0: NaN is equal to NaN.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_array_equal(a: *const mlxrocm_array, b: *const mlxrocm_array, equal_nan: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The value, broadcast to a shape.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `value`: borrowed.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_full(shape: *const i64, rank: usize, value: *const mlxrocm_array, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Zeros.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_zeros(shape: *const i64, rank: usize, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ones.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_ones(shape: *const i64, rank: usize, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// A scalar.
+    ///
+    /// - `value`: the number; NaN is one.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_number(value: f64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Start, start + step and so on, before stop; not of truth values.
+    ///
+    /// - `start`: the first number.
+    /// - `stop`: what is not reached.
+    /// - `step`: from one to the next; negative ones count down.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_arange(start: f64, stop: f64, step: f64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Numbers from start to stop, evenly spaced.
+    ///
+    /// - `start`: the first number.
+    /// - `stop`: the last number.
+    /// - `count`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linspace(start: f64, stop: f64, count: i64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ones on a diagonal of a matrix of zeros.
+    ///
+    /// - `n`: rows.
+    /// - `m`: columns.
+    /// - `k`: the diagonal: 0 is the main one, positive ones are above it.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_eye(n: i64, m: i64, k: i64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The identity matrix.
+    ///
+    /// - `n`: rows and columns.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_identity(n: i64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ones on and below a diagonal, zeros above.
+    ///
+    /// - `n`: rows.
+    /// - `m`: columns.
+    /// - `k`: the diagonal.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tri(n: i64, m: i64, k: i64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The last two axes with zeros above a diagonal.
+    ///
+    /// - `x`: borrowed.
+    /// - `k`: the diagonal.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tril(x: *const mlxrocm_array, k: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The last two axes with zeros below a diagonal.
+    ///
+    /// - `x`: borrowed.
+    /// - `k`: the diagonal.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_triu(x: *const mlxrocm_array, k: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// A matrix with a vector on a diagonal, or a diagonal of a matrix.
+    ///
+    /// - `x`: borrowed.
+    /// - `k`: the diagonal.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_diag(x: *const mlxrocm_array, k: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Diagonals of the matrices of two axes, as a last axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `offset`: the diagonal: 0 is the main one, positive ones are above it.
+    /// - `axis1`: the axis of rows.
+    /// - `axis2`: the axis of columns.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_diagonal(x: *const mlxrocm_array, offset: i64, axis1: i64, axis2: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sum of a diagonal.
+    ///
+    /// - `x`: borrowed.
+    /// - `offset`: the diagonal.
+    /// - `axis1`: the axis of rows.
+    /// - `axis2`: the axis of columns.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_trace(x: *const mlxrocm_array, offset: i64, axis1: i64, axis2: i64, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Products of every element of a with every one of b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_outer(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Kronecker product.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_kron(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether all elements are not 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_all(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Whether some element is not 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_any(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sum. Small integers and truth values become 32-bit integers.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sum(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product. Small integers and truth values become 32-bit integers.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_prod(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The smallest; NaN if there is one.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_min(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The largest; NaN if there is one.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_max(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Logarithm of the sum of exponentials, without overflow.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logsumexp(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Mean.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_mean(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Variance.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `ddof`: is taken from the number of elements.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_var(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, ddof: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Standard deviation.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `ddof`: is taken from the number of elements.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_std(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, ddof: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Median; the mean of the middle two of an even number.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_median(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// How many elements are not 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_count_nonzero(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The place (uint32) of the first smallest element; of NaN if there is one.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_argmin(x: *const mlxrocm_array, axis: i64, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The place (uint32) of the first largest element; of NaN if there is one.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_argmax(x: *const mlxrocm_array, axis: i64, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Softmax: exp(x) over its sum along axes, without overflow.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `precise`: not 0: in float32 within, whatever the dtype.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_softmax(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, precise: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// How many elements axes have, as a scalar.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `inverted`: not 0: one by that.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_number_of_elements(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, inverted: i32, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Running sum.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `reverse`: not 0: from the end.
+    /// - `inclusive`: not 0: with the element itself.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cumsum(x: *const mlxrocm_array, axis: i64, reverse: i32, inclusive: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Running product.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `reverse`: not 0: from the end.
+    /// - `inclusive`: not 0: with the element itself.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cumprod(x: *const mlxrocm_array, axis: i64, reverse: i32, inclusive: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Running maximum.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `reverse`: not 0: from the end.
+    /// - `inclusive`: not 0: with the element itself.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cummax(x: *const mlxrocm_array, axis: i64, reverse: i32, inclusive: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Running minimum.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `reverse`: not 0: from the end.
+    /// - `inclusive`: not 0: with the element itself.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_cummin(x: *const mlxrocm_array, axis: i64, reverse: i32, inclusive: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Running logarithm of the sum of exponentials.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `reverse`: not 0: from the end.
+    /// - `inclusive`: not 0: with the element itself.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_logcumsumexp(x: *const mlxrocm_array, axis: i64, reverse: i32, inclusive: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sorted, NaN last.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_sort(x: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The places (uint32) of the sorted elements; equal ones stay in order.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_argsort(x: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the kth element where sorting would put it, none larger before it and none smaller behind.
+    ///
+    /// - `x`: borrowed.
+    /// - `kth`: a place; negative ones count from the end.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_partition(x: *const mlxrocm_array, kth: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The places (uint32) that mlxrocm_array_partition takes elements from.
+    ///
+    /// - `x`: borrowed.
+    /// - `kth`: a place; negative ones count from the end.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_argpartition(x: *const mlxrocm_array, kth: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The k largest, in no particular order.
+    ///
+    /// - `x`: borrowed.
+    /// - `k`: how many.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_topk(x: *const mlxrocm_array, k: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Where values would be put into a sorted vector (uint32).
+    ///
+    /// - `sorted`: borrowed; a vector.
+    /// - `values`: borrowed.
+    /// - `right`: not 0: behind equal ones, else before them.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_searchsorted(sorted: *const mlxrocm_array, values: *const mlxrocm_array, right: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The same elements, row after row, in another shape; one size may be -1: what is left.
+    ///
+    /// - `x`: borrowed.
+    /// - `shape`: `rank` numbers, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_reshape(x: *const mlxrocm_array, shape: *const i64, rank: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Neighbouring axes as one.
+    ///
+    /// - `x`: borrowed.
+    /// - `start`: the first of them.
+    /// - `end`: the last of them.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_flatten(x: *const mlxrocm_array, start: i64, end: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// An axis as several; one size may be -1: what is left.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `shape`: `rank` numbers, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_unflatten(x: *const mlxrocm_array, axis: i64, shape: *const i64, rank: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// New axes of size 1.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` places in the result's shape, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_expand_dims(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Axes of size 1 taken away.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; NULL: all of size 1.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_squeeze(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Repeated along axes of size 1, and along new ones in front.
+    ///
+    /// - `x`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_broadcast_to(x: *const mlxrocm_array, shape: *const i64, rank: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Axes in another order.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; NULL: turned round.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_transpose(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Two axes in each other's place.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis1`: one.
+    /// - `axis2`: the other.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_swapaxes(x: *const mlxrocm_array, axis1: i64, axis2: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// An axis at another place.
+    ///
+    /// - `x`: borrowed.
+    /// - `source`: the axis.
+    /// - `destination`: where it goes.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_moveaxis(x: *const mlxrocm_array, source: i64, destination: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// At least one axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_atleast_1d(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// At least two axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_atleast_2d(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// At least three axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_atleast_3d(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Elements from start to before stop by step. Negative places count from the end, those beyond
+    /// the array are its ends; a negative step goes backwards.
+    ///
+    /// - `x`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice(x: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Elements at the places, among the array's elements row after row, that strides and an offset give.
+    ///
+    /// - `x`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `strides`: `strides_count` strides in elements, borrowed for the call.
+    /// - `strides_count`: how many.
+    /// - `offset`: elements before the first.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_as_strided(x: *const mlxrocm_array, shape: *const i64, rank: usize, strides: *const i64, strides_count: usize, offset: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Row after row in memory.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_contiguous(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The array, as one that derivatives do not pass.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_stop_gradient(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The array, computed after others.
+    ///
+    /// - `x`: borrowed.
+    /// - `others`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_depends(x: *const mlxrocm_array, others: *const *const mlxrocm_array, count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Arrays one after the other along an axis.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_concatenate(arrays: *const *const mlxrocm_array, count: usize, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Arrays of one shape along a new axis.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `axis`: its place in the result's shape.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_stack(arrays: *const *const mlxrocm_array, count: usize, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Each element several times, one after the other.
+    ///
+    /// - `x`: borrowed.
+    /// - `repeats`: how often.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_repeat(x: *const mlxrocm_array, repeats: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The whole array several times along each axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `reps`: `reps_count` numbers, for the last axes, borrowed for the call.
+    /// - `reps_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tile(x: *const mlxrocm_array, reps: *const i64, reps_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Surrounded along every axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `low`: `low_count` numbers of elements before, one an axis, borrowed for the call.
+    /// - `low_count`: how many.
+    /// - `high`: `high_count` numbers of elements behind, borrowed for the call.
+    /// - `high_count`: how many.
+    /// - `mode`: an MLXROCM_PAD number.
+    /// - `value`: borrowed; a scalar, for MLXROCM_PAD_CONSTANT; NULL: 0.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_pad(x: *const mlxrocm_array, low: *const i64, low_count: usize, high: *const i64, high_count: usize, mode: i64, value: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Moved round; what leaves at an end comes in at the other.
+    ///
+    /// - `x`: borrowed.
+    /// - `shifts`: `shifts_count` numbers of places, one an axis or one for all, borrowed for the call.
+    /// - `shifts_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; NULL: the array made flat.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_roll(x: *const mlxrocm_array, shifts: *const i64, shifts_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Axes turned round: the last element first.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_flip(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Cuts an array before places of an axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `places`: `places_count` places, ascending, borrowed for the call; negative ones count from the
+    ///   end.
+    /// - `places_count`: how many.
+    /// - `axis`: negative ones count from the end.
+    /// - `results`: receives `places_count` + 1 arrays, owned: free each with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_split(x: *const mlxrocm_array, places: *const i64, places_count: usize, axis: i64, results: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Cuts an axis into equal parts.
+    ///
+    /// - `x`: borrowed.
+    /// - `parts`: how many; the axis divides by it.
+    /// - `axis`: negative ones count from the end.
+    /// - `results`: receives `parts` arrays, owned: free each with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_split_parts(x: *const mlxrocm_array, parts: usize, axis: i64, results: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Broadcasts arrays to the shape that all of them fit.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `results`: receives `count` arrays, owned: free each with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_broadcast_arrays(arrays: *const *const mlxrocm_array, count: usize, results: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Coordinates of a grid: each vector along an axis of its own, repeated along the others.
+    ///
+    /// - `arrays`: `count` vectors, borrowed.
+    /// - `count`: how many.
+    /// - `sparse`: not 0: of size 1 along the others instead.
+    /// - `swapped`: not 0: the first two axes change places (MLX's indexing "xy").
+    /// - `results`: receives `count` arrays, owned: free each with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_meshgrid(arrays: *const *const mlxrocm_array, count: usize, sparse: i32, swapped: i32, results: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Slices of one axis at indices, which take the axis' place. Negative indices count from the end.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_take(x: *const mlxrocm_array, indices: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The element at each index along an axis. Other axes are broadcast.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_take_along_axis(x: *const mlxrocm_array, indices: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Slices of given sizes that begin at indices along axes. The result has the indices' shape, then the sizes.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `sizes`: `sizes_count` sizes of a slice, one for each axis of x, borrowed for the call.
+    /// - `sizes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_gather(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, axes: *const i64, axes_count: usize, sizes: *const i64, sizes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// A slice of given sizes that begins at computed places.
+    ///
+    /// - `x`: borrowed.
+    /// - `start`: borrowed; a vector of integers, one for each of the axes.
+    /// - `axes`: `axes_count` axes, borrowed for the call; along others the slice begins at 0.
+    /// - `axes_count`: how many.
+    /// - `sizes`: `sizes_count` sizes, one for each axis of x, borrowed for the call.
+    /// - `sizes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_dynamic(x: *const mlxrocm_array, start: *const mlxrocm_array, axes: *const i64, axes_count: usize, sizes: *const i64, sizes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With an update in place of the slice that begins at computed places.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: borrowed; a vector of integers, one for each of the axes.
+    /// - `axes`: `axes_count` axes, borrowed for the call; along others the slice begins at 0.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update_dynamic(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With elements of source, in order, where the mask is not 0.
+    ///
+    /// - `x`: borrowed.
+    /// - `mask`: borrowed; of x's shape, or without its last axes.
+    /// - `source`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_masked_scatter(x: *const mlxrocm_array, mask: *const mlxrocm_array, source: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With slices at indices along axes replaced by updates. Updates have the indices' shape, then that of slices
+    /// of x's rank. Where places meet the last update stays.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `updates`: borrowed.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, updates: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the elements of a slice replaced by an update, which is broadcast to it.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With slices at indices along axes joined by sum with updates. Updates have the indices' shape, then that of slices
+    /// of x's rank.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `updates`: borrowed.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter_add(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, updates: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the elements of a slice joined by sum with an update, which is broadcast to it.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update_add(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With slices at indices along axes joined by product with updates. Updates have the indices' shape, then that of slices
+    /// of x's rank.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `updates`: borrowed.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter_prod(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, updates: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the elements of a slice joined by product with an update, which is broadcast to it.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update_prod(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With slices at indices along axes joined by maximum with updates. Updates have the indices' shape, then that of slices
+    /// of x's rank.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `updates`: borrowed.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter_max(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, updates: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the elements of a slice joined by maximum with an update, which is broadcast to it.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update_max(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With slices at indices along axes joined by minimum with updates. Updates have the indices' shape, then that of slices
+    /// of x's rank.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: `count` arrays, borrowed.
+    /// - `count`: how many.
+    /// - `updates`: borrowed.
+    /// - `axes`: `axes_count` axes, one for each index array, borrowed for the call.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter_min(x: *const mlxrocm_array, indices: *const *const mlxrocm_array, count: usize, updates: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With the elements of a slice joined by minimum with an update, which is broadcast to it.
+    ///
+    /// - `x`: borrowed.
+    /// - `update`: borrowed.
+    /// - `start`: `start_count` first places, one an axis, borrowed for the call.
+    /// - `start_count`: how many.
+    /// - `stop`: `stop_count` places that are not reached, borrowed for the call.
+    /// - `stop_count`: how many.
+    /// - `step`: `step_count` steps, not 0, borrowed for the call.
+    /// - `step_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_slice_update_min(x: *const mlxrocm_array, update: *const mlxrocm_array, start: *const i64, start_count: usize, stop: *const i64, stop_count: usize, step: *const i64, step_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With values put at indices along an axis. Values are broadcast to the indices.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: borrowed.
+    /// - `values`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_put_along_axis(x: *const mlxrocm_array, indices: *const mlxrocm_array, values: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// With values added at indices along an axis. Values are broadcast to the indices.
+    ///
+    /// - `x`: borrowed.
+    /// - `indices`: borrowed.
+    /// - `values`: borrowed.
+    /// - `axis`: negative ones count from the end; MLXROCM_AXIS_NONE: the array made flat.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_scatter_add_axis(x: *const mlxrocm_array, indices: *const mlxrocm_array, values: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product of the last two axes; the others are broadcast together. A vector is a row on the left and a
+    /// column on the right.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_matmul(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// alpha · a·b + beta · c; c is broadcast to the product.
+    ///
+    /// - `c`: borrowed.
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `alpha`: of the product.
+    /// - `beta`: of c; 0: c is not looked at.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_addmm(c: *const mlxrocm_array, a: *const mlxrocm_array, b: *const mlxrocm_array, alpha: f64, beta: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product of matrices whose blocks are multiplied by masks (truth values or numbers) first.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `block_size`: rows and columns of a block, 32 or 64.
+    /// - `mask_out`: borrowed; of the result's blocks; NULL: none.
+    /// - `mask_lhs`: borrowed; of the blocks of a; NULL: none.
+    /// - `mask_rhs`: borrowed; of the blocks of b; NULL: none.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_block_masked_mm(a: *const mlxrocm_array, b: *const mlxrocm_array, block_size: i64, mask_out: *const mlxrocm_array, mask_lhs: *const mlxrocm_array, mask_rhs: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Products of matrices by index: of matrix lhs_indices[i] of a and matrix rhs_indices[i] of b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `lhs_indices`: borrowed; NULL: all in order.
+    /// - `rhs_indices`: borrowed; NULL: all in order.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_gather_mm(a: *const mlxrocm_array, b: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Products of parts of two matrices.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `segments`: borrowed; pairs of the first inner place of a part and one past its last.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_segmented_mm(a: *const mlxrocm_array, b: *const mlxrocm_array, segments: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sums of products over pairs of axes.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `axes_a`: `axes_a_count` numbers, borrowed for the call.
+    /// - `axes_a_count`: how many.
+    /// - `axes_b`: `axes_b_count` numbers, borrowed for the call.
+    /// - `axes_b_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_tensordot(a: *const mlxrocm_array, b: *const mlxrocm_array, axes_a: *const i64, axes_a_count: usize, axes_b: *const i64, axes_b_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Sums of products over the last axes.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_inner(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Codes, scales and biases of groups along the last axis, in the affine mode.
+    ///
+    /// - `w`: borrowed.
+    /// - `group_size`: numbers that share a scale; 0: 64.
+    /// - `bits`: of a code; 0: 4.
+    /// - `codes`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `scales`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `biases`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_quantize(w: *const mlxrocm_array, group_size: i64, bits: i64, codes: *mut *mut mlxrocm_array, scales: *mut *mut mlxrocm_array, biases: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Codes and scales of groups along the last axis, in a mode without biases.
+    ///
+    /// - `w`: borrowed.
+    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `codes`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `scales`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_quantize_float(w: *const mlxrocm_array, mode: *const c_char, global_scale: *const mlxrocm_array, codes: *mut *mut mlxrocm_array, scales: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The numbers of codes.
+    ///
+    /// - `w`: borrowed.
+    /// - `scales`: borrowed.
+    /// - `biases`: borrowed; NULL: none.
+    /// - `group_size`: numbers that share a scale; 0: the mode's own.
+    /// - `bits`: of a code; 0: the mode's own.
+    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the scales, bfloat16 for floating modes.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_dequantize(w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, group_size: i64, bits: i64, mode: *const c_char, global_scale: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product with a quantized matrix.
+    ///
+    /// - `x`: borrowed.
+    /// - `w`: borrowed.
+    /// - `scales`: borrowed.
+    /// - `biases`: borrowed; NULL: none.
+    /// - `transpose`: not 0: w is [out, in], else [in, out].
+    /// - `group_size`: numbers that share a scale; 0: the mode's own.
+    /// - `bits`: of a code; 0: the mode's own.
+    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_quantized_matmul(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
+    ///
+    /// - `x`: borrowed.
+    /// - `w`: borrowed.
+    /// - `scales`: borrowed.
+    /// - `biases`: borrowed; NULL: none.
+    /// - `lhs_indices`: borrowed; NULL: all in order.
+    /// - `rhs_indices`: borrowed; NULL: all in order.
+    /// - `transpose`: not 0: matrices of w are [out, in], else [in, out].
+    /// - `group_size`: numbers that share a scale; 0: the mode's own.
+    /// - `bits`: of a code; 0: the mode's own.
+    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_gather_qmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales.
+    ///
+    /// - `x`: borrowed.
+    /// - `w`: borrowed.
+    /// - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
+    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, mode: *const c_char, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// As mlxrocm_array_qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
+    ///
+    /// - `x`: borrowed.
+    /// - `w`: borrowed.
+    /// - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
+    /// - `lhs_indices`: borrowed; NULL: all in order.
+    /// - `rhs_indices`: borrowed; NULL: all in order.
+    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_gather_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, mode: *const c_char, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// E4M3 codes (uint8) of numbers.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_to_fp8(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Numbers of E4M3 codes (uint8).
+    ///
+    /// - `x`: borrowed.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_from_fp8(x: *const mlxrocm_array, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Convolution of [batch, …, channels] with [channels out, …, channels / groups], of one to three spatial
+    /// axes. A list holds a number for each of these, one for all, or none for the usual.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding_low`: `padding_low_count` zeros before; negative ones cut; 0.
+    /// - `padding_low_count`: how many.
+    /// - `padding_high`: `padding_high_count` zeros behind; negative ones cut; 0.
+    /// - `padding_high_count`: how many.
+    /// - `kernel_dilation`: `kernel_dilation_count` distances of the kernel's elements; 1.
+    /// - `kernel_dilation_count`: how many.
+    /// - `input_dilation`: `input_dilation_count` distances of the input's elements; 1.
+    /// - `input_dilation_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `flip`: not 0: the kernel is turned round.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv_general(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding_low: *const i64, padding_low_count: usize, padding_high: *const i64, padding_high_count: usize, kernel_dilation: *const i64, kernel_dilation_count: usize, input_dilation: *const i64, input_dilation_count: usize, groups: i64, flip: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Transposed convolution: back to the size of what a convolution with these numbers is made of.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding`: `padding_count` zeros on both sides; 0.
+    /// - `padding_count`: how many.
+    /// - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+    /// - `dilation_count`: how many.
+    /// - `output_padding`: `output_padding_count` more elements behind; 0.
+    /// - `output_padding_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv_transpose(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, output_padding: *const i64, output_padding_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform along axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_fftn(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse discrete Fourier transform along axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_ifftn(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform of real numbers; of the last axis only half of the frequencies.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_rfftn(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The real numbers whose mlxrocm_array_fft_rfftn this is.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_irfftn(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
+    ///
+    /// - `x`: borrowed.
+    /// - `scale`: of the result; NaN: one by the root of the elements.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_hadamard_transform(x: *const mlxrocm_array, scale: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// x · rsqrt(mean(x²) + eps) · weight over the last axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed; NULL: none.
+    /// - `eps`: added to the mean.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fast_rms_norm(x: *const mlxrocm_array, weight: *const mlxrocm_array, eps: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// (x − mean) · rsqrt(variance + eps) · weight + bias over the last axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed; NULL: none.
+    /// - `bias`: borrowed; NULL: none.
+    /// - `eps`: added to the variance.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fast_layer_norm(x: *const mlxrocm_array, weight: *const mlxrocm_array, bias: *const mlxrocm_array, eps: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Rotary position embedding of [batch, …, tokens, dim]: token t stands at (t + offset) · scale.
+    ///
+    /// - `x`: borrowed.
+    /// - `dims`: how many dimensions are rotated; even.
+    /// - `traditional`: not 0: pairs are (2i, 2i + 1), else (i, i + dims / 2).
+    /// - `base`: pair i turns by position · base^(−2i / dims); NaN: by position / freqs[i].
+    /// - `scale`: of positions.
+    /// - `offset`: borrowed; an integer, or one for each of the batch.
+    /// - `freqs`: borrowed; [dims / 2] instead of base; NULL: none.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fast_rope(x: *const mlxrocm_array, dims: i64, traditional: i32, base: f64, scale: f64, offset: *const mlxrocm_array, freqs: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// softmax(scale · q·kᵀ + mask) · v of [batch, heads, rows, dim] and [batch, kv heads, keys, dim].
+    ///
+    /// - `q`: borrowed.
+    /// - `k`: borrowed.
+    /// - `v`: borrowed.
+    /// - `scale`: of scores.
+    /// - `causal`: not 0: row i sees keys up to i + keys − rows.
+    /// - `mask`: borrowed; truth values (seen or not) or numbers (added), broadcast to the scores; NULL: none.
+    /// - `sinks`: borrowed; one more score for each head, without a value; NULL: none.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fast_scaled_dot_product_attention(q: *const mlxrocm_array, k: *const mlxrocm_array, v: *const mlxrocm_array, scale: f64, causal: i32, mask: *const mlxrocm_array, sinks: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Q with orthogonal columns and R, upper triangular.
+    ///
+    /// - `x`: borrowed.
+    /// - `q`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `r`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_qr(x: *const mlxrocm_array, q: *mut *mut mlxrocm_array, r: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// U, the singular values (the largest first) and Vᴴ.
+    ///
+    /// - `x`: borrowed.
+    /// - `u`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `s`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `vt`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_svd(x: *const mlxrocm_array, u: *mut *mut mlxrocm_array, s: *mut *mut mlxrocm_array, vt: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The singular values, the largest first.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_svd_values(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The inverse. Singular matrices fail when they are evaluated.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_inv(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The inverse of triangular matrices.
+    ///
+    /// - `x`: borrowed.
+    /// - `upper`: not 0: of the upper triangle, else of the lower one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_tri_inv(x: *const mlxrocm_array, upper: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// L of L·Lᵀ. What is not positive definite fails when it is evaluated.
+    ///
+    /// - `x`: borrowed.
+    /// - `upper`: not 0: Lᵀ.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_cholesky(x: *const mlxrocm_array, upper: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The inverse of the matrix whose factor this is.
+    ///
+    /// - `x`: borrowed.
+    /// - `upper`: not 0: the factor is an upper triangle.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_cholesky_inv(x: *const mlxrocm_array, upper: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The pseudoinverse.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_pinv(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Eigenvalues (ascending) and eigenvectors (columns) of Hermitian matrices.
+    ///
+    /// - `x`: borrowed.
+    /// - `upper`: not 0: the upper triangle is read, else the lower one.
+    /// - `values`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `vectors`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_eigh(x: *const mlxrocm_array, upper: i32, values: *mut *mut mlxrocm_array, vectors: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Eigenvalues of Hermitian matrices, ascending.
+    ///
+    /// - `x`: borrowed.
+    /// - `upper`: not 0: the upper triangle is read, else the lower one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_eigvalsh(x: *const mlxrocm_array, upper: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Eigenvalues and eigenvectors (columns), complex.
+    ///
+    /// - `x`: borrowed.
+    /// - `values`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `vectors`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_eig(x: *const mlxrocm_array, values: *mut *mut mlxrocm_array, vectors: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Eigenvalues, complex.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_eigvals(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The row of L·U that each row is, L and U.
+    ///
+    /// - `x`: borrowed.
+    /// - `rows`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `l`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `u`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_lu(x: *const mlxrocm_array, rows: *mut *mut mlxrocm_array, l: *mut *mut mlxrocm_array, u: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// L and U in one array, and the row that each step changed places with.
+    ///
+    /// - `x`: borrowed.
+    /// - `lu`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `pivots`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_lu_factor(x: *const mlxrocm_array, lu: *mut *mut mlxrocm_array, pivots: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// x of a·x = b.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_solve(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// x of a·x = b with a triangular a.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `upper`: not 0: the upper triangle, else the lower one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_solve_triangular(a: *const mlxrocm_array, b: *const mlxrocm_array, upper: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The determinant.
+    ///
+    /// - `x`: borrowed.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_det(x: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The determinant's sign and the logarithm of its size.
+    ///
+    /// - `x`: borrowed.
+    /// - `sign`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `log`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_slogdet(x: *const mlxrocm_array, sign: *mut *mut mlxrocm_array, log: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Vector product along an axis of 2 or 3 elements.
+    ///
+    /// - `a`: borrowed.
+    /// - `b`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_cross(a: *const mlxrocm_array, b: *const mlxrocm_array, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Root of the sum of squares.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_norm_l2(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Norm of vectors (one axis) or matrices (two).
+    ///
+    /// - `x`: borrowed.
+    /// - `p`: which: any number for vectors; 1, 2, infinity and their negatives for matrices.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_norm(x: *const mlxrocm_array, p: f64, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Norm of matrices.
+    ///
+    /// - `x`: borrowed.
+    /// - `order`: NUL-terminated, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `keepdims`: not 0: reduced axes stay, of size 1.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_linalg_norm_matrix(x: *const mlxrocm_array, order: *const c_char, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Starts the sequence of keys again that calls without a key take theirs from. It is the process' own.
+    ///
+    /// - `seed`: any number.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: none but INTERNAL. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_seed(seed: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The key of a seed.
+    ///
+    /// - `seed`: any number; negative ones are taken as unsigned.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_key(seed: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// New keys of a key: [count, 2].
+    ///
+    /// - `key`: borrowed.
+    /// - `count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_split(key: *const mlxrocm_array, count: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Random bits: unsigned integers.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `width`: bytes of each: 1, 2 or 4.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_bits(shape: *const i64, rank: usize, width: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Numbers evenly spread from low up to, but not, high.
+    ///
+    /// - `low`: borrowed.
+    /// - `high`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_uniform(low: *const mlxrocm_array, high: *const mlxrocm_array, shape: *const i64, rank: usize, dtype: u32, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Normally distributed numbers.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `loc`: borrowed; their mean; NULL: 0.
+    /// - `scale`: borrowed; their deviation; NULL: 1.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_normal(shape: *const i64, rank: usize, dtype: u32, loc: *const mlxrocm_array, scale: *const mlxrocm_array, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Normally distributed vectors.
+    ///
+    /// - `mean`: borrowed.
+    /// - `cov`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_multivariate_normal(mean: *const mlxrocm_array, cov: *const mlxrocm_array, shape: *const i64, rank: usize, dtype: u32, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Integers from low up to, but not, high.
+    ///
+    /// - `low`: borrowed.
+    /// - `high`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_randint(low: *const mlxrocm_array, high: *const mlxrocm_array, shape: *const i64, rank: usize, dtype: u32, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Truth values, each true with probability p.
+    ///
+    /// - `p`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_bernoulli(p: *const mlxrocm_array, shape: *const i64, rank: usize, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Normally distributed numbers between two bounds.
+    ///
+    /// - `lower`: borrowed.
+    /// - `upper`: borrowed.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_truncated_normal(lower: *const mlxrocm_array, upper: *const mlxrocm_array, shape: *const i64, rank: usize, dtype: u32, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Numbers of the standard Gumbel distribution.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_gumbel(shape: *const i64, rank: usize, dtype: u32, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Laplace distributed numbers.
+    ///
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `loc`: their mean.
+    /// - `scale`: how far they spread.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_laplace(shape: *const i64, rank: usize, dtype: u32, loc: f64, scale: f64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// A place (uint32) along an axis for each row, with the probability of the softmax of its logits.
+    ///
+    /// - `logits`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_categorical(logits: *const mlxrocm_array, axis: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// As mlxrocm_array_random_categorical, several places for each row as a last axis.
+    ///
+    /// - `logits`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `num_samples`: how many.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_categorical_num_samples(logits: *const mlxrocm_array, axis: i64, num_samples: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// As mlxrocm_array_random_categorical, in a shape that the rows are broadcast to.
+    ///
+    /// - `logits`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `shape`: `rank` sizes, borrowed for the call.
+    /// - `rank`: how many.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_categorical_shape(logits: *const mlxrocm_array, axis: i64, shape: *const i64, rank: usize, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Slices along an axis in random order.
+    ///
+    /// - `x`: borrowed.
+    /// - `axis`: negative ones count from the end.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_permutation(x: *const mlxrocm_array, axis: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The numbers (uint32) below a count in random order.
+    ///
+    /// - `count`: how many.
+    /// - `key`: borrowed; NULL: the process' next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_random_permutation_arange(count: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+}

@@ -1,0 +1,36 @@
+//! Quantized language models and lazy arrays on AMD GPUs, NVIDIA GPUs and the CPU, through libmlxrocm.
+
+const array = @import("array.zig");
+const errors = @import("errors.zig");
+const model = @import("model.zig");
+const session = @import("session.zig");
+
+/// The C interface as it is.
+pub const c = @import("c.zig").c;
+/// Operations on arrays.
+pub const ops = @import("operations.zig");
+
+pub const Error = errors.Error;
+pub const lastMessage = errors.lastMessage;
+
+pub const Array = array.Array;
+pub const DType = array.DType;
+pub const eval = array.eval;
+
+pub const Token = model.Token;
+pub const Message = model.Message;
+pub const Device = model.Device;
+pub const deviceCount = model.deviceCount;
+pub const Model = model.Model;
+pub const Tokenizer = model.Tokenizer;
+
+pub const Request = session.Request;
+pub const Session = session.Session;
+pub const Generation = session.Generation;
+pub const Event = session.Event;
+pub const Reason = session.Reason;
+
+test {
+    // Every function is compiled, whether something uses it or not.
+    @import("std").testing.refAllDecls(ops);
+}

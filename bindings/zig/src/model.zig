@@ -1,0 +1,145 @@
+//! Devices, models and tokenizers; any thread may use them. deinit frees each, in any order.
+
+const std = @import("std");
+const c = @import("c.zig").c;
+const errors = @import("errors.zig");
+const check = errors.check;
+const Error = errors.Error;
+
+pub const Token = u32;
+
+/// One message of a chat: the role is "system", "user", "assistant" …
+pub const Message = extern struct {
+    role: [*:0]const u8,
+    content: [*:0]const u8,
+};
+
+pub fn deviceCount() Error!usize {
+    var count: usize = 0;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_device_count(&count, &failure), failure);
+    return count;
+}
+
+pub const Device = struct {
+    handle: *c.mlxrocm_device,
+
+    /// Opens a device: 0 is the CPU, GPUs follow from 1.
+    pub fn open(index: usize) Error!Device {
+        var handle: ?*c.mlxrocm_device = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_device_open(index, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    pub fn deinit(self: Device) void {
+        c.mlxrocm_device_free(self.handle);
+    }
+};
+
+pub const Model = struct {
+    handle: *c.mlxrocm_model,
+
+    pub const Options = struct {
+        /// Null: the best GPU, else the CPU.
+        device: ?Device = null,
+        /// CPU threads; 0: one for each CPU.
+        threads: u32 = 0,
+    };
+
+    /// Loads a GGUF file or an MLX folder.
+    pub fn load(path: [:0]const u8, options: Options) Error!Model {
+        var how = std.mem.zeroes(c.mlxrocm_model_options);
+        how.struct_size = @sizeOf(c.mlxrocm_model_options);
+        how.threads = options.threads;
+        if (options.device) |device| how.device = device.handle;
+        var handle: ?*c.mlxrocm_model = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_load(path.ptr, &how, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    pub fn deinit(self: Model) void {
+        c.mlxrocm_model_free(self.handle);
+    }
+
+    /// Facts about the model; strings in it live as long as the model.
+    pub fn info(self: Model) Error!c.mlxrocm_model_info {
+        var facts = std.mem.zeroes(c.mlxrocm_model_info);
+        facts.struct_size = @sizeOf(c.mlxrocm_model_info);
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_get_info(self.handle, &facts, &failure), failure);
+        return facts;
+    }
+
+    pub fn tokenizer(self: Model) Error!Tokenizer {
+        var handle: ?*c.mlxrocm_tokenizer = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_get_tokenizer(self.handle, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    /// A chat as the text of a prompt that the model answers, owned; encode it with parse_special.
+    pub fn renderChat(self: Model, allocator: std.mem.Allocator, messages: []const Message) ![]u8 {
+        var template: ?*c.mlxrocm_chat_template = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_get_chat_template(self.handle, &template, &failure), failure);
+        defer c.mlxrocm_chat_template_free(template);
+        const flags = c.MLXROCM_RENDER_GENERATION_PROMPT;
+        const list: [*c]const c.mlxrocm_message = @ptrCast(messages.ptr);
+        const render = c.mlxrocm_chat_template_render;
+        var needed: usize = 0;
+        try check(render(template, list, messages.len, flags, null, null, 0, &needed, &failure), failure);
+        const text = try allocator.alloc(u8, needed);
+        errdefer allocator.free(text);
+        try check(render(template, list, messages.len, flags, null, text.ptr, needed, &needed, &failure), failure);
+        return withoutNul(allocator, text);
+    }
+};
+
+pub const Tokenizer = struct {
+    handle: *c.mlxrocm_tokenizer,
+
+    pub fn deinit(self: Tokenizer) void {
+        c.mlxrocm_tokenizer_free(self.handle);
+    }
+
+    pub const Flags = struct {
+        /// Add the tokens that the model wants around a raw prompt.
+        add_special: bool = false,
+        /// Read special tokens that are spelled out: not for text of strangers.
+        parse_special: bool = false,
+    };
+
+    /// Tokens of a text, owned.
+    pub fn encode(self: Tokenizer, allocator: std.mem.Allocator, text: []const u8, flags: Flags) ![]Token {
+        const add: u32 = if (flags.add_special) c.MLXROCM_ENCODE_ADD_SPECIAL else 0;
+        const parse: u32 = if (flags.parse_special) c.MLXROCM_ENCODE_PARSE_SPECIAL else 0;
+        var needed: usize = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const encoder = c.mlxrocm_tokenizer_encode;
+        try check(encoder(self.handle, text.ptr, text.len, add | parse, null, 0, &needed, &failure), failure);
+        const tokens = try allocator.alloc(Token, needed);
+        errdefer allocator.free(tokens);
+        if (needed == 0) return tokens;
+        try check(encoder(self.handle, text.ptr, text.len, add | parse, tokens.ptr, needed, &needed, &failure), failure);
+        return tokens;
+    }
+
+    /// The text of tokens, owned.
+    pub fn decode(self: Tokenizer, allocator: std.mem.Allocator, tokens: []const Token, skip_special: bool) ![]u8 {
+        const flags: u32 = if (skip_special) c.MLXROCM_DECODE_SKIP_SPECIAL else 0;
+        var needed: usize = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const decoder = c.mlxrocm_tokenizer_decode;
+        try check(decoder(self.handle, tokens.ptr, tokens.len, flags, null, 0, &needed, &failure), failure);
+        const text = try allocator.alloc(u8, needed);
+        errdefer allocator.free(text);
+        try check(decoder(self.handle, tokens.ptr, tokens.len, flags, text.ptr, needed, &needed, &failure), failure);
+        return withoutNul(allocator, text);
+    }
+};
+
+fn withoutNul(allocator: std.mem.Allocator, text: []u8) ![]u8 {
+    return allocator.realloc(text, text.len - 1);
+}

@@ -1,0 +1,222 @@
+//! Sessions and generations. Any thread may use a session; one thread at a time takes a generation's events, and any
+//! may cancel it. deinit frees each, in any order.
+
+const std = @import("std");
+const c = @import("c.zig").c;
+const errors = @import("errors.zig");
+const statuses = @import("statuses.zig");
+const model = @import("model.zig");
+const check = errors.check;
+const Error = errors.Error;
+const Token = model.Token;
+
+/// A prompt, one of tokens, text and messages, and how to continue it. Zero is each default: greedy, until the model
+/// stops. All is copied when it is submitted.
+pub const Request = struct {
+    tokens: []const Token = &.{},
+    text: ?[*:0]const u8 = null,
+    messages: []const model.Message = &.{},
+    stop: []const [*:0]const u8 = &.{},
+    stop_tokens: []const Token = &.{},
+    /// Tokens whose logits are changed, and what is added to each.
+    bias_tokens: []const Token = &.{},
+    bias_values: []const f32 = &.{},
+    max_tokens: u32 = 0,
+    temperature: f32 = 0,
+    top_k: u32 = 0,
+    top_p: f32 = 0,
+    min_p: f32 = 0,
+    repetition_penalty: f32 = 0,
+    presence_penalty: f32 = 0,
+    frequency_penalty: f32 = 0,
+    penalty_window: u32 = 0,
+    logprobs: u32 = 0,
+    seed: u64 = 0,
+    ignore_eos: bool = false,
+};
+
+pub const Session = struct {
+    handle: *c.mlxrocm_session,
+
+    /// Limits; zero is each default.
+    pub const Options = struct {
+        context: u32 = 0,
+        max_requests: u32 = 0,
+        prefill_chunk: u32 = 0,
+        kv_tokens: u64 = 0,
+        kv_type: enum(u64) { f16 = c.MLXROCM_KV_F16, q8 = c.MLXROCM_KV_Q8, q4 = c.MLXROCM_KV_Q4 } = .f16,
+    };
+
+    pub fn init(of: model.Model, options: Options) Error!Session {
+        const how = c.mlxrocm_session_options{
+            .struct_size = @sizeOf(c.mlxrocm_session_options),
+            .context = options.context,
+            .max_requests = options.max_requests,
+            .prefill_chunk = options.prefill_chunk,
+            .kv_tokens = options.kv_tokens,
+            .kv_type = @intFromEnum(options.kv_type),
+        };
+        var handle: ?*c.mlxrocm_session = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_session_new(of.handle, &how, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    pub fn deinit(self: Session) void {
+        c.mlxrocm_session_free(self.handle);
+    }
+
+    /// Queues a request and returns at once.
+    pub fn submit(self: Session, request: Request) Error!Generation {
+        if (request.bias_tokens.len != request.bias_values.len) {
+            return errors.refuse("submit: bias_tokens and bias_values have different lengths");
+        }
+        var how = std.mem.zeroes(c.mlxrocm_request);
+        how.struct_size = @sizeOf(c.mlxrocm_request);
+        how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
+        how.text = request.text;
+        inline for (.{ "tokens", "stop", "stop_tokens", "messages" }) |name| {
+            const list = @field(request, name);
+            @field(how, name) = @ptrCast(list.ptr);
+            // tokens: token_count
+            @field(how, if (name[name.len - 1] == 's') name[0 .. name.len - 1] ++ "_count" else name ++ "_count") = list.len;
+        }
+        how.bias_tokens = request.bias_tokens.ptr;
+        how.bias_values = request.bias_values.ptr;
+        how.bias_count = request.bias_tokens.len;
+        inline for (.{
+            "max_tokens",         "temperature",      "top_k",             "top_p",          "min_p",
+            "repetition_penalty", "presence_penalty", "frequency_penalty", "penalty_window", "logprobs",
+            "seed",
+        }) |name| @field(how, name) = @field(request, name);
+        var handle: ?*c.mlxrocm_generation = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_session_submit(self.handle, &how, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    /// Runs all requests at once and waits: their texts in order, all owned. If one fails, the others are cancelled.
+    pub fn batch(self: Session, allocator: std.mem.Allocator, requests: []const Request) ![][]u8 {
+        const generations = try allocator.alloc(Generation, requests.len);
+        defer allocator.free(generations);
+        var running: usize = 0;
+        defer for (generations[0..running]) |generation| generation.deinit();
+        for (requests) |request| {
+            generations[running] = try self.submit(request);
+            running += 1;
+        }
+        const texts = try allocator.alloc([]u8, requests.len);
+        var done: usize = 0;
+        errdefer {
+            for (texts[0..done]) |text| allocator.free(text);
+            allocator.free(texts);
+        }
+        for (generations) |generation| {
+            texts[done] = try generation.text(allocator);
+            done += 1;
+        }
+        return texts;
+    }
+
+    /// Raw logits, owned: a row for each token, about the one that follows it.
+    pub fn logits(self: Session, allocator: std.mem.Allocator, tokens: []const Token) ![]f32 {
+        var needed: usize = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const run = c.mlxrocm_session_logits;
+        try check(run(self.handle, tokens.ptr, tokens.len, null, 0, &needed, &failure), failure);
+        const rows = try allocator.alloc(f32, needed);
+        errdefer allocator.free(rows);
+        try check(run(self.handle, tokens.ptr, tokens.len, rows.ptr, needed, &needed, &failure), failure);
+        return rows;
+    }
+};
+
+pub const Reason = enum(u32) {
+    stop_token = c.MLXROCM_FINISH_STOP_TOKEN,
+    stop_string = c.MLXROCM_FINISH_STOP_STRING,
+    length = c.MLXROCM_FINISH_LENGTH,
+    context = c.MLXROCM_FINISH_CONTEXT,
+    cancelled = c.MLXROCM_FINISH_CANCELLED,
+    _,
+};
+
+pub const TokenLogprob = extern struct { token: Token, logprob: f32 };
+
+/// Something that happened. Slices in it live until the generation's next event.
+pub const Event = union(enum) {
+    prompt: struct { done: u64, total: u64 },
+    token: struct { token: Token, text: []const u8, logprob: f32, top: []const TokenLogprob },
+    finished: struct {
+        text: []const u8,
+        reason: Reason,
+        prompt_tokens: u64,
+        cached_tokens: u64,
+        generated_tokens: u64,
+        prompt_seconds: f64,
+        decode_seconds: f64,
+    },
+
+    /// The text that became complete; may be empty.
+    pub fn text(self: Event) []const u8 {
+        return switch (self) {
+            .prompt => "",
+            .token => |token| token.text,
+            .finished => |finished| finished.text,
+        };
+    }
+};
+
+pub const Generation = struct {
+    handle: *c.mlxrocm_generation,
+
+    /// Frees it; one that still runs is cancelled.
+    pub fn deinit(self: Generation) void {
+        c.mlxrocm_generation_free(self.handle);
+    }
+
+    /// Ends it soon, from any thread; its last event still comes.
+    pub fn cancel(self: Generation) Error!void {
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_generation_cancel(self.handle, &failure), failure);
+    }
+
+    /// Waits for the next event: null after the last one. A request that failed gives its error.
+    pub fn next(self: Generation) Error!?Event {
+        var event = std.mem.zeroes(c.mlxrocm_event);
+        event.struct_size = @sizeOf(c.mlxrocm_event);
+        var failure: ?*c.mlxrocm_error = null;
+        const status = c.mlxrocm_generation_next(self.handle, -1, &event, &failure);
+        try check(status, failure);
+        if (status == c.MLXROCM_END) return null;
+        if (event.kind == c.MLXROCM_EVENT_PROMPT) {
+            return .{ .prompt = .{ .done = event.prompt_done, .total = event.prompt_total } };
+        }
+        const piece = event.text[0..event.text_length];
+        if (event.kind == c.MLXROCM_EVENT_TOKEN) {
+            const top: [*c]const TokenLogprob = @ptrCast(event.top);
+            const best: []const TokenLogprob = if (event.top_count > 0) top[0..event.top_count] else &.{};
+            return .{ .token = .{ .token = event.token, .text = piece, .logprob = event.logprob, .top = best } };
+        }
+        if (event.finish_reason == c.MLXROCM_FINISH_ERROR) {
+            errors.keep(std.mem.span(event.error_message));
+            return statuses.ofStatus(event.error_status);
+        }
+        return .{ .finished = .{
+            .text = piece,
+            .reason = @enumFromInt(event.finish_reason),
+            .prompt_tokens = event.prompt_tokens,
+            .cached_tokens = event.cached_tokens,
+            .generated_tokens = event.generated_tokens,
+            .prompt_seconds = event.prompt_seconds,
+            .decode_seconds = event.decode_seconds,
+        } };
+    }
+
+    /// Waits for the end: all text that is still to come, owned.
+    pub fn text(self: Generation, allocator: std.mem.Allocator) ![]u8 {
+        var all = std.ArrayList(u8).init(allocator);
+        errdefer all.deinit();
+        while (try self.next()) |event| try all.appendSlice(event.text());
+        return all.toOwnedSlice();
+    }
+};

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Builds and tests the package with the Zig that PyPI has (called by ../test.sh).
+set -eu
+cd "$(dirname "$0")"
+version=0.14.1
+work=$MLXROCM_BINDINGS_WORK/zig
+mkdir -p "$work"
+if ! [ -e "$work/venv/ziglang-$version" ]; then
+    rm -rf "$work/venv"
+    "${PYTHON:-python3}" -m venv "$work/venv"
+    "$work/venv/bin/pip" -q --disable-pip-version-check install "ziglang==$version"
+    touch "$work/venv/ziglang-$version"
+fi
+zig="$work/venv/bin/python -m ziglang"
+$zig fmt --check build.zig tests.zig src/array.zig src/errors.zig src/model.zig src/session.zig src/mlxrocm.zig src/c.zig
+$zig build test --summary all --cache-dir "$work/cache" --global-cache-dir "$work/global" \
+    -Dinclude="$MLXROCM_TREE/include" -Dlibrary="$MLXROCM_LIBRARY_DIR" 2>"$work/test.log" || { cat "$work/test.log" >&2; exit 1; }
+cat "$work/test.log"
