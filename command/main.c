@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-static const struct subcommand *const subcommands[] = {&run_command,   &info_command,       &bench_command, &perplexity_command,
-                                                &devices_command, &selftest_command};
+static const struct subcommand *const subcommands[] = {
+    &run_command,   &chat_command,       &info_command,    &devices_command,
+    &bench_command, &perplexity_command, &selftest_command,
+};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 static int print_usage(FILE *file) {

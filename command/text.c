@@ -37,6 +37,7 @@ void text_free(struct text *text) {
 }
 
 bool read_file(const char *path, struct text *content) {
+    enum { LARGEST = 1 << 30 }; /* a device file may have no end */
     const bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "stdin" : path;
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
@@ -47,11 +48,14 @@ bool read_file(const char *path, struct text *content) {
     char block[16384];
     size_t got;
     text_clear(content);
-    while ((got = fread(block, 1, sizeof block, file)) > 0) text_add(content, block, got);
+    while ((got = fread(block, 1, sizeof block, file)) > 0 && content->length <= LARGEST)
+        text_add(content, block, got);
     const int error = ferror(file) ? errno : 0;
+    const bool is_too_large = content->length > LARGEST;
     if (!is_stdin) fclose(file);
     if (error != 0) fail("%s: %s", name, strerror(error));
-    return error == 0;
+    else if (is_too_large) fail("%s has more than %d bytes", name, LARGEST);
+    return error == 0 && !is_too_large;
 }
 
 /* Bytes of the character at the start, 0 if it is none (overlong, a surrogate, beyond U+10FFFF, cut off). */
