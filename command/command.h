@@ -52,11 +52,12 @@ struct settings {
 /* options.c */
 
 typedef enum option_kind {
-    OPTION_FLAG,  /* bool */
-    OPTION_COUNT, /* uint64_t from `least` to `most` */
-    OPTION_REAL,  /* double from `least` to `most` */
-    OPTION_TEXT,  /* const char * */
-    OPTION_LIST,  /* const char *[MOST_STOPS], their count is settings.stop_count */
+    OPTION_FLAG,   /* bool */
+    OPTION_COUNT,  /* uint64_t from `least` to `most` */
+    OPTION_REAL,   /* double from `least` to `most` */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *: one of the words of `argument`, which | separates */
+    OPTION_LIST,   /* const char *[MOST_STOPS], their count is settings.stop_count */
 } option_kind;
 
 struct option {

@@ -73,22 +73,11 @@ bool load_model(const struct settings *settings, mlxrocm_device *device, const c
 
 bool new_session(const struct settings *settings, const mlxrocm_model *model, mlxrocm_session_options options,
                  mlxrocm_session **session) {
-    static const struct {
-        const char *name;
-        uint64_t type;
-    } types[] = {{"f16", MLXROCM_KV_F16}, {"q8", MLXROCM_KV_Q8}, {"q4", MLXROCM_KV_Q4}};
     mlxrocm_error *error = NULL;
     options.struct_size = sizeof options;
     if (settings->context != 0) options.context = (uint32_t)settings->context;
-    if (settings->kv != NULL) {
-        size_t i = 0;
-        while (i < 3 && strcmp(types[i].name, settings->kv) != 0) i++;
-        if (i == 3) {
-            fail("--kv: '%s' is neither f16 nor q8 nor q4", settings->kv);
-            return false;
-        }
-        options.kv_type = types[i].type;
-    }
+    if (settings->kv != NULL && strcmp(settings->kv, "q8") == 0) options.kv_type = MLXROCM_KV_Q8;
+    if (settings->kv != NULL && strcmp(settings->kv, "q4") == 0) options.kv_type = MLXROCM_KV_Q4;
     if (mlxrocm_session_new(model, &options, session, &error) == MLXROCM_OK) return true;
     fail_with(error);
     return false;

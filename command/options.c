@@ -106,6 +106,18 @@ static bool read_real(const char *value, double least, double most, double *numb
     return true;
 }
 
+/* Whether a word is one of those that | separates. */
+static bool is_choice(const char *choices, const char *word) {
+    const size_t length = strlen(word);
+    while (length > 0) {
+        const size_t one = strcspn(choices, "|");
+        if (one == length && strncmp(choices, word, length) == 0) return true;
+        if (choices[one] == '\0') break;
+        choices += one + 1;
+    }
+    return false;
+}
+
 static int set(const struct subcommand *command, const struct option *option, const char *value, struct settings *values) {
     void *place = (char *)values + option->offset;
     switch (option->kind) {
@@ -118,6 +130,13 @@ static int set(const struct subcommand *command, const struct option *option, co
         if (!read_real(value, option->least, option->most, place)) break;
         return 0;
     case OPTION_TEXT: *(const char **)place = value; return 0;
+    case OPTION_CHOICE:
+        if (is_choice(option->argument, value)) {
+            *(const char **)place = value;
+            return 0;
+        }
+        fail("%s: --%s: '%s' is none of %s", command->name, option->name, value, option->argument);
+        return usage(command);
     case OPTION_LIST:
         if (values->stop_count == MOST_STOPS) {
             fail("%s: --%s: at most %d of them", command->name, option->name, MOST_STOPS);

@@ -18,7 +18,8 @@ static const struct option model_options_list[] = {
 };
 GROUP(model_options, "Where it runs");
 
-#define KV TEXT("kv", 0, kv, "TYPE", "KV cache: f16, q8 or q4 (default: f16)")
+#define KV \
+    {"kv", 0, OPTION_CHOICE, offsetof(struct settings, kv), 0, 0, "f16|q8|q4", "what the KV cache holds (default: f16)"}
 
 static const struct option session_options_list[] = {
     COUNT("context", 'c', context, 0, UINT32_MAX, "tokens of context (default: the model's, at most 8192)"),
