@@ -187,8 +187,9 @@ bool chat_save(const struct chat *chat, const char *path) {
     if (!may_replace(path)) return false;
     struct text temporary = {0};
     text_add(&temporary, path, strlen(path));
-    text_add(&temporary, ".part", 5);
-    FILE *file = fopen(temporary.bytes, "w");
+    text_add(&temporary, ".XXXXXX", 7);
+    const int descriptor = mkstemp(temporary.bytes);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     bool done = file != NULL;
     if (done) {
         fputs("[", file);
@@ -205,7 +206,7 @@ bool chat_save(const struct chat *chat, const char *path) {
     }
     if (!done) {
         const int error = errno;
-        if (file != NULL) remove(temporary.bytes);
+        if (descriptor >= 0) remove(temporary.bytes);
         fail("%s: %s", path, strerror(error));
     }
     text_free(&temporary);
