@@ -15,30 +15,37 @@ fn saved(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// A chat of this script, as it was saved at its end.
+fn after(script: &str) -> Vec<Value> {
+    let (_, model) = plain_model();
+    let file = new_file(&format!("after-{}.json", script.len()));
+    let script = format!("{script}/save {}\n", file.display());
+    succeed(&["chat", "-n12", model], &script);
+    saved(&file).as_array().unwrap().clone()
+}
+
 #[test]
 fn a_chat_remembers_what_was_said() {
-    let model = demo_model();
-    let script = "My name is Anna. Say only hello.\nWhat is my name?\n";
-    let said = run(&["chat", "-v", "-n24", &model], script);
-    assert_eq!(said.status, Some(0), "{}", said.errors);
-    assert!(
-        said.out.lines().last().unwrap().contains("Anna"),
-        "{}",
-        said.out
+    let chat = after("one\ntwo\n");
+    let roles: Vec<&Value> = chat.iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
+    // The second answer is that to all before it, and not that to the second message alone.
+    let start = new_file("start.json");
+    std::fs::write(&start, serde_json::to_string(&chat[..2]).unwrap()).unwrap();
+    assert_eq!(after(&format!("/load {}\ntwo\n", start.display())), chat);
+    let alone = after("two\n");
+    assert_ne!(alone[1], chat[3]);
+    assert_eq!(after("one\n/clear\ntwo\n"), alone);
+    // What is in the KV cache is not run again.
+    let said = run(
+        &["chat", "-v", "-n8", &demo_model()],
+        "Say hello.\nAgain.\n",
     );
-    // The second prompt begins like the first one and its answer.
-    let ends: Vec<&str> = said
-        .errors
-        .lines()
-        .filter(|l| l.starts_with("end: "))
-        .collect();
+    assert_eq!(said.status, Some(0), "{}", said.errors);
+    let ends = said.errors.lines().filter(|line| line.starts_with("end: "));
+    let ends: Vec<&str> = ends.collect();
     assert_eq!(ends.len(), 2, "{}", said.errors);
     assert!(ends[0].contains("(0 cached)") && !ends[1].contains("(0 cached)"));
-    let said = succeed(
-        &["chat", "-n24", &model],
-        "My name is Anna.\n/clear\nWhat is my name?\n",
-    );
-    assert!(!said.lines().last().unwrap().contains("Anna"), "{said}");
 }
 
 /// Each answer is what `run` gives for the same messages.
