@@ -60,14 +60,16 @@ static bool ends_with(const struct text *text, const char *end) {
     return text->length >= length && memcmp(text->bytes + text->length - length, end, length) == 0;
 }
 
-/* Reads a message: a line; lines that end with a backslash and the next one; or all between two """. */
-static line_result read_message(struct chat *chat, struct text *message) {
+/* Reads a message: a line; lines that end with a backslash and the next one; or all between two """, which is
+ * no command. */
+static line_result read_message(struct chat *chat, struct text *message, bool *may_be_command) {
     static const char QUOTES[] = "\"\"\"";
     struct text line = {0};
     text_clear(message);
     show_prompt(chat, "> ");
     line_result result = read_line(&chat->input, &line);
     const bool is_block = result == LINE_READ && strncmp(line.bytes, QUOTES, 3) == 0;
+    *may_be_command = !is_block;
     if (is_block) {
         memmove(line.bytes, line.bytes + 3, line.length - 3 + 1);
         line.length -= 3;
@@ -133,11 +135,11 @@ static bool is_leaving(struct chat *chat) {
 }
 
 /* One message or command. */
-static int take(struct chat *chat, struct text *message, bool *leaves) {
+static int take(struct chat *chat, struct text *message, bool may_be_command, bool *leaves) {
     if (strspn(message->bytes, " \t\n") == message->length) return 0;
     if (!check_utf8("the message", message->bytes, message->length)) return EXIT_FAILED;
     if (strlen(message->bytes) != message->length) return fail("a message cannot have a NUL byte");
-    if (message->bytes[0] == '/') {
+    if (may_be_command && message->bytes[0] == '/') {
         const command_result result = chat_command_line(chat, message->bytes);
         *leaves = result == COMMAND_LEAVES;
         return result == COMMAND_FAILED ? EXIT_FAILED : 0;
@@ -149,15 +151,15 @@ static int take(struct chat *chat, struct text *message, bool *leaves) {
 static int converse(struct chat *chat) {
     struct text message = {0};
     int result = 0;
-    bool leaves = false;
+    bool leaves = false, may_be_command = false;
     while (!leaves) {
-        const line_result got = read_message(chat, &message);
+        const line_result got = read_message(chat, &message, &may_be_command);
         if (got == LINE_FAILED) result = fail("stdin: %s", strerror(errno));
         if (got == LINE_END && chat->is_interactive) fputc('\n', stderr);
         if (got == LINE_END || got == LINE_FAILED) break;
         if (got == LINE_READ) {
             chat->interrupts = 0;
-            result = take(chat, &message, &leaves);
+            result = take(chat, &message, may_be_command, &leaves);
             /* Who types can try again; a script cannot. */
             if (result != 0 && (!chat->is_interactive || ferror(stdout))) break;
             result = 0;

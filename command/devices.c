@@ -11,13 +11,15 @@ static int print_device(size_t index, bool json) {
     if (mlxrocm_device_open(index, &device, &error) != MLXROCM_OK ||
         mlxrocm_device_get_info(device, &info, &error) != MLXROCM_OK) {
         mlxrocm_device_free(device);
-        if (json && index > 0) printf(", ");
-        if (json) printf("{\"number\": %zu, \"error\": \"%s\"}", index, mlxrocm_status_name(mlxrocm_error_status(error)));
+        if (json)
+            printf("%s{\"number\": %zu, \"error\": \"%s\"}", index > 0 ? ", " : "", index,
+                   mlxrocm_status_name(mlxrocm_error_status(error)));
         fflush(stdout);
         return fail_with(error);
     }
     if (json) {
-        printf("%s{\"number\": %zu, \"kind\": \"%s\", \"name\": ", index > 0 ? ", " : "", index, device_kind(info.kind));
+        printf("%s{\"number\": %zu, \"kind\": \"%s\", \"name\": ", index > 0 ? ", " : "", index,
+               device_kind(info.kind));
         json_string(stdout, info.name);
         printf(", \"isa\": ");
         json_string(stdout, info.isa);

@@ -118,7 +118,8 @@ static bool is_choice(const char *choices, const char *word) {
     return false;
 }
 
-static int set(const struct subcommand *command, const struct option *option, const char *value, struct settings *values) {
+static int set(const struct subcommand *command, const struct option *option, const char *value,
+               struct settings *values) {
     void *place = (char *)values + option->offset;
     switch (option->kind) {
     case OPTION_FLAG: *(bool *)place = true; return 0;

@@ -107,7 +107,7 @@ const struct subcommand run_command = {
     "run",  "MODEL [PROMPT]",
     "streams the model's answer to a prompt, or its continuation",
     1,      2,
-    groups, "Without PROMPT, or with -, the prompt is read from stdin. A prompt that begins with a dash goes behind --.\n"
-            "Ctrl-C stops the answer.",
+    groups, "Without PROMPT, or with -, the prompt is read from stdin. A prompt that begins with a dash goes\n"
+            "behind --. Ctrl-C stops the answer.",
     run,
 };

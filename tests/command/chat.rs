@@ -211,7 +211,8 @@ fn wrong_commands_end_a_script() {
     refused(1, &["chat", model], "a\0b\n", "NUL");
     let long = format!("{}\n", "word ".repeat(200));
     refused(1, &["chat", "-c", "64", model], &long, "/clear forgets");
-    refused(1, &["chat", "/no/such", "x"], "", "too many");
+    refused(2, &["chat", model, "x"], "", "too many");
+    refused(1, &["chat", "/no/such"], "hi\n", "/no/such");
     let said = run(&["chat", model], "/help\n");
     for command in ["/help", "/clear", "/system", "/save", "/load", "/exit"] {
         assert!(
