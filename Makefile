@@ -1,17 +1,26 @@
-# make              the release library: target/release/libmlxrocm.so
+# make              the release library, target/release/libmlxrocm.so, and the command, target/release/mlxrocm
 # make demo         fetches a small model and streams an answer
 # make test         all tests; make check; make bench-cpu; make clean
-# make install      DESTDIR= PREFIX= LIBDIR= INCLUDEDIR= DATADIR=; make uninstall with the same
+# make install      DESTDIR= PREFIX= BINDIR= LIBDIR= INCLUDEDIR= DATADIR= MANDIR=; make uninstall with the same
 #
-# CARGO_TARGET_DIR, CARGO_BUILD_TARGET, RUSTFLAGS, SOURCE_DATE_EPOCH, CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS are honoured.
+# CARGO_TARGET_DIR, CARGO_BUILD_TARGET, RUSTFLAGS, SOURCE_DATE_EPOCH, CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS
+# are honoured.
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 SONAME  := libmlxrocm.so.0
 
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
+# Where the installed command looks for the library besides the system's folders: beside itself, as in
+# target/release, and in ../lib. Empty: nowhere.
+COMMAND_RPATH ?= $$ORIGIN:$$ORIGIN/../lib
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -24,6 +33,8 @@ TARGET  := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/$(if $(CARGO_BUILD_TARGET),$(notdir $(CARGO_BUILD_TARGET:.json=))/)release
 LIBRARY := $(RELEASE)/libmlxrocm.so
 ARCHIVE := $(RELEASE)/static/libmlxrocm.a
+COMMAND := $(RELEASE)/mlxrocm
+COMMAND_SOURCES := $(wildcard command/*.c command/*.h)
 # Newer than all sources that cargo found up to date (build/current.sh).
 STAMP := $(RELEASE)/libmlxrocm.stamp
 
@@ -41,7 +52,7 @@ PROMPT ?= Write one sentence about the sea.
 
 .PHONY: all examples demo model folders test check install uninstall bench-cpu clean FORCE
 
-all: $(LIBRARY)
+all: $(LIBRARY) $(COMMAND)
 	@$(make_archive)
 
 # Cargo knows best whether anything is to be built.
@@ -55,6 +66,20 @@ FORCE:
 # Only mlxrocm_* is global in the static library that is installed.
 make_archive = [ $(ARCHIVE) -nt $(RELEASE)/libmlxrocm.a ] || \
 	sh build/static_library.sh $(RELEASE)/libmlxrocm.a $(ARCHIVE)
+
+# What distributions set themselves is left to them.
+HARDENING = -fPIE -fstack-protector-strong $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
+	$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),, \
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+
+# No path of this folder gets into it.
+$(COMMAND): $(COMMAND_SOURCES) include/mlxrocm.h | $(LIBRARY)
+	$(CC) -std=c11 $(filter-out -Werror,$(WARNINGS)) $(CPPFLAGS) $(CFLAGS) $(HARDENING) -ffile-prefix-map=$(CURDIR)=. \
+		-Iinclude $(filter %.c,$(COMMAND_SOURCES)) -o $@ -L$(RELEASE) \
+		$(if $(COMMAND_RPATH),-Wl$(comma)-rpath$(comma)'$(COMMAND_RPATH)') -pie -Wl,-z,relro,-z,now $(LDFLAGS) \
+		-lmlxrocm -lm
+
+comma := ,
 
 examples: $(PROGRAMS)
 
@@ -88,10 +113,16 @@ check:
 
 # What is there is installed as it is, so that `make && sudo make install` builds nothing as root;
 # but what is not of these sources is refused.
-install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY))
-	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP)
+install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY)) $(if $(wildcard $(COMMAND)),,$(COMMAND))
+	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP) $(COMMAND)
 	@$(make_archive)
-	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR))
+	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR) $(BINDIR) \
+		$(MANDIR)/man1 $(BASHCOMPDIR) $(ZSHCOMPDIR) $(FISHCOMPDIR))
+	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/
+	install -m 644 command/mlxrocm.1 $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 command/completions/bash $(DESTDIR)$(BASHCOMPDIR)/mlxrocm
+	install -m 644 command/completions/zsh $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm
+	install -m 644 command/completions/fish $(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
 	install -m 644 $(addprefix include/,$(HEADERS)) $(DESTDIR)$(INCLUDEDIR)/
 	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)
 	ln -sf libmlxrocm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -125,7 +156,9 @@ uninstall:
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
 		$(DESTDIR)$(PKGCONFIGDIR)/mlxrocm.pc $(DESTDIR)$(JSONDIR)/mlxrocm.json \
 		$(addprefix $(DESTDIR)$(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \
-		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS))
+		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS)) $(DESTDIR)$(BINDIR)/mlxrocm \
+		$(DESTDIR)$(MANDIR)/man1/mlxrocm.1 $(DESTDIR)$(BASHCOMPDIR)/mlxrocm $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm \
+		$(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
 	@rmdir $(addprefix $(DESTDIR),$(CMAKEDIR) $(JSONDIR) $(DOCDIR)) 2>/dev/null || true
 
 bench-cpu: $(LIBRARY) model

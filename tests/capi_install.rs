@@ -40,8 +40,23 @@ fn release() -> &'static Path {
             .arg(folder.join("libmlxrocm.a"))
             .arg(folder.join("static/libmlxrocm.a"));
         succeed(script.current_dir(root()));
+        build_command(&folder);
         folder
     })
+}
+
+/// Builds the command beside the library as `make` does.
+fn build_command(folder: &Path) {
+    let program = folder.join("mlxrocm");
+    let mut make = command("make", &["-s", "-C", root().to_str().unwrap()]);
+    make.arg(format!("RELEASE={}", folder.display()))
+        .arg(&program);
+    for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CARGO_BUILD_TARGET"] {
+        make.env_remove(name);
+    }
+    // The library is there already.
+    succeed(make.env("CARGO", "true"));
+    std::fs::remove_file(folder.join("libmlxrocm.stamp")).unwrap();
 }
 
 fn link_release(folder: &Path) {
@@ -194,8 +209,9 @@ fn a_target_may_be_named() {
     let folder = scratch().join("targets");
     let named = folder.join("some-target/release");
     link_release(&named);
-    let archive = "static/libmlxrocm.a";
-    std::fs::hard_link(release().join(archive), named.join(archive)).unwrap();
+    for name in ["static/libmlxrocm.a", "mlxrocm"] {
+        std::fs::hard_link(release().join(name), named.join(name)).unwrap();
+    }
     let stage = scratch().join("named");
     let _ = std::fs::remove_dir_all(&stage);
     // No RELEASE: the Makefile must find the folder by itself.
@@ -226,7 +242,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn what_was_installed_can_be_removed() {
     let stage = install("removed", &["LIBDIR=/usr/lib64"]);
-    assert!(files(&stage).len() >= 13, "{:?}", files(&stage));
+    assert!(files(&stage).len() >= 18, "{:?}", files(&stage));
     let other = stage.join("usr/local/include/other.h");
     std::fs::write(&other, "").unwrap();
     let destination = format!("DESTDIR={}", stage.display());
@@ -255,18 +271,64 @@ fn a_library_of_other_sources_is_not_installed() {
     let old = scratch().join("old");
     let _ = std::fs::remove_dir_all(&old);
     std::fs::create_dir_all(old.join("static")).unwrap();
-    for name in ["libmlxrocm.so", "libmlxrocm.a", "static/libmlxrocm.a"] {
-        let copy = old.join(name);
-        std::fs::copy(release().join(name), &copy).unwrap();
-        let file = std::fs::File::options().append(true).open(&copy).unwrap();
+    let age = |name: &str| {
+        let file = std::fs::File::options().append(true).open(old.join(name));
         let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-        file.set_modified(long_ago).unwrap();
+        file.unwrap().set_modified(long_ago).unwrap();
+    };
+    let libraries = ["libmlxrocm.so", "libmlxrocm.a", "static/libmlxrocm.a"];
+    for name in libraries.into_iter().chain(["mlxrocm"]) {
+        std::fs::copy(release().join(name), old.join(name)).unwrap();
     }
+    libraries.into_iter().for_each(age);
     let release = format!("RELEASE={}", old.display());
     refused("stale", &[&release], "is newer");
     // But cargo may have found that nothing had to be built: then make says so.
     std::fs::write(old.join("libmlxrocm.stamp"), "").unwrap();
     install("stamped", &[&release]);
+    age("mlxrocm");
+    refused("stale_command", &[&release], "is newer");
+}
+
+/// The command as installed: it finds the library beside it in the tree, wherever that is, and is
+/// built as distributions want it.
+#[test]
+fn the_command_is_installed() {
+    let stage = install("command", &["PREFIX=/opt/mlxrocm"]);
+    let opt = stage.join("opt/mlxrocm");
+    let own = |path: &str| std::fs::read(root().join("command").join(path)).unwrap();
+    for (installed, source) in [
+        ("share/man/man1/mlxrocm.1", "mlxrocm.1"),
+        (
+            "share/bash-completion/completions/mlxrocm",
+            "completions/bash",
+        ),
+        ("share/zsh/site-functions/_mlxrocm", "completions/zsh"),
+        (
+            "share/fish/vendor_completions.d/mlxrocm.fish",
+            "completions/fish",
+        ),
+    ] {
+        assert_eq!(std::fs::read(opt.join(installed)).unwrap(), own(source));
+    }
+    let program = opt.join("bin/mlxrocm");
+    let version = env!("CARGO_PKG_VERSION");
+    let mut run = command(&program, &["--version"]);
+    let said = stdout(&succeed(run.env_remove("LD_LIBRARY_PATH")));
+    let first = format!("mlxrocm {version} (library {version})\n");
+    assert!(said.starts_with(&first), "{said}");
+    let elf = stdout(&succeed(command("readelf", &["-hldW"]).arg(&program)));
+    for needed in ["DYN (", "GNU_RELRO", "BIND_NOW", "[$ORIGIN:$ORIGIN/../lib]"] {
+        assert!(elf.contains(needed), "no {needed}: {elf}");
+    }
+    let bytes = std::fs::read(&program).unwrap();
+    let folders = [root().to_path_buf(), release().to_path_buf()];
+    for folder in folders.iter().map(|folder| folder.to_str().unwrap()) {
+        let found = bytes
+            .windows(folder.len())
+            .any(|part| part == folder.as_bytes());
+        assert!(!found, "{folder} is in the program");
+    }
 }
 
 #[test]

@@ -136,6 +136,11 @@ pub fn finish(command: &mut Command, input: &str, limit: Duration) -> Output {
 
 /// Compiles `source` (relative to the project) to the program `name`, against this build's library.
 pub fn compile(compiler: &str, source: &str, flags: &[&str], name: &str) -> PathBuf {
+    compile_all(compiler, &[root().join(source)], flags, name)
+}
+
+/// The same of several sources.
+pub fn compile_all(compiler: &str, sources: &[PathBuf], flags: &[&str], name: &str) -> PathBuf {
     // Renamed when it is whole: another test may run a program of this name right now.
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let made = scratch().join(format!("{name}.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
@@ -148,7 +153,7 @@ pub fn compile(compiler: &str, source: &str, flags: &[&str], name: &str) -> Path
             .arg(root().join("include"))
             .arg("-o")
             .arg(&made)
-            .arg(root().join(source))
+            .args(sources)
             .arg("-L")
             .arg(folder)
             .arg(format!("-Wl,-rpath,{}", folder.display()))
