@@ -229,14 +229,10 @@ impl Model {
     pub fn new_state(&self, size: StateSize) -> Result<Box<dyn Forward>> {
         let schedule = self.schedule.clone();
         let executor: Box<dyn Forward> = match &self.weights {
-            Weights::Cpu(weights) => Box::new(CpuExecutor::new(
-                weights.clone(),
-                schedule,
-                size.tokens,
-                size.pages,
-                size.kv,
-                self.threads,
-            )?),
+            Weights::Cpu(weights) => {
+                let weights = weights.clone();
+                Box::new(CpuExecutor::of_size(weights, schedule, size, self.threads)?)
+            }
             Weights::Gpu(weights) => {
                 let weights = weights.clone();
                 let mut gpu = GpuExecutor::new(weights, schedule, size)?;

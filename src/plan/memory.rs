@@ -49,6 +49,11 @@ fn touched(step: &Step) -> Vec<BufferId> {
             let weights = step.weights.iter().copied();
             weights.chain([step.x, step.index, step.out]).collect()
         }
+        Step::ShortConv(step) => vec![step.x, step.out],
+        Step::GatedDelta(step) => {
+            let inputs = step.qkv.into_iter();
+            inputs.chain([step.decay, step.beta, step.out]).collect()
+        }
         Step::Plain {
             inputs, outputs, ..
         } => {

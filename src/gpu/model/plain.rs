@@ -5,11 +5,21 @@ use super::record::Recorder;
 use crate::gpu::Range;
 use crate::gpu::ops::{self, Angles, Operand, THREADS};
 use crate::ir::{Dtype, Input, Op, Symbol, Turn, Type};
-use crate::step::{BufferId, Place, Rows, Source, Step};
+use crate::step::{BufferId, Place, Rows, Schedule, Source, Step};
 use crate::{Error, Result};
 
-/// Why GPUs cannot run a step, if they cannot.
-pub fn refusal(step: &Step) -> Option<Error> {
+/// Why GPUs cannot run a model, if they cannot.
+pub fn refusal(schedule: &Schedule) -> Option<Error> {
+    // Said before what such layers need besides.
+    if !schedule.recurrent.is_empty() {
+        return Some(Error::Unsupported(
+            "gated delta nets: GPUs have no form of recurrent layers yet; use the CPU".into(),
+        ));
+    }
+    schedule.steps.iter().find_map(refusal_of_step)
+}
+
+fn refusal_of_step(step: &Step) -> Option<Error> {
     match step {
         Step::Plain {
             op,

@@ -119,6 +119,9 @@ impl Recorder<'_> {
                 Step::Experts(_) => {
                     return Err(Error::Internal("experts on a GPU".into()));
                 }
+                Step::ShortConv(_) | Step::GatedDelta(_) => {
+                    return Err(Error::Internal("recurrent layers on a GPU".into()));
+                }
             }
         }
         match self.bucket.output {
