@@ -9,13 +9,13 @@ mod limits;
 mod rope;
 
 pub use experts::Experts;
+pub use gguf::Fields as GgufFields;
+pub use hf::Fields;
 
+use super::families::{self, Family};
 use crate::formats::brief;
 use crate::{Error, Result};
 use std::path::Path;
-
-/// The families whose forward pass this library has, as the files call them.
-pub const FAMILIES: [&str; 5] = ["llama", "mistral", "qwen2", "qwen3", "qwen3_moe"];
 
 /// How RoPE frequencies are scaled for long contexts.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +58,8 @@ pub enum RopeScaling {
 /// The numbers of a dense transformer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// `llama`, `qwen2`, `qwen3` or `qwen3_moe`.
-    pub family: String,
+    /// Whose form it has.
+    pub family: &'static Family,
     /// The name the file gives itself.
     pub name: String,
     /// Width of the residual stream.
@@ -93,8 +93,10 @@ pub struct Config {
     pub rope_scaling: RopeScaling,
     /// Output head shares the embedding table.
     pub tied_embeddings: bool,
-    /// q, k and v have biases (qwen2), in folders of other families also the output.
+    /// q, k and v have biases.
     pub attention_bias: bool,
+    /// The attention's output has a bias.
+    pub output_bias: bool,
     /// The MLP's products have biases.
     pub mlp_bias: bool,
     /// RMSNorm of each q and k head before RoPE (qwen3).
@@ -150,7 +152,7 @@ fn unknown_family(file: &Path, family: &str) -> Error {
         "{}: the model family {:?} is not supported; known families are {}",
         file.display(),
         brief(family),
-        FAMILIES.join(", ")
+        families::names()
     ))
 }
 

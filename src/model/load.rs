@@ -128,7 +128,7 @@ impl Model {
             })
             .transpose()?;
         let info = ModelInfo {
-            family: config.family.clone(),
+            family: config.family.name.to_string(),
             name: config.name.clone(),
             parameters: source.parameters(),
             weight_bytes: total,

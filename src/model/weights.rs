@@ -86,7 +86,7 @@ impl Source {
         let c = &self.config;
         match path.rsplit_once('.').map_or(path, |(_, module)| module) {
             "q_proj" | "k_proj" | "v_proj" => c.attention_bias,
-            "o_proj" => c.attention_bias && c.family != "qwen2",
+            "o_proj" => c.output_bias,
             "gate_proj" | "up_proj" | "down_proj" => c.mlp_bias,
             _ => false,
         }
@@ -195,7 +195,7 @@ impl Source {
     /// The tensor `path.part` (`weight` or `bias`), where the file has one.
     fn find(&self, path: &str, part: &str) -> Result<Option<Weight>> {
         let weight = match &self.tensors {
-            Tensors::Gguf(gguf) => gguf.find(path, part, self.config.tied_embeddings)?,
+            Tensors::Gguf(gguf) => gguf.find(path, part, &self.config)?,
             Tensors::Folder(folder) => folder.find(path, part, self.config.tied_embeddings)?,
         };
         if let Some(weight) = &weight {
@@ -209,7 +209,7 @@ impl Source {
             Some(weight) => Ok(weight),
             None => {
                 let name = match &self.tensors {
-                    Tensors::Gguf(_) => gguf::name(path, part),
+                    Tensors::Gguf(_) => gguf::name(path, part, self.config.family),
                     Tensors::Folder(folder) => Some(folder.name(path, part)),
                 };
                 Err(Error::InvalidFile(format!(
