@@ -48,6 +48,7 @@ fn logits(path: &Path, rules: Rules) -> Vec<f32> {
         start: from,
         pages,
         wanted,
+        slot: 0,
     };
     run(&[slice(0, 45, &[3, 1, 5], Wanted::Nothing)]);
     let other = slice(0, 7, &[2], Wanted::Last);

@@ -174,6 +174,7 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
             start: 0,
             pages: std::slice::from_ref(page),
             wanted: Wanted::Last,
+            slot: 0,
         })
         .collect();
     let mut logits = Vec::new();

@@ -242,6 +242,7 @@ fn logits(executor: &mut GpuExecutor, tokens: &[u32]) -> Vec<f32> {
         start: 0,
         pages: &[0],
         wanted: Wanted::All,
+        slot: 0,
     };
     let mut logits = Vec::new();
     executor.run(&[slice], &mut logits).unwrap();
