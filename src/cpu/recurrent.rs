@@ -50,7 +50,12 @@ impl Recurrent<'_> {
         let first_rows = self.first_rows();
         pool.run(self.slices.len() * blocks, &|_, unit| {
             let (slice, block) = (unit / blocks, unit % blocks);
-            self.channels(step, &self.slices[slice], first_rows[slice], block * CHANNELS);
+            self.channels(
+                step,
+                &self.slices[slice],
+                first_rows[slice],
+                block * CHANNELS,
+            );
         });
     }
 

@@ -32,7 +32,9 @@ impl Slots {
             .checked_mul(size_of::<f32>())
             .and_then(|bytes| bytes.checked_mul(slots));
         let bytes = bytes.ok_or_else(|| {
-            Error::OutOfMemory(format!("recurrent states of {slots} sequences are too large"))
+            Error::OutOfMemory(format!(
+                "recurrent states of {slots} sequences are too large"
+            ))
         })?;
         Ok(Slots {
             memory: Buffer::new(bytes)?,
@@ -67,7 +69,10 @@ impl Slots {
             if slice.start > 0 && seen != slice.start {
                 return bad(match seen {
                     NOTHING_KNOWN => "what it held was lost in a step that failed".into(),
-                    seen => format!("it holds {seen} tokens, the slice begins at {}", slice.start),
+                    seen => format!(
+                        "it holds {seen} tokens, the slice begins at {}",
+                        slice.start
+                    ),
                 });
             }
         }

@@ -1,5 +1,6 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
+mod delta;
 mod experts;
 mod gguf;
 mod gguf_keys;
@@ -8,6 +9,7 @@ mod keys;
 mod limits;
 mod rope;
 
+pub use delta::Delta;
 pub use experts::Experts;
 pub use gguf::Fields as GgufFields;
 pub use hf::Fields;
@@ -68,8 +70,12 @@ pub struct Config {
     pub intermediate_size: usize,
     /// Experts in place of every MLP, where the family has them.
     pub experts: Option<Experts>,
+    /// Gated delta nets in place of most blocks' attention, where the family has them.
+    pub delta: Option<Delta>,
     /// Blocks.
     pub layers: usize,
+    /// Blocks behind them in the file that predict further tokens; they are not run.
+    pub predicting: usize,
     /// Query heads.
     pub heads: usize,
     /// Key/value heads; divides `heads`.
@@ -111,6 +117,9 @@ impl Config {
     /// Checks what no single field shows: heads that divide, products that fit.
     fn check(self, file: &Path) -> Result<Config> {
         let bad = |what: String| Err(Error::InvalidFile(format!("{}: {what}", file.display())));
+        if self.intermediate_size == 0 && self.experts.is_none() {
+            return bad("intermediate_size (feed_forward_length of GGUF) is missing".into());
+        }
         if self.kv_heads > self.heads || !self.heads.is_multiple_of(self.kv_heads) {
             return bad(format!(
                 "{} attention heads are not a multiple of {} key/value heads",

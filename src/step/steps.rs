@@ -1,7 +1,7 @@
 //! Steps over buffers, and the batch they run on.
 
-pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
 use crate::ir::{self, Op, Symbol, Turn, Type};
+pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
 
 /// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

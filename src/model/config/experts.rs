@@ -17,6 +17,8 @@ pub struct Experts {
     pub width: usize,
     /// The weights of a token's experts are divided by their sum.
     pub normalize: bool,
+    /// Width of one more that every token goes to, behind a gate of its own; 0: there is none.
+    pub shared: usize,
 }
 
 impl Experts {
@@ -50,6 +52,7 @@ impl Experts {
             chosen,
             width: fields.needed("moe_intermediate_size", limits::WIDTHS)?,
             normalize: fields.flag("norm_topk_prob")?.unwrap_or(false),
+            shared: 0,
         })
     }
 
@@ -67,6 +70,7 @@ impl Experts {
             width: fields.needed("expert_feed_forward_length", limits::WIDTHS)?,
             // llama.cpp's form of these architectures always divides.
             normalize: true,
+            shared: 0,
         })
     }
 }

@@ -77,9 +77,14 @@ impl Config {
             family,
             name: name(gguf),
             hidden_size,
-            intermediate_size: fields.needed("feed_forward_length", limits::WIDTHS)?,
+            // Of no use where there are experts.
+            intermediate_size: fields
+                .integer("feed_forward_length", 0..=*limits::WIDTHS.end())?
+                .unwrap_or(0),
             experts: None,
+            delta: None,
             layers: fields.needed("block_count", limits::LAYERS)?,
+            predicting: 0,
             heads,
             kv_heads: kv_heads.unwrap_or(heads),
             head_dim,

@@ -63,9 +63,14 @@ impl Config {
             family,
             name: name(folder, top),
             hidden_size,
-            intermediate_size: fields.needed("intermediate_size", limits::WIDTHS)?,
+            // Of no use where there are experts.
+            intermediate_size: fields
+                .integer("intermediate_size", limits::WIDTHS)?
+                .unwrap_or(0),
             experts: None,
+            delta: None,
             layers,
+            predicting: 0,
             heads,
             kv_heads: fields
                 .integer("num_key_value_heads", limits::HEADS)?

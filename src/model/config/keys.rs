@@ -238,7 +238,9 @@ pub(super) fn check(outer: &Fields, fields: &Fields, family: &Family) -> Result<
             continue;
         };
         for (key, value) in scaling.entries() {
-            let known = SCALING_READ.contains(&key) || SCALING_HARMLESS.contains(&key);
+            let known = SCALING_READ.contains(&key)
+                || SCALING_HARMLESS.contains(&key)
+                || family.keys.contains(&key);
             if !known && !is_neutral_partial(key, value) {
                 unknown.push(format!("{name}.{key}"));
             }

@@ -3,6 +3,8 @@
 //! A new one is a file here with an entry in [`FAMILIES`], and fields of [`Config`](super::Config) for what no
 //! other has.
 
+mod delta;
+mod delta_config;
 mod dense;
 mod family;
 mod llama;
@@ -27,6 +29,9 @@ pub static FAMILIES: &[Family] = &[
     qwen::QWEN2,
     qwen::QWEN3,
     qwen::QWEN3_MOE,
+    delta_config::QWEN3_NEXT,
+    delta_config::QWEN3_5,
+    delta_config::QWEN3_5_MOE,
 ];
 
 /// The family of a `model_type` of config.json.

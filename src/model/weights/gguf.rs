@@ -74,7 +74,7 @@ pub(super) fn name(path: &str, part: &str, family: &Family) -> Option<String> {
                 "mlp.down_proj" => "ffn_down",
                 _ => return None,
             };
-            return Some(format!("blk.{layer}.{module}.{part}"));
+            return Some(super::joined(&format!("blk.{layer}.{module}"), part));
         }
     };
     Some(format!("{name}.{part}"))
