@@ -15,12 +15,13 @@ const TOKENS: [u32; 41] = [
     92, 14, 1, 60, 27, 73, 9, 85, 31, 48, 12, 69, 20, 54, 36, 88,
 ];
 const VOCABULARY: usize = 96;
-const MODELS: [&str; 5] = [
+const MODELS: [&str; 6] = [
     "next",
     "published",
     "next.gguf",
     "dense.gguf",
     "experts.gguf",
+    "recurrent.gguf",
 ];
 
 fn folder() -> PathBuf {
@@ -84,22 +85,32 @@ fn same_bits(a: &[f32], b: &[f32]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
+/// The root of the mean square of the differences.
+fn usual(a: &[f32], b: &[f32]) -> f32 {
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+    (squares.sum::<f32>() / a.len() as f32).sqrt()
+}
+
 #[test]
 fn logits_are_those_of_mlx_lm() {
-    let mut far = Vec::new();
+    let mut all_right = true;
     for model in MODELS {
         let reference = reference(model);
+        // What is multiplied with 4-bit weights is rounded to 16 bits here, and may choose another expert. Else
+        // only a rounding of a key or value to the other f16 makes a difference; the last model has none.
+        let (most, usually) = match model {
+            "next" => (1.5e-2, 1e-3),
+            "recurrent.gguf" => (1e-4, 1e-5),
+            _ => (2e-3, 1e-4),
+        };
         for rules in [Rules::All, Rules::Nothing] {
-            far.push((
-                model,
-                rules,
-                farthest(&logits(model, rules, 2, &[41]), &reference),
-            ));
+            let logits = logits(model, rules, 2, &[41]);
+            let (far, usual) = (farthest(&logits, &reference), usual(&logits, &reference));
+            println!("{model} {rules:?}: {far:.1e}, usually {usual:.1e}");
+            all_right &= far < most && usual < usually;
         }
     }
-    println!("{far:?}");
-    // The cache rounds keys and values to f16, mlx-lm keeps them in f32.
-    assert!(far.iter().all(|(.., far)| *far < 2e-3), "{far:?}");
+    assert!(all_right, "see above");
 }
 
 #[test]

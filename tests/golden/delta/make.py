@@ -7,8 +7,9 @@ Writes beside itself, for the tokens of tests/delta/main.rs:
   next/       qwen3_next as mlx-lm keeps it: 4-bit, fused projections, experts with a shared one
   published/  qwen3_5 as its makers publish it: within a config of a model that sees, f16, norms less 1, other
               convolutions, layers that predict further tokens; no size is a multiple of 8
-  next.gguf, dense.gguf, experts.gguf   qwen3next, qwen35 and qwen35moe as llama.cpp's converter writes them, f16
-and logits.safetensors: `[tokens, vocabulary]` f32 of each by name.
+  next.gguf, dense.gguf, experts.gguf, recurrent.gguf
+              qwen3next, qwen35, qwen35moe and qwen35 as llama.cpp's converter writes them, f16
+and logits.safetensors: `[tokens, vocabulary]` f32 of each by name, with keys and values rounded to f16.
 """
 
 import json
@@ -20,6 +21,7 @@ import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten
 from mlx_lm.models import qwen3_5, qwen3_5_moe, qwen3_next
+from mlx_lm.models.cache import KVCache
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VOCABULARY = 96
@@ -85,6 +87,7 @@ DENSE = COMMON | {
         "mrope_interleaved": True,
     },
 }
+RECURRENT = DENSE | {"num_hidden_layers": 4, "full_attention_interval": 3, "layer_types": None}
 MOE = NEXT | {
     "model_type": "qwen3_5_moe_text",
     "num_hidden_layers": 2,
@@ -99,8 +102,8 @@ def tokens():
     return [int(n) for n in re.search(r"const TOKENS: \[u32; \d+\] = \[([^\]]*)\]", text)[1].split(",") if n.strip()]
 
 
-def make(config):
-    """A model and its weights, random numbers of f16."""
+def make(config, without=None):
+    """A model and its weights, random numbers of f16; zeros where names end so."""
     module = {"qwen3_next": qwen3_next, "qwen3_5_text": qwen3_5, "qwen3_5_moe_text": qwen3_5_moe}[config["model_type"]]
     model = module.Model(module.ModelArgs.from_dict(json.loads(json.dumps(config))))
     weights = {}
@@ -115,15 +118,29 @@ def make(config):
             new = mx.random.normal(old.shape) / 2
         else:
             new = mx.random.normal(old.shape) * (1.5 / old.shape[-1] ** 0.5)
+        if without and name.endswith(without):
+            new = mx.zeros(old.shape)
         weights[name] = new.astype(mx.float16)
     return model, weights
 
 
 def logits(model, weights):
     model.load_weights([(name, weight.astype(mx.float32)) for name, weight in weights.items()])
-    result = model(mx.array([tokens()]))[0]
-    print(result.shape, result.dtype, "std", result.std().item())
+    exact = model(mx.array([tokens()]))[0]
+    # What the rounding of a cache of f16 does is no mistake.
+    cache = model.make_cache()
+    for layer in cache:
+        if isinstance(layer, KVCache):
+            fetch = layer.update_and_fetch
+            layer.update_and_fetch = lambda k, v, fetch=fetch: fetch(*(rounded(x) for x in (k, v)))
+    result = model(mx.array([tokens()]), cache)[0]
+    far = mx.abs(result - exact).max().item()
+    print(result.shape, result.dtype, "std", result.std().item(), "rounding of the cache", far)
     return result
+
+
+def rounded(x):
+    return x.astype(mx.float16).astype(mx.float32)
 
 
 def write(folder, config, tensors):
@@ -206,10 +223,10 @@ NAMES = {
 }
 
 
-def converted(name, arch, config):
+def converted(name, arch, config, without=None):
     """What llama.cpp's converter makes: q, k, v apart from z; value heads of Qwen 3.5 in the order that a repeat of
     all key heads gives."""
-    model, weights = make(config)
+    model, weights = make(config, without)
     file = gguf.GGUFWriter(os.path.join(HERE, name), arch)
     c = config
     hk, hv = c["linear_num_key_heads"], c["linear_num_value_heads"]
@@ -305,6 +322,8 @@ def main():
         "next.gguf": converted("next.gguf", "qwen3next", NEXT | {"num_hidden_layers": 2, "full_attention_interval": 2}),
         "dense.gguf": converted("dense.gguf", "qwen35", DENSE | {"num_hidden_layers": 3}),
         "experts.gguf": converted("experts.gguf", "qwen35moe", MOE),
+        # Its attention adds nothing, so no cache's rounding does either.
+        "recurrent.gguf": converted("recurrent.gguf", "qwen35", RECURRENT, without=".o_proj.weight"),
     }
     mx.save_safetensors(os.path.join(HERE, "logits.safetensors"), results)
 
