@@ -117,9 +117,6 @@ impl Config {
     /// Checks what no single field shows: heads that divide, products that fit.
     fn check(self, file: &Path) -> Result<Config> {
         let bad = |what: String| Err(Error::InvalidFile(format!("{}: {what}", file.display())));
-        if self.intermediate_size == 0 && self.experts.is_none() {
-            return bad("intermediate_size (feed_forward_length of GGUF) is missing".into());
-        }
         if self.kv_heads > self.heads || !self.heads.is_multiple_of(self.kv_heads) {
             return bad(format!(
                 "{} attention heads are not a multiple of {} key/value heads",

@@ -228,6 +228,7 @@ impl Model {
     /// The same for calls of so many sequences of such a length at most, which takes less memory.
     pub fn new_state(&self, size: StateSize) -> Result<Box<dyn Forward>> {
         let schedule = self.schedule.clone();
+        let recurrent = (schedule.slot_bytes() as u64).saturating_mul(size.sequences as u64);
         let executor: Box<dyn Forward> = match &self.weights {
             Weights::Cpu(weights) => {
                 let weights = weights.clone();
@@ -242,8 +243,9 @@ impl Model {
         };
         log::write(Level::Debug, || {
             format!(
-                "forward state: {} KV tokens, {} tokens a call",
+                "forward state: {} KV tokens, {} MiB of recurrent state, {} tokens a call",
                 size.pages * PAGE_TOKENS,
+                recurrent >> 20,
                 size.tokens
             )
         });

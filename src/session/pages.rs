@@ -277,6 +277,16 @@ mod tests {
     }
 
     #[test]
+    fn content_is_not_known_where_it_is_not_all() {
+        let mut pool = PagePool::new(2, false);
+        let page = pool.take().unwrap();
+        assert_eq!(pool.register(page, ROOT, &tokens(1)).page, page);
+        assert_eq!(pool.find(ROOT, &tokens(1)), None);
+        pool.release(page);
+        assert_eq!((pool.cached(), pool.available()), (0, 2));
+    }
+
+    #[test]
     fn the_end_of_a_chain_goes_first() {
         let mut pool = PagePool::new(3, true);
         let mut pages: Vec<u32> = (0..3).map(|_| pool.take().unwrap()).collect();

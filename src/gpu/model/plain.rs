@@ -157,3 +157,29 @@ fn sizes(bucket: Bucket, ty: &Type) -> Result<Vec<usize>> {
     let numbers = bound.numbers().map(|numbers| numbers.to_vec());
     numbers.ok_or_else(|| Error::Internal(format!("a size of {} is not known", ty.shape)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recurrent_layers_are_refused_by_name() {
+        let schedule = |recurrent| Schedule {
+            steps: Vec::new(),
+            buffers: Vec::new(),
+            width: 0,
+            ropes: Vec::new(),
+            turns: Vec::new(),
+            vocab_size: 8,
+            states: Vec::new(),
+            recurrent,
+        };
+        assert!(refusal(&schedule(Vec::new())).is_none());
+        match refusal(&schedule(vec![4])) {
+            Some(Error::Unsupported(message)) => {
+                assert!(message.contains("gated delta nets"), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

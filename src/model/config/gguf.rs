@@ -106,6 +106,9 @@ impl Config {
             stop_tokens: stop_tokens(gguf, vocab_size),
         };
         (family.read_gguf)(&fields, &mut config)?;
+        if config.intermediate_size == 0 && config.experts.is_none() {
+            return Err(fields.bad("feed_forward_length", "missing"));
+        }
         config.check(gguf.path())
     }
 }

@@ -94,6 +94,9 @@ impl Config {
             stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
         };
         (family.read)(&fields, &mut config)?;
+        if config.intermediate_size == 0 && config.experts.is_none() {
+            return Err(fields.bad("intermediate_size", "missing"));
+        }
         config.check(&path)
     }
 }
