@@ -153,6 +153,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
             scale: 0.125,
             window: None,
         }],
+        recurrent: Vec::new(),
     }
 }
 

@@ -208,6 +208,7 @@ impl Wide {
                 scale: 0.125,
                 window: None,
             }],
+            recurrent: Vec::new(),
         }
     }
 
