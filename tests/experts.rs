@@ -39,6 +39,7 @@ fn logits(rules: Rules, threads: usize, steps: &[usize]) -> Vec<f32> {
             start,
             pages: &[2, 0],
             wanted: Wanted::All,
+            slot: 0,
         };
         executor.run(&[slice], &mut some).unwrap();
         all.extend_from_slice(&some);
@@ -103,6 +104,7 @@ fn sequences_beside_each_other_change_no_bit() {
         start: 0,
         pages: std::slice::from_ref(page),
         wanted: Wanted::All,
+        slot: 0,
     };
     let other = slice(&TOKENS[15..35], &3);
     executor

@@ -37,7 +37,7 @@ fn config(changes: Value) -> Config {
 #[test]
 fn plain_values() {
     let c = config(json!({}));
-    assert_eq!((c.family.as_str(), c.name.as_str()), ("llama", "tiny"));
+    assert_eq!((c.family.name, c.name.as_str()), ("llama", "tiny"));
     assert_eq!((c.hidden_size, c.intermediate_size, c.layers), (64, 64, 1));
     assert_eq!(
         (c.heads, c.kv_heads, c.head_dim, c.rope_dims),
@@ -69,7 +69,10 @@ fn plain_values() {
 
 #[test]
 fn families() {
-    assert_eq!(config(json!({"model_type": "mistral"})).family, "llama");
+    assert_eq!(
+        config(json!({"model_type": "mistral"})).family.name,
+        "llama"
+    );
     let qwen2 = config(json!({"model_type": "qwen2"}));
     assert!(qwen2.attention_bias && !qwen2.qk_norm);
     let qwen3 = config(json!({"model_type": "qwen3"}));

@@ -22,7 +22,7 @@ fn config(change: impl FnOnce(&mut GgufWriter)) -> Config {
 #[test]
 fn plain_values() {
     let c = config(|_| {});
-    assert_eq!((c.family.as_str(), c.name.as_str()), ("llama", "tiny"));
+    assert_eq!((c.family.name, c.name.as_str()), ("llama", "tiny"));
     assert_eq!((c.hidden_size, c.intermediate_size, c.layers), (32, 32, 1));
     assert_eq!(
         (c.heads, c.kv_heads, c.head_dim, c.rope_dims),

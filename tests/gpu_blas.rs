@@ -42,6 +42,7 @@ fn last(forward: &mut dyn Forward) -> mlxrocm::Result<Vec<f32>> {
         start: 0,
         pages: &[3, 0, 4, 2, 1],
         wanted: Wanted::Last,
+        slot: 0,
     };
     let mut logits = Vec::new();
     forward.forward(&[slice], &mut logits)?;

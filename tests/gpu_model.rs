@@ -30,6 +30,7 @@ fn logits(
             start,
             pages: &pages,
             wanted: Wanted::All,
+            slot: 0,
         };
         forward.forward(&[slice], &mut some)?;
         all.extend_from_slice(&some);
@@ -52,6 +53,7 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
         start: 0,
         pages: &pages,
         wanted: Wanted::All,
+        slot: 0,
     };
     let mut chosen = Vec::new();
     let choices = vec![Choice::GREEDY; tokens.len()];
@@ -222,6 +224,7 @@ fn next_logits(model: &Model, kv: KvType, together: bool) -> Vec<f32> {
                 start: of[i].1,
                 pages: &pages[i],
                 wanted,
+                slot: 0,
             })
             .collect();
         let mut logits = Vec::new();
@@ -308,6 +311,7 @@ fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
         start,
         pages: &pages,
         wanted: Wanted::Last,
+        slot: 0,
     };
     let (mut tokens, mut row, mut chosen) = (prompt.to_vec(), Vec::new(), Vec::new());
     let first = Slice {
@@ -424,6 +428,7 @@ fn a_long_prompt_gives_what_the_cpu_gives() {
             start: 0,
             pages: &[3, 0, 4, 2, 1],
             wanted: Wanted::Last,
+            slot: 0,
         };
         forward.forward(&[slice], &mut row).unwrap();
         row

@@ -35,6 +35,7 @@ fn logits(path: &Path, device: DeviceChoice, rules: Rules) -> Vec<f32> {
             start: from,
             pages: &[1, 0],
             wanted,
+            slot: 0,
         };
         forward.forward(&[slice], &mut some).unwrap();
         all.extend_from_slice(&some);

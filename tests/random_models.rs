@@ -52,7 +52,7 @@ fn check(spec: &Spec, path: &Path) {
     let source = Source::open(path).unwrap_or_else(|e| panic!("{}: {e}", spec.name));
     let c = source.config().clone();
     let family = spec.family.replace("mistral", "llama");
-    assert_eq!(c.family, family, "{}", spec.name);
+    assert_eq!(c.family.name, family, "{}", spec.name);
     assert_eq!((c.hidden_size, c.vocab_size, c.layers), (256, 320, 2));
     assert_eq!((c.heads, c.kv_heads, c.head_dim), (4, 2, spec.head_dim));
     assert_eq!(c.tied_embeddings, spec.tied);

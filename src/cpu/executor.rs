@@ -7,9 +7,11 @@ use super::kv::KvCache;
 use super::matmul::{ExpertScratch, Experts, Matmul, MatmulScratch, Prepared};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::plain;
+use super::recurrent::{DeltaScratch, Recurrent};
+use super::slots::Slots;
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{KvType, Rows, Schedule, Slice, Step};
+use crate::step::{KvType, Rows, Schedule, Slice, StateSize, Step};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -120,7 +122,7 @@ impl LogitsPtr {
     }
 }
 
-/// A program's state on the CPU: arena, KV cache, threads. One thread at a time.
+/// A program's state on the CPU: arena, KV cache, recurrent slots, threads. One thread at a time.
 pub struct CpuExecutor {
     kernels: &'static Kernels,
     weights: Arc<CpuWeights>,
@@ -128,10 +130,12 @@ pub struct CpuExecutor {
     max_rows: usize,
     arena: Arena,
     cache: KvCache,
+    slots: Slots,
     ropes: Vec<RopeTable>,
     pool: ThreadPool,
     matmul_scratch: Vec<Mutex<MatmulScratch>>,
     attend_scratch: Vec<Mutex<AttendScratch>>,
+    delta_scratch: Vec<Mutex<DeltaScratch>>,
     prepared: Prepared,
     experts: ExpertScratch,
     jobs: u64,
@@ -147,15 +151,27 @@ impl CpuExecutor {
         kv: KvType,
         threads: usize,
     ) -> Result<CpuExecutor> {
+        let size = StateSize::any(max_rows, pages, kv);
+        CpuExecutor::of_size(weights, schedule, size, threads)
+    }
+
+    /// State for such batches: a recurrent slot for each of `size.sequences`.
+    pub fn of_size(
+        weights: Arc<CpuWeights>,
+        schedule: Schedule,
+        size: StateSize,
+        threads: usize,
+    ) -> Result<CpuExecutor> {
         let pool = ThreadPool::new(threads);
         let workers = pool.threads();
-        let cache = KvCache::new(pages, &schedule.states, kv)?;
+        let cache = KvCache::new(size.pages, &schedule.states, size.kv)?;
         Ok(CpuExecutor {
             kernels: kernels(),
             weights,
-            arena: Arena::new(schedule.width, max_rows)?,
-            max_rows,
+            arena: Arena::new(schedule.width, size.tokens)?,
+            max_rows: size.tokens,
             cache,
+            slots: Slots::new(size.sequences, &schedule.recurrent)?,
             ropes: schedule
                 .ropes
                 .iter()
@@ -165,6 +181,7 @@ impl CpuExecutor {
             pool,
             matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
+            delta_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             prepared: Prepared::default(),
             experts: ExpertScratch::default(),
             jobs: 0,
@@ -174,6 +191,11 @@ impl CpuExecutor {
     /// KV pages.
     pub fn pages(&self) -> usize {
         self.cache.pages()
+    }
+
+    /// Sequences that a model with recurrent layers has room for.
+    pub fn slots(&self) -> Option<usize> {
+        (!self.schedule.recurrent.is_empty()).then(|| self.slots.count())
     }
 
     /// The most tokens one run takes.
@@ -226,6 +248,7 @@ impl CpuExecutor {
     /// Runs the program on a batch; wanted rows of logits go to `logits`, in slice order.
     pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
         let rows = self.check(slices)?;
+        self.slots.begin(slices)?;
         let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
         let vocab = self.vocab_size();
         // Every logit is written below; a shorter old length only costs the zeroing of the rest.
@@ -241,6 +264,13 @@ impl CpuExecutor {
         let schedule = &self.schedule;
         let arena = self.arena.view(schedule);
         let (kernels, vectors) = (self.kernels, &self.weights.vectors);
+        let recurrent = Recurrent {
+            kernels,
+            arena,
+            slots: &self.slots,
+            slices,
+            vectors,
+        };
         for step in &schedule.steps {
             self.jobs += 1;
             match *step {
@@ -330,6 +360,10 @@ impl CpuExecutor {
                         self.jobs,
                     );
                 }
+                Step::ShortConv(ref step) => recurrent.short_conv(step, &mut self.pool),
+                Step::GatedDelta(ref step) => {
+                    recurrent.gated_delta(step, &mut self.pool, &self.delta_scratch);
+                }
                 Step::Attend(step) => Attend {
                     kernels,
                     arena,
@@ -346,6 +380,7 @@ impl CpuExecutor {
                 ),
             }
         }
+        self.slots.end(slices);
         Ok(())
     }
 }

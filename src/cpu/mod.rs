@@ -13,7 +13,9 @@ mod matmul;
 pub mod ops;
 mod packed;
 mod plain;
+mod recurrent;
 mod shared;
+mod slots;
 mod threads;
 
 pub use elements::{Elements, Storage};

@@ -9,6 +9,7 @@ mod graph;
 mod layout;
 mod model;
 mod op;
+mod recurrent;
 mod shape;
 
 pub use dtype::{Dtype, Kind};
@@ -23,4 +24,5 @@ pub use op::{
     ArgReduce, Binary, Conv, Fft, Fp8, Input, LinearAlgebra, Number, Op, QuantMode, Quantization,
     Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
 };
+pub use recurrent::{GatedDelta, ShortConv};
 pub use shape::{Dim, Shape, Symbol, axis_of};

@@ -4,7 +4,7 @@
 //! wherever they tell enough, so that a graph is alike for every batch.
 
 use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
-use super::{Dtype, Experts, Route};
+use super::{Dtype, Experts, GatedDelta, Route, ShortConv};
 use smallvec::SmallVec;
 
 /// A number among an operation's parameters, compared by its bits.
@@ -515,6 +515,10 @@ pub enum Op {
     Experts(Experts),
     /// `(q, k, v)`: attention over the paged cache, to which k and v are added first.
     Attend(Attend),
+    /// A causal convolution over few tokens.
+    ShortConv(ShortConv),
+    /// The gated delta rule.
+    GatedDelta(GatedDelta),
 }
 
 impl Op {

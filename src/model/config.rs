@@ -1,5 +1,6 @@
 //! The numbers that describe a dense transformer, read from `config.json` or GGUF metadata.
 
+mod delta;
 mod experts;
 mod gguf;
 mod gguf_keys;
@@ -8,14 +9,15 @@ mod keys;
 mod limits;
 mod rope;
 
+pub use delta::Delta;
 pub use experts::Experts;
+pub use gguf::Fields as GgufFields;
+pub use hf::Fields;
 
+use super::families::{self, Family};
 use crate::formats::brief;
 use crate::{Error, Result};
 use std::path::Path;
-
-/// The families whose forward pass this library has, as the files call them.
-pub const FAMILIES: [&str; 5] = ["llama", "mistral", "qwen2", "qwen3", "qwen3_moe"];
 
 /// How RoPE frequencies are scaled for long contexts.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +60,8 @@ pub enum RopeScaling {
 /// The numbers of a dense transformer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// `llama`, `qwen2`, `qwen3` or `qwen3_moe`.
-    pub family: String,
+    /// Whose form it has.
+    pub family: &'static Family,
     /// The name the file gives itself.
     pub name: String,
     /// Width of the residual stream.
@@ -68,8 +70,12 @@ pub struct Config {
     pub intermediate_size: usize,
     /// Experts in place of every MLP, where the family has them.
     pub experts: Option<Experts>,
+    /// Gated delta nets in place of most blocks' attention, where the family has them.
+    pub delta: Option<Delta>,
     /// Blocks.
     pub layers: usize,
+    /// Blocks behind them in the file that predict further tokens; they are not run.
+    pub predicting: usize,
     /// Query heads.
     pub heads: usize,
     /// Key/value heads; divides `heads`.
@@ -93,8 +99,10 @@ pub struct Config {
     pub rope_scaling: RopeScaling,
     /// Output head shares the embedding table.
     pub tied_embeddings: bool,
-    /// q, k and v have biases (qwen2), in folders of other families also the output.
+    /// q, k and v have biases.
     pub attention_bias: bool,
+    /// The attention's output has a bias.
+    pub output_bias: bool,
     /// The MLP's products have biases.
     pub mlp_bias: bool,
     /// RMSNorm of each q and k head before RoPE (qwen3).
@@ -150,7 +158,7 @@ fn unknown_family(file: &Path, family: &str) -> Error {
         "{}: the model family {:?} is not supported; known families are {}",
         file.display(),
         brief(family),
-        FAMILIES.join(", ")
+        families::names()
     ))
 }
 

@@ -15,6 +15,11 @@ pub trait Forward: Send {
     fn max_tokens(&self) -> usize;
     /// KV pages that exist.
     fn page_count(&self) -> usize;
+    /// Slots for recurrent state: sequences that can have begun at once. `None`: the model keeps no such state, and
+    /// nobody looks at [`Slice::slot`](super::Slice::slot).
+    fn slots(&self) -> Option<usize> {
+        None
+    }
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
     /// `logits` (resized). On error the pages written are undefined, the state is usable.
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()>;
@@ -50,6 +55,10 @@ impl Forward for CpuExecutor {
 
     fn page_count(&self) -> usize {
         self.pages()
+    }
+
+    fn slots(&self) -> Option<usize> {
+        CpuExecutor::slots(self)
     }
 
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {

@@ -128,7 +128,7 @@ impl Model {
             })
             .transpose()?;
         let info = ModelInfo {
-            family: config.family.clone(),
+            family: config.family.name.to_string(),
             name: config.name.clone(),
             parameters: source.parameters(),
             weight_bytes: total,
@@ -228,15 +228,12 @@ impl Model {
     /// The same for calls of so many sequences of such a length at most, which takes less memory.
     pub fn new_state(&self, size: StateSize) -> Result<Box<dyn Forward>> {
         let schedule = self.schedule.clone();
+        let recurrent = (schedule.slot_bytes() as u64).saturating_mul(size.sequences as u64);
         let executor: Box<dyn Forward> = match &self.weights {
-            Weights::Cpu(weights) => Box::new(CpuExecutor::new(
-                weights.clone(),
-                schedule,
-                size.tokens,
-                size.pages,
-                size.kv,
-                self.threads,
-            )?),
+            Weights::Cpu(weights) => {
+                let weights = weights.clone();
+                Box::new(CpuExecutor::of_size(weights, schedule, size, self.threads)?)
+            }
             Weights::Gpu(weights) => {
                 let weights = weights.clone();
                 let mut gpu = GpuExecutor::new(weights, schedule, size)?;
@@ -246,8 +243,9 @@ impl Model {
         };
         log::write(Level::Debug, || {
             format!(
-                "forward state: {} KV tokens, {} tokens a call",
+                "forward state: {} KV tokens, {} MiB of recurrent state, {} tokens a call",
                 size.pages * PAGE_TOKENS,
+                recurrent >> 20,
                 size.tokens
             )
         });

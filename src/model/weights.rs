@@ -86,7 +86,7 @@ impl Source {
         let c = &self.config;
         match path.rsplit_once('.').map_or(path, |(_, module)| module) {
             "q_proj" | "k_proj" | "v_proj" => c.attention_bias,
-            "o_proj" => c.attention_bias && c.family != "qwen2",
+            "o_proj" => c.output_bias,
             "gate_proj" | "up_proj" | "down_proj" => c.mlp_bias,
             _ => false,
         }
@@ -105,6 +105,44 @@ impl Source {
             return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}, {cols}]")));
         }
         Ok(weight)
+    }
+
+    /// Whether the file has a matrix at `path`.
+    ///
+    /// # Errors
+    /// `InvalidFile` for a tensor of another kind.
+    pub fn has(&self, path: &str) -> Result<bool> {
+        Ok(self.find(path, "weight")?.is_some())
+    }
+
+    /// The vector of exactly `len` numbers at `path`, which is the tensor's whole name.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it is missing or has another shape.
+    pub fn numbers(&self, path: &str, len: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path, "")?;
+        self.vector(&weight, len)
+    }
+
+    /// The weight `[channels, taps]` of a convolution of each channel, and whether it lies as other libraries than
+    /// MLX and llama.cpp keep it.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it is missing or has another shape.
+    pub fn short_conv(&self, path: &str, channels: usize, taps: usize) -> Result<(Vec<f32>, bool)> {
+        let weight = self.needed(path, "weight")?;
+        let dims = (weight.stack, weight.rows / weight.stack.max(1), weight.cols);
+        let theirs = dims == (channels, 1, taps) && taps > 1;
+        // One after the other all have the same numbers.
+        if !theirs && dims != (channels, taps, 1) && dims != (1, channels, taps) {
+            return Err(self.wrong_shape(&weight, &format!("[{channels}, {taps}, 1]")));
+        }
+        let mut values = vec![0.0; channels * taps];
+        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
+            weight.dequantize_row(row, values)?;
+        }
+        self.finite(&weight, &values)?;
+        Ok((values, theirs))
     }
 
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
@@ -173,6 +211,7 @@ impl Source {
         };
         let mut names: Vec<String> = names
             .filter(|name| !used.contains(*name) && !unused::is_expected(name, tied))
+            .filter(|name| !unused::is_predicting(name, &self.config))
             .map(str::to_string)
             .collect();
         names.sort();
@@ -195,7 +234,7 @@ impl Source {
     /// The tensor `path.part` (`weight` or `bias`), where the file has one.
     fn find(&self, path: &str, part: &str) -> Result<Option<Weight>> {
         let weight = match &self.tensors {
-            Tensors::Gguf(gguf) => gguf.find(path, part, self.config.tied_embeddings)?,
+            Tensors::Gguf(gguf) => gguf.find(path, part, &self.config)?,
             Tensors::Folder(folder) => folder.find(path, part, self.config.tied_embeddings)?,
         };
         if let Some(weight) = &weight {
@@ -209,13 +248,13 @@ impl Source {
             Some(weight) => Ok(weight),
             None => {
                 let name = match &self.tensors {
-                    Tensors::Gguf(_) => gguf::name(path, part),
+                    Tensors::Gguf(_) => gguf::name(path, part, self.config.family),
                     Tensors::Folder(folder) => Some(folder.name(path, part)),
                 };
                 Err(Error::InvalidFile(format!(
                     "{}: tensor {} is missing",
                     self.path().display(),
-                    name.unwrap_or_else(|| format!("{path}.{part}"))
+                    name.unwrap_or_else(|| joined(path, part))
                 )))
             }
         }
@@ -235,15 +274,20 @@ impl Source {
         }
         let mut values = vec![0.0; len];
         weight.dequantize_row(0, &mut values)?;
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            return Err(Error::InvalidFile(format!(
-                "{}: tensor {}: number {at} is {}; the file is damaged",
-                self.path().display(),
-                weight.name,
-                values[at]
-            )));
-        }
+        self.finite(weight, &values)?;
         Ok(values)
+    }
+
+    fn finite(&self, weight: &Weight, values: &[f32]) -> Result<()> {
+        let Some(at) = values.iter().position(|value| !value.is_finite()) else {
+            return Ok(());
+        };
+        Err(Error::InvalidFile(format!(
+            "{}: tensor {}: number {at} is {}; the file is damaged",
+            self.path().display(),
+            weight.name,
+            values[at]
+        )))
     }
 
     fn wrong_shape(&self, weight: &Weight, expected: &str) -> Error {
@@ -262,5 +306,13 @@ impl Source {
             weight.rows / weight.stack.max(1),
             weight.cols
         ))
+    }
+}
+
+/// The name of a tensor: a module's part, or the whole name where the part is empty.
+fn joined(module: &str, part: &str) -> String {
+    match part {
+        "" => module.into(),
+        part => format!("{module}.{part}"),
     }
 }

@@ -70,6 +70,11 @@ fn touched(step: &Step) -> Vec<BufferId> {
             let others = [step.weights, step.residual].into_iter().flatten();
             others.chain([step.x, step.index, step.out]).collect()
         }
+        Step::ShortConv(step) => vec![step.x, step.out],
+        Step::GatedDelta(step) => {
+            let inputs = step.qkv.into_iter();
+            inputs.chain([step.decay, step.beta, step.out]).collect()
+        }
         Step::Plain {
             inputs, outputs, ..
         } => {

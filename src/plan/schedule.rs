@@ -2,8 +2,8 @@
 
 use super::memory;
 use crate::ir::{
-    Attend, Ending, Experts, Factor, Gathered, Graph, Input, Node, NodeId, Op, Products, Turn,
-    Type, Value, VectorId,
+    Attend, Ending, Experts, Factor, GatedDelta, Gathered, Graph, Input, Node, NodeId, Op,
+    Products, ShortConv, Turn, Type, Value, VectorId,
 };
 use crate::step::{
     self, Buffer, BufferId, Epilogue, Place, Product, Rope, Rows, Schedule, Source, Step,
@@ -30,6 +30,7 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
         ropes: Vec::new(),
         turns: Vec::new(),
         states: Vec::new(),
+        recurrent: Vec::new(),
     };
     for place in 0..graph.nodes.len() {
         planner.lower(NodeId(place))?;
@@ -49,9 +50,11 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
         ropes,
         turns,
         states,
+        recurrent,
         ..
     } = planner;
     let states: Option<Vec<_>> = states.into_iter().collect();
+    let recurrent: Option<Vec<_>> = recurrent.into_iter().collect();
     let width = memory::plan(&steps, &mut buffers);
     Ok(Schedule {
         steps,
@@ -61,6 +64,7 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
         turns,
         vocab_size: vocab.ok_or_else(|| internal("logits without columns"))?,
         states: states.ok_or_else(|| internal("a layer without attention"))?,
+        recurrent: recurrent.ok_or_else(|| internal("a recurrent state that no layer has"))?,
     })
 }
 
@@ -80,6 +84,7 @@ struct Planner<'a> {
     /// What each rope was made of.
     turns: Vec<Turn>,
     states: Vec<Option<step::Attention>>,
+    recurrent: Vec<Option<usize>>,
 }
 
 impl Planner<'_> {
@@ -151,6 +156,8 @@ impl Planner<'_> {
             Op::Products(products) => self.products(id, node, products)?,
             Op::Experts(experts) => self.experts(result, node, experts)?,
             Op::Attend(attend) => self.attend(result, node, attend)?,
+            Op::ShortConv(shape) => self.short_conv(result, node, *shape)?,
+            Op::GatedDelta(shape) => self.gated_delta(result, node, *shape)?,
             op => {
                 if let (Op::Rotary(rotary), Some(Place::Vector(frequencies))) =
                     (op, node.inputs.get(2).and_then(|f| self.places.get(f)))
@@ -298,6 +305,54 @@ impl Planner<'_> {
             shape: attend.shape,
         }));
         Ok(())
+    }
+
+    fn short_conv(&mut self, result: Value, node: &Node, shape: ShortConv) -> Result<()> {
+        let &[x, weight] = node.inputs.as_slice() else {
+            return Err(internal("a convolution without x and a weight"));
+        };
+        let Place::Vector(weight) = self.place(weight)? else {
+            return Err(internal("a convolution whose weight is no vector"));
+        };
+        let x = self.buffer(x)?;
+        self.keep(shape.state, shape.floats())?;
+        let out = self.make(result)?;
+        self.steps.push(Step::ShortConv(step::ShortConv {
+            x,
+            weight,
+            out,
+            shape,
+        }));
+        Ok(())
+    }
+
+    fn gated_delta(&mut self, result: Value, node: &Node, shape: GatedDelta) -> Result<()> {
+        let &[q, k, v, decay, beta] = node.inputs.as_slice() else {
+            return Err(internal("a gated delta rule with other inputs"));
+        };
+        let qkv = [self.buffer(q)?, self.buffer(k)?, self.buffer(v)?];
+        let (decay, beta) = (self.buffer(decay)?, self.buffer(beta)?);
+        self.keep(shape.state, shape.floats())?;
+        let out = self.make(result)?;
+        self.steps.push(Step::GatedDelta(step::GatedDelta {
+            qkv,
+            decay,
+            beta,
+            out,
+            shape,
+        }));
+        Ok(())
+    }
+
+    /// Notes a recurrent state of so many numbers.
+    fn keep(&mut self, state: usize, floats: usize) -> Result<()> {
+        if self.recurrent.len() <= state {
+            self.recurrent.resize(state + 1, None);
+        }
+        match self.recurrent[state].replace(floats) {
+            None => Ok(()),
+            Some(_) => Err(internal("two layers over one recurrent state")),
+        }
     }
 
     /// The place of a rotation among the schedule's.

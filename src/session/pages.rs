@@ -52,11 +52,14 @@ pub(super) struct PagePool {
     newest: u32,
     cached: usize,
     last_chain: u64,
+    /// Whether pages are known by their content at all.
+    reuses: bool,
 }
 
 impl PagePool {
-    /// `count` free pages.
-    pub fn new(count: usize) -> PagePool {
+    /// `count` free pages. `reuses`: what is in a page is all that its tokens leave behind, so that a sequence can go
+    /// on after pages of another one.
+    pub fn new(count: usize, reuses: bool) -> PagePool {
         let page = Page {
             references: 0,
             key: None,
@@ -73,6 +76,7 @@ impl PagePool {
             newest: NONE,
             cached: 0,
             last_chain: ROOT,
+            reuses,
         }
     }
 
@@ -162,6 +166,9 @@ impl PagePool {
             debug_assert!(false, "a page that is not full");
             return Known { page, chain: ROOT };
         };
+        if !self.reuses {
+            return Known { page, chain: ROOT };
+        }
         if let Some(known) = self.find(before, &tokens) {
             if known.page != page {
                 self.retain(known.page);
@@ -233,19 +240,19 @@ mod tests {
 
     #[test]
     fn pages_are_taken_and_come_back() {
-        let mut pool = PagePool::new(3);
+        let mut pool = PagePool::new(3, true);
         let pages: Vec<u32> = (0..3).map(|_| pool.take().unwrap()).collect();
         assert_eq!(pages, [0, 1, 2]);
         assert_eq!(pool.take(), None);
         pool.release(1);
         assert_eq!(pool.available(), 1);
         assert_eq!(pool.take(), Some(1));
-        assert_eq!(PagePool::new(0).take(), None);
+        assert_eq!(PagePool::new(0, true).take(), None);
     }
 
     #[test]
     fn content_is_found_exactly() {
-        let mut pool = PagePool::new(4);
+        let mut pool = PagePool::new(4, true);
         let a = pool.take().unwrap();
         let b = pool.take().unwrap();
         let first = pool.register(a, ROOT, &tokens(1));
@@ -270,8 +277,18 @@ mod tests {
     }
 
     #[test]
+    fn content_is_not_known_where_it_is_not_all() {
+        let mut pool = PagePool::new(2, false);
+        let page = pool.take().unwrap();
+        assert_eq!(pool.register(page, ROOT, &tokens(1)).page, page);
+        assert_eq!(pool.find(ROOT, &tokens(1)), None);
+        pool.release(page);
+        assert_eq!((pool.cached(), pool.available()), (0, 2));
+    }
+
+    #[test]
     fn the_end_of_a_chain_goes_first() {
-        let mut pool = PagePool::new(3);
+        let mut pool = PagePool::new(3, true);
         let mut pages: Vec<u32> = (0..3).map(|_| pool.take().unwrap()).collect();
         let mut chain = ROOT;
         let mut chains = vec![ROOT];
@@ -295,7 +312,7 @@ mod tests {
     #[test]
     fn nothing_is_lost() {
         let count = 12;
-        let mut pool = PagePool::new(count);
+        let mut pool = PagePool::new(count, true);
         let mut used: Vec<u32> = Vec::new();
         for step in 0..20_000u32 {
             let [a, b, c, _] = philox4x32([step, 0, 0, 0], [1, 2]);

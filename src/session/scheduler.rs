@@ -28,6 +28,8 @@ pub(super) struct Scheduler {
     shared: Arc<Shared>,
     forward: Box<dyn Forward>,
     pool: PagePool,
+    /// Slots for recurrent state that no running sequence has; `None`: the model keeps no such state.
+    slots: Option<Vec<u32>>,
     max_requests: usize,
     chunk: usize,
     /// Both in order of age.
@@ -59,11 +61,16 @@ impl Scheduler {
         max_requests: usize,
         chunk: usize,
     ) -> Scheduler {
-        let pool = PagePool::new(forward.page_count());
+        // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state.
+        let slots = forward.slots();
+        let pool = PagePool::new(forward.page_count(), slots.is_none());
+        let max_requests = slots.map_or(max_requests, |slots| max_requests.min(slots));
+        let slots = slots.map(|slots| (0..slots as u32).rev().collect());
         Scheduler {
             shared,
             forward,
             pool,
+            slots,
             max_requests,
             chunk,
             waiting: VecDeque::new(),
@@ -154,6 +161,7 @@ impl Scheduler {
             }
         }
         self.pool.release_all(&mut sequence.pages);
+        self.give_slot_back(&sequence);
         self.publish();
         sequence.finish(end);
     }
@@ -175,7 +183,9 @@ impl Scheduler {
             if self.running.len() < self.max_requests
                 && sequence.take_pages(&mut self.pool, reserve)
             {
-                if let Some(sequence) = self.waiting.remove(i) {
+                if let Some(mut sequence) = self.waiting.remove(i) {
+                    // There is one: no more run than there are slots.
+                    sequence.slot = self.slots.as_mut().and_then(Vec::pop).unwrap_or(0);
                     let at = self.running.partition_point(|s| s.id < sequence.id);
                     self.running.insert(at, sequence);
                 }
@@ -193,8 +203,16 @@ impl Scheduler {
     fn preempt(&mut self, index: usize) {
         let mut sequence = self.running.remove(index);
         sequence.drop_pages(&mut self.pool);
+        self.give_slot_back(&sequence);
         let at = self.waiting.partition_point(|s| s.id < sequence.id);
         self.waiting.insert(at, sequence);
+    }
+
+    /// The sequence runs no more.
+    fn give_slot_back(&mut self, sequence: &Sequence) {
+        if let Some(slots) = &mut self.slots {
+            slots.push(sequence.slot);
+        }
     }
 
     /// Gives a page to every sequence that needs one for its next token, oldest first.

@@ -35,6 +35,8 @@ pub(super) struct Sequence {
     pub computed: usize,
     /// Enough for `computed` tokens; more while a prompt is under way.
     pub pages: Vec<u32>,
+    /// Where the model keeps its recurrent state, while it runs; 0 where models keep none.
+    pub slot: u32,
     /// How many pages are known to the pool by their content, and their chain.
     registered: usize,
     chain: u64,
@@ -52,6 +54,7 @@ impl Sequence {
             tokens,
             computed: 0,
             pages: Vec::new(),
+            slot: 0,
             registered: 0,
             chain: ROOT,
             turn: 0,

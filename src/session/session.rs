@@ -32,7 +32,7 @@ pub struct SessionOptions {
     /// Tokens of context a request may use, prompt included; 0: the model's, at most 8192. More than the model
     /// was trained for works (RoPE has an angle for every position) and gives a warning in the log.
     pub context: usize,
-    /// Requests that run at once; more wait. 0: 8.
+    /// Requests that run at once; more wait. 0: 8. In a model with recurrent layers each has a state of fixed size.
     pub max_requests: usize,
     /// Prompt tokens that are run at once. 0: 512, on GPUs 1,024.
     pub prefill_chunk: usize,

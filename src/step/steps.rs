@@ -1,7 +1,7 @@
 //! Steps over buffers, and the batch they run on.
 
+use crate::ir::{self, Op, Symbol, Turn, Type};
 pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
-use crate::ir::{Op, Symbol, Turn, Type};
 
 /// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -185,6 +185,34 @@ pub struct ExpertProducts {
     pub out: BufferId,
 }
 
+/// A causal convolution over few tokens of each sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShortConv {
+    /// `[tokens, channels]`.
+    pub x: BufferId,
+    /// `[taps · channels]`.
+    pub weight: VectorId,
+    /// As `x`.
+    pub out: BufferId,
+    /// Shape and state.
+    pub shape: ir::ShortConv,
+}
+
+/// The gated delta rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GatedDelta {
+    /// Where q, k and v are columns.
+    pub qkv: [BufferId; 3],
+    /// `[tokens, value_heads]`.
+    pub decay: BufferId,
+    /// `[tokens, value_heads]`.
+    pub beta: BufferId,
+    /// `[tokens, value_heads · value_dim]`.
+    pub out: BufferId,
+    /// Shape and state.
+    pub shape: ir::GatedDelta,
+}
+
 /// What a plain operation reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
@@ -230,6 +258,10 @@ pub enum Step {
     Attend(Attend),
     /// Products with the experts of each row.
     Experts(ExpertProducts),
+    /// A causal convolution over few tokens of each sequence.
+    ShortConv(ShortConv),
+    /// The gated delta rule.
+    GatedDelta(GatedDelta),
     /// An operation by its plain form.
     Plain {
         /// Which.
@@ -270,6 +302,8 @@ pub struct Schedule {
     pub vocab_size: usize,
     /// What outlives a step: keys and values of each layer, in the order in which they lie in a page.
     pub states: Vec<Attention>,
+    /// What else outlives a step: numbers (f32) that each recurrent layer keeps for a sequence.
+    pub recurrent: Vec<usize>,
 }
 
 impl Schedule {
@@ -283,12 +317,18 @@ impl Schedule {
         let before = self.states.iter().take(state);
         before.map(|shape| shape.layer_bytes(kv)).sum()
     }
+
+    /// Bytes of a sequence's recurrent state, however long the sequence is: all layers.
+    pub fn slot_bytes(&self) -> usize {
+        self.recurrent.iter().sum::<usize>() * size_of::<f32>()
+    }
 }
 
 /// Which rows of a slice want logits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wanted {
     /// None: prefill that is not finished.
+    #[default]
     Nothing,
     /// The last token of the slice.
     Last,
@@ -301,7 +341,7 @@ pub enum Wanted {
 pub const CHOSEN: u32 = 1 << 31;
 
 /// A run of consecutive tokens of one sequence.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Slice<'a> {
     /// The tokens to run.
     pub tokens: &'a [u32],
@@ -312,6 +352,10 @@ pub struct Slice<'a> {
     pub pages: &'a [u32],
     /// Which rows want logits.
     pub wanted: Wanted,
+    /// Where a model with recurrent layers keeps the sequence's state; others do not look at it. It is below the
+    /// number of sequences that the forward state was made for, and no other slice's of the batch. A sequence
+    /// stays in its slot from its first token (`start` 0, which needs no state) on.
+    pub slot: u32,
 }
 
 impl Slice<'_> {

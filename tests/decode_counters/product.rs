@@ -153,6 +153,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
             scale: 0.125,
             window: None,
         }],
+        recurrent: Vec::new(),
     }
 }
 
@@ -174,6 +175,7 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
             start: 0,
             pages: std::slice::from_ref(page),
             wanted: Wanted::Last,
+            slot: 0,
         })
         .collect();
     let mut logits = Vec::new();

@@ -208,6 +208,7 @@ impl Wide {
                 scale: 0.125,
                 window: None,
             }],
+            recurrent: Vec::new(),
         }
     }
 
@@ -242,6 +243,7 @@ fn logits(executor: &mut GpuExecutor, tokens: &[u32]) -> Vec<f32> {
         start: 0,
         pages: &[0],
         wanted: Wanted::All,
+        slot: 0,
     };
     let mut logits = Vec::new();
     executor.run(&[slice], &mut logits).unwrap();

@@ -31,6 +31,7 @@ fn steps_follow_each_other() {
         start,
         pages: &[2, 0, 3, 1],
         wanted: Wanted::Last,
+        slot: 0,
     };
     let (mut tokens, mut chosen): (Vec<u32>, _) = (vec![], vec![]);
     let prompt = requests().remove(0).prompt;

@@ -158,6 +158,7 @@ impl OwnedSlice {
             start: self.start,
             pages: &self.pages,
             wanted: self.wanted,
+            slot: 0,
         }
     }
 }

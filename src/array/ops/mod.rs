@@ -20,6 +20,7 @@ mod order;
 mod places;
 mod quantized;
 pub mod random;
+mod recurrent;
 mod reduce;
 mod scatter;
 mod shape;

@@ -5,7 +5,7 @@ use super::{AttendPage, KeysValues};
 use crate::step::PAGE_TOKENS;
 
 /// Lanes of the explicit accumulators: two AVX-512 vectors, four AVX2 ones.
-const LANES: usize = 32;
+pub const LANES: usize = 32;
 
 /// `a·b + c`, fused where the level has it (`F`).
 #[inline(always)]
@@ -39,7 +39,7 @@ pub fn exp<const F: bool>(x: f32) -> f32 {
 
 /// `Σ` of the lanes in a fixed order, which `columns` shares.
 #[inline(always)]
-fn sum(lanes: &[f32; LANES]) -> f32 {
+pub fn sum(lanes: &[f32; LANES]) -> f32 {
     let mut lanes = *lanes;
     let mut n = LANES / 2;
     while n > 0 {

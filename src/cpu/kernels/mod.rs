@@ -12,6 +12,7 @@ mod body;
 mod columns;
 mod kv;
 mod portable;
+mod recurrent;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use crate::step::KvType;
 pub use columns::{COLUMNS, Column};
 pub use kv::KvGroup;
+pub use recurrent::DeltaToken;
 use std::sync::OnceLock;
 
 /// The instruction sets the kernels use.
@@ -165,6 +167,12 @@ pub struct Kernels {
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
     /// `gate = silu(gate) · up`.
     pub swiglu: unsafe fn(gate: &mut [f32], up: &[f32]),
+    /// `out += a · b`.
+    pub multiply_add: unsafe fn(a: &[f32], b: &[f32], out: &mut [f32]),
+    /// `x = silu(x)`.
+    pub silu: unsafe fn(x: &mut [f32]),
+    /// A token of the gated delta rule (see `recurrent::gated_delta`).
+    pub gated_delta: unsafe fn(&mut DeltaToken<'_>),
     /// f32 to f16.
     pub narrow: unsafe fn(src: &[f32], dst: &mut [u16]),
     /// Up to 32 columns of one token for a quantized KV cache.

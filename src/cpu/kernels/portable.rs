@@ -4,7 +4,7 @@ use super::{
     AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileParts,
     TileScratch, Words, body,
     columns::{self, Column},
-    kv,
+    kv, recurrent,
 };
 use crate::cpu::activations::{BlockMeta, Group, LARGEST, RowTarget, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, GridBlock, TILE_ROWS, block_bytes};
@@ -27,6 +27,9 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
+    multiply_add: recurrent::multiply_add::<false>,
+    silu: recurrent::silu::<false>,
+    gated_delta: recurrent::gated_delta::<false>,
     narrow,
     kv_group: kv::quantize,
     kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),

@@ -119,6 +119,10 @@ impl Recorder<'_> {
                 } => self.plain(op, inputs, outputs)?,
                 Step::Logits { x } => self.copy_logits(*x)?,
                 Step::Experts(step) => self.experts(index, step)?,
+                // Refused when weights are loaded.
+                Step::ShortConv(_) | Step::GatedDelta(_) => {
+                    return Err(Error::Internal("recurrent layers on a GPU".into()));
+                }
             }
         }
         match self.bucket.output {

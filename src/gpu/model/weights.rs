@@ -109,7 +109,7 @@ impl GpuWeights {
         threads: usize,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<GpuWeights> {
-        if let Some(refusal) = schedule.steps.iter().find_map(refusal) {
+        if let Some(refusal) = refusal(schedule) {
             return Err(refusal);
         }
         check_heads(device, schedule)?;

@@ -2,6 +2,7 @@
 
 mod attention;
 mod bias;
+mod columns;
 mod norm;
 mod residual;
 mod siblings;
@@ -43,6 +44,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "attention",
         apply: attention::apply,
+    },
+    Rule {
+        name: "columns",
+        apply: columns::apply,
     },
 ];
 

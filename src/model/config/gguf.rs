@@ -1,8 +1,9 @@
 //! A config from GGUF metadata.
 
-use super::{Config, Experts, RopeScaling, gguf_keys, limits, unknown_family};
+use super::{Config, RopeScaling, gguf_keys, limits, unknown_family};
 use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
+use crate::model::families;
 use crate::{Error, Result};
 use std::ops::RangeInclusive;
 
@@ -30,9 +31,8 @@ const END_TOKENS: [&str; 16] = [
 impl Config {
     /// Reads the config that a GGUF file's metadata and tensor names describe.
     pub fn from_gguf(gguf: &Gguf) -> Result<Config> {
-        let family = match gguf.get("general.architecture").and_then(Value::as_str) {
-            Some(family @ ("llama" | "qwen2" | "qwen3" | "qwen3moe")) => family,
-            Some(other) => return Err(unknown_family(gguf.path(), other)),
+        let architecture = match gguf.get("general.architecture").and_then(Value::as_str) {
+            Some(architecture) => architecture,
             None => {
                 return Err(Error::InvalidFile(format!(
                     "{}: metadata general.architecture is missing or no text",
@@ -40,8 +40,10 @@ impl Config {
                 )));
             }
         };
-        let fields = Fields { gguf, family };
-        let experts = experts(&fields)?;
+        let Some(family) = families::of_architecture(architecture) else {
+            return Err(unknown_family(gguf.path(), architecture));
+        };
+        let fields = Fields { gguf, architecture };
         let hidden_size = fields.needed("embedding_length", limits::WIDTHS)?;
         let heads = fields.needed("attention.head_count", limits::HEADS)?;
         let kv_heads = fields.integer("attention.head_count_kv", limits::HEADS)?;
@@ -60,7 +62,7 @@ impl Config {
         {
             return Err(Error::Unsupported(format!(
                 "{}: values of width {value} beside keys of width {head_dim} \
-                 ({family}.attention.value_length)",
+                 ({architecture}.attention.value_length)",
                 gguf.path().display()
             )));
         }
@@ -69,18 +71,20 @@ impl Config {
         let Some(norm_eps) = norm_eps else {
             return Err(fields.bad("attention.layer_norm_rms_epsilon", "missing"));
         };
-        gguf_keys::check(&fields)?;
+        gguf_keys::check(&fields, family)?;
         let vocab_size = vocab_size(&fields)?;
-        let config = Config {
-            family: match family {
-                "qwen3moe" => "qwen3_moe".into(),
-                family => family.to_string(),
-            },
+        let mut config = Config {
+            family,
             name: name(gguf),
             hidden_size,
-            intermediate_size: fields.needed("feed_forward_length", limits::WIDTHS)?,
-            experts,
+            // Of no use where there are experts.
+            intermediate_size: fields
+                .integer("feed_forward_length", 0..=*limits::WIDTHS.end())?
+                .unwrap_or(0),
+            experts: None,
+            delta: None,
             layers: fields.needed("block_count", limits::LAYERS)?,
+            predicting: 0,
             heads,
             kv_heads: kv_heads.unwrap_or(heads),
             head_dim,
@@ -91,71 +95,49 @@ impl Config {
                 .number("rope.freq_base", limits::ROPE_THETA)?
                 .unwrap_or(10_000.0) as f32,
             rope_dims: rope_dims.unwrap_or(head_dim),
-            // The converter permutes the rows of q and k of this family.
-            rope_interleaved: family == "llama",
+            rope_interleaved: false,
             rope_scaling: rope_scaling(&fields)?,
             tied_embeddings: gguf.dims("output.weight").is_none(),
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
+            output_bias: gguf.dims("blk.0.attn_output.bias").is_some(),
             mlp_bias: gguf.dims("blk.0.ffn_up.bias").is_some(),
-            qk_norm: family.starts_with("qwen3"),
-            // llama.cpp reads no window for these families (its load_arch_hparams), nor do its converters
-            // write one for them.
+            qk_norm: false,
             sliding_window: None,
             stop_tokens: stop_tokens(gguf, vocab_size),
         };
+        (family.read_gguf)(&fields, &mut config)?;
+        if config.intermediate_size == 0 && config.experts.is_none() {
+            return Err(fields.bad("feed_forward_length", "missing"));
+        }
         config.check(gguf.path())
     }
 }
 
-/// The experts of a family that has them; an error for others'.
-fn experts(fields: &Fields) -> Result<Option<Experts>> {
-    let count = fields.integer("expert_count", 0..=1 << 16)?.unwrap_or(0);
-    if fields.family != "qwen3moe" {
-        if count > 0 {
-            return Err(Error::Unsupported(format!(
-                "{}: a mixture of experts ({}.expert_count) in a family without",
-                fields.gguf.path().display(),
-                fields.family
-            )));
-        }
-        return Ok(None);
-    }
-    let count = fields.needed("expert_count", limits::EXPERTS)?;
-    let chosen = fields.needed("expert_used_count", limits::EXPERTS)?;
-    if chosen > count {
-        let what = format_args!("{chosen} of {count} experts");
-        return Err(fields.bad("expert_used_count", what));
-    }
-    Ok(Some(Experts {
-        count,
-        chosen,
-        width: fields.needed("expert_feed_forward_length", limits::WIDTHS)?,
-        // llama.cpp's form of this architecture always divides.
-        normalize: true,
-    }))
-}
-
-/// Metadata of the family, `family.key`, with checks.
-pub(super) struct Fields<'a> {
+/// Metadata of the architecture, `architecture.key`, with checks.
+pub struct Fields<'a> {
     pub(super) gguf: &'a Gguf,
-    pub(super) family: &'a str,
+    pub(super) architecture: &'a str,
 }
 
 impl Fields<'_> {
-    fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
+    pub(in crate::model) fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
         Error::InvalidFile(format!(
             "{}: metadata {}.{key}: {what}",
             self.gguf.path().display(),
-            self.family
+            self.architecture
         ))
     }
 
-    fn get(&self, key: &str) -> Option<&Value> {
-        self.gguf.get(&format!("{}.{key}", self.family))
+    pub(in crate::model) fn get(&self, key: &str) -> Option<&Value> {
+        self.gguf.get(&format!("{}.{key}", self.architecture))
     }
 
     /// An integer within `range`. A per-layer array is taken when all layers agree.
-    fn integer(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<usize>> {
+    pub(in crate::model) fn integer(
+        &self,
+        key: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<usize>> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
@@ -165,7 +147,7 @@ impl Fields<'_> {
                     return Err(Error::Unsupported(format!(
                         "{}: metadata {}.{key} differs between layers",
                         self.gguf.path().display(),
-                        self.family
+                        self.architecture
                     )));
                 }
                 u64::try_from(*first).ok()
@@ -191,13 +173,17 @@ impl Fields<'_> {
     }
 
     /// As [`Fields::integer`], an error when the key is missing.
-    fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
+    pub(in crate::model) fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
         self.integer(key, range)?
             .ok_or_else(|| self.bad(key, "missing"))
     }
 
     /// A number within `range`.
-    fn number(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+    pub(in crate::model) fn number(
+        &self,
+        key: &str,
+        range: RangeInclusive<f64>,
+    ) -> Result<Option<f64>> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
@@ -272,7 +258,7 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
             return Err(Error::Unsupported(format!(
                 "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear and yarn",
                 fields.gguf.path().display(),
-                fields.family,
+                fields.architecture,
                 brief(other)
             )));
         }
@@ -317,7 +303,7 @@ fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
         return Err(Error::Unsupported(format!(
             "{}: metadata {}.rope.scaling.yarn_ext_factor other than 1",
             fields.gguf.path().display(),
-            fields.family
+            fields.architecture
         )));
     }
     // The file's factor multiplies the standard one.

@@ -7,6 +7,7 @@ use super::gguf::Fields;
 use crate::formats::brief;
 use crate::formats::gguf::Value;
 use crate::log::{self, Level};
+use crate::model::families::{self, Family};
 use crate::{Error, Result};
 
 /// Read by `gguf`.
@@ -31,11 +32,7 @@ const READ: &[&str] = &[
     "rope.scaling.yarn_ext_factor",
     "rope.scaling.yarn_beta_fast",
     "rope.scaling.yarn_beta_slow",
-    "expert_count",
 ];
-
-/// Read of families with experts.
-const EXPERTS: &[&str] = &["expert_used_count", "expert_feed_forward_length"];
 
 const HARMLESS: &[&str] = &[
     "vocab_size",
@@ -47,6 +44,7 @@ const HARMLESS: &[&str] = &[
 
 /// Without effect where 0, 1 (a factor) or empty.
 const CHANGES: &[&str] = &[
+    "expert_count",
     "expert_used_count",
     "expert_shared_count",
     "expert_feed_forward_length",
@@ -76,25 +74,27 @@ const CHANGES: &[&str] = &[
 const CAUSAL: &str = "attention.causal";
 
 /// Checks all keys of the architecture.
-pub(super) fn check(fields: &Fields) -> Result<()> {
+pub(super) fn check(fields: &Fields, family: &Family) -> Result<()> {
     let mut unknown = Vec::new();
-    let beginning = format!("{}.", fields.family);
+    let beginning = format!("{}.", fields.architecture);
     for (name, value) in fields.gguf.metadata() {
         let Some(key) = name.strip_prefix(&beginning) else {
             continue;
         };
+        if family.gguf_keys.contains(&key) {
+            continue;
+        }
         let is_neutral = match value {
             Value::Bool(value) => *value == (key == CAUSAL),
             Value::Integers(list) => list.iter().all(|value| *value == 0),
             value => matches!(value.as_f64(), Some(0.0 | 1.0)),
         };
-        let is_read = fields.family == "qwen3moe" && EXPERTS.contains(&key);
-        if (CHANGES.contains(&key) || key == CAUSAL) && !is_neutral && !is_read {
+        if (CHANGES.contains(&key) || key == CAUSAL) && !is_neutral {
             return Err(Error::Unsupported(format!(
                 "{}: metadata {} changes what the model computes, and the families here ({}) do not do that",
                 fields.gguf.path().display(),
                 brief(name),
-                super::FAMILIES.join(", ")
+                families::names()
             )));
         }
         let lists = [READ, HARMLESS, CHANGES, &[CAUSAL]];

@@ -1,8 +1,9 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
-use super::{Config, RopeScaling, experts, keys, limits, rope, unknown_family};
+use super::{Config, RopeScaling, keys, limits, rope, unknown_family};
 use crate::formats::brief;
 use crate::formats::folder::Folder;
+use crate::model::families;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
@@ -24,14 +25,10 @@ impl Config {
         let Some(model_type) = fields.text("model_type")?.or(outer.text("model_type")?) else {
             return Err(fields.bad("model_type", "missing"));
         };
-        let family = match model_type {
-            "llama" | "mistral" => "llama",
-            "qwen2" => "qwen2",
-            "qwen3" => "qwen3",
-            "qwen3_moe" => "qwen3_moe",
-            other => return Err(unknown_family(&path, other)),
+        let Some(family) = families::of_model_type(model_type) else {
+            return Err(unknown_family(&path, model_type));
         };
-        keys::check(&outer, &fields, model_type)?;
+        keys::check(&outer, &fields, family)?;
         match fields.text("hidden_act")? {
             None | Some("silu" | "swish") => {}
             Some(other) => {
@@ -56,23 +53,24 @@ impl Config {
         };
         let layers = fields.needed("num_hidden_layers", limits::LAYERS)?;
         let context = fields.integer("max_position_embeddings", limits::CONTEXT)?;
-        let context_length = context.unwrap_or(if family == "llama" { 2048 } else { 32_768 });
+        let context_length = context.unwrap_or(family.context);
         let rope = rope::read(&fields, context_length)?;
         let vocab_size = fields.needed("vocab_size", limits::VOCABULARY)?;
         let tied = fields.flag("tie_word_embeddings")?;
         let tied = tied.or(outer.flag("tie_word_embeddings")?);
-        let attention_bias = fields.flag("attention_bias")?;
-        let traditional = fields.flag("rope_traditional")?.unwrap_or(false);
-        let config = Config {
-            family: family.to_string(),
+        let attention_bias = fields.flag("attention_bias")?.unwrap_or(false);
+        let mut config = Config {
+            family,
             name: name(folder, top),
             hidden_size,
-            intermediate_size: fields.needed("intermediate_size", limits::WIDTHS)?,
-            experts: match family {
-                "qwen3_moe" => Some(experts::read(&fields)?),
-                _ => None,
-            },
+            // Of no use where there are experts.
+            intermediate_size: fields
+                .integer("intermediate_size", limits::WIDTHS)?
+                .unwrap_or(0),
+            experts: None,
+            delta: None,
             layers,
+            predicting: 0,
             heads,
             kv_heads: fields
                 .integer("num_key_value_heads", limits::HEADS)?
@@ -85,22 +83,26 @@ impl Config {
                 .unwrap_or(1e-6) as f32,
             rope_theta: rope.theta as f32,
             rope_dims: head_dim,
-            // mlx-lm does not look at the key in this one family.
-            rope_interleaved: traditional && !family.starts_with("qwen3"),
+            rope_interleaved: false,
             rope_scaling: rope.scaling,
             tied_embeddings: tied.unwrap_or(!has_head),
-            attention_bias: attention_bias.unwrap_or(family == "qwen2"),
+            attention_bias,
+            output_bias: attention_bias,
             mlp_bias: fields.flag("mlp_bias")?.unwrap_or(false),
-            qk_norm: family.starts_with("qwen3"),
-            sliding_window: sliding_window(&fields, model_type, layers)?,
+            qk_norm: false,
+            sliding_window: sliding_window(&fields, layers)?,
             stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
         };
+        (family.read)(&fields, &mut config)?;
+        if config.intermediate_size == 0 && config.experts.is_none() {
+            return Err(fields.bad("intermediate_size", "missing"));
+        }
         config.check(&path)
     }
 }
 
 /// An object of a JSON file, read with checks. `null` counts as absent.
-pub(super) struct Fields<'a> {
+pub struct Fields<'a> {
     path: &'a Path,
     object: &'a Map<String, Value>,
     /// What stands before the keys in messages.
@@ -120,7 +122,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
+    pub(in crate::model) fn bad(&self, key: &str, what: impl std::fmt::Display) -> Error {
         Error::InvalidFile(format!(
             "{}: {}{key}: {what}",
             self.path.display(),
@@ -128,7 +130,7 @@ impl<'a> Fields<'a> {
         ))
     }
 
-    pub(super) fn unsupported(&self, key: &str, what: impl std::fmt::Display) -> Error {
+    pub(in crate::model) fn unsupported(&self, key: &str, what: impl std::fmt::Display) -> Error {
         Error::Unsupported(format!(
             "{}: {}{key}: {what}",
             self.path.display(),
@@ -152,12 +154,12 @@ impl<'a> Fields<'a> {
         self.path
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+    pub(in crate::model) fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
     /// The object at `key`.
-    pub(super) fn fields(&self, key: &str) -> Result<Option<Fields<'a>>> {
+    pub(in crate::model) fn fields(&self, key: &str) -> Result<Option<Fields<'a>>> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(Fields::new(
@@ -172,7 +174,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>> {
+    pub(in crate::model) fn text(&self, key: &str) -> Result<Option<&'a str>> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -182,7 +184,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
+    pub(in crate::model) fn flag(&self, key: &str) -> Result<Option<bool>> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -194,7 +196,11 @@ impl<'a> Fields<'a> {
     }
 
     /// An integer within `range` (written with or without a fraction of zero).
-    pub(super) fn integer(&self, key: &str, range: RangeInclusive<u64>) -> Result<Option<usize>> {
+    pub(in crate::model) fn integer(
+        &self,
+        key: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<usize>> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
@@ -215,13 +221,17 @@ impl<'a> Fields<'a> {
     }
 
     /// As [`Fields::integer`], an error when the key is missing.
-    pub(super) fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
+    pub(in crate::model) fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
         self.integer(key, range)?
             .ok_or_else(|| self.bad(key, "missing"))
     }
 
     /// A number within `range`.
-    pub(super) fn number(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+    pub(in crate::model) fn number(
+        &self,
+        key: &str,
+        range: RangeInclusive<f64>,
+    ) -> Result<Option<f64>> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
@@ -235,6 +245,29 @@ impl<'a> Fields<'a> {
                     range.start(),
                     range.end()
                 ),
+            )),
+        }
+    }
+
+    /// `sliding_window`, if it is there and not 0.
+    pub(in crate::model) fn window(&self) -> Result<Option<usize>> {
+        let window = self.integer("sliding_window", 0..=1 << 30)?;
+        Ok(window.filter(|window| *window > 0))
+    }
+
+    /// The window when all layers have one; an error when only some do.
+    pub(in crate::model) fn all_or_none(
+        &self,
+        window: usize,
+        windowed: usize,
+        layers: usize,
+    ) -> Result<Option<usize>> {
+        match windowed {
+            0 => Ok(None),
+            all if all == layers => Ok(Some(window)),
+            some => Err(self.unsupported(
+                "sliding_window",
+                format_args!("{some} of {layers} layers have a window; all or none are supported"),
             )),
         }
     }
@@ -254,36 +287,18 @@ fn name(folder: &Folder, config: &Map<String, Value>) -> String {
     }
 }
 
-/// The window when all layers have one; an error when only some do.
-fn sliding_window(fields: &Fields, model_type: &str, layers: usize) -> Result<Option<usize>> {
-    let Some(window) = fields.integer("sliding_window", 0..=1 << 30)? else {
+/// The window of the layers that `layer_types` lists.
+fn sliding_window(fields: &Fields, layers: usize) -> Result<Option<usize>> {
+    let (Some(window), Some(Value::Array(types))) = (fields.window()?, fields.get("layer_types"))
+    else {
         return Ok(None);
     };
-    if window == 0 {
-        return Ok(None);
-    }
-    let windowed = match fields.get("layer_types") {
-        Some(Value::Array(types)) => types
-            .iter()
-            .take(layers)
-            .filter(|kind| kind.as_str() == Some("sliding_attention"))
-            .count(),
-        _ if model_type == "mistral" => layers,
-        // Qwen: the first `max_window_layers` layers see everything, 28 of them by default.
-        _ if model_type.starts_with("qwen") && fields.flag("use_sliding_window")? == Some(true) => {
-            let full = fields.integer("max_window_layers", 0..=1 << 20)?;
-            layers - full.unwrap_or(28).min(layers)
-        }
-        _ => 0,
-    };
-    match windowed {
-        0 => Ok(None),
-        all if all == layers => Ok(Some(window)),
-        some => Err(fields.unsupported(
-            "sliding_window",
-            format_args!("{some} of {layers} layers have a window; all or none are supported"),
-        )),
-    }
+    let windowed = types
+        .iter()
+        .take(layers)
+        .filter(|kind| kind.as_str() == Some("sliding_attention"))
+        .count();
+    fields.all_or_none(window, windowed, layers)
 }
 
 /// `eos_token_id` of generation_config.json, else of config.json: a number or a list of them. An

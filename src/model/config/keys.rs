@@ -3,11 +3,11 @@
 //!
 //! The lists follow the configuration classes of transformers and the `ModelArgs` of mlx-lm.
 
-use super::experts;
 use super::hf::Fields;
 use crate::Result;
 use crate::formats::brief;
 use crate::log::{self, Level};
+use crate::model::families::{self, Family};
 use serde_json::Value;
 
 /// Read by `hf`, `rope`, `weights::quantization`, for every family.
@@ -230,16 +230,17 @@ const SCALING_READ: &[&str] = &[
 const SCALING_HARMLESS: &[&str] = &["mrope_section", "mrope_interleaved"];
 
 /// Checks all keys of a config: `outer`, and `fields`, which is the same or its `text_config`.
-/// `model_type` is that of the family.
-pub(super) fn check(outer: &Fields, fields: &Fields, model_type: &str) -> Result<()> {
+pub(super) fn check(outer: &Fields, fields: &Fields, family: &Family) -> Result<()> {
     let mut unknown = Vec::new();
-    check_object(fields, model_type, &mut unknown)?;
+    check_object(fields, family, &mut unknown)?;
     for name in ["rope_parameters", "rope_scaling"] {
         let Some(scaling) = fields.fields(name)? else {
             continue;
         };
         for (key, value) in scaling.entries() {
-            let known = SCALING_READ.contains(&key) || SCALING_HARMLESS.contains(&key);
+            let known = SCALING_READ.contains(&key)
+                || SCALING_HARMLESS.contains(&key)
+                || family.keys.contains(&key);
             if !known && !is_neutral_partial(key, value) {
                 unknown.push(format!("{name}.{key}"));
             }
@@ -257,39 +258,32 @@ pub(super) fn check(outer: &Fields, fields: &Fields, model_type: &str) -> Result
     Ok(())
 }
 
-fn check_object(fields: &Fields, model_type: &str, unknown: &mut Vec<String>) -> Result<()> {
+fn check_object(fields: &Fields, family: &Family, unknown: &mut Vec<String>) -> Result<()> {
     for (key, value) in fields.entries() {
-        if !(has_experts(model_type) && experts::READ.contains(&key)) {
-            refuse(fields, key, value)?;
+        if family.keys.contains(&key) || family.harmless.contains(&key) {
+            continue;
         }
+        refuse(fields, key, value)?;
         let known = READ.contains(&key)
             || HARMLESS.contains(&key)
             || HARMLESS_BEGINNINGS.iter().any(|b| key.starts_with(b))
             || CHANGES.iter().any(|(name, _)| *name == key);
-        if !known && !is_read_by(fields, model_type, key, value) {
+        if !known && !is_without_effect(fields, key, value) {
             unknown.push(key.to_string());
         }
     }
     Ok(())
 }
 
-/// Keys that some families read. Where others have them with an effect elsewhere, that is worth a warning.
-fn is_read_by(fields: &Fields, model_type: &str, key: &str, value: &Value) -> bool {
-    let qwen = matches!(model_type, "qwen2" | "qwen3" | "qwen3_moe");
-    if has_experts(model_type) && [experts::READ, experts::HARMLESS].concat().contains(&key) {
-        return true;
-    }
+/// Keys that some families read, where others' files say nothing with them. Else they are worth a warning.
+fn is_without_effect(fields: &Fields, key: &str, value: &Value) -> bool {
     match key {
-        "use_sliding_window" | "max_window_layers" => qwen || *value == Value::Bool(false),
-        "sliding_window" => qwen || model_type == "mistral" || fields.get("layer_types").is_some(),
-        "rope_traditional" => !model_type.starts_with("qwen3") || *value == Value::Bool(false),
+        "use_sliding_window" | "max_window_layers" | "rope_traditional" => {
+            *value == Value::Bool(false)
+        }
+        "sliding_window" => fields.get("layer_types").is_some(),
         _ => is_neutral_partial(key, value),
     }
-}
-
-/// Whether a family has experts in place of MLPs.
-fn has_experts(model_type: &str) -> bool {
-    model_type == "qwen3_moe"
 }
 
 /// mlx-lm, transformers and llama.cpp rotate whole heads of these families, whatever the share.
@@ -316,7 +310,7 @@ fn refuse(fields: &Fields, key: &str, value: &Value) -> Result<()> {
         format_args!(
             "{} changes what the model computes, and the families here ({}) do not do that",
             brief(value),
-            super::FAMILIES.join(", ")
+            families::names()
         ),
     ))
 }

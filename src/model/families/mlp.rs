@@ -1,7 +1,7 @@
 //! What follows attention in a block: `down(silu(gate(x)) · up(x))`, or a mixture of experts of that form.
 
 use crate::array::Array;
-use crate::ir::{MatrixId, Route};
+use crate::ir::{MatrixId, Route, Unary};
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
 use crate::model::config::Experts;
@@ -27,7 +27,16 @@ pub enum Mlp {
         down: MatrixId,
         experts: Experts,
         hidden: usize,
+        shared: Option<Shared>,
     },
+}
+
+/// What every token goes through beside its experts: `sigmoid(scale(x)) · down(silu(gate(x)) · up(x))`.
+pub struct Shared {
+    scale: Linear,
+    gate: Linear,
+    up: Linear,
+    down: Linear,
 }
 
 impl Mlp {
@@ -60,13 +69,34 @@ impl Mlp {
             let path = format!("{path}.switch_mlp.{name}");
             Ok::<_, Error>(bound.matrix(source.stack(&path, count, out, cols)?))
         };
+        let stacks = [
+            stack("gate_proj", width, hidden)?,
+            stack("up_proj", width, hidden)?,
+            stack("down_proj", hidden, width)?,
+        ];
+        let shared = match experts.shared {
+            0 => None,
+            width => {
+                let mut linear = |name: &str, out, width| {
+                    bound.linear(source, &format!("{path}.{name}"), out, width)
+                };
+                Some(Shared {
+                    scale: linear("shared_expert_gate", 1, hidden)?,
+                    gate: linear("shared_expert.gate_proj", width, hidden)?,
+                    up: linear("shared_expert.up_proj", width, hidden)?,
+                    down: linear("shared_expert.down_proj", hidden, width)?,
+                })
+            }
+        };
+        let [gate, up, down] = stacks;
         Ok(Mlp::Experts {
             router,
-            gate: stack("gate_proj", width, hidden)?,
-            up: stack("up_proj", width, hidden)?,
-            down: stack("down_proj", hidden, width)?,
+            gate,
+            up,
+            down,
             experts,
             hidden,
+            shared,
         })
     }
 
@@ -84,16 +114,24 @@ impl Mlp {
                 down,
                 experts,
                 hidden,
+                shared,
             } => {
                 let Experts {
                     count,
                     chosen,
                     width,
                     normalize,
+                    ..
                 } = *experts;
                 let (index, weight) = router.of(x)?.route(Route { chosen, normalize })?;
                 let y = x.experts_swiglu(&index, [*gate, *up], count, width)?;
-                y.experts_sum(&index, &weight, *down, count, *hidden)
+                let y = y.experts_sum(&index, &weight, *down, count, *hidden)?;
+                let Some(shared) = shared else {
+                    return Ok(y);
+                };
+                let scale = shared.scale.of(x)?.unary(Unary::Sigmoid)?;
+                let one = shared.gate.of(x)?.silu()?.times(&shared.up.of(x)?)?;
+                y.plus(&scale.times(&shared.down.of(&one)?)?)
             }
         }
     }

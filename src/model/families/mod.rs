@@ -1,7 +1,17 @@
-//! Model families: the forward pass of each as array operations.
+//! Model families: how the config of each is read, and its forward pass as array operations.
+//!
+//! A new one is a file here with an entry in [`FAMILIES`], and fields of [`Config`](super::Config) for what no
+//! other has.
 
+mod delta;
+mod delta_config;
 mod dense;
+mod family;
+mod llama;
 mod mlp;
+mod qwen;
+
+pub use family::Family;
 
 use super::bind::Bound;
 use super::weights::Source;
@@ -12,13 +22,45 @@ use crate::log::{self, Level};
 use crate::plan;
 use crate::step::Schedule;
 
+/// All families.
+pub static FAMILIES: &[Family] = &[
+    llama::LLAMA,
+    llama::MISTRAL,
+    qwen::QWEN2,
+    qwen::QWEN3,
+    qwen::QWEN3_MOE,
+    delta_config::QWEN3_NEXT,
+    delta_config::QWEN3_5,
+    delta_config::QWEN3_5_MOE,
+];
+
+/// The family of a `model_type` of config.json.
+pub fn of_model_type(model_type: &str) -> Option<&'static Family> {
+    FAMILIES
+        .iter()
+        .find(|family| family.model_types.contains(&model_type))
+}
+
+/// The family of a `general.architecture` of GGUF.
+pub fn of_architecture(architecture: &str) -> Option<&'static Family> {
+    FAMILIES
+        .iter()
+        .find(|family| family.architectures.contains(&architecture))
+}
+
+/// All families as config.json calls them, for messages.
+pub fn names() -> String {
+    let names = FAMILIES.iter().flat_map(|family| family.model_types);
+    names.copied().collect::<Vec<_>>().join(", ")
+}
+
 /// Binds the weights of `source` and plans its family's forward pass.
 ///
 /// # Errors
 /// `InvalidFile` for a tensor that is missing or has another shape than the config says.
 pub fn schedule(source: &Source, rules: Rules) -> Result<(Bound, Schedule)> {
     let mut bound = Bound::default();
-    let logits = dense::logits(source, &mut bound)?;
+    let logits = (source.config().family.logits)(source, &mut bound)?;
     let mut graph = array::trace(&logits)?;
     let counts = fuse(&mut graph, rules);
     log::write(Level::Debug, || format!("fusions: {counts:?}"));

@@ -3,6 +3,8 @@
 use crate::Result;
 use crate::formats::Weight;
 use crate::formats::gguf::{Gguf, Value};
+use crate::model::Config;
+use crate::model::families::Family;
 use std::path::Path;
 
 /// The tensors of one GGUF file.
@@ -29,20 +31,20 @@ impl GgufTensors {
     }
 
     /// The tensor of `path.part`; with a tied head, the embedding table for `lm_head`.
-    pub(super) fn find(&self, path: &str, part: &str, tied: bool) -> Result<Option<Weight>> {
+    pub(super) fn find(&self, path: &str, part: &str, config: &Config) -> Result<Option<Weight>> {
         let path = match path {
-            "lm_head" if tied => "model.embed_tokens",
+            "lm_head" if config.tied_embeddings => "model.embed_tokens",
             path => path,
         };
-        let Some(name) = name(path, part) else {
+        let Some(name) = name(path, part, config.family) else {
             return Ok(None);
         };
         Ok(self.file.find(&name)?.cloned())
     }
 }
 
-/// The GGUF name of `path.part`.
-pub(super) fn name(path: &str, part: &str) -> Option<String> {
+/// The GGUF name of `path.part` in files of the family.
+pub(super) fn name(path: &str, part: &str, family: &Family) -> Option<String> {
     let name = match path {
         "model.embed_tokens" => "token_embd",
         "model.norm" => "output_norm",
@@ -50,7 +52,11 @@ pub(super) fn name(path: &str, part: &str) -> Option<String> {
         _ => {
             let (layer, module) = path.strip_prefix("model.layers.")?.split_once('.')?;
             let layer: u32 = layer.parse().ok()?;
+            let of_family =
+                |(path, name): &(&str, &'static str)| (*path == module).then_some(*name);
+            let of_family = family.gguf_modules.iter().find_map(of_family);
             let module = match module {
+                _ if of_family.is_some() => of_family?,
                 "input_layernorm" => "attn_norm",
                 "post_attention_layernorm" => "ffn_norm",
                 "self_attn.q_proj" => "attn_q",
@@ -68,7 +74,7 @@ pub(super) fn name(path: &str, part: &str) -> Option<String> {
                 "mlp.down_proj" => "ffn_down",
                 _ => return None,
             };
-            return Some(format!("blk.{layer}.{module}.{part}"));
+            return Some(super::joined(&format!("blk.{layer}.{module}"), part));
         }
     };
     Some(format!("{name}.{part}"))

@@ -5,6 +5,7 @@
 
 use crate::formats::brief;
 use crate::log::{self, Level};
+use crate::model::Config;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -36,6 +37,20 @@ const OTHER_SENSES: [&str; 14] = [
 /// Whether nobody asks for such a tensor. `tied`: the output head is the embedding.
 pub(super) fn is_expected(name: &str, tied: bool) -> bool {
     FREQUENCIES.iter().any(|end| name.ends_with(end)) || tied && name.ends_with("lm_head.weight")
+}
+
+/// Whether a tensor belongs to layers that predict further tokens, which nothing here runs.
+pub(super) fn is_predicting(name: &str, config: &Config) -> bool {
+    let block = name.strip_prefix("blk.").and_then(|name| {
+        let (block, _) = name.split_once('.')?;
+        block.parse::<usize>().ok()
+    });
+    let behind = config.layers..config.layers + config.predicting;
+    block.is_some_and(|block| behind.contains(&block))
+        || config.delta.is_some()
+            && ["mtp.", "model.mtp.", "language_model.mtp."]
+                .iter()
+                .any(|part| name.starts_with(part))
 }
 
 /// Looks at `names`, the unused tensors of `file`.

@@ -119,6 +119,7 @@ impl Scheduler {
                 start: sequence.computed,
                 pages: &sequence.pages,
                 wanted: part.wanted,
+                slot: sequence.slot,
             });
         }
         // Some may need more than a device gives.
@@ -193,6 +194,7 @@ impl Scheduler {
                     start: sequence.tokens.len(),
                     pages: &sequence.pages,
                     wanted: part.wanted,
+                    slot: sequence.slot,
                 });
             }
         }

@@ -26,7 +26,7 @@ pub use scales::{
 
 pub use values::POWERS;
 
-use super::{Kernels, KvGroup, SimdLevel, body, kv, portable};
+use super::{DeltaToken, Kernels, KvGroup, SimdLevel, body, kv, portable, recurrent};
 use crate::step::KvType;
 use std::arch::x86_64::*;
 
@@ -40,6 +40,9 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile: dense::dense_tile,
     rms_norm,
     swiglu,
+    multiply_add,
+    silu,
+    gated_delta,
     narrow,
     kv_group,
     kv_keys,
@@ -58,6 +61,21 @@ fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn swiglu(gate: &mut [f32], up: &[f32]) {
     body::swiglu::<true>(gate, up);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn multiply_add(a: &[f32], b: &[f32], out: &mut [f32]) {
+    recurrent::multiply_add::<true>(a, b, out);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn silu(x: &mut [f32]) {
+    recurrent::silu::<true>(x);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn gated_delta(token: &mut DeltaToken<'_>) {
+    recurrent::gated_delta::<true>(token);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -2,6 +2,7 @@
 
 mod attention;
 mod products;
+mod recurrent;
 
 use super::*;
 

@@ -1,0 +1,436 @@
+//! Gated delta nets with attention in every fourth block: Qwen3-Next, Qwen 3.5 and 3.6, dense or with experts.
+//!
+//! Block: `h = x + mix(norm(x))`, `x = h + mlp(norm(h))`. `mix` is attention whose output meets a gate
+//! (`o(attention · sigmoid(gate))`), or a gated delta net:
+//! `out(norm(delta(conv(q), conv(k), conv(v), decay, sigmoid(b))) · silu(z))` with
+//! `decay = exp(−exp(A_log) · softplus(a + dt_bias))`.
+
+use super::mlp::Mlp;
+use crate::array::Array;
+use crate::ir::{
+    Attention, Binary, Dim, GatedDelta, Input, Number, Rotary, Shape, ShortConv, Symbol, Unary,
+};
+use crate::model::Config;
+use crate::model::bind::{Bound, Linear};
+use crate::model::config::Delta;
+use crate::model::rope::rope;
+use crate::model::weights::Source;
+use crate::{Error, Result};
+
+/// ε of the lengths of q and k.
+const LENGTH_EPS: f64 = 1e-6;
+
+/// One block.
+struct Block {
+    norm: Array,
+    mix: Mix,
+    mlp_norm: Array,
+    mlp: Mlp,
+}
+
+/// How the tokens of a block see each other.
+enum Mix {
+    Attention(GatedAttention),
+    Delta(Box<DeltaNet>),
+}
+
+struct GatedAttention {
+    /// Each head's query, then its gate.
+    q: Linear,
+    k: Linear,
+    v: Linear,
+    o: Linear,
+    q_norm: Array,
+    k_norm: Array,
+    state: usize,
+}
+
+struct DeltaNet {
+    project: Projections,
+    /// Of each part that `project` gives.
+    convolutions: Vec<(ShortConv, Array)>,
+    /// `−exp(A_log)`.
+    rate: Array,
+    dt_bias: Array,
+    zeros: Array,
+    norm: Array,
+    out: Linear,
+    state: usize,
+}
+
+/// q, k, v, z, b and a of the tokens.
+struct Projections {
+    qkvz: Qkvz,
+    ba: Ba,
+}
+
+enum Qkvz {
+    /// Key head by key head: its q and k, v and z of its value heads.
+    Together(Linear),
+    /// q, k and v one after the other, and z.
+    Apart { qkv: Linear, z: Linear },
+}
+
+enum Ba {
+    /// Key head by key head: b and a of its value heads.
+    Together(Linear),
+    Apart {
+        b: Linear,
+        a: Linear,
+    },
+}
+
+/// Numbers that blocks share.
+struct Shared<'a> {
+    c: &'a Config,
+    d: &'a Delta,
+    frequencies: Array,
+    rotary: Rotary,
+    positions: Array,
+}
+
+/// Binds the weights of `source` and makes the logits of the wanted rows.
+pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
+    let c = source.config();
+    let Some(d) = &c.delta else {
+        return Err(Error::Internal("a delta net without its numbers".into()));
+    };
+    let mut states = States::default();
+    let norms = Norms::of(source, c, d)?;
+    let blocks = (0..c.layers).map(|layer| Block::bind(source, layer, &norms, &mut states, bound));
+    let blocks = blocks.collect::<Result<Vec<_>>>()?;
+    let final_norm = norms.bind("model.norm", c.hidden_size, bound)?;
+    let table = source.embedding("model.embed_tokens", c.vocab_size, c.hidden_size)?;
+    let (table, head) = if c.tied_embeddings {
+        let table = bound.matrix(table);
+        (table, Linear::shared(table, c.vocab_size))
+    } else {
+        let head = bound.linear(source, "lm_head", c.vocab_size, c.hidden_size)?;
+        (bound.matrix(table), head)
+    };
+    let rope = rope(c);
+    let shared = Shared {
+        c,
+        d,
+        frequencies: bound.vector(rope.inv_freq),
+        rotary: Rotary {
+            interleaved: rope.interleaved,
+            magnitude: Number::new(rope.magnitude.into()),
+        },
+        positions: Array::input(Input::Positions),
+    };
+    let (tokens, wanted) = (Array::input(Input::Tokens), Array::input(Input::Wanted));
+    let eps = f64::from(c.norm_eps);
+    let mut x = tokens.embedding(table, c.hidden_size)?;
+    for (layer, block) in blocks.iter().enumerate() {
+        // Behind the last state only the rows with logits matter.
+        let chosen = (layer + 1 == blocks.len()).then_some(&wanted);
+        let h = x.rms_norm(Some(&block.norm), eps)?;
+        let (rest, mixed) = match &block.mix {
+            Mix::Attention(attention) => {
+                let rest = match chosen {
+                    Some(chosen) => x.take(chosen, 0)?,
+                    None => x,
+                };
+                let mine = rest.rms_norm(Some(&block.norm), eps)?;
+                let mixed = attention.of(&h, &mine, chosen, &shared)?;
+                (rest, mixed)
+            }
+            Mix::Delta(net) => match chosen {
+                Some(chosen) => (x.take(chosen, 0)?, net.of(&h, Some(chosen), &shared)?),
+                None => (x, net.of(&h, None, &shared)?),
+            },
+        };
+        x = rest.plus(&mixed)?;
+        let h = x.rms_norm(Some(&block.mlp_norm), eps)?;
+        x = x.plus(&block.mlp.of(&h)?)?;
+    }
+    head.of(&x.rms_norm(Some(&final_norm), eps)?)
+}
+
+/// States that have been given out.
+#[derive(Default)]
+struct States {
+    attention: usize,
+    recurrent: usize,
+}
+
+fn next(count: &mut usize) -> usize {
+    *count += 1;
+    *count - 1
+}
+
+/// How the file keeps the weights of norms: published folders less 1, but for those of the delta nets.
+struct Norms<'a> {
+    source: &'a Source,
+    add: f32,
+}
+
+impl<'a> Norms<'a> {
+    fn of(source: &'a Source, c: &Config, d: &Delta) -> Result<Norms<'a>> {
+        let mut less_one = false;
+        if let Some(layer) = (0..c.layers).find(|&layer| !d.is_attention(layer)) {
+            let path = format!("model.layers.{layer}.linear_attn.conv1d");
+            less_one = source.short_conv(&path, channels(d), d.taps)?.1;
+        }
+        let add = if less_one { 1.0 } else { 0.0 };
+        Ok(Norms { source, add })
+    }
+
+    fn bind(&self, path: &str, len: usize, bound: &mut Bound) -> Result<Array> {
+        let weight = self.source.norm(path, len)?;
+        Ok(bound.vector(weight.into_iter().map(|w| w + self.add).collect()))
+    }
+}
+
+/// Columns that the short convolution sees.
+fn channels(d: &Delta) -> usize {
+    2 * d.key_heads * d.key_dim + d.value_heads * d.value_dim
+}
+
+impl Block {
+    fn bind(
+        source: &Source,
+        layer: usize,
+        norms: &Norms,
+        states: &mut States,
+        bound: &mut Bound,
+    ) -> Result<Block> {
+        let c = source.config();
+        let path = |name: &str| format!("model.layers.{layer}.{name}");
+        let hidden = c.hidden_size;
+        let norm = norms.bind(&path("input_layernorm"), hidden, bound)?;
+        let mix = match &c.delta {
+            Some(d) if !d.is_attention(layer) => {
+                let net = DeltaNet::bind(source, d, &path("linear_attn"), states, bound)?;
+                Mix::Delta(Box::new(net))
+            }
+            _ => Mix::Attention(GatedAttention {
+                q_norm: norms.bind(&path("self_attn.q_norm"), c.head_dim, bound)?,
+                k_norm: norms.bind(&path("self_attn.k_norm"), c.head_dim, bound)?,
+                q: {
+                    let out = 2 * c.heads * c.head_dim;
+                    bound.linear(source, &path("self_attn.q_proj"), out, hidden)?
+                },
+                k: {
+                    let out = c.kv_heads * c.head_dim;
+                    bound.linear(source, &path("self_attn.k_proj"), out, hidden)?
+                },
+                v: {
+                    let out = c.kv_heads * c.head_dim;
+                    bound.linear(source, &path("self_attn.v_proj"), out, hidden)?
+                },
+                o: {
+                    let width = c.heads * c.head_dim;
+                    bound.linear(source, &path("self_attn.o_proj"), hidden, width)?
+                },
+                state: next(&mut states.attention),
+            }),
+        };
+        Ok(Block {
+            norm,
+            mix,
+            mlp_norm: norms.bind(&path("post_attention_layernorm"), hidden, bound)?,
+            mlp: Mlp::bind(source, c, &path("mlp"), bound)?,
+        })
+    }
+}
+
+impl GatedAttention {
+    /// `h` are all tokens' rows, `mine` those with queries: the same, or the chosen ones.
+    fn of(&self, h: &Array, mine: &Array, chosen: Option<&Array>, s: &Shared) -> Result<Array> {
+        let c = s.c;
+        let (k, v) = (self.k.of(h)?, self.v.of(h)?);
+        let positions = match chosen {
+            Some(chosen) => s.positions.take(chosen, 0)?,
+            None => s.positions.clone(),
+        };
+        let q = self.q.of(mine)?;
+        let rows = q.shape().dims()[0];
+        let heads = Shape::new([rows, c.heads.into(), (2 * c.head_dim).into()]);
+        let [q, gate] = parts(&q.reshape(heads)?, [c.head_dim; 2])?;
+        let width = Shape::new([rows, (c.heads * c.head_dim).into()]);
+        let (q, gate) = (q.reshape(width.clone())?, gate.reshape(width)?);
+        let q = s.turned(&q, c.heads, &self.q_norm, &positions)?;
+        let k = s.turned(&k, c.kv_heads, &self.k_norm, &s.positions)?;
+        let shape = Attention {
+            heads: c.heads,
+            kv_heads: c.kv_heads,
+            head_dim: c.head_dim,
+            scale: 1.0 / (c.head_dim as f32).sqrt(),
+            window: None,
+        };
+        let attended = q.attend(&k, &v, self.state, shape)?;
+        self.o.of(&attended.times(&gate.unary(Unary::Sigmoid)?)?)
+    }
+}
+
+impl Shared<'_> {
+    /// `x` `[rows, heads · dim]` with each head normed and turned.
+    fn turned(&self, x: &Array, heads: usize, norm: &Array, positions: &Array) -> Result<Array> {
+        let rows = x.shape().dims()[0];
+        let y = x.reshape(Shape::new([rows, heads.into(), self.c.head_dim.into()]))?;
+        let y = y.rms_norm(Some(norm), self.c.norm_eps.into())?;
+        let y = y.rotary(positions, &self.frequencies, self.rotary)?;
+        y.reshape(x.shape().clone())
+    }
+}
+
+impl DeltaNet {
+    fn bind(
+        source: &Source,
+        d: &Delta,
+        path: &str,
+        states: &mut States,
+        bound: &mut Bound,
+    ) -> Result<DeltaNet> {
+        let path = |name: &str| format!("{path}.{name}");
+        let hidden = source.config().hidden_size;
+        let (keys, values) = (d.key_heads * d.key_dim, d.value_heads * d.value_dim);
+        let mut linear = |name: &str, out, width| bound.linear(source, &path(name), out, width);
+        let qkvz = match source.has(&path("in_proj_qkvz"))? {
+            true => Qkvz::Together(linear("in_proj_qkvz", 2 * (keys + values), hidden)?),
+            false => Qkvz::Apart {
+                qkv: linear("in_proj_qkv", 2 * keys + values, hidden)?,
+                z: linear("in_proj_z", values, hidden)?,
+            },
+        };
+        let ba = match source.has(&path("in_proj_ba"))? {
+            true => Ba::Together(linear("in_proj_ba", 2 * d.value_heads, hidden)?),
+            false => Ba::Apart {
+                b: linear("in_proj_b", d.value_heads, hidden)?,
+                a: linear("in_proj_a", d.value_heads, hidden)?,
+            },
+        };
+        let out = linear("out_proj", hidden, values)?;
+        let (weight, _) = source.short_conv(&path("conv1d"), channels(d), d.taps)?;
+        let widths = match qkvz {
+            Qkvz::Together(_) => vec![keys, keys, values],
+            Qkvz::Apart { .. } => vec![2 * keys + values],
+        };
+        let mut first = 0;
+        let convolutions = widths.into_iter().map(|channels| {
+            let rows = &weight[first * d.taps..][..channels * d.taps];
+            first += channels;
+            // Tap by tap.
+            let taps = (0..d.taps).flat_map(|tap| rows.iter().skip(tap).step_by(d.taps));
+            let shape = ShortConv {
+                state: next(&mut states.recurrent),
+                channels,
+                taps: d.taps,
+                silu: true,
+            };
+            (shape, bound.vector(taps.copied().collect()))
+        });
+        let convolutions = convolutions.collect();
+        let rate = source.numbers(&path("A_log"), d.value_heads)?;
+        let rate = match d.exponentiated {
+            true => rate,
+            false => rate.into_iter().map(|a| -a.exp()).collect(),
+        };
+        Ok(DeltaNet {
+            project: Projections { qkvz, ba },
+            convolutions,
+            rate: bound.vector(rate),
+            dt_bias: bound.vector(source.numbers(&path("dt_bias"), d.value_heads)?),
+            zeros: bound.vector(vec![0.0; d.value_heads]),
+            norm: bound.norm(source, &path("norm"), d.value_dim)?,
+            out,
+            state: next(&mut states.recurrent),
+        })
+    }
+
+    /// The rows `chosen` of the net of `h`, which are all tokens' rows.
+    fn of(&self, h: &Array, chosen: Option<&Array>, s: &Shared) -> Result<Array> {
+        let d = s.d;
+        let (parts, z) = self.project.qkvz(h, d)?;
+        let (b, a) = self.project.ba(h, d)?;
+        let parts = parts.iter().zip(&self.convolutions);
+        let parts = parts.map(|(x, (shape, weight))| x.short_conv(weight, *shape));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let softplus = a.plus(&self.dt_bias)?;
+        let softplus = softplus.binary(Binary::LogAddExp, &self.zeros)?;
+        let decay = softplus.times(&self.rate)?.unary(Unary::Exp)?;
+        let beta = b.unary(Unary::Sigmoid)?;
+        let shape = GatedDelta {
+            state: self.state,
+            key_heads: d.key_heads,
+            value_heads: d.value_heads,
+            key_dim: d.key_dim,
+            value_dim: d.value_dim,
+            tiled: d.tiled,
+            eps: Number::new(LENGTH_EPS),
+            columns: [0; 3],
+        };
+        let [q, k, v] = match parts.as_slice() {
+            [q, k, v] => [q.clone(), k.clone(), v.clone()],
+            [qkv] => self::parts(qkv, shape.widths())?,
+            _ => return Err(Error::Internal("a delta net without q, k and v".into())),
+        };
+        let mut y = q.gated_delta(&k, &v, &decay, &beta, shape)?;
+        let mut z = z;
+        if let Some(chosen) = chosen {
+            (y, z) = (y.take(chosen, 0)?, z.take(chosen, 0)?);
+        }
+        let width = y.shape().clone();
+        let rows = width.dims()[0];
+        let heads = Shape::new([rows, d.value_heads.into(), d.value_dim.into()]);
+        let y = y.reshape(heads)?;
+        let y = y.rms_norm(Some(&self.norm), s.c.norm_eps.into())?;
+        self.out.of(&y.reshape(width)?.times(&z.silu()?)?)
+    }
+}
+
+impl Projections {
+    /// What the convolutions see, and z.
+    fn qkvz(&self, h: &Array, d: &Delta) -> Result<(Vec<Array>, Array)> {
+        let together = match &self.qkvz {
+            Qkvz::Apart { qkv, z } => return Ok((vec![qkv.of(h)?], z.of(h)?)),
+            Qkvz::Together(together) => together.of(h)?,
+        };
+        let values = d.value_heads / d.key_heads * d.value_dim;
+        let widths = [d.key_dim, d.key_dim, values, values];
+        let [q, k, v, z] = of_key_heads(&together, d, widths)?;
+        Ok((vec![q, k, v], z))
+    }
+
+    fn ba(&self, h: &Array, d: &Delta) -> Result<(Array, Array)> {
+        match &self.ba {
+            Ba::Apart { b, a } => Ok((b.of(h)?, a.of(h)?)),
+            Ba::Together(together) => {
+                let together = together.of(h)?;
+                let widths = [d.value_heads / d.key_heads; 2];
+                let [b, a] = of_key_heads(&together, d, widths)?;
+                Ok((b, a))
+            }
+        }
+    }
+}
+
+/// Columns that lie key head by key head, in parts of these widths: each part of all heads.
+fn of_key_heads<const N: usize>(x: &Array, d: &Delta, widths: [usize; N]) -> Result<[Array; N]> {
+    let tokens = Dim::from(Symbol::Tokens);
+    let heads = Shape::new([
+        tokens,
+        d.key_heads.into(),
+        widths.iter().sum::<usize>().into(),
+    ]);
+    let mut all = parts(&x.reshape(heads)?, widths)?;
+    for (part, width) in all.iter_mut().zip(widths) {
+        *part = part.reshape(Shape::new([tokens, (d.key_heads * width).into()]))?;
+    }
+    Ok(all)
+}
+
+/// The last axis in parts of these widths, which are all of it.
+fn parts<const N: usize>(x: &Array, widths: [usize; N]) -> Result<[Array; N]> {
+    let ends = widths.iter().scan(0, |end, &width| {
+        *end += width as i64;
+        Some(*end)
+    });
+    let ends: Vec<i64> = ends.take(N - 1).collect();
+    let parts = x.split(&ends, -1)?;
+    parts
+        .try_into()
+        .map_err(|_| Error::Internal("a split into other parts".into()))
+}
