@@ -3,11 +3,23 @@
 //! A new one is a file here with an entry in [`FAMILIES`], and fields of [`Config`](super::Config) for what no
 //! other has.
 
+mod activation;
+mod attention;
+mod cohere;
 mod dense;
+mod exaone;
 mod family;
+mod gemma;
+mod glm;
+mod granite;
+mod layer_norm;
 mod llama;
+mod mixtures;
 mod mlp;
+mod norm;
+mod olmo;
 mod qwen;
+mod variants;
 
 pub use family::Family;
 
@@ -27,6 +39,30 @@ pub static FAMILIES: &[Family] = &[
     qwen::QWEN2,
     qwen::QWEN3,
     qwen::QWEN3_MOE,
+    gemma::GEMMA,
+    gemma::GEMMA2,
+    gemma::GEMMA3,
+    variants::PHI3,
+    olmo::OLMO2,
+    olmo::OLMO3,
+    variants::SMOLLM3,
+    granite::GRANITE,
+    glm::GLM4,
+    variants::MINISTRAL3,
+    cohere::COHERE2,
+    exaone::EXAONE4,
+    layer_norm::STARCODER2,
+    layer_norm::STABLELM,
+    variants::SEED_OSS,
+    variants::INTERNLM2,
+    variants::INTERNLM3,
+    variants::HUNYUAN,
+    variants::ERNIE,
+    variants::APERTUS,
+    variants::HELIUM,
+    layer_norm::NEMOTRON,
+    mixtures::MIXTRAL,
+    mixtures::OLMOE,
 ];
 
 /// The family of a `model_type` of config.json.
