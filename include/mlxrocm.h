@@ -996,7 +996,7 @@ typedef struct mlxrocm_model_info {
    */
   uint32_t layers;
   /**
-   * "llama", "qwen2" or "qwen3".
+   * "llama", "qwen3", "gemma3" and so on.
    */
   const char *family;
   /**

@@ -70,7 +70,9 @@ fn config_and_binding() {
         (1e-5, 100_000.0, 64)
     );
     assert_eq!(c.rope_scaling, RopeScaling::None);
-    assert!(c.rope_interleaved && c.tied_embeddings && !c.qk_norm && !c.attention_bias);
+    assert!(
+        c.rope_interleaved && c.tied_embeddings && c.form.qk_norm.is_none() && !c.attention_bias
+    );
     let mut stop = c.stop_tokens.clone();
     stop.sort_unstable();
     assert_eq!(stop, [0, 2]);

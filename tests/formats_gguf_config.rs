@@ -34,7 +34,9 @@ fn plain_values() {
         (c.rope_scaling, c.sliding_window),
         (RopeScaling::None, None)
     );
-    assert!(c.tied_embeddings && c.rope_interleaved && !c.attention_bias && !c.qk_norm);
+    assert!(
+        c.tied_embeddings && c.rope_interleaved && !c.attention_bias && c.form.qk_norm.is_none()
+    );
     assert_eq!(c.stop_tokens, [3, 2]);
     let c = config(|w| {
         w.u32("llama.rope.dimension_count", 8)

@@ -57,7 +57,7 @@ fn check(spec: &Spec, path: &Path) {
     assert_eq!((c.heads, c.kv_heads, c.head_dim), (4, 2, spec.head_dim));
     assert_eq!(c.tied_embeddings, spec.tied);
     assert_eq!(c.attention_bias, family == "qwen2");
-    assert_eq!(c.qk_norm, family == "qwen3");
+    assert_eq!(c.form.qk_norm.is_some(), family == "qwen3");
     assert_eq!(c.sliding_window, spec.window);
     assert_eq!(c.stop_tokens, [317, 319]);
     let gguf = matches!(spec.storage, Storage::Gguf(..));
@@ -112,7 +112,7 @@ fn check(spec: &Spec, path: &Path) {
         for norm in ["input_layernorm", "post_attention_layernorm"] {
             assert_eq!(source.norm(&path(norm), 256).unwrap().len(), 256);
         }
-        if c.qk_norm {
+        if c.form.qk_norm.is_some() {
             for norm in ["self_attn.q_norm", "self_attn.k_norm"] {
                 let values = source.norm(&path(norm), c.head_dim).unwrap();
                 assert!(values.iter().all(|v| (0.0..3.0).contains(v)));

@@ -66,7 +66,7 @@ pub struct mlxrocm_model_info {
     pub struct_size: u32,
     /// Transformer blocks.
     pub layers: u32,
-    /// "llama", "qwen2" or "qwen3".
+    /// "llama", "qwen3", "gemma3" and so on.
     pub family: *const c_char,
     /// The name the file gives itself, or the file's name.
     pub name: *const c_char,

@@ -121,7 +121,14 @@ impl Columns {
     }
 
     /// Takes one page.
-    fn attend(&mut self, kernels: &Kernels, k: &[f32], v: &[f32], seen: &[(usize, usize)]) {
+    fn attend(
+        &mut self,
+        kernels: &Kernels,
+        k: &[f32],
+        v: &[f32],
+        seen: &[(usize, usize)],
+        cap: f32,
+    ) {
         let dim = self.q.len() / self.state.len();
         for (to, &seen) in self.seen.as_flattened_mut().iter_mut().zip(seen) {
             *to = seen;
@@ -133,6 +140,7 @@ impl Columns {
                 k,
                 v,
                 seen,
+                cap,
                 state,
                 out,
             };
@@ -300,8 +308,10 @@ impl Attend<'_> {
             head_dim,
             scale,
             window,
+            cap,
             ..
         } = self.step.shape;
+        let cap = cap.unwrap_or(0.0);
         // Of everything but the cache and the arena.
         let dim = head_dim.next_multiple_of(COLUMNS_AT_ONCE);
         let group = self.step.shape.heads / self.step.shape.kv_heads;
@@ -365,7 +375,7 @@ impl Attend<'_> {
                 seen.extend(std::iter::repeat_n((from, to.max(from)), group));
             }
             if in_columns {
-                columns.attend(self.kernels, keys, values, seen);
+                columns.attend(self.kernels, keys, values, seen, cap);
                 continue;
             }
             for row in (0..rows).step_by(ROWS_A_CALL) {
@@ -374,6 +384,7 @@ impl Attend<'_> {
                     q: &q[row * dim..(row + n) * dim],
                     kv,
                     seen: &seen[row..row + n],
+                    cap,
                     state: &mut state[row..row + n],
                     out: &mut out[row * dim..(row + n) * dim],
                 };

@@ -195,6 +195,7 @@ mod tests {
             head_dim: dim,
             scale: 1.0,
             window: None,
+            cap: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::quantization::{Parts, Taken};
 use super::{Bytes, Format, RowGroups, quantization};
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// A weight matrix `[rows, cols]` (or a vector: `rows == 1`) inside mapped files.
 ///
@@ -132,6 +133,34 @@ impl Weight {
             self.name.clone(),
             self.format,
             self.rows / self.stack,
+            self.cols,
+            part(&self.data)?,
+            self.scales.as_ref().map(part).transpose()?,
+            self.biases.as_ref().map(part).transpose()?,
+        )
+    }
+
+    /// Some rows of a matrix, as a weight of its own over the same bytes. Error where the format does not
+    /// keep rows apart.
+    pub fn rows_of(&self, rows: Range<usize>) -> Result<Weight> {
+        if rows.end > self.rows || self.stack != 1 || !self.format.rows_apart() {
+            return Err(Error::Unsupported(format!(
+                "{}: tensor {}: rows {rows:?} of {} of {} cannot be taken apart",
+                self.data.path().display(),
+                self.name,
+                self.rows,
+                self.format
+            )));
+        }
+        let part = |bytes: &Bytes| {
+            let len = bytes.len() / self.rows;
+            let part = bytes.part(rows.start * len..rows.end * len);
+            part.ok_or_else(|| self.unfit())
+        };
+        Weight::new(
+            self.name.clone(),
+            self.format,
+            rows.len(),
             self.cols,
             part(&self.data)?,
             self.scales.as_ref().map(part).transpose()?,

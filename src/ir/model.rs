@@ -95,6 +95,8 @@ pub struct Attention {
     pub scale: f32,
     /// Only the last `window` tokens are seen.
     pub window: Option<usize>,
+    /// Scores become `cap · tanh(score / cap)`.
+    pub cap: Option<f32>,
 }
 
 // Compared and hashed by bits, as Norm.
@@ -102,7 +104,7 @@ impl Eq for Attention {}
 impl std::hash::Hash for Attention {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let sizes = (self.heads, self.kv_heads, self.head_dim, self.window);
-        (sizes, self.scale.to_bits()).hash(state);
+        (sizes, self.scale.to_bits(), self.cap.map(f32::to_bits)).hash(state);
     }
 }
 

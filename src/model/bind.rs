@@ -77,11 +77,54 @@ impl Bound {
         Ok(Linear { weight, out, bias })
     }
 
+    /// One number, as an array; the same array for the same number.
+    pub fn number(&mut self, number: f32) -> Array {
+        let same = |vector: &Vec<f32>| matches!(vector[..], [n] if n.to_bits() == number.to_bits());
+        match self.vectors.iter().position(same) {
+            Some(place) => Array::vector(VectorId(place), 1),
+            None => self.vector(vec![number]),
+        }
+    }
+
+    /// Linear layers that lie one after the other in the matrix at `path`, `rows` of each.
+    ///
+    /// # Errors
+    /// Those of [`Source::linear`].
+    pub fn linears<const N: usize>(
+        &mut self,
+        source: &Source,
+        path: &str,
+        rows: [usize; N],
+        width: usize,
+    ) -> Result<[Linear; N]> {
+        let weights::Linear { weight, bias } = source.linear(path, rows.iter().sum(), width)?;
+        let mut start = 0;
+        let mut part = |out: usize| {
+            let range = start..start + out;
+            start = range.end;
+            let bias = bias.as_ref().map(|bias| bias[range.clone()].to_vec());
+            Ok::<_, crate::Error>((weight.rows_of(range)?, bias, out))
+        };
+        let parts = rows.map(&mut part);
+        let mut linears = Vec::with_capacity(N);
+        for part in parts {
+            let (weight, bias, out) = part?;
+            let weight = self.matrix(weight);
+            let bias = bias.map(|bias| self.vector(bias));
+            linears.push(Linear { weight, out, bias });
+        }
+        linears
+            .try_into()
+            .map_err(|_| crate::Error::Internal("parts of a matrix".into()))
+    }
+
     /// The norm at `path` of the source, as an array.
     ///
     /// # Errors
     /// Those of [`Source::norm`].
     pub fn norm(&mut self, source: &Source, path: &str, len: usize) -> Result<Array> {
-        Ok(self.vector(source.norm(path, len)?))
+        let offset = source.config().form.norm_offset;
+        let weights = source.norm(path, len)?;
+        Ok(self.vector(weights.iter().map(|weight| weight + offset).collect()))
     }
 }

@@ -2,6 +2,7 @@
 
 mod delta;
 mod experts;
+mod form;
 mod gguf;
 mod gguf_keys;
 mod hf;
@@ -11,6 +12,7 @@ mod rope;
 
 pub use delta::Delta;
 pub use experts::Experts;
+pub use form::{Activation, Form, HeadNorm, NormKind, Qkv};
 pub use gguf::Fields as GgufFields;
 pub use hf::Fields;
 
@@ -53,7 +55,14 @@ pub enum RopeScaling {
         /// Multiplier of cos and sin (`mscale`); 0: 0.1·ln(factor)+1.
         attention_factor: f32,
     },
-    /// Divisor of each frequency, given by the file (`rope_freqs.weight` of GGUF; longrope).
+    /// A divisor of each frequency, and a multiplier of cos and sin (longrope).
+    Long {
+        /// Divisors.
+        factors: Vec<f32>,
+        /// Multiplier.
+        magnitude: f32,
+    },
+    /// Divisor of each frequency, given by the file (`rope_freqs.weight` of GGUF).
     Factors(Vec<f32>),
 }
 
@@ -105,15 +114,39 @@ pub struct Config {
     pub output_bias: bool,
     /// The MLP's products have biases.
     pub mlp_bias: bool,
-    /// RMSNorm of each q and k head before RoPE (qwen3).
-    pub qk_norm: bool,
+    /// The form of its blocks.
+    pub form: Form,
     /// Keys further back than this are not seen (Mistral v0.1); `None`: all are.
     pub sliding_window: Option<usize>,
+    /// Layers that see everything in spite of the window; empty: none.
+    pub full_layers: Vec<bool>,
+    /// Layers without RoPE; empty: none.
+    pub unturned_layers: Vec<bool>,
     /// Tokens that end a generation.
     pub stop_tokens: Vec<u32>,
 }
 
 impl Config {
+    /// The window of a layer.
+    pub fn window(&self, layer: usize) -> Option<usize> {
+        let full = self.full_layers.get(layer) == Some(&true);
+        self.sliding_window.filter(|_| !full)
+    }
+
+    /// Gives the layers that `is_windowed` names a window.
+    pub(super) fn set_windows(
+        &mut self,
+        window: Option<usize>,
+        is_windowed: impl Fn(usize) -> bool,
+    ) {
+        let full: Vec<bool> = (0..self.layers).map(|layer| !is_windowed(layer)).collect();
+        self.sliding_window = window.filter(|_| full.contains(&false));
+        self.full_layers = match self.sliding_window {
+            Some(_) if full.contains(&true) => full,
+            _ => Vec::new(),
+        };
+    }
+
     /// Checks what no single field shows: heads that divide, products that fit.
     fn check(self, file: &Path) -> Result<Config> {
         let bad = |what: String| Err(Error::InvalidFile(format!("{}: {what}", file.display())));
@@ -129,7 +162,8 @@ impl Config {
                 self.rope_dims, self.head_dim
             ));
         }
-        if let RopeScaling::Factors(factors) = &self.rope_scaling
+        if let RopeScaling::Factors(factors) | RopeScaling::Long { factors, .. } =
+            &self.rope_scaling
             && factors.len() != self.rope_dims / 2
         {
             return bad(format!(

@@ -29,7 +29,7 @@ pub struct LoadOptions {
 /// Facts about a loaded model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInfo {
-    /// `llama`, `qwen2`, `qwen3`.
+    /// `llama`, `qwen3`, `gemma3`: one of `families::FAMILIES`.
     pub family: String,
     /// The name the file gives itself, or the file's name.
     pub name: String,

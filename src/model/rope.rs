@@ -6,13 +6,33 @@ use std::f64::consts::PI;
 
 /// The angle per position of each pair, `base^(−2i/dims)` scaled as the config says.
 pub fn rope(config: &Config) -> Rope {
+    scaled(config, config.rope_theta, &config.rope_scaling)
+}
+
+/// That of layers with a window, where theirs is another one.
+pub fn local_rope(config: &Config) -> Option<Rope> {
+    let theta = config.form.local_rope_theta?;
+    Some(scaled(config, theta, &RopeScaling::None))
+}
+
+fn scaled(config: &Config, theta: f32, scaling: &RopeScaling) -> Rope {
     let dims = config.rope_dims;
-    let base = f64::from(config.rope_theta);
+    let base = f64::from(theta);
     let mut magnitude = 1.0;
     let plain = (0..dims / 2).map(|i| base.powf(-2.0 * i as f64 / dims as f64));
-    let inv_freq: Vec<f64> = match &config.rope_scaling {
+    let inv_freq: Vec<f64> = match scaling {
         RopeScaling::None => plain.collect(),
         RopeScaling::Linear { factor } => plain.map(|f| f / f64::from(*factor)).collect(),
+        RopeScaling::Long {
+            factors,
+            magnitude: given,
+        } => {
+            magnitude = *given;
+            plain
+                .zip(factors)
+                .map(|(f, &by)| f / f64::from(by))
+                .collect()
+        }
         RopeScaling::Factors(factors) => plain
             .zip(factors)
             .map(|(f, &by)| f / f64::from(by))

@@ -85,9 +85,9 @@ impl Source {
     fn promises_bias(&self, path: &str) -> bool {
         let c = &self.config;
         match path.rsplit_once('.').map_or(path, |(_, module)| module) {
-            "q_proj" | "k_proj" | "v_proj" => c.attention_bias,
+            "q_proj" | "k_proj" | "v_proj" | "qkv_proj" => c.attention_bias,
             "o_proj" => c.output_bias,
-            "gate_proj" | "up_proj" | "down_proj" => c.mlp_bias,
+            "gate_proj" | "up_proj" | "gate_up_proj" | "down_proj" => c.mlp_bias,
             _ => false,
         }
     }
@@ -149,6 +149,17 @@ impl Source {
     pub fn norm(&self, path: &str, len: usize) -> Result<Vec<f32>> {
         let weight = self.needed(path, "weight")?;
         self.vector(&weight, len)
+    }
+
+    /// The vector of exactly `len` numbers `path.part`.
+    pub fn part(&self, path: &str, part: &str, len: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path, part)?;
+        self.vector(&weight, len)
+    }
+
+    /// Whether there is a tensor `path.part`.
+    pub fn has_part(&self, path: &str, part: &str) -> Result<bool> {
+        Ok(self.find(path, part)?.is_some())
     }
 
     /// The tokenizer.

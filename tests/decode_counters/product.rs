@@ -152,6 +152,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
             head_dim: 64,
             scale: 0.125,
             window: None,
+            cap: None,
         }],
         recurrent: Vec::new(),
     }

@@ -207,6 +207,7 @@ impl Wide {
                 head_dim: 64,
                 scale: 0.125,
                 window: None,
+                cap: None,
             }],
             recurrent: Vec::new(),
         }

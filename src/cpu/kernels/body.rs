@@ -37,6 +37,15 @@ pub fn exp<const F: bool>(x: f32) -> f32 {
     p * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
+/// `cap · tanh(x / cap)`, by tanh(y) = 1 − 2 / (e^(2y) + 1).
+#[inline(always)]
+pub fn soft_cap<const F: bool>(scores: &mut [f32], cap: f32) {
+    for x in scores {
+        let e = exp::<F>(*x / cap * 2.0);
+        *x = cap * (1.0 - 2.0 / (e + 1.0));
+    }
+}
+
 /// `Σ` of the lanes in a fixed order, which `columns` shares.
 #[inline(always)]
 pub fn sum(lanes: &[f32; LANES]) -> f32 {
@@ -149,6 +158,11 @@ fn attend_rows<const F: bool, P: PageProducts<T>, T, const R: usize>(
     for t in (0..last).step_by(STEP) {
         // SAFETY: the lengths asserted above.
         unsafe { P::scores(page.q.as_ptr(), k.as_ptr(), dim, t, &mut scores) };
+    }
+    if page.cap > 0.0 {
+        for row in &mut scores {
+            soft_cap::<F>(row, page.cap);
+        }
     }
     let mut keep = [1.0f32; R];
     for r in 0..R {

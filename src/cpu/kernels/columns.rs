@@ -5,7 +5,7 @@
 //! same bits in either.
 
 use super::AttendColumns;
-use super::body::{exp, fma};
+use super::body::{exp, fma, soft_cap};
 use crate::step::PAGE_TOKENS;
 
 /// Query rows of one call.
@@ -94,6 +94,11 @@ pub fn attend_columns<const F: bool, P: ColumnProducts>(page: &mut AttendColumns
             } else {
                 P::scores::<4>(q, k.as_ptr(), dim, t, &mut scores);
             }
+        }
+    }
+    if page.cap > 0.0 {
+        for scores in &mut scores[..last] {
+            soft_cap::<F>(scores, page.cap);
         }
     }
     // Tokens that some row does not see.

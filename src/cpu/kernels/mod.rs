@@ -206,6 +206,8 @@ pub struct AttendPage<'a> {
     pub kv: KeysValues<'a>,
     /// For each row the tokens of this page it sees, as a range.
     pub seen: &'a [(usize, usize)],
+    /// Scores become `cap · tanh(score / cap)`; 0: they stay.
+    pub cap: f32,
     /// Running maximum and sum of each row.
     pub state: &'a mut [(f32, f32)],
     /// Running outputs `[rows][head_dim]`, not yet divided by the sum.
@@ -222,6 +224,8 @@ pub struct AttendColumns<'a> {
     pub v: &'a [f32],
     /// For each row the tokens of this page it sees, as a range.
     pub seen: &'a [(usize, usize); COLUMNS],
+    /// Scores become `cap · tanh(score / cap)`; 0: they stay.
+    pub cap: f32,
     /// Running maximum and sum.
     pub state: &'a mut [Column; 2],
     /// Running outputs `[head_dim]`, not yet divided by the sum.

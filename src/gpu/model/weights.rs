@@ -159,6 +159,13 @@ fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
             device.facts().name
         )));
     }
+    if schedule.states.iter().any(|shape| shape.cap.is_some()) {
+        return Err(Error::Unsupported(format!(
+            "attention with a soft cap of its scores: GPUs have no form of it yet, so {} cannot run this model; \
+             use the CPU",
+            device.facts().name
+        )));
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! A config from GGUF metadata.
 
-use super::{Config, RopeScaling, gguf_keys, limits, unknown_family};
+use super::{Config, NormKind, RopeScaling, gguf_keys, limits, unknown_family};
 use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::model::families;
@@ -67,9 +67,12 @@ impl Config {
             )));
         }
         let rope_dims = fields.integer("rope.dimension_count", limits::HEAD_DIM)?;
-        let norm_eps = fields.number("attention.layer_norm_rms_epsilon", limits::NORM_EPS)?;
-        let Some(norm_eps) = norm_eps else {
-            return Err(fields.bad("attention.layer_norm_rms_epsilon", "missing"));
+        let eps_key = match family.form.norm {
+            NormKind::Rms => "attention.layer_norm_rms_epsilon",
+            NormKind::Layer | NormKind::LayerBias => "attention.layer_norm_epsilon",
+        };
+        let Some(norm_eps) = fields.number(eps_key, limits::NORM_EPS)? else {
+            return Err(fields.bad(eps_key, "missing"));
         };
         gguf_keys::check(&fields, family)?;
         let vocab_size = vocab_size(&fields)?;
@@ -101,8 +104,10 @@ impl Config {
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
             output_bias: gguf.dims("blk.0.attn_output.bias").is_some(),
             mlp_bias: gguf.dims("blk.0.ffn_up.bias").is_some(),
-            qk_norm: false,
+            form: family.form,
             sliding_window: None,
+            full_layers: Vec::new(),
+            unturned_layers: Vec::new(),
             stop_tokens: stop_tokens(gguf, vocab_size),
         };
         (family.read_gguf)(&fields, &mut config)?;
@@ -176,6 +181,18 @@ impl Fields<'_> {
     pub(in crate::model) fn needed(&self, key: &str, range: RangeInclusive<u64>) -> Result<usize> {
         self.integer(key, range)?
             .ok_or_else(|| self.bad(key, "missing"))
+    }
+
+    /// A number above 0 that is not absurd; 0 counts as absent.
+    pub(in crate::model) fn positive(&self, key: &str) -> Result<Option<f32>> {
+        let number = self.number(key, 0.0..=1e9)?.map(|number| number as f32);
+        Ok(number.filter(|number| *number > 0.0))
+    }
+
+    /// The window of attention, if it is there and not 0.
+    pub(in crate::model) fn window(&self) -> Result<Option<usize>> {
+        let window = self.integer("attention.sliding_window", 0..=1 << 30)?;
+        Ok(window.filter(|window| *window > 0))
     }
 
     /// A number within `range`.

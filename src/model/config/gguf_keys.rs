@@ -7,7 +7,7 @@ use super::gguf::Fields;
 use crate::formats::brief;
 use crate::formats::gguf::Value;
 use crate::log::{self, Level};
-use crate::model::families::{self, Family};
+use crate::model::families::Family;
 use crate::{Error, Result};
 
 /// Read by `gguf`.
@@ -91,10 +91,10 @@ pub(super) fn check(fields: &Fields, family: &Family) -> Result<()> {
         };
         if (CHANGES.contains(&key) || key == CAUSAL) && !is_neutral {
             return Err(Error::Unsupported(format!(
-                "{}: metadata {} changes what the model computes, and the families here ({}) do not do that",
+                "{}: metadata {} changes what the model computes, and the family {} does not do that",
                 fields.gguf.path().display(),
                 brief(name),
-                families::names()
+                family.name
             )));
         }
         let lists = [READ, HARMLESS, CHANGES, &[CAUSAL]];

@@ -1,6 +1,6 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
-use super::{Config, RopeScaling, keys, limits, rope, unknown_family};
+use super::{Activation, Config, RopeScaling, keys, limits, rope, unknown_family};
 use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::model::families;
@@ -29,19 +29,25 @@ impl Config {
             return Err(unknown_family(&path, model_type));
         };
         keys::check(&outer, &fields, family)?;
-        match fields.text("hidden_act")? {
-            None | Some("silu" | "swish") => {}
-            Some(other) => {
-                return Err(Error::Unsupported(format!(
-                    "{}: {prefix}hidden_act is {:?}; only silu is supported",
-                    path.display(),
-                    brief(other)
-                )));
-            }
-        }
-        let hidden_size = fields.needed("hidden_size", limits::WIDTHS)?;
-        let heads = fields.needed("num_attention_heads", limits::HEADS)?;
-        let head_dim = match fields.integer("head_dim", limits::HEAD_DIM)? {
+        // What the family's config need not say.
+        let size = |key: &str, range| match fields.integer(key, range)? {
+            Some(size) => Ok(size),
+            None => match family.sizes.iter().find(|(name, _)| *name == key) {
+                Some((_, size)) => Ok(*size),
+                None => Err(fields.bad(key, "missing")),
+            },
+        };
+        let optional = |key: &str, range| match fields.integer(key, range)? {
+            Some(size) => Ok::<_, Error>(Some(size)),
+            None => Ok(family
+                .sizes
+                .iter()
+                .find(|(name, _)| *name == key)
+                .map(|s| s.1)),
+        };
+        let hidden_size = size("hidden_size", limits::WIDTHS)?;
+        let heads = size("num_attention_heads", limits::HEADS)?;
+        let head_dim = match optional("head_dim", limits::HEAD_DIM)? {
             Some(head_dim) => head_dim,
             None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
             None => {
@@ -51,11 +57,11 @@ impl Config {
                 ));
             }
         };
-        let layers = fields.needed("num_hidden_layers", limits::LAYERS)?;
+        let layers = size("num_hidden_layers", limits::LAYERS)?;
         let context = fields.integer("max_position_embeddings", limits::CONTEXT)?;
         let context_length = context.unwrap_or(family.context);
-        let rope = rope::read(&fields, context_length)?;
-        let vocab_size = fields.needed("vocab_size", limits::VOCABULARY)?;
+        let rope = rope::read(&fields, context_length, family.rope_theta)?;
+        let vocab_size = size("vocab_size", limits::VOCABULARY)?;
         let tied = fields.flag("tie_word_embeddings")?;
         let tied = tied.or(outer.flag("tie_word_embeddings")?);
         let attention_bias = fields.flag("attention_bias")?.unwrap_or(false);
@@ -64,17 +70,13 @@ impl Config {
             name: name(folder, top),
             hidden_size,
             // Of no use where there are experts.
-            intermediate_size: fields
-                .integer("intermediate_size", limits::WIDTHS)?
-                .unwrap_or(0),
+            intermediate_size: optional("intermediate_size", limits::WIDTHS)?.unwrap_or(0),
             experts: None,
             delta: None,
             layers,
             predicting: 0,
             heads,
-            kv_heads: fields
-                .integer("num_key_value_heads", limits::HEADS)?
-                .unwrap_or(heads),
+            kv_heads: optional("num_key_value_heads", limits::HEADS)?.unwrap_or(heads),
             head_dim,
             vocab_size,
             context_length,
@@ -89,10 +91,15 @@ impl Config {
             attention_bias,
             output_bias: attention_bias,
             mlp_bias: fields.flag("mlp_bias")?.unwrap_or(false),
-            qk_norm: false,
-            sliding_window: sliding_window(&fields, layers)?,
+            form: family.form,
+            sliding_window: None,
+            full_layers: Vec::new(),
+            unturned_layers: Vec::new(),
             stop_tokens: stop_tokens(folder, &outer, &fields, vocab_size)?,
         };
+        config.form.activation = activation(&fields, config.form.activation)?;
+        layer_types(&fields, &mut config)?;
+        config.form.local_rope_theta = rope.local_theta.map(|theta| theta as f32);
         (family.read)(&fields, &mut config)?;
         if config.intermediate_size == 0 && config.experts.is_none() {
             return Err(fields.bad("intermediate_size", "missing"));
@@ -249,27 +256,42 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A number above 0 that is not absurd.
+    pub(in crate::model) fn positive(&self, key: &str) -> Result<Option<f32>> {
+        Ok(self.number(key, 1e-9..=1e9)?.map(|number| number as f32))
+    }
+
+    /// An ε of norms.
+    pub(in crate::model) fn norm_eps(&self, key: &str, default: f64) -> Result<f32> {
+        Ok(self.number(key, limits::NORM_EPS)?.unwrap_or(default) as f32)
+    }
+
+    /// Dimensions of a head that RoPE turns: `partial_rotary_factor` of them.
+    pub(in crate::model) fn rotated(&self, head_dim: usize, default: f64) -> Result<usize> {
+        const KEY: &str = "partial_rotary_factor";
+        let inner = match self.fields("rope_parameters")? {
+            Some(parameters) => parameters.number(KEY, 0.0..=1.0)?,
+            None => None,
+        };
+        let share = inner.or(self.number(KEY, 0.0..=1.0)?).unwrap_or(default);
+        match (head_dim as f64 * share) as usize {
+            0 => Err(self.bad(
+                KEY,
+                format_args!("{share} of {head_dim} dimensions is none"),
+            )),
+            dims => Ok(dims),
+        }
+    }
+
+    /// Whether the key is there and says `null`.
+    pub(in crate::model) fn is_null(&self, key: &str) -> bool {
+        self.object.get(key).is_some_and(Value::is_null)
+    }
+
     /// `sliding_window`, if it is there and not 0.
     pub(in crate::model) fn window(&self) -> Result<Option<usize>> {
         let window = self.integer("sliding_window", 0..=1 << 30)?;
         Ok(window.filter(|window| *window > 0))
-    }
-
-    /// The window when all layers have one; an error when only some do.
-    pub(in crate::model) fn all_or_none(
-        &self,
-        window: usize,
-        windowed: usize,
-        layers: usize,
-    ) -> Result<Option<usize>> {
-        match windowed {
-            0 => Ok(None),
-            all if all == layers => Ok(Some(window)),
-            some => Err(self.unsupported(
-                "sliding_window",
-                format_args!("{some} of {layers} layers have a window; all or none are supported"),
-            )),
-        }
     }
 }
 
@@ -287,18 +309,53 @@ fn name(folder: &Folder, config: &Map<String, Value>) -> String {
     }
 }
 
-/// The window of the layers that `layer_types` lists.
-fn sliding_window(fields: &Fields, layers: usize) -> Result<Option<usize>> {
-    let (Some(window), Some(Value::Array(types))) = (fields.window()?, fields.get("layer_types"))
-    else {
-        return Ok(None);
+/// The MLP's function: of the family's kind, in the form that the config names.
+fn activation(fields: &Fields, of_family: Activation) -> Result<Activation> {
+    let key = match fields.get("hidden_activation") {
+        Some(_) => "hidden_activation",
+        None => "hidden_act",
     };
-    let windowed = types
-        .iter()
-        .take(layers)
-        .filter(|kind| kind.as_str() == Some("sliding_attention"))
-        .count();
-    fields.all_or_none(window, windowed, layers)
+    let Some(name) = fields.text(key)? else {
+        return Ok(of_family);
+    };
+    let is_gelu = |kind| matches!(kind, Activation::Gelu | Activation::GeluTanh);
+    match Activation::named(name) {
+        Some(kind) if kind == of_family || is_gelu(kind) && is_gelu(of_family) => Ok(kind),
+        _ => {
+            let what = format_args!("{:?}; {of_family:?} is supported", brief(name));
+            Err(fields.unsupported(key, what))
+        }
+    }
+}
+
+/// The windows of the layers that `layer_types` lists.
+fn layer_types(fields: &Fields, config: &mut Config) -> Result<()> {
+    let Some(types) = fields.get("layer_types") else {
+        return Ok(());
+    };
+    // Such a family has layers of its own kinds.
+    if config.family.keys.contains(&"full_attention_interval") {
+        return Ok(());
+    }
+    let layers = config.layers;
+    let mut full = Vec::with_capacity(layers);
+    let list = types.as_array().map(Vec::as_slice).unwrap_or_default();
+    for kind in list.iter().take(layers) {
+        match kind.as_str() {
+            Some("full_attention") => full.push(true),
+            Some("sliding_attention") => full.push(false),
+            _ => {
+                let what = format_args!("{} is no kind of layer that is known", brief(kind));
+                return Err(fields.unsupported("layer_types", what));
+            }
+        }
+    }
+    if full.len() < layers {
+        let what = format_args!("{} kinds of {layers} layers", full.len());
+        return Err(fields.bad("layer_types", what));
+    }
+    config.set_windows(fields.window()?, |layer| !full[layer]);
+    Ok(())
 }
 
 /// `eos_token_id` of generation_config.json, else of config.json: a number or a list of them. An
@@ -340,5 +397,7 @@ fn stop_tokens(
 /// What the config says about RoPE.
 pub(super) struct Rope {
     pub(super) theta: f64,
+    /// Of layers with a window, where the config names one of their own.
+    pub(super) local_theta: Option<f64>,
     pub(super) scaling: RopeScaling,
 }

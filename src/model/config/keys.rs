@@ -7,7 +7,7 @@ use super::hf::Fields;
 use crate::Result;
 use crate::formats::brief;
 use crate::log::{self, Level};
-use crate::model::families::{self, Family};
+use crate::model::families::Family;
 use serde_json::Value;
 
 /// Read by `hf`, `rope`, `weights::quantization`, for every family.
@@ -30,6 +30,7 @@ const READ: &[&str] = &[
     "attention_bias",
     "mlp_bias",
     "hidden_act",
+    "hidden_activation",
     "layer_types",
     "eos_token_id",
     "quantization",
@@ -198,7 +199,6 @@ const CHANGES: &[(&str, Neutral)] = &[
     ("is_encoder_decoder", Neutral::Off),
     ("add_cross_attention", Neutral::Off),
     ("cross_attention_layers", Neutral::Off),
-    ("hidden_activation", Neutral::Silu),
     ("activation_function", Neutral::Silu),
     ("quantize_activations", Neutral::Off),
     ("model_file", Neutral::Off),
@@ -224,6 +224,9 @@ const SCALING_READ: &[&str] = &[
     "mscale_all_dim",
     "truncate",
     "finetuned",
+    "long_factor",
+    "short_factor",
+    "alpha",
 ];
 
 /// In a text all three positions of a token are the same: plain RoPE.
@@ -238,10 +241,13 @@ pub(super) fn check(outer: &Fields, fields: &Fields, family: &Family) -> Result<
             continue;
         };
         for (key, value) in scaling.entries() {
-            let known = SCALING_READ.contains(&key)
-                || SCALING_HARMLESS.contains(&key)
-                || family.keys.contains(&key);
-            if !known && !is_neutral_partial(key, value) {
+            let known = SCALING_READ.contains(&key) || SCALING_HARMLESS.contains(&key);
+            let of_family = match key {
+                "full_attention" | "sliding_attention" => value.is_object(),
+                "llama_4_scaling_beta" => family.name == "ministral3",
+                key => family.keys.contains(&key),
+            };
+            if !known && !of_family && !is_neutral_partial(key, value) {
                 unknown.push(format!("{name}.{key}"));
             }
         }
@@ -249,7 +255,7 @@ pub(super) fn check(outer: &Fields, fields: &Fields, family: &Family) -> Result<
     if fields.is_inner() {
         // What stands beside the text's part is about the other parts, but for the changes above.
         for (key, value) in outer.entries() {
-            refuse(outer, key, value)?;
+            refuse(outer, key, value, family)?;
         }
     }
     if !unknown.is_empty() {
@@ -263,7 +269,7 @@ fn check_object(fields: &Fields, family: &Family, unknown: &mut Vec<String>) -> 
         if family.keys.contains(&key) || family.harmless.contains(&key) {
             continue;
         }
-        refuse(fields, key, value)?;
+        refuse(fields, key, value, family)?;
         let known = READ.contains(&key)
             || HARMLESS.contains(&key)
             || HARMLESS_BEGINNINGS.iter().any(|b| key.starts_with(b))
@@ -292,7 +298,7 @@ fn is_neutral_partial(key: &str, value: &Value) -> bool {
 }
 
 /// An error where the key changes results.
-fn refuse(fields: &Fields, key: &str, value: &Value) -> Result<()> {
+fn refuse(fields: &Fields, key: &str, value: &Value, family: &Family) -> Result<()> {
     let Some((_, neutral)) = CHANGES.iter().find(|(name, _)| *name == key) else {
         return Ok(());
     };
@@ -308,9 +314,9 @@ fn refuse(fields: &Fields, key: &str, value: &Value) -> Result<()> {
     Err(fields.unsupported(
         key,
         format_args!(
-            "{} changes what the model computes, and the families here ({}) do not do that",
+            "{} changes what the model computes, and the family {} does not do that",
             brief(value),
-            families::names()
+            family.name
         ),
     ))
 }

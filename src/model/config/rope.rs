@@ -5,30 +5,58 @@ use super::{RopeScaling, limits};
 use crate::Result;
 use crate::formats::brief;
 
-/// Reads the parameters; `context_length` is the fallback for the original context.
-pub(super) fn read(fields: &Fields, context_length: usize) -> Result<Rope> {
-    let scaling = match fields.fields("rope_parameters")? {
+/// Reads the parameters; `context_length` is the fallback for the original context, `theta` that for the base.
+pub(super) fn read(fields: &Fields, context_length: usize, theta: f64) -> Result<Rope> {
+    let mut scaling = match fields.fields("rope_parameters")? {
         Some(parameters) => Some(parameters),
         None => fields.fields("rope_scaling")?,
     };
+    // Parameters for each kind of layer.
+    let mut local_theta = None;
+    let full = match &scaling {
+        Some(kinds) => kinds.fields("full_attention")?,
+        None => None,
+    };
+    if let (Some(kinds), Some(full)) = (&scaling, full) {
+        if let Some(sliding) = kinds.fields("sliding_attention")? {
+            local_theta = sliding.number("rope_theta", limits::ROPE_THETA)?;
+            if !matches!(sliding.text("rope_type")?, None | Some("default")) {
+                return Err(sliding.unsupported("rope_type", "only default is supported"));
+            }
+        }
+        scaling = Some(full);
+    }
     let inner = |key: &str, range| match &scaling {
         Some(scaling) => scaling.number(key, range),
         None => Ok(None),
     };
-    let theta = match inner("rope_theta", limits::ROPE_THETA)? {
+    let given = match inner("rope_theta", limits::ROPE_THETA)? {
         Some(theta) => Some(theta),
         None => fields.number("rope_theta", limits::ROPE_THETA)?,
     };
+    let mut base = given.unwrap_or(theta);
+    // Hunyuan's: the base is multiplied by a power of it.
+    if let Some(alpha) = inner("alpha", 1.0..=1e6)? {
+        let dims = match fields.integer("head_dim", limits::HEAD_DIM)? {
+            Some(dims) => dims,
+            None => {
+                let heads = fields.needed("num_attention_heads", limits::HEADS)?;
+                fields.needed("hidden_size", limits::WIDTHS)? / heads
+            }
+        } as f64;
+        base *= alpha.powf(dims / (dims - 2.0).max(1.0));
+    }
     Ok(Rope {
-        theta: theta.unwrap_or(10_000.0),
+        theta: base,
+        local_theta,
         scaling: match &scaling {
-            Some(scaling) => read_scaling(scaling, context_length)?,
+            Some(scaling) => read_scaling(scaling, fields, context_length)?,
             None => RopeScaling::None,
         },
     })
 }
 
-fn read_scaling(fields: &Fields, context_length: usize) -> Result<RopeScaling> {
+fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Result<RopeScaling> {
     let kind = match fields.text("rope_type")? {
         Some(kind) => Some(kind),
         None => fields.text("type")?,
@@ -86,10 +114,15 @@ fn read_scaling(fields: &Fields, context_length: usize) -> Result<RopeScaling> {
                 attention_factor: attention_factor(fields, factor)?,
             })
         }
+        // Frequencies change only where a text is longer than the trained context; here they stay there too.
+        Some("dynamic") => Ok(RopeScaling::None),
+        Some("longrope" | "su") if fields.get("long_factor").is_some() => {
+            long_rope(fields, outer, context_length)
+        }
         Some(other) => Err(fields.unsupported(
             "rope_type",
             format_args!(
-                "{:?}; supported are default, linear, llama3 and yarn",
+                "{:?}; supported are default, linear, llama3, yarn, dynamic and longrope with factors",
                 brief(other)
             ),
         )),
@@ -112,4 +145,33 @@ fn attention_factor(fields: &Fields, factor: f32) -> Result<f32> {
         }
         _ => Ok(mscale(1.0) as f32),
     }
+}
+
+/// The long factors, as mlx-lm has them for texts of any length.
+fn long_rope(fields: &Fields, outer: &Fields, context_length: usize) -> Result<RopeScaling> {
+    const ORIGINAL: &str = "original_max_position_embeddings";
+    let original = match fields.integer(ORIGINAL, limits::CONTEXT)? {
+        Some(original) => original,
+        None => outer.integer(ORIGINAL, limits::CONTEXT)?.unwrap_or(4096),
+    };
+    let list = fields.get("long_factor").and_then(|list| list.as_array());
+    let numbers = list.map(|list| {
+        let factor = |n: &serde_json::Value| {
+            let n = n.as_f64().filter(|n| limits::ROPE_FACTOR.contains(n));
+            n.map(|n| n as f32)
+        };
+        list.iter().map(factor).collect::<Option<Vec<f32>>>()
+    });
+    let Some(factors) = numbers.flatten() else {
+        return Err(fields.bad("long_factor", "not a list of factors above 0"));
+    };
+    let factor = context_length as f64 / original as f64;
+    let magnitude = match factor {
+        factor if factor <= 1.0 => 1.0,
+        factor => (1.0 + factor.ln() / (original as f64).ln()).sqrt(),
+    };
+    Ok(RopeScaling::Long {
+        factors,
+        magnitude: magnitude as f32,
+    })
 }

@@ -259,6 +259,7 @@ impl GatedAttention {
             head_dim: c.head_dim,
             scale: 1.0 / (c.head_dim as f32).sqrt(),
             window: None,
+            cap: None,
         };
         let attended = q.attend(&k, &v, self.state, shape)?;
         self.o.of(&attended.times(&gate.unary(Unary::Sigmoid)?)?)

@@ -3,7 +3,7 @@
 use super::{Family, delta};
 use crate::Result;
 use crate::model::Config;
-use crate::model::config::{Delta, Experts, Fields, GgufFields};
+use crate::model::config::{Delta, Experts, Fields, GgufFields, HeadNorm};
 
 /// Keys that all of them read.
 const KEYS: &[&str] = &[
@@ -107,7 +107,7 @@ fn read(fields: &Fields, config: &mut Config, normalizes: bool) -> Result<()> {
             fields.unsupported("attn_output_gate", "only attention with gates is supported")
         );
     }
-    config.qk_norm = true;
+    config.form.qk_norm = Some(HeadNorm::Heads);
     config.delta = Some(Delta::read(fields, config.layers)?);
     let share = match fields.number("partial_rotary_factor", 0.0..=1.0)? {
         Some(share) => Some(share),
@@ -129,7 +129,7 @@ fn read(fields: &Fields, config: &mut Config, normalizes: bool) -> Result<()> {
 }
 
 fn read_gguf(fields: &GgufFields, config: &mut Config, tiled: bool) -> Result<()> {
-    config.qk_norm = true;
+    config.form.qk_norm = Some(HeadNorm::Heads);
     config.delta = Some(Delta::read_gguf(fields, tiled)?);
     let predicting = fields.integer("nextn_predict_layers", 0..=1024)?;
     config.predicting = predicting.unwrap_or(0);

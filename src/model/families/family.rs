@@ -4,7 +4,7 @@ use crate::Result;
 use crate::array::Array;
 use crate::model::Config;
 use crate::model::bind::Bound;
-use crate::model::config::{Fields, GgufFields};
+use crate::model::config::{Fields, Form, GgufFields};
 use crate::model::weights::Source;
 
 /// A family of models: one entry of [`super::FAMILIES`].
@@ -23,10 +23,18 @@ pub struct Family {
     pub gguf_keys: &'static [&'static str],
     /// The context where config.json says nothing.
     pub context: usize,
+    /// The RoPE base where config.json says nothing.
+    pub rope_theta: f64,
     /// What config.json says beyond what every family's does; the config holds that already.
     pub read: fn(&Fields, &mut Config) -> Result<()>,
     /// The same for a GGUF file's metadata.
     pub read_gguf: fn(&GgufFields, &mut Config) -> Result<()>,
+    /// The form of its blocks.
+    pub form: Form,
+    /// Sizes that config.json need not say.
+    pub sizes: &'static [(&'static str, usize)],
+    /// Modules whose names in a folder are not the usual ones: of a block, or whole paths.
+    pub folder_modules: &'static [(&'static str, &'static str)],
     /// Modules of a block whose GGUF names are not the usual ones: path in a folder, name in a GGUF file.
     pub gguf_modules: &'static [(&'static str, &'static str)],
     /// Binds the weights and makes the logits of the wanted rows.
@@ -43,8 +51,12 @@ impl Family {
         harmless: &[],
         gguf_keys: &[],
         context: 32_768,
+        rope_theta: 10_000.0,
         read: |_, _| Ok(()),
         read_gguf: |_, _| Ok(()),
+        form: Form::LLAMA,
+        sizes: &[],
+        folder_modules: &[],
         gguf_modules: &[],
         logits: super::dense::logits,
     };

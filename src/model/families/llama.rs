@@ -20,9 +20,9 @@ pub const LLAMA: Family = Family {
     ..Family::PLAIN
 };
 
-/// Converters to GGUF call it llama.
+/// Converters to GGUF call it llama. The text tower of mistral3 has this form where it does not say otherwise.
 pub const MISTRAL: Family = Family {
-    model_types: &["mistral"],
+    model_types: &["mistral", "mistral3"],
     architectures: &[],
     keys: &["rope_traditional", "sliding_window"],
     read: |fields, config| {

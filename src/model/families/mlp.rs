@@ -1,5 +1,6 @@
-//! What follows attention in a block: `down(silu(gate(x)) · up(x))`, or a mixture of experts of that form.
+//! What follows attention in a block: `down(act(gate(x)) · up(x))`, `down(act(up(x)))`, or a mixture of experts of that form.
 
+use super::activation::Function;
 use crate::array::Array;
 use crate::ir::{MatrixId, Route, Unary};
 use crate::model::Config;
@@ -15,9 +16,11 @@ const TILE_ROWS: usize = 16;
 pub enum Mlp {
     /// One for all tokens.
     Dense {
-        gate: Linear,
+        /// `None`: the function is of up alone.
+        gate: Option<Linear>,
         up: Linear,
         down: Linear,
+        function: Function,
     },
     /// Each token's own, chosen by `router`.
     Experts {
@@ -51,10 +54,20 @@ impl Mlp {
             let mut linear = |name: &str, out, width| {
                 bound.linear(source, &format!("{path}.{name}"), out, width)
             };
+            let (gate, up) = if c.form.gate_up {
+                let path = format!("{path}.gate_up_proj");
+                let [gate, up] = bound.linears(source, &path, [mlp; 2], hidden)?;
+                (Some(gate), up)
+            } else {
+                let gate = c.form.gated.then(|| linear("gate_proj", mlp, hidden));
+                (gate.transpose()?, linear("up_proj", mlp, hidden)?)
+            };
+            let path_of = |name: &str| format!("{path}.{name}");
             return Ok(Mlp::Dense {
-                gate: linear("gate_proj", mlp, hidden)?,
-                up: linear("up_proj", mlp, hidden)?,
-                down: linear("down_proj", hidden, mlp)?,
+                gate,
+                up,
+                down: bound.linear(source, &path_of("down_proj"), hidden, mlp)?,
+                function: Function::bind(source, path, bound)?,
             });
         };
         let Experts { count, width, .. } = experts;
@@ -106,7 +119,18 @@ impl Mlp {
     /// Those of the operations.
     pub fn of(&self, x: &Array) -> Result<Array> {
         match self {
-            Mlp::Dense { gate, up, down } => down.of(&gate.of(x)?.silu()?.times(&up.of(x)?)?),
+            Mlp::Dense {
+                gate: Some(gate),
+                up,
+                down,
+                function,
+            } => down.of(&function.of(&gate.of(x)?)?.times(&up.of(x)?)?),
+            Mlp::Dense {
+                gate: None,
+                up,
+                down,
+                function,
+            } => down.of(&function.of(&up.of(x)?)?),
             Mlp::Experts {
                 router,
                 gate,

@@ -5,11 +5,23 @@
 
 mod delta;
 mod delta_config;
+mod activation;
+mod attention;
+mod cohere;
 mod dense;
+mod exaone;
 mod family;
+mod gemma;
+mod glm;
+mod granite;
+mod layer_norm;
 mod llama;
+mod mixtures;
 mod mlp;
+mod norm;
+mod olmo;
 mod qwen;
+mod variants;
 
 pub use family::Family;
 
@@ -32,6 +44,30 @@ pub static FAMILIES: &[Family] = &[
     delta_config::QWEN3_NEXT,
     delta_config::QWEN3_5,
     delta_config::QWEN3_5_MOE,
+    gemma::GEMMA,
+    gemma::GEMMA2,
+    gemma::GEMMA3,
+    variants::PHI3,
+    olmo::OLMO2,
+    olmo::OLMO3,
+    variants::SMOLLM3,
+    granite::GRANITE,
+    glm::GLM4,
+    variants::MINISTRAL3,
+    cohere::COHERE2,
+    exaone::EXAONE4,
+    layer_norm::STARCODER2,
+    layer_norm::STABLELM,
+    variants::SEED_OSS,
+    variants::INTERNLM2,
+    variants::INTERNLM3,
+    variants::HUNYUAN,
+    variants::ERNIE,
+    variants::APERTUS,
+    variants::HELIUM,
+    layer_norm::NEMOTRON,
+    mixtures::MIXTRAL,
+    mixtures::OLMOE,
 ];
 
 /// The family of a `model_type` of config.json.

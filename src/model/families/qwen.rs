@@ -3,7 +3,7 @@
 use super::Family;
 use crate::Result;
 use crate::model::Config;
-use crate::model::config::{Experts, Fields, GgufFields};
+use crate::model::config::{Experts, Fields, GgufFields, HeadNorm};
 
 pub const QWEN2: Family = Family {
     name: "qwen2",
@@ -31,11 +31,11 @@ pub const QWEN3: Family = Family {
     // mlx-lm does not look at rope_traditional in this family.
     keys: &["sliding_window", "use_sliding_window", "max_window_layers"],
     read: |fields, config| {
-        config.qk_norm = true;
+        config.form.qk_norm = Some(HeadNorm::Heads);
         window(fields, config)
     },
     read_gguf: |_, config| {
-        config.qk_norm = true;
+        config.form.qk_norm = Some(HeadNorm::Heads);
         Ok(())
     },
     ..Family::PLAIN
@@ -82,9 +82,8 @@ fn window(fields: &Fields, config: &mut Config) -> Result<()> {
     if fields.get("layer_types").is_some() || !is_used {
         return Ok(());
     }
-    let layers = config.layers;
     let full = fields.integer("max_window_layers", 0..=1 << 20)?;
-    let full = full.unwrap_or(28).min(layers);
-    config.sliding_window = fields.all_or_none(window, layers - full, layers)?;
+    let full = full.unwrap_or(28);
+    config.set_windows(Some(window), |layer| layer >= full);
     Ok(())
 }

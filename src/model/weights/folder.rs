@@ -5,7 +5,9 @@ use super::quantization::{Mode, Quantization, Rule, Settings};
 use crate::formats::folder::Folder;
 use crate::formats::safetensors::{Dtype, Tensor};
 use crate::formats::{Bytes, Format, Weight, brief};
+use crate::model::families::{self, Family};
 use crate::{Error, Result};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -22,8 +24,27 @@ const PREFIXES: [&str; 4] = [
 pub(super) struct FolderTensors {
     pub(super) folder: Folder,
     prefix: &'static str,
+    family: Option<&'static Family>,
     /// By tensor name in the files (`….weight`, `….bias`).
     weights: HashMap<String, Weight>,
+}
+
+/// The family that the folder's config names.
+fn of_folder(folder: &Folder) -> Option<&'static Family> {
+    let top = folder.config();
+    let text = top.get("text_config").and_then(Value::as_object);
+    let kind = [text, Some(top)]
+        .into_iter()
+        .flatten()
+        .find_map(|fields| fields.get("model_type").and_then(Value::as_str));
+    families::of_model_type(kind?)
+}
+
+/// What a module is called in folders of the family, if not as usual.
+fn renamed(family: Option<&'static Family>, module: &str) -> Option<&'static str> {
+    let mut modules = family?.folder_modules.iter();
+    let (_, name) = modules.find(|(usual, _)| *usual == module)?;
+    Some(name)
 }
 
 impl FolderTensors {
@@ -31,17 +52,17 @@ impl FolderTensors {
     pub(super) fn open(path: &Path) -> Result<FolderTensors> {
         let folder = Folder::open(path)?;
         let quantization = Quantization::read(&folder)?;
+        let family = of_folder(&folder);
+        let table = renamed(family, "model.embed_tokens").unwrap_or("model.embed_tokens");
+        let table = table.strip_prefix("model.").unwrap_or(table);
         let prefix = PREFIXES
             .into_iter()
-            .find(|prefix| {
-                folder
-                    .tensor(&format!("{prefix}embed_tokens.weight"))
-                    .is_some()
-            })
+            .find(|prefix| folder.tensor(&format!("{prefix}{table}.weight")).is_some())
             .unwrap_or("model.");
         let mut tensors = FolderTensors {
             folder,
             prefix,
+            family,
             weights: HashMap::new(),
         };
         tensors.weights = tensors.collect(&quantization)?;
@@ -112,6 +133,14 @@ impl FolderTensors {
 
     /// A module's path in the files.
     fn module(&self, path: &str) -> String {
+        let layer = path.strip_prefix("model.layers.");
+        let renamed_path = match layer.and_then(|rest| rest.split_once('.')) {
+            Some((layer, module)) => {
+                renamed(self.family, module).map(|module| format!("model.layers.{layer}.{module}"))
+            }
+            None => renamed(self.family, path).map(str::to_string),
+        };
+        let path = renamed_path.as_deref().unwrap_or(path);
         match path.strip_prefix("model.") {
             Some(rest) => format!("{}{rest}", self.prefix),
             None if self.prefix == "language_model.model." => format!("language_model.{path}"),

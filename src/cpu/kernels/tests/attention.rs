@@ -45,6 +45,7 @@ fn attention_over_pages() {
                             KeysValues::F32(&k[page.clone()], &v[page])
                         },
                         seen,
+                        cap: 0.0,
                         state: &mut state,
                         out: &mut out,
                     };
@@ -118,6 +119,7 @@ fn attention_in_columns_gives_the_same_bits() {
                         q: &q[from * dim..to * dim],
                         kv: KeysValues::F32(k, v),
                         seen: &seen[from..to],
+                        cap: 0.0,
                         state: &mut rows_state[from..to],
                         out: &mut rows_out[from * dim..to * dim],
                     };
@@ -129,6 +131,7 @@ fn attention_in_columns_gives_the_same_bits() {
                     k,
                     v,
                     seen: &seen,
+                    cap: 0.0,
                     state: &mut state,
                     out: &mut out,
                 };

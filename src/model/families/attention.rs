@@ -1,0 +1,273 @@
+//! Attention of a block: products, norms of heads, rotation, the paged cache.
+
+use crate::Result;
+use crate::array::Array;
+use crate::ir::{Attention as Shape, Binary, Dim, Dtype, Number, Rotary, Unary};
+use crate::model::Config;
+use crate::model::bind::{Bound, Linear};
+use crate::model::config::{HeadNorm, Qkv};
+use crate::model::rope::{local_rope, rope};
+use crate::model::weights::Source;
+use crate::step::Rope;
+
+/// What turns queries and keys.
+pub struct Turn {
+    frequencies: Array,
+    rotary: Rotary,
+}
+
+impl Turn {
+    fn new(rope: Rope, bound: &mut Bound) -> Turn {
+        Turn {
+            frequencies: bound.vector(rope.inv_freq),
+            rotary: Rotary {
+                interleaved: rope.interleaved,
+                magnitude: Number::new(rope.magnitude.into()),
+            },
+        }
+    }
+
+    fn of(&self, heads: &Array, positions: &Array) -> Result<Array> {
+        heads.rotary(positions, &self.frequencies, self.rotary)
+    }
+}
+
+/// The rotations of a model's layers.
+pub struct Turns {
+    all: Turn,
+    /// Of layers with a window, where theirs is another one.
+    local: Option<Turn>,
+}
+
+impl Turns {
+    /// Those of the config.
+    pub fn new(c: &Config, bound: &mut Bound) -> Turns {
+        Turns {
+            all: Turn::new(rope(c), bound),
+            local: local_rope(c).map(|rope| Turn::new(rope, bound)),
+        }
+    }
+
+    /// That of a layer, if it has one.
+    pub fn of(&self, c: &Config, layer: usize) -> Option<&Turn> {
+        if c.unturned_layers.get(layer) == Some(&true) {
+            return None;
+        }
+        match (&self.local, c.window(layer)) {
+            (Some(local), Some(_)) => Some(local),
+            _ => Some(&self.all),
+        }
+    }
+}
+
+/// How queries, keys and values are made.
+enum Products {
+    Apart([Linear; 3]),
+    /// For each key head its queries, its key, its value.
+    Groups(Linear),
+}
+
+/// The attention of one block.
+pub struct Attention {
+    products: Products,
+    o: Linear,
+    norms: Option<[Array; 2]>,
+    growth: Option<[Array; 3]>,
+    layer: usize,
+}
+
+impl Attention {
+    /// Binds the attention of a block at `path`.
+    ///
+    /// # Errors
+    /// `InvalidFile` for missing or other tensors.
+    pub fn bind(source: &Source, path: &str, layer: usize, bound: &mut Bound) -> Result<Attention> {
+        let c = source.config();
+        let (q_width, kv_width) = (c.heads * c.head_dim, c.kv_heads * c.head_dim);
+        let hidden = c.hidden_size;
+        let at = |name: &str| format!("{path}.{name}");
+        let norms = head_norms(source, path, bound)?;
+        let products = match c.form.qkv {
+            Qkv::Apart => Products::Apart([
+                bound.linear(source, &at("q_proj"), q_width, hidden)?,
+                bound.linear(source, &at("k_proj"), kv_width, hidden)?,
+                bound.linear(source, &at("v_proj"), kv_width, hidden)?,
+            ]),
+            Qkv::Together => {
+                let rows = [q_width, kv_width, kv_width];
+                Products::Apart(bound.linears(source, &at("qkv_proj"), rows, hidden)?)
+            }
+            Qkv::Groups => {
+                let all = q_width + 2 * kv_width;
+                Products::Groups(bound.linear(source, &at("qkv_proj"), all, hidden)?)
+            }
+        };
+        let growth = c
+            .form
+            .query_growth
+            .map(|(beta, length)| [beta, length, 1.0].map(|number| bound.number(number)));
+        Ok(Attention {
+            products,
+            o: bound.linear(source, &at("o_proj"), hidden, q_width)?,
+            norms,
+            growth,
+            layer,
+        })
+    }
+
+    /// Keys and values of `x` `[tokens, hidden]`.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn keys_values(
+        &self,
+        c: &Config,
+        x: &Array,
+        turn: Option<&Turn>,
+        positions: &Array,
+    ) -> Result<[Array; 2]> {
+        let (k, v) = match &self.products {
+            Products::Apart([_, k, v]) => (k.of(x)?, v.of(x)?),
+            Products::Groups(all) => {
+                let [_, k, v] = parts(c, &all.of(x)?)?;
+                (k, v)
+            }
+        };
+        let norm = self.norms.as_ref().map(|norms| &norms[1]);
+        Ok([heads(c, &k, norm, turn, positions)?, v])
+    }
+
+    /// The attention of the queries of `x` `[rows, hidden]`.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn of(
+        &self,
+        c: &Config,
+        x: &Array,
+        [k, v]: [Array; 2],
+        turn: Option<&Turn>,
+        positions: &Array,
+    ) -> Result<Array> {
+        let mut q = match &self.products {
+            Products::Apart([q, ..]) => q.of(x)?,
+            Products::Groups(all) => {
+                let [q, ..] = parts(c, &all.of(x)?)?;
+                q
+            }
+        };
+        if let Some([beta, length, one]) = &self.growth {
+            let positions = positions.astype(Dtype::F32);
+            let lengths = positions.binary(Binary::Divide, length)?;
+            let lengths = lengths.unary(Unary::Floor)?.binary(Binary::Add, one)?;
+            let growth = lengths.unary(Unary::Log)?.times(beta)?.plus(one)?;
+            q = q.times(&growth.expand_dims(&[1])?)?;
+        }
+        let norm = self.norms.as_ref().map(|norms| &norms[0]);
+        let q = heads(c, &q, norm, turn, positions)?;
+        let shape = Shape {
+            heads: c.heads,
+            kv_heads: c.kv_heads,
+            head_dim: c.head_dim,
+            scale: c
+                .form
+                .score_scale
+                .unwrap_or(1.0 / (c.head_dim as f32).sqrt()),
+            window: c.window(self.layer),
+            cap: c.form.score_cap,
+        };
+        self.o.of(&q.attend(&k, &v, self.layer, shape)?)
+    }
+}
+
+/// The weights of the norms of queries and keys.
+fn head_norms(source: &Source, path: &str, bound: &mut Bound) -> Result<Option<[Array; 2]>> {
+    let c = source.config();
+    let Some(kind) = c.form.qk_norm else {
+        return Ok(None);
+    };
+    let heads = [c.heads, c.kv_heads];
+    let mut norms = Vec::with_capacity(2);
+    for (heads, short, long) in [(heads[0], "q", "query"), (heads[1], "k", "key")] {
+        norms.push(match kind {
+            HeadNorm::Heads => bound.norm(source, &format!("{path}.{short}_norm"), c.head_dim)?,
+            HeadNorm::Turned => {
+                bound.norm(source, &format!("{path}.{long}_layernorm"), c.head_dim)?
+            }
+            HeadNorm::Width => {
+                let width = heads * c.head_dim;
+                bound.norm(source, &format!("{path}.{short}_norm"), width)?
+            }
+            HeadNorm::LayerEach => {
+                let mut all = Vec::with_capacity(heads * c.head_dim);
+                for head in 0..heads {
+                    let path = format!("{path}.{short}_layernorm.norms.{head}");
+                    all.extend(source.norm(&path, c.head_dim)?);
+                }
+                let shape = crate::ir::Shape::new([heads, c.head_dim]);
+                bound.vector(all).reshape(shape)?
+            }
+        });
+    }
+    Ok(<[Array; 2]>::try_from(norms).ok())
+}
+
+/// `x` `[rows, heads · dim]` with each head normed (if there is a norm) and turned.
+fn heads(
+    c: &Config,
+    x: &Array,
+    norm: Option<&Array>,
+    turn: Option<&Turn>,
+    positions: &Array,
+) -> Result<Array> {
+    let kind = c.form.qk_norm.filter(|_| norm.is_some());
+    let eps = c.norm_eps.into();
+    let mut y = match kind {
+        Some(HeadNorm::Width) => x.rms_norm(norm, eps)?,
+        _ => x.clone(),
+    };
+    let by_head = matches!(kind, Some(kind) if kind != HeadNorm::Width);
+    let (Some(&[rows, width]), true) = (
+        x.shape().dims().first_chunk::<2>(),
+        by_head || turn.is_some(),
+    ) else {
+        return Ok(y);
+    };
+    let dims = [
+        rows,
+        Dim::fixed(width.multiple / c.head_dim),
+        c.head_dim.into(),
+    ];
+    y = y.reshape(crate::ir::Shape::new(dims))?;
+    y = match (kind, norm) {
+        (Some(HeadNorm::Heads), norm) => y.rms_norm(norm, eps)?,
+        (Some(HeadNorm::LayerEach), Some(weight)) => {
+            y.layer_norm(None, None, eps)?.times(weight)?
+        }
+        _ => y,
+    };
+    if let Some(turn) = turn {
+        y = turn.of(&y, positions)?;
+    }
+    if kind == Some(HeadNorm::Turned) {
+        y = y.rms_norm(norm, eps)?;
+    }
+    y.reshape(x.shape().clone())
+}
+
+/// Queries, keys and values of `x` `[rows, key heads · (queries + 2) · dim]`.
+fn parts(c: &Config, x: &Array) -> Result<[Array; 3]> {
+    let rows = x.shape().dims()[0];
+    let (group, dim) = (c.heads / c.kv_heads, c.head_dim);
+    let dims = [c.kv_heads, group + 2, dim].map(Dim::fixed);
+    let x = x.reshape(crate::ir::Shape::new([rows].into_iter().chain(dims)))?;
+    let parts = x.split(&[group as i64, group as i64 + 1], 2)?;
+    let flat = |place: usize, heads: usize| {
+        parts[place].reshape(crate::ir::Shape::new([rows, Dim::fixed(heads * dim)]))
+    };
+    Ok([
+        flat(0, c.heads)?,
+        flat(1, c.kv_heads)?,
+        flat(2, c.kv_heads)?,
+    ])
+}

@@ -1,0 +1,219 @@
+//! Families that differ from llama in a few keys: Phi 3 and 4, SmolLM3, Seed-OSS, InternLM 2 and 3, Hunyuan,
+//! ERNIE 4.5, Apertus, Helium, Ministral 3.
+
+use super::Family;
+use crate::model::config::{Activation, Form, HeadNorm, Qkv, RopeScaling};
+
+pub const PHI3: Family = Family {
+    name: "phi3",
+    model_types: &["phi3"],
+    architectures: &["phi3"],
+    gguf_modules: &[
+        ("self_attn.qkv_proj", "attn_qkv"),
+        ("mlp.gate_up_proj", "ffn_up"),
+    ],
+    keys: &[
+        "rope_traditional",
+        "partial_rotary_factor",
+        "original_max_position_embeddings",
+    ],
+    context: 131_072,
+    form: Form {
+        qkv: Qkv::Together,
+        gate_up: true,
+        ..Form::LLAMA
+    },
+    read: |fields, config| {
+        config.rope_dims = fields.rotated(config.head_dim, 1.0)?;
+        let traditional = fields.flag("rope_traditional")?.unwrap_or(false);
+        config.rope_interleaved =
+            traditional && !matches!(config.rope_scaling, RopeScaling::Long { .. });
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const SMOLLM3: Family = Family {
+    name: "smollm3",
+    model_types: &["smollm3"],
+    architectures: &["smollm3"],
+    read_gguf: |_, config| {
+        config.unturned_layers = (0..config.layers)
+            .map(|layer| (layer + 1) % 4 == 0)
+            .collect();
+        // The converter permutes the rows of q and k.
+        config.rope_interleaved = true;
+        Ok(())
+    },
+    keys: &[
+        "rope_traditional",
+        "no_rope_layers",
+        "no_rope_layer_interval",
+        "sliding_window",
+    ],
+    harmless: &["max_window_layers"],
+    read: |fields, config| {
+        config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
+        let every = fields
+            .integer("no_rope_layer_interval", 1..=1024)?
+            .unwrap_or(4);
+        config.unturned_layers = match fields.get("no_rope_layers") {
+            None => (0..config.layers)
+                .map(|layer| (layer + 1) % every == 0)
+                .collect(),
+            Some(list) => {
+                // 1: it turns, in spite of the key.
+                let numbers = list.as_array().map(Vec::as_slice).unwrap_or_default();
+                let numbers = numbers.iter().map(|n| n.as_u64().map(|n| n == 0));
+                match numbers.collect::<Option<Vec<bool>>>() {
+                    Some(layers) if layers.len() == config.layers => layers,
+                    _ => {
+                        let what =
+                            format_args!("not a number for each of {} layers", config.layers);
+                        return Err(fields.bad("no_rope_layers", what));
+                    }
+                }
+            }
+        };
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const SEED_OSS: Family = Family {
+    name: "seed_oss",
+    model_types: &["seed_oss"],
+    architectures: &["seed_oss"],
+    gguf_modules: &[("post_attention_layernorm", "post_attention_norm")],
+    keys: &["rope_traditional", "attention_out_bias"],
+    harmless: &["residual_dropout"],
+    read: |fields, config| {
+        config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
+        config.output_bias = fields.flag("attention_out_bias")?.unwrap_or(false);
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const INTERNLM2: Family = Family {
+    name: "internlm2",
+    model_types: &["internlm2"],
+    keys: &["rope_traditional", "bias"],
+    form: Form {
+        before_attention: Some("attention_norm"),
+        before_mlp: Some("ffn_norm"),
+        qkv: Qkv::Groups,
+        ..Form::LLAMA
+    },
+    folder_modules: &[
+        ("model.embed_tokens", "model.tok_embeddings"),
+        ("lm_head", "output"),
+        ("self_attn.qkv_proj", "attention.wqkv"),
+        ("self_attn.o_proj", "attention.wo"),
+        ("mlp.gate_proj", "feed_forward.w1"),
+        ("mlp.up_proj", "feed_forward.w3"),
+        ("mlp.down_proj", "feed_forward.w2"),
+    ],
+    read: |fields, config| {
+        config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
+        config.attention_bias = fields.flag("bias")?.unwrap_or(true);
+        config.output_bias = config.attention_bias;
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const INTERNLM3: Family = Family {
+    name: "internlm3",
+    model_types: &["internlm3"],
+    keys: &["rope_traditional", "bias", "qkv_bias"],
+    read: |fields, config| {
+        config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
+        config.attention_bias = fields.flag("qkv_bias")?.unwrap_or(false);
+        config.output_bias = config.attention_bias;
+        config.mlp_bias = fields.flag("bias")?.unwrap_or(false);
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const HUNYUAN: Family = Family {
+    name: "hunyuan_v1_dense",
+    model_types: &["hunyuan_v1_dense"],
+    keys: &["use_qk_norm"],
+    read: |fields, config| {
+        config.form.qk_norm = match fields.flag("use_qk_norm")? {
+            Some(false) => None,
+            _ => Some(HeadNorm::Turned),
+        };
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const ERNIE: Family = Family {
+    name: "ernie4_5",
+    model_types: &["ernie4_5"],
+    architectures: &["ernie4_5"],
+    // The converter permutes the rows of q and k.
+    read_gguf: |_, config| {
+        config.rope_interleaved = true;
+        Ok(())
+    },
+    keys: &["use_bias"],
+    read: |fields, config| {
+        let bias = fields.flag("use_bias")?.unwrap_or(false);
+        (config.attention_bias, config.output_bias, config.mlp_bias) = (bias, bias, bias);
+        config.rope_interleaved = true;
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const APERTUS: Family = Family {
+    name: "apertus",
+    model_types: &["apertus"],
+    keys: &["rope_traditional", "qk_norm"],
+    form: Form {
+        before_attention: Some("attention_layernorm"),
+        before_mlp: Some("feedforward_layernorm"),
+        qk_norm: Some(HeadNorm::Heads),
+        gated: false,
+        activation: Activation::Xielu,
+        ..Form::LLAMA
+    },
+    read: |fields, config| {
+        config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const HELIUM: Family = Family {
+    name: "helium",
+    model_types: &["helium"],
+    read: |_, config| {
+        config.output_bias = false;
+        config.rope_interleaved = true;
+        Ok(())
+    },
+    ..Family::PLAIN
+};
+
+pub const MINISTRAL3: Family = Family {
+    name: "ministral3",
+    model_types: &["ministral3"],
+    keys: &["sliding_window"],
+    read: |fields, config| {
+        let Some(rope) = fields.fields("rope_parameters")? else {
+            return Ok(());
+        };
+        let beta = rope.number("llama_4_scaling_beta", 0.0..=1e3)?;
+        let original = rope.integer("original_max_position_embeddings", 1..=1 << 30)?;
+        if let (Some(beta), Some(original)) = (beta.filter(|beta| *beta > 0.0), original) {
+            config.form.query_growth = Some((beta as f32, original as f32));
+        }
+        Ok(())
+    },
+    ..Family::PLAIN
+};

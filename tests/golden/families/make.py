@@ -1,0 +1,117 @@
+"""Makes the references of tests/families.rs: logits of mlx-lm in float32 on the CPU for small models of every
+family, whose weights follow from the names of their tensors. Needs mlx-lm, "mlx[cpu]" and gguf.
+
+usage: make.py [family...]
+
+Writes FAMILY.json beside itself: for each variant its config, its tensors and some logits. Keys and values are
+rounded to float16 on their way to the cache, as the library keeps them.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+import mlx.core as mx
+import numpy as np
+from mlx.utils import tree_flatten
+from mlx_lm.models.cache import KVCache
+
+from gguf import MODEL_ARCH_NAMES, get_tensor_name_map
+
+from variants import GGUF, VARIANTS, metadata
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOKENS, ROWS, COLUMNS = 45, 4, 3
+
+
+def uniform(name, count):
+    """Numbers in [-1, 1) that follow from the name: splitmix64 from its FNV-1a."""
+    seed = 0xCBF29CE484222325
+    for byte in name.encode():
+        seed = (seed ^ byte) * 0x100000001B3 % (1 << 64)
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z = z ^ (z >> np.uint64(31))
+    return (z >> np.uint64(40)).astype(np.float32) / np.float32(1 << 23) - np.float32(1)
+
+
+def tokens(vocabulary):
+    return [(i * i * 7 + i * 13 + 5) % vocabulary for i in range(TOKENS)]
+
+
+class HalfCache(KVCache):
+    def update_and_fetch(self, keys, values):
+        half = lambda x: x.astype(mx.float16).astype(mx.float32)
+        return super().update_and_fetch(half(keys), half(values))
+
+
+def centre_and_spread(name, shape, offset, tied):
+    """What a tensor's numbers lie around, and how far."""
+    if name.endswith("alpha_p") or name.endswith("alpha_n"):
+        return 0.3, 0.2
+    if name.endswith(".bias"):
+        return 0.0, 0.1
+    if len(shape) < 2:
+        return 1.0 - offset, 0.25
+    if "embed" in name and not tied:
+        return 0.0, 1.5
+    return 0.0, float(np.float32(1.7 / shape[-1] ** 0.5))
+
+
+def make(family, name, config):
+    module = importlib.import_module(f"mlx_lm.models.{config['model_type']}")
+    model = module.Model(module.ModelArgs.from_dict(json.loads(json.dumps(config))))
+    text, inner = config.get("text_config", config), getattr(model, "language_model", model)
+    if text.get("tie_word_embeddings") and "lm_head" in inner:
+        inner.pop("lm_head")
+        inner.tie_word_embeddings = True
+    tied = bool(text.get("tie_word_embeddings"))
+    offset = 1.0 if family in ("gemma", "gemma2", "gemma3", "nemotron") else 0.0
+    tensors, weights = {}, []
+    for path, old in sorted(tree_flatten(model.parameters())):
+        # Numbers that are no weights.
+        if path.endswith((".beta", ".eps")):
+            continue
+        centre, spread = centre_and_spread(path, old.shape, offset, tied)
+        count = int(np.prod(old.shape)) if old.shape else 1
+        numbers = np.float32(centre) + np.float32(spread) * uniform(f"{path}", count)
+        tensors[path] = [list(old.shape), centre, spread]
+        weights.append((path, mx.array(numbers.astype(np.float32).reshape(old.shape))))
+    model.load_weights(weights, strict=False)
+    vocabulary = text["vocab_size"]
+    logits = model(mx.array([tokens(vocabulary)]), cache=[HalfCache() for _ in model.layers])[0]
+    some = np.array(logits.astype(mx.float32))
+    print(f"{family} {name}: deviation {some.std():.3f}")
+    kept = [round(float(x), 5) for x in some[::ROWS, ::COLUMNS].flatten()]
+    made = {"config": config, "tensors": tensors, "logits": kept}
+    architecture, variants, permuted = GGUF.get(family, (None, [], False))
+    if name in variants:
+        arch = next(arch for arch, other in MODEL_ARCH_NAMES.items() if other == architecture)
+        names = get_tensor_name_map(arch, config["num_hidden_layers"])
+        names = {path: names.get_name(path, try_suffixes=(".weight", ".bias")) for path in tensors}
+        made["gguf"] = {
+            "architecture": architecture,
+            "metadata": metadata(family, config),
+            "names": names,
+            "permuted": permuted,
+            "offset": offset,
+        }
+    return made
+
+
+def main():
+    mx.set_default_device(mx.cpu)
+    for family in sys.argv[1:] or VARIANTS:
+        made = {name: make(family, name, config) for name, config in VARIANTS[family].items()}
+        with open(os.path.join(HERE, f"{family}.json"), "w") as out:
+            lines = []
+            for name, one in made.items():
+                parts = ",\n  ".join(f"{json.dumps(key)}: {json.dumps(part)}" for key, part in one.items())
+                lines.append(f"{json.dumps(name)}: {{\n  {parts}\n }}")
+            out.write("{\n " + ",\n ".join(lines) + "\n}\n")
+
+
+main()
