@@ -103,6 +103,9 @@ impl Game {
             Some(Ok(number)) if number <= MOST_PLIES => Ok(number),
             _ => Err(wrong(fen, format!("number \"{}\"", fields[at]))),
         };
+        if pieces.split('/').count() != 8 {
+            return Err(wrong(fen, "a board has 8 ranks"));
+        }
         let rule50 = clock(4, 0)?;
         clock(5, 1)?;
         let parse = |castling: &str, passing: &str| {

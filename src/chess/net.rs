@@ -7,10 +7,11 @@ use super::heads::{BoardHead, BoardHeadPaths, Policy};
 use super::layers::SQUARES;
 use super::moves::MOVES;
 use super::planes::PLANES;
-use crate::array::{Array, eval};
-use crate::cpu::Elements;
+use crate::array::{Array, eval_with};
+use crate::cpu::{Elements, ThreadPool};
 use crate::ir::{Binary, Dtype, Unary};
 use crate::{Error, Result};
+use parking_lot::Mutex;
 use std::path::Path;
 
 /// Positions of a batch at most.
@@ -51,6 +52,8 @@ pub struct NetOptions {
     pub policy: PolicyHead,
     /// Which value.
     pub value: ValueHead,
+    /// CPU threads; 0: one for each CPU that this process may run on.
+    pub threads: usize,
 }
 
 /// Facts about a network.
@@ -77,13 +80,15 @@ pub struct Evaluation {
     pub moves_left: Vec<f32>,
 }
 
-/// A network. Immutable: any thread.
+/// A network. Internally locked: any thread.
 pub struct ChessNet {
     info: NetInfo,
     body: Body,
     policy: Policy,
     value: BoardHead,
     moves_left: Option<BoardHead>,
+    /// Shared by large products. A call that finds it taken computes by itself.
+    pool: Mutex<ThreadPool>,
 }
 
 impl ChessNet {
@@ -120,6 +125,7 @@ impl ChessNet {
             policy: Policy::read(file, &format, &policy, body.width)?,
             value: BoardHead::read(file, &format, &value, body.width, outputs)?,
             moves_left,
+            pool: Mutex::new(ThreadPool::new(options.threads)),
             info: NetInfo {
                 depth: body.depth,
                 width: body.width,
@@ -178,7 +184,7 @@ impl ChessNet {
         }
         // Not an output: what it holds is let go when the heads are through with it.
         drop(x);
-        eval(&outputs)?;
+        eval_with(&outputs, self.pool.try_lock().as_deref_mut())?;
         let numbers = |array: &Array| Ok::<_, Error>(array.read()?.to_vec::<f32>());
         let (policy, value) = (numbers(&outputs[0])?, numbers(&outputs[1])?);
         if policy.len() != count * MOVES {

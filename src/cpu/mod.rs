@@ -13,6 +13,7 @@ mod matmul;
 pub mod ops;
 mod packed;
 mod plain;
+mod products;
 mod shared;
 mod threads;
 

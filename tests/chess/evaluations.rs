@@ -83,7 +83,14 @@ fn every_head_of_several() {
         (PolicyHead::Soft, ValueHead::St, "soft.st"),
         (PolicyHead::Opponent, ValueHead::Winner, "opponent.winner"),
     ] {
-        let net = net("multihead", &NetOptions { policy, value });
+        let net = net(
+            "multihead",
+            &NetOptions {
+                policy,
+                value,
+                ..NetOptions::default()
+            },
+        );
         compare(golden, &net, &format!("multihead.{golden}.out"), 1e-3);
     }
     let options = NetOptions {

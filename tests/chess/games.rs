@@ -105,6 +105,7 @@ fn what_is_no_position_or_move_is_an_error() {
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 more",
         "4k3/8/8/8/8/8/8/R3K3 w K - 0 1",
         "9/8/8/8/8/8/8/K6k w - - 0 1",
+        "K6k w - - 0 1",
         "99999999999999999999/8/8/8/8/8/8/K6k w - - 0 1",
         "pppppppp/8/8/8/8/8/8/K6k w - - 0 1",
         "k7/8/8/8/8/8/8/KQ6 w - - 0 99999999999",

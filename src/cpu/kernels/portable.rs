@@ -27,6 +27,7 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
+    gemm_tile: body::gemm_tile::<false>,
     narrow,
     kv_group: kv::quantize,
     kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),
