@@ -116,10 +116,6 @@ fn depth(file: &File, path: &str) -> Result<usize> {
 
 /// What encoders see of the planes.
 enum Squares {
-    /// A tower's result.
-    Tower(Tower),
-    /// The planes.
-    Planes,
     /// With the squares that pieces could reach.
     Map(Array),
     /// With a dense layer's view of all pieces.
@@ -157,23 +153,26 @@ fn position_map() -> Result<Array> {
 impl Encoders {
     fn read(file: &File, format: &Format) -> Result<Encoders> {
         let is_dense = format.embedding == Embedding::Dense;
-        let (squares, inputs) = if file.count("weights.residual") > 0 {
-            let tower = Tower::read(file, format.activation)?;
-            let channels = tower.input.outputs;
-            (Squares::Tower(tower), channels)
-        } else {
-            match format.embedding {
-                Embedding::None => (Squares::Planes, PLANES),
-                Embedding::Map => (Squares::Map(position_map()?), PLANES + SQUARES),
-                Embedding::Dense => {
-                    let dense = Dense::read(file, "ip_emb_preproc", PIECES * SQUARES)?;
-                    if !dense.outputs.is_multiple_of(SQUARES) {
-                        let what = format!("{} numbers for 64 squares", dense.outputs);
-                        return Err(file.wrong("ip_emb_preproc_b", what));
-                    }
-                    let inputs = PLANES + dense.outputs / SQUARES;
-                    (Squares::Dense(dense), inputs)
+        if file.count("weights.residual") > 0 {
+            return Err(unsupported(
+                file,
+                "weights.residual: convolutions below encoders",
+            ));
+        }
+        let (squares, inputs) = match format.embedding {
+            Embedding::None => {
+                let what = "format.network_format.input_embedding is 0: encoders over bare planes";
+                return Err(unsupported(file, what));
+            }
+            Embedding::Map => (Squares::Map(position_map()?), PLANES + SQUARES),
+            Embedding::Dense => {
+                let dense = Dense::read(file, "ip_emb_preproc", PIECES * SQUARES)?;
+                if !dense.outputs.is_multiple_of(SQUARES) {
+                    let what = format!("{} numbers for 64 squares", dense.outputs);
+                    return Err(file.wrong("ip_emb_preproc_b", what));
                 }
+                let inputs = PLANES + dense.outputs / SQUARES;
+                (Squares::Dense(dense), inputs)
             }
         };
         let embedding = Dense::read(file, "ip_emb", inputs)?;
@@ -224,11 +223,6 @@ impl Encoders {
         let batch = sizes(planes)[0];
         let flat = planes.reshape(Shape::new([batch, SQUARES, PLANES]))?;
         let x = match &self.squares {
-            Squares::Tower(tower) => {
-                let x = tower.apply(planes)?;
-                x.reshape(Shape::new([batch, SQUARES, tower.input.outputs]))?
-            }
-            Squares::Planes => flat,
             Squares::Map(map) => {
                 let map = map.broadcast_to(Shape::new([batch, SQUARES, SQUARES]))?;
                 Array::concatenate(&[flat, map], -1)?
@@ -260,6 +254,14 @@ impl Encoders {
         }
         Ok(x)
     }
+}
+
+/// The refusal of a kind of body.
+fn unsupported(file: &File, what: &str) -> crate::Error {
+    crate::Error::Unsupported(format!(
+        "{}: {what}, which this library does not run",
+        file.name()
+    ))
 }
 
 /// The matrix that all encoders' smolgen share, `[4096, gen]`.

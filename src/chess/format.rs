@@ -93,7 +93,7 @@ pub enum ValueFormat {
 /// What is added to the squares' planes before encoders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Embedding {
-    /// Nothing.
+    /// Nothing: no network of today's.
     None,
     /// Where a queen or knight could go from each square.
     Map,

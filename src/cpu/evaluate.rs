@@ -2,8 +2,8 @@
 
 use super::elements::{Elements, Storage};
 use super::ops::{self, Out, View};
-use super::products;
 use super::threads::ThreadPool;
+use super::{products, scores};
 use crate::ir::{Graph, Layout, Op, Value};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -99,7 +99,11 @@ fn call(
         Out::new(storage.bytes_mut().unwrap_or_default(), ty.dtype, sizes)
     });
     let mut outs = outs.collect::<Result<Vec<_>>>()?;
-    if !products::run(&node.op, &views, &mut outs, pool) {
+    let fast = match node.op {
+        Op::ScaledDotProductAttention { .. } => scores::run,
+        _ => products::run,
+    };
+    if !fast(&node.op, &views, &mut outs, pool) {
         ops::run(&node.op, &views, &mut outs)?;
     }
     drop(outs);

@@ -14,6 +14,7 @@ pub mod ops;
 mod packed;
 mod plain;
 mod products;
+mod scores;
 mod shared;
 mod threads;
 

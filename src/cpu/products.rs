@@ -16,7 +16,7 @@ const LEAST: usize = 1 << 10;
 const CHUNK: usize = 8 * GEMM_ROWS;
 
 /// The right side of a product: panels of columns, `[panel][inner][GEMM_COLUMNS]`, zeros behind the last one.
-struct Panels {
+pub struct Panels {
     numbers: Vec<f32>,
     inner: usize,
     columns: usize,
@@ -24,7 +24,7 @@ struct Panels {
 
 impl Panels {
     /// Of `[inner, columns]`, whose element (k, n) is at `k · strides.0 + n · strides.1`.
-    fn pack(b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) -> Panels {
+    pub fn pack(b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) -> Panels {
         let panels = columns.div_ceil(GEMM_COLUMNS);
         let mut numbers = vec![0.0; panels * inner * GEMM_COLUMNS];
         let of_one = (inner * GEMM_COLUMNS).max(1);
@@ -52,7 +52,7 @@ impl Panels {
     }
 
     /// Rows `[rows][inner]` times this, to `[rows][columns]`.
-    fn multiply(&self, kernels: &Kernels, rows: &[f32], out: &mut [f32]) {
+    pub fn multiply(&self, kernels: &Kernels, rows: &[f32], out: &mut [f32]) {
         let of_panel = (self.inner * GEMM_COLUMNS).max(1);
         let mut tile = [[0.0; GEMM_COLUMNS]; GEMM_ROWS];
         for (place, panel) in self.numbers.chunks_exact(of_panel).enumerate() {
@@ -92,7 +92,7 @@ pub fn run(
 }
 
 /// Calls `work(chunk, its part of out)` for parts of `size`, by all workers.
-fn chunks(
+pub fn chunks(
     out: &mut [f32],
     size: usize,
     pool: Option<&mut ThreadPool>,
@@ -194,7 +194,7 @@ fn convolution(
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::cpu::Elements;
     use crate::cpu::ops;
@@ -213,7 +213,12 @@ mod tests {
     }
 
     /// The result of the fast form, by one worker and by three, and of the plain one.
-    fn both(op: &Op, inputs: &[Elements], sizes: &[usize]) -> (Vec<f32>, Vec<f32>) {
+    pub fn both_of(
+        run: fn(&Op, &[View<'_>], &mut [Out<'_>], Option<&mut ThreadPool>) -> bool,
+        op: &Op,
+        inputs: &[Elements],
+        sizes: &[usize],
+    ) -> (Vec<f32>, Vec<f32>) {
         let views: Vec<View<'_>> = inputs.iter().map(View::of).collect();
         let compute = |run: &mut dyn FnMut(&mut [Out<'_>])| {
             let mut bytes = vec![0u32; sizes.iter().product()];
@@ -229,14 +234,20 @@ mod tests {
         (fast, plain)
     }
 
-    fn close((fast, plain): (Vec<f32>, Vec<f32>)) -> Vec<f32> {
+    fn both(op: &Op, inputs: &[Elements], sizes: &[usize]) -> (Vec<f32>, Vec<f32>) {
+        both_of(run, op, inputs, sizes)
+    }
+
+    /// They agree; the fast one.
+    pub fn close((fast, plain): (Vec<f32>, Vec<f32>)) -> Vec<f32> {
         for (at, (a, b)) in fast.iter().zip(&plain).enumerate() {
             assert!((a - b).abs() <= 1e-4 * (1.0 + b.abs()), "{at}: {a} {b}");
         }
         fast
     }
 
-    fn elements(sizes: &[usize], seed: u64) -> Elements {
+    /// Random ones.
+    pub fn elements(sizes: &[usize], seed: u64) -> Elements {
         let count = sizes.iter().product();
         Elements::from_slice(&numbers(count, seed), Dtype::F32, sizes).unwrap()
     }

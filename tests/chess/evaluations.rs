@@ -57,7 +57,7 @@ const NETS: [&str; 15] = [
     "policy_encoders",
     "attention",
     "no_smolgen",
-    "no_embedding",
+    "no_gates",
     "tagged_se",
     "ffn_relu",
     "ffn_none",

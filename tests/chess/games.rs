@@ -82,7 +82,7 @@ fn moves_have_the_names_of_uci() {
         Some("1rkr4/pppppppp/8/8/8/8/PPPPPPPP/1RKR4 w DBdb - 0 1"),
         &[],
     );
-    assert!(has(&other, "c1d1") && has(&other, "c1b1"), "{other:?}");
+    assert!(has(&other, "c1d1") && !has(&other, "c1b1"), "{other:?}");
     let promotion = names(Some("8/P7/8/1k6/6K1/8/p7/8 b - - 0 1"), &[]);
     for piece in ["q", "r", "b", "n"] {
         assert!(has(&promotion, &format!("a2a1{piece}")), "{promotion:?}");

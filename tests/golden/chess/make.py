@@ -38,9 +38,9 @@ GAMES = [(START, 70)] * 6 + [
     ("4k3/8/8/8/1p6/8/P7/4K3 w - - 0 1", 60),
     ("8/8/3k4/8/8/2R5/4K3/8 w - - 0 1", 60),
     ("8/2n5/3k4/8/1q6/8/4K1R1/3B4 b - - 0 1", 60),
-    ("k7/8/8/8/8/8/8/K6Q w - - 0 1", 40),
+    ("k7/8/8/8/8/8/8/K5Q1 w - - 0 1", 40),
     ("7k/1Q6/8/8/8/8/6r1/K7 w - - 0 1", 40),
-    ("8/8/8/3QB3/2n1k3/8/5K2/8 w - - 0 1", 60),
+    ("8/8/8/3QB3/2n1k3/8/5K2/8 b - - 0 1", 60),
     ("8/P6P/8/1k6/6K1/8/p6p/8 w - - 3 40", 40),
 ]
 
@@ -153,7 +153,7 @@ def main():
         with open(os.path.join(HERE, f"{name}.pb.gz"), "wb") as out:
             out.write(file)
     engines = {name: backend(f"{name}.pb.gz") for name in made}
-    of_input = ["classical", "se_convolution", "se_attention", "no_embedding", "no_smolgen", "tagged_se", "multihead"]
+    of_input = ["classical", "se_convolution", "se_attention", "no_gates", "no_smolgen", "tagged_se", "multihead"]
     inputs = dict(zip(INPUTS, (engines[name] for name in of_input)))
     positions = write_games(inputs)
     for name, engine in engines.items():

@@ -183,9 +183,9 @@ def se_attention(encoders):
     return weights + conv_value(w, channels, 3) + conv_moves_left(w, channels)
 
 
-def attention(encoding=1, smolgen=(4, 16, 8), gates=True, planes=176, outputs=3, layers=2):
+def attention(encoding=1, smolgen=(4, 16, 8), gates=True, outputs=3, layers=2):
     w, width, heads = Writer(encoding), 32, 4
-    weights = w.dense(25, planes, width)
+    weights = w.dense(25, 112 + 64, width)
     if gates:
         weights += data(33, w.layer(width * 64, 0.2, 1.0)) + data(34, w.layer(width * 64, 0.2))
     weights += b"".join(data(27, w.encoder(width, heads, 48, smolgen)) for _ in range(layers))
@@ -241,9 +241,7 @@ def all_nets():
             attention(smolgen=None, gates=False, outputs=1),
             formats=formats(132, 6, 3, 1, 1, ffn=8),
         ),
-        "no_embedding": net(
-            attention(planes=112, gates=False), formats=formats(4, 6, 3, 2, 1, embedding=0)
-        ),
+        "no_gates": net(attention(gates=False), formats=formats(4, 6, 3, 2, 1)),
         "tagged_se": net(attention(gates=False), formats=formats(5, 4, 3, 2, 1)),
         "multihead": net(
             multihead(),
