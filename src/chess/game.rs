@@ -34,7 +34,7 @@ pub struct LegalMove {
 }
 
 fn wrong(fen: &str, what: impl std::fmt::Display) -> Error {
-    Error::InvalidArgument(format!("FEN \"{fen}\": {what}"))
+    Error::InvalidArgument(format!("FEN {fen:?}: {what}"))
 }
 
 /// The castling field as files of rooks; K, Q, k, q are the outermost rooks.
@@ -55,9 +55,9 @@ fn rook_files(fen: &str, rules: &cozy_chess::Board, castling: &str) -> Result<St
             'k' => rooks.rfind(|&file| file > king.file()),
             'q' => rooks.find(|&file| file < king.file()),
             letter @ 'a'..='h' => rooks.find(|&file| char::from(file) == letter),
-            _ => return Err(wrong(fen, format!("castling \"{castling}\""))),
+            _ => return Err(wrong(fen, format!("castling {castling:?}"))),
         };
-        let what = || format!("castling \"{castling}\" without king and rook on their squares");
+        let what = || format!("castling {castling:?} without king and rook on their squares");
         let file = char::from(file.ok_or_else(|| wrong(fen, what()))?);
         files.push(match color {
             Color::White => file.to_ascii_uppercase(),
@@ -101,7 +101,7 @@ impl Game {
         let clock = |at: usize, least: u32| match fields.get(at).map(|text| text.parse::<u32>()) {
             None => Ok(least),
             Some(Ok(number)) if number <= MOST_PLIES => Ok(number),
-            _ => Err(wrong(fen, format!("number \"{}\"", fields[at]))),
+            _ => Err(wrong(fen, format!("number {:?}", fields[at]))),
         };
         if pieces.split('/').count() != 8 {
             return Err(wrong(fen, "a board has 8 ranks"));
@@ -141,7 +141,7 @@ impl Game {
         let illegal = || {
             let name: String = name.chars().take(8).collect();
             Error::InvalidArgument(format!(
-                "move {} \"{name}\" is not legal in {:#}",
+                "move {} {name:?} is not legal in {:#}",
                 ply + 1,
                 self.rules
             ))

@@ -71,7 +71,7 @@ const NETS: [&str; 15] = [
 fn every_kind_of_network_says_what_the_engine_says() {
     for name in NETS {
         let net = net(name, &NetOptions::default());
-        compare(name, &net, &format!("{name}.out"), 1e-3);
+        compare(name, &net, &format!("{name}.out"), 1e-5);
     }
 }
 
@@ -91,7 +91,7 @@ fn every_head_of_several() {
                 ..NetOptions::default()
             },
         );
-        compare(golden, &net, &format!("multihead.{golden}.out"), 1e-3);
+        compare(golden, &net, &format!("multihead.{golden}.out"), 1e-5);
     }
     let options = NetOptions {
         policy: PolicyHead::Soft,
@@ -106,7 +106,7 @@ fn every_head_of_several() {
 #[test]
 fn every_encoding_of_weights() {
     for (name, tolerance) in [
-        ("attention_f32", 1e-4),
+        ("attention_f32", 1e-5),
         ("attention_f16", 1e-2),
         ("attention_bf16", 5e-2),
     ] {
