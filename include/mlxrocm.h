@@ -292,6 +292,81 @@
 #define MLXROCM_FINISH_ERROR 6
 
 /**
+ * Planes of a position that a network takes.
+ */
+#define MLXROCM_CHESS_PLANES 112
+
+/**
+ * Moves that a network's policy has logits for.
+ */
+#define MLXROCM_CHESS_MOVES 1858
+
+/**
+ * Positions of a batch at most.
+ */
+#define MLXROCM_CHESS_BATCH 1024
+
+/**
+ * Body of a network: convolutions with residual blocks.
+ */
+#define MLXROCM_CHESS_BODY_RESIDUAL 1
+
+/**
+ * Body of a network: encoders over the 64 squares.
+ */
+#define MLXROCM_CHESS_BODY_ATTENTION 2
+
+/**
+ * Policy of a network: one matrix over all squares.
+ */
+#define MLXROCM_CHESS_POLICY_CLASSICAL 1
+
+/**
+ * Policy of a network: planes of moves.
+ */
+#define MLXROCM_CHESS_POLICY_CONVOLUTION 2
+
+/**
+ * Policy of a network: from-squares attend to to-squares.
+ */
+#define MLXROCM_CHESS_POLICY_ATTENTION 3
+
+/**
+ * Policy head: the usual one, which every network has.
+ */
+#define MLXROCM_CHESS_POLICY_HEAD_VANILLA 0
+
+/**
+ * Policy head: what turns out better than expected.
+ */
+#define MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC 1
+
+/**
+ * Policy head: flatter.
+ */
+#define MLXROCM_CHESS_POLICY_HEAD_SOFT 2
+
+/**
+ * Policy head: what the opponent plays.
+ */
+#define MLXROCM_CHESS_POLICY_HEAD_OPPONENT 3
+
+/**
+ * Value head: who wins; every network has it.
+ */
+#define MLXROCM_CHESS_VALUE_HEAD_WINNER 0
+
+/**
+ * Value head: the search's value.
+ */
+#define MLXROCM_CHESS_VALUE_HEAD_Q 1
+
+/**
+ * Value head: the search's value some plies later.
+ */
+#define MLXROCM_CHESS_VALUE_HEAD_ST 2
+
+/**
  * Dtype: truth values, one byte of 0 or 1.
  */
 #define MLXROCM_DTYPE_BOOL 0
@@ -413,6 +488,11 @@ typedef struct mlxrocm_buffer mlxrocm_buffer;
  * A compiled chat template. Immutable: any thread.
  */
 typedef struct mlxrocm_chat_template mlxrocm_chat_template;
+
+/**
+ * A network that evaluates chess positions. Internally locked: any thread.
+ */
+typedef struct mlxrocm_chess_net mlxrocm_chess_net;
 
 /**
  * A device. Internally locked: any thread. What is made on a device keeps it alive. A GPU that is
@@ -1366,6 +1446,90 @@ typedef struct mlxrocm_event {
    */
   double decode_seconds;
 } mlxrocm_event;
+
+/**
+ * How to load a network. Zero is each field's default.
+ */
+typedef struct mlxrocm_chess_net_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_chess_net_options).
+   */
+  uint32_t struct_size;
+  /**
+   * CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+   */
+  uint32_t threads;
+  /**
+   * One of MLXROCM_CHESS_POLICY_HEAD_...; the network must have it.
+   */
+  uint32_t policy_head;
+  /**
+   * One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
+   */
+  uint32_t value_head;
+  /**
+   * Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is
+   * refused as UNSUPPORTED. NULL: the CPU.
+   */
+  const struct mlxrocm_device *device;
+} mlxrocm_chess_net_options;
+
+/**
+ * Facts about a network.
+ */
+typedef struct mlxrocm_chess_net_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_chess_net_info).
+   */
+  uint32_t struct_size;
+  /**
+   * The planes that it takes: 1, 2, 3, 4, 132, 5 or 133, as Leela Chess Zero numbers its formats.
+   */
+  uint32_t input_format;
+  /**
+   * One of MLXROCM_CHESS_BODY_...
+   */
+  uint32_t body;
+  /**
+   * Residual blocks or encoders.
+   */
+  uint32_t depth;
+  /**
+   * Channels of a square.
+   */
+  uint32_t width;
+  /**
+   * One of MLXROCM_CHESS_POLICY_CLASSICAL, CONVOLUTION and ATTENTION.
+   */
+  uint32_t policy;
+  /**
+   * 1 if it tells chances of draws; 0 if only a value.
+   */
+  uint32_t has_draws;
+  /**
+   * 1 if it tells how many plies are left.
+   */
+  uint32_t has_moves_left;
+  /**
+   * Weights in the file, those of heads that are not used included.
+   */
+  uint64_t parameters;
+} mlxrocm_chess_net_info;
+
+/**
+ * A legal move of a position.
+ */
+typedef struct mlxrocm_chess_move {
+  /**
+   * Its place in the policy, below MLXROCM_CHESS_MOVES.
+   */
+  uint32_t policy_index;
+  /**
+   * UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in
+   * games of Chess960 as the king taking its rook.
+   */
+  char name[8];
+} mlxrocm_chess_move;
 
 #ifdef __cplusplus
 extern "C" {
@@ -2678,6 +2842,129 @@ mlxrocm_status mlxrocm_generation_cancel(const struct mlxrocm_generation *genera
  * Any thread. Since 0.1.
  */
 void mlxrocm_generation_free(struct mlxrocm_generation *generation);
+
+/**
+ * Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
+ *
+ * - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+ * - `options`: borrowed for the call; NULL means defaults.
+ * - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
+ * - `error`: nullable; receives an owned error object on failure. It names the file and the field.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
+ * UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_net_load(const char *path,
+                                      const struct mlxrocm_chess_net_options *options,
+                                      struct mlxrocm_chess_net **net,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Tells facts about a network.
+ *
+ * - `net`: borrowed.
+ * - `info`: receives the facts; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_net_get_info(const struct mlxrocm_chess_net *net,
+                                          struct mlxrocm_chess_net_info *info,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Makes a network's input of a position, with the game that led to it, and tells the legal moves. What
+ * came before a FEN is taken to be the same position.
+ *
+ * - `net`: borrowed.
+ * - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
+ *   as files of rooks (Chess960). NULL means the usual start.
+ * - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+ * - `moves_count`: how many, at most 65536.
+ * - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
+ * - `values`: receives 112 numbers that the set bits of each mask stand for.
+ * - `legal`: receives the legal moves; ignored with capacity 0. No position has more than 218.
+ * - `legal_capacity`: moves that `legal` has room for; 0 measures.
+ * - `legal_count`: nullable unless measuring; receives how many moves there are: 0 if the game is over.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (no legal position, or a move that is not legal there),
+ * BUFFER_TOO_SMALL. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_net_get_input(const struct mlxrocm_chess_net *net,
+                                           const char *fen,
+                                           const char *const *moves,
+                                           size_t moves_count,
+                                           uint64_t *masks,
+                                           float *values,
+                                           struct mlxrocm_chess_move *legal,
+                                           size_t legal_capacity,
+                                           size_t *legal_count,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Evaluates positions. A position gets the same bits alone and in any batch. Calls of several threads
+ * run at the same time.
+ *
+ * - `net`: borrowed.
+ * - `masks`: `count` times 112 masks of squares, borrowed for the call.
+ * - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
+ * - `count`: positions, 1 to 1024.
+ * - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
+ * - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
+ *   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+ * - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_net_evaluate(const struct mlxrocm_chess_net *net,
+                                          const uint64_t *masks,
+                                          const float *values,
+                                          size_t count,
+                                          float *policy,
+                                          float *wdl,
+                                          float *moves_left,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Turns a position's logits into probabilities of its legal moves.
+ *
+ * - `policy`: the position's 1858 logits, borrowed for the call.
+ * - `moves`: `count` moves, borrowed for the call.
+ * - `count`: how many; 0 is fine.
+ * - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
+ * - `chances`: receives `count` probabilities; their sum is 1.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_net_get_chances(const float *policy,
+                                             const struct mlxrocm_chess_move *moves,
+                                             size_t count,
+                                             float temperature,
+                                             float *chances,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Names a move of the policy as White would play it: "e2e4", "e7e8q"; castling is the king taking its
+ * rook, a promotion without a letter is one to a knight. Black's moves, and those of positions that the
+ * input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
+ *
+ * - `policy_index`: below MLXROCM_CHESS_MOVES.
+ *
+ * Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
+ */
+const char *mlxrocm_chess_net_move_name(uint32_t policy_index);
+
+/**
+ * Frees a network. Calls that go on meanwhile end as usual.
+ *
+ * - `net`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_chess_net_free(struct mlxrocm_chess_net *net);
 
 /**
  * Makes an array of a copy of numbers.

@@ -116,6 +116,12 @@ fn under_valgrind(name: &str, arguments: &[&str]) {
     run(command.arg(program).arg(model()).args(arguments), 400);
 }
 
+/// A chess network with several heads.
+const CHESS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/golden/chess/multihead.pb.gz"
+);
+
 macro_rules! programs {
     ($($name:ident { $($mode:ident $arguments:expr;)* })*) => {$(
         mod $name {
@@ -134,6 +140,7 @@ programs! {
     api_buffers { plainly []; sanitized []; under_valgrind []; }
     api_callbacks { plainly []; sanitized []; under_valgrind []; }
     api_order { plainly []; sanitized []; under_valgrind ["11"]; }
+    api_chess { plainly [super::CHESS]; sanitized [super::CHESS]; under_valgrind [super::CHESS]; }
     api_generate { plainly []; sanitized []; under_valgrind []; }
     api_random { plainly ["1", "4000"]; sanitized ["2", "2000"]; under_valgrind ["3", "150"]; }
     soak { plainly ["5", "0", "1"]; sanitized ["5", "0", "2"]; }

@@ -232,6 +232,43 @@ fn e10_arrays() {
     );
 }
 
+/// The real network; the numbers of the start are those of lc0 itself (tests/golden/chess).
+#[test]
+fn e13_chess() {
+    let net = demo_model().with_file_name("maia-1900.pb.gz");
+    assert!(
+        net.is_file(),
+        "maia-1900 is missing: `make model` fetches it"
+    );
+    let net = net.to_str().unwrap();
+    let (out, _) = succeed("13_chess", &[net], "");
+    assert!(out.starts_with("e2e4"), "{out}");
+    let golden = std::fs::read(cc::root().join("tests/golden/chess/maia-1900.out")).unwrap();
+    let number = |at: usize| f32::from_le_bytes(golden[at * 4..][..4].try_into().unwrap());
+    let (q, d) = (number(0), number(1));
+    let line = out.lines().find(|line| line.starts_with("win")).unwrap();
+    let said: Vec<f32> = line
+        .split(' ')
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let expected = [(1.0 - d + q) / 2.0, d, (1.0 - d - q) / 2.0];
+    for (said, expected) in said.iter().zip(expected) {
+        assert!((said - 100.0 * expected).abs() < 0.06, "{line}: {q} {d}");
+    }
+    assert_eq!(said.len(), 3, "{line}");
+    // After a move; a game that is over; what is no game.
+    let (out, _) = succeed("13_chess", &[net, "", "e2e4"], "");
+    assert!(out.lines().next().unwrap().contains('%'), "{out}");
+    let mate = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
+    let (out, _) = succeed("13_chess", &[net, mate], "");
+    assert!(out.starts_with("the game is over"), "{out}");
+    let refused = run("13_chess", &[net, "", "e2e5"], "");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("e2e5"), "{said}");
+    let (out, _) = succeed("13_chess", &["--bench", net], "");
+    assert!(out.contains("batch  64: "), "{out}");
+}
+
 #[test]
 fn selftest_of_a_device() {
     let out = on_gpu("selftest", &["--quick", "--seed", "5"]);
@@ -280,5 +317,5 @@ fn examples_are_short_and_all_are_run() {
             count += 1;
         }
     }
-    assert_eq!(count, 13);
+    assert_eq!(count, 14);
 }

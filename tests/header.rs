@@ -30,6 +30,7 @@ const SOURCES: &[&str] = &[
     "session",
     "request",
     "generation",
+    "chess_net",
     "array/object",
     "array/unary",
     "array/binary",

@@ -7,11 +7,17 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the top down: each may use those below it.
 const STAIRS: &[&str] = &[
-    "capi", "session", "model", "array", "graph", "plan", "cpu", "gpu", "driver", "step", "ir",
+    "capi", "session", "model", "chess", "array", "graph", "plan", "cpu", "gpu", "driver", "step",
+    "ir",
 ];
 
 /// Rooms on the same stair: neither knows of the other.
-const SIDE_BY_SIDE: &[(&str, &[&str])] = &[("cpu", &["gpu", "driver"])];
+const SIDE_BY_SIDE: &[(&str, &[&str])] = &[
+    ("cpu", &["gpu", "driver"]),
+    ("session", &["chess"]),
+    ("model", &["chess"]),
+    ("chess", &["gpu", "driver"]),
+];
 
 /// Rooms beside the stairs and the rooms that they may use.
 const BESIDE: &[(&str, &[&str])] = &[("formats", &[]), ("text", &["formats"])];

@@ -5,5 +5,5 @@ mod eval;
 mod lazy;
 pub mod ops;
 
-pub use eval::eval;
+pub use eval::{eval, eval_with};
 pub use lazy::{Array, trace};

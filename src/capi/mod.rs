@@ -18,6 +18,7 @@ mod symbols;
 pub mod array;
 pub mod buffer;
 pub mod chat_template;
+pub mod chess_net;
 pub mod device;
 pub mod device_memory;
 pub mod error;

@@ -2,16 +2,22 @@
 
 use super::elements::{Elements, Storage};
 use super::ops::{self, Out, View};
+use super::threads::ThreadPool;
+use super::{products, scores};
 use crate::ir::{Graph, Layout, Op, Value};
 use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Computes the outputs of a graph whose leaves are `leaves`. Results that nothing needs any more are
-/// let go on the way.
+/// let go on the way. Large products are shared by the workers of `pool`.
 ///
 /// # Errors
 /// Those of the operations; `OutOfMemory`.
-pub fn evaluate(graph: &Graph, leaves: &[Elements]) -> Result<Vec<Elements>> {
+pub fn evaluate(
+    graph: &Graph,
+    leaves: &[Elements],
+    mut pool: Option<&mut ThreadPool>,
+) -> Result<Vec<Elements>> {
     let mut uses = vec![0usize; graph.nodes.len()];
     let values = graph.nodes.iter().flat_map(|node| &node.inputs);
     for value in values.chain(&graph.outputs) {
@@ -32,7 +38,7 @@ pub fn evaluate(graph: &Graph, leaves: &[Elements]) -> Result<Vec<Elements>> {
         let inputs = node.inputs.iter().map(find).collect::<Result<Vec<_>>>()?;
         let results = match view(graph, place, &inputs)? {
             Some(result) => vec![result],
-            None => call(graph, place, &inputs)?,
+            None => call(graph, place, &inputs, pool.as_deref_mut())?,
         };
         made[place] = results;
         for input in &node.inputs {
@@ -66,7 +72,12 @@ fn view(graph: &Graph, place: usize, inputs: &[&Elements]) -> Result<Option<Elem
     }
 }
 
-fn call(graph: &Graph, place: usize, inputs: &[&Elements]) -> Result<Vec<Elements>> {
+fn call(
+    graph: &Graph,
+    place: usize,
+    inputs: &[&Elements],
+    pool: Option<&mut ThreadPool>,
+) -> Result<Vec<Elements>> {
     let node = &graph.nodes[place];
     let mut sizes = Vec::with_capacity(node.outputs.len());
     let mut storages = Vec::with_capacity(node.outputs.len());
@@ -88,7 +99,13 @@ fn call(graph: &Graph, place: usize, inputs: &[&Elements]) -> Result<Vec<Element
         Out::new(storage.bytes_mut().unwrap_or_default(), ty.dtype, sizes)
     });
     let mut outs = outs.collect::<Result<Vec<_>>>()?;
-    ops::run(&node.op, &views, &mut outs)?;
+    let fast = match node.op {
+        Op::ScaledDotProductAttention { .. } => scores::run,
+        _ => products::run,
+    };
+    if !fast(&node.op, &views, &mut outs, pool) {
+        ops::run(&node.op, &views, &mut outs)?;
+    }
     drop(outs);
     let results = storages.into_iter().zip(&node.outputs).zip(&sizes);
     results

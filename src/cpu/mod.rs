@@ -14,6 +14,8 @@ pub mod ops;
 mod packed;
 mod plain;
 mod recurrent;
+mod products;
+mod scores;
 mod shared;
 mod slots;
 mod threads;

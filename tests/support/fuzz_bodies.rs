@@ -16,6 +16,7 @@ pub mod gguf_writer;
 use counting_allocator::peak_of;
 use gguf_writer::GgufWriter;
 use mlxrocm::Error;
+use mlxrocm::chess::{ChessNet, File, Game, InputFormat, NetOptions};
 use mlxrocm::formats::folder::Folder;
 use mlxrocm::formats::gguf::Gguf;
 use mlxrocm::model::Config;
@@ -61,13 +62,17 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// The most heap that a chess network may take: what a small file may be unpacked to, while it grows.
+const CHESS_HEAP: usize = 256 << 20;
+
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     ("gguf", gguf),
     ("safetensors", safetensors),
     ("config", config),
     ("tokenizer", tokenizer),
     ("chat_template", chat_template),
+    ("chess", chess),
 ];
 
 /// The input is a whole GGUF file.
@@ -276,4 +281,39 @@ fn with_metadata(json: &[u8], call: impl FnOnce(&Path, &str)) {
     let folder = folder(&[("input.gguf", &writer.bytes())]);
     let text = fields.get("text").and_then(Value::as_str);
     call(&folder.path().join("input.gguf"), text.unwrap_or_default());
+}
+
+/// The input is the file of a chess network; or, after an `F`, a FEN and moves, one a line.
+pub fn chess(input: &[u8]) {
+    if let Some(game) = input.strip_prefix(b"F") {
+        let text = String::from_utf8_lossy(game);
+        let mut lines = text.lines();
+        let fen = lines.next().filter(|fen| !fen.is_empty());
+        match Game::new(fen, &lines.collect::<Vec<_>>()) {
+            Ok(game) => {
+                for format in InputFormat::ALL {
+                    let planes = game.planes(format);
+                    assert_eq!(planes.masks[111], u64::MAX);
+                    let legal = game.legal_moves(planes.transform);
+                    assert!(legal.len() <= 218 && legal.iter().all(|m| m.index < 1858));
+                }
+            }
+            Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        }
+        return;
+    }
+    let options = NetOptions {
+        threads: 1,
+        ..NetOptions::default()
+    };
+    let load = || ChessNet::of(&File::parse("the input", input.to_vec())?, &options);
+    let (result, peak) = peak_of(load);
+    assert!(peak < CHESS_HEAP, "{peak} bytes of heap");
+    if let Err(error) = result {
+        let message = error.to_string();
+        assert!(
+            message.contains("the input") && !message.contains('\n'),
+            "{message}"
+        );
+    }
 }

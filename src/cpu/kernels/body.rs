@@ -85,6 +85,51 @@ pub fn swiglu<const F: bool>(gate: &mut [f32], up: &[f32]) {
     }
 }
 
+/// Rows of a tile of a product: with two vectors of columns each, its sums fill AVX2's registers.
+pub const GEMM_ROWS: usize = 6;
+/// Columns of a tile.
+pub const GEMM_COLUMNS: usize = 16;
+
+/// Up to [`GEMM_ROWS`] rows `[rows][inner]` by a panel `[inner][GEMM_COLUMNS]`.
+#[inline(always)]
+pub fn gemm_tile<const F: bool>(
+    rows: &[f32],
+    panel: &[f32],
+    inner: usize,
+    out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
+) {
+    if inner == 0 {
+        out.fill([0.0; GEMM_COLUMNS]);
+    } else if rows.len() >= GEMM_ROWS * inner {
+        gemm_rows::<F, GEMM_ROWS>(rows, panel, inner, out);
+    } else {
+        for (row, out) in rows.chunks_exact(inner).zip(out) {
+            gemm_rows::<F, 1>(row, panel, inner, std::slice::from_mut(out));
+        }
+    }
+}
+
+#[inline(always)]
+fn gemm_rows<const F: bool, const R: usize>(
+    rows: &[f32],
+    panel: &[f32],
+    inner: usize,
+    out: &mut [[f32; GEMM_COLUMNS]],
+) {
+    let rows: [&[f32]; R] = std::array::from_fn(|row| &rows[row * inner..][..inner]);
+    let (panel, _) = panel.as_chunks::<GEMM_COLUMNS>();
+    let mut sums = [[0.0f32; GEMM_COLUMNS]; R];
+    for (k, columns) in panel[..inner].iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            let x = row[k];
+            for (sum, &y) in sums.iter_mut().zip(columns) {
+                *sum = fma::<F>(x, y, *sum);
+            }
+        }
+    }
+    out[..R].copy_from_slice(&sums);
+}
+
 /// The two inner products of attention, of one SIMD level, for `R` query rows and keys and values of
 /// `T`: f32 or u16, the bits of f16.
 pub trait PageProducts<T> {

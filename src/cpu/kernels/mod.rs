@@ -20,6 +20,7 @@ use super::activations::{FourRowsTarget, Group, RowTarget, SPAN};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use crate::step::KvType;
+pub use body::{GEMM_COLUMNS, GEMM_ROWS};
 pub use columns::{COLUMNS, Column};
 pub use kv::KvGroup;
 pub use recurrent::DeltaToken;
@@ -163,6 +164,14 @@ pub struct Kernels {
         unsafe fn(&[Tile<'_>], &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
     /// The same as `matmul_tile` for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
+    /// Up to [`GEMM_ROWS`] rows `[rows][inner]` by a panel `[inner][GEMM_COLUMNS]`, all f32; sums in the order
+    /// of the inner places.
+    pub gemm_tile: unsafe fn(
+        rows: &[f32],
+        panel: &[f32],
+        inner: usize,
+        out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
+    ),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
     /// `gate = silu(gate) · up`.

@@ -30,6 +30,7 @@ pub static KERNELS: Kernels = Kernels {
     multiply_add: recurrent::multiply_add::<false>,
     silu: recurrent::silu::<false>,
     gated_delta: recurrent::gated_delta::<false>,
+    gemm_tile: body::gemm_tile::<false>,
     narrow,
     kv_group: kv::quantize,
     kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),

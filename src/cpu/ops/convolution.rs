@@ -61,14 +61,16 @@ fn add(sums: &mut [f64], x: &[f64], kernel: &[f64], groups: usize) {
 }
 
 /// The sizes of a batch of images, with ones for dimensions that are not there.
-struct Space {
+pub struct Space {
     batch: usize,
     sizes: [usize; 3],
-    channels: usize,
+    /// The last size.
+    pub channels: usize,
 }
 
 impl Space {
-    fn of(sizes: &[usize]) -> Option<Space> {
+    /// Of an array of this shape.
+    pub fn of(sizes: &[usize]) -> Option<Space> {
         let [batch, space @ .., channels] = sizes else {
             return None;
         };
@@ -81,11 +83,13 @@ impl Space {
         })
     }
 
-    fn count(&self) -> usize {
+    /// Places of an image.
+    pub fn count(&self) -> usize {
         self.sizes.iter().product()
     }
 
-    fn place(&self, index: usize) -> [usize; 3] {
+    /// A place, axis by axis.
+    pub fn place(&self, index: usize) -> [usize; 3] {
         let [_, b, c] = self.sizes;
         [index / (b * c), index / c % b, index % c]
     }
@@ -105,7 +109,7 @@ fn by_place(w: &[f64], space: &Space, groups: usize) -> Vec<f64> {
 }
 
 /// The element of x that a tap of the kernel meets at a place of the result.
-fn source(conv: &Conv, x: &Space, w: &Space, at: [usize; 3], tap: [usize; 3]) -> Option<usize> {
+pub fn source(conv: &Conv, x: &Space, w: &Space, at: [usize; 3], tap: [usize; 3]) -> Option<usize> {
     let mut from = 0;
     for axis in 0..3 {
         let number = |list: &[usize]| list.get(axis).copied().unwrap_or(1) as i64;

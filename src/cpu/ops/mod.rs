@@ -26,6 +26,7 @@ mod route;
 mod unary;
 mod view;
 
+pub(in crate::cpu) use convolution::{Space, source};
 pub use create::number_bytes;
 pub use random::words as random_words;
 pub use view::{Out, View};

@@ -67,6 +67,13 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The buffer from the first element on, whatever lies between elements; `None` if it is not aligned.
+    pub(in crate::cpu) fn buffer<T: Pod>(&self) -> Option<&'a [T]> {
+        let size = size_of::<T>();
+        let end = self.bytes.len() / size * size;
+        bytemuck::try_cast_slice(self.bytes.get(self.layout.offset * size..end)?).ok()
+    }
+
     /// Dtype.
     pub fn dtype(&self) -> Dtype {
         self.dtype

@@ -26,6 +26,7 @@ pub use scales::{
 
 pub use values::POWERS;
 
+use super::body::{GEMM_COLUMNS, GEMM_ROWS};
 use super::{DeltaToken, Kernels, KvGroup, SimdLevel, body, kv, portable, recurrent};
 use crate::step::KvType;
 use std::arch::x86_64::*;
@@ -43,6 +44,7 @@ pub static KERNELS: Kernels = Kernels {
     multiply_add,
     silu,
     gated_delta,
+    gemm_tile,
     narrow,
     kv_group,
     kv_keys,
@@ -56,6 +58,16 @@ pub static KERNELS: Kernels = Kernels {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     body::rms_norm::<true>(x, weight, eps, out);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn gemm_tile(
+    rows: &[f32],
+    panel: &[f32],
+    inner: usize,
+    out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
+) {
+    body::gemm_tile::<true>(rows, panel, inner, out);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

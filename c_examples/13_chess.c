@@ -1,0 +1,113 @@
+/* 13: what a chess network of Leela Chess Zero thinks of a position: the best moves, the chances of
+ * win, draw and loss of the side to move, and how long the game goes on.
+ *
+ *     13_chess NET [FEN [MOVES...]]       FEN "" or absent: the start; moves like e2e4
+ *     13_chess --bench NET                positions a second, by batch */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <mlxrocm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PLANES = MLXROCM_CHESS_PLANES, MOVES = MLXROCM_CHESS_MOVES, LEGAL = 256, SHOWN = 5 };
+
+static int fail(const char *what, mlxrocm_error *error) {
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
+            mlxrocm_error_message(error));
+    mlxrocm_error_free(error);
+    return 1;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The best moves, one a line; each is taken out of `chances` once it is shown. */
+static void print_moves(const mlxrocm_chess_move *moves, float *chances, size_t count) {
+    for (size_t line = 0; line < SHOWN && line < count; line++) {
+        size_t best = 0;
+        for (size_t i = 1; i < count; i++)
+            if (chances[i] > chances[best]) best = i;
+        printf("%-6s %6.2f %%\n", moves[best].name, 100 * (double)chances[best]);
+        chances[best] = -1;
+    }
+}
+
+static int show(const mlxrocm_chess_net *net, const char *fen, const char *const *names, size_t count) {
+    mlxrocm_error *error = NULL;
+    mlxrocm_chess_net_info info = {.struct_size = sizeof info};
+    uint64_t masks[PLANES];
+    float values[PLANES], policy[MOVES], wdl[3], moves_left, chances[LEGAL];
+    mlxrocm_chess_move moves[LEGAL];
+    size_t legal = 0;
+    if (mlxrocm_chess_net_get_info(net, &info, &error) != MLXROCM_OK) return fail("info", error);
+    if (mlxrocm_chess_net_get_input(net, fen, names, count, masks, values, moves, LEGAL, &legal,
+                                    &error) != MLXROCM_OK)
+        return fail("position", error);
+    if (mlxrocm_chess_net_evaluate(net, masks, values, 1, policy, wdl, &moves_left, &error) !=
+            MLXROCM_OK ||
+        mlxrocm_chess_net_get_chances(policy, moves, legal, 1.0f, chances, &error) != MLXROCM_OK)
+        return fail("evaluate", error);
+    if (legal == 0) puts("the game is over");
+    print_moves(moves, chances, legal);
+    if (info.has_draws)
+        printf("win %.1f %%, draw %.1f %%, loss %.1f %%\n", 100 * (double)wdl[0],
+               100 * (double)wdl[1], 100 * (double)wdl[2]);
+    else
+        printf("value %+.3f\n", (double)(wdl[0] - wdl[2]));
+    if (info.has_moves_left) printf("%.0f plies left\n", (double)moves_left);
+    return 0;
+}
+
+static int bench(const mlxrocm_chess_net *net) {
+    mlxrocm_error *error = NULL;
+    const size_t most = 64;
+    uint64_t *masks = calloc(most * PLANES, sizeof *masks);
+    float *values = calloc(most * PLANES, sizeof *values);
+    float *policy = calloc(most * MOVES, sizeof *policy);
+    int result = masks && values && policy ? 0 : 1;
+    for (size_t i = 0; i < most && result == 0; i++)
+        if (mlxrocm_chess_net_get_input(net, NULL, NULL, 0, masks + i * PLANES, values + i * PLANES,
+                                        NULL, 0, NULL, &error) != MLXROCM_OK)
+            result = fail("position", error);
+    for (size_t batch = 1; batch <= most && result == 0; batch *= 4) {
+        const double start = now();
+        size_t done = 0;
+        while (now() - start < 1 && result == 0) {
+            if (mlxrocm_chess_net_evaluate(net, masks, values, batch, policy, NULL, NULL, &error) !=
+                MLXROCM_OK)
+                result = fail("evaluate", error);
+            done += batch;
+        }
+        printf("batch %3zu: %.1f positions/s\n", batch, (double)done / (now() - start));
+    }
+    free(masks);
+    free(values);
+    free(policy);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    const int benches = argc == 3 && strcmp(argv[1], "--bench") == 0;
+    if (argc < 2) {
+        fprintf(stderr, "usage: 13_chess NET [FEN [MOVES...]]\n       13_chess --bench NET\n");
+        return 2;
+    }
+    mlxrocm_error *error = NULL;
+    mlxrocm_chess_net *net = NULL;
+    if (mlxrocm_chess_net_load(argv[benches ? 2 : 1], NULL, &net, &error) != MLXROCM_OK)
+        return fail("load", error);
+    int result;
+    if (benches) {
+        result = bench(net);
+    } else {
+        const char *fen = argc > 2 && argv[2][0] ? argv[2] : NULL;
+        const char *const *names = (const char *const *)argv + 3;
+        result = show(net, fen, argc > 3 ? names : NULL, argc > 3 ? (size_t)argc - 3 : 0);
+    }
+    mlxrocm_chess_net_free(net);
+    return result;
+}

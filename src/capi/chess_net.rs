@@ -1,0 +1,444 @@
+//! Chess networks of Leela Chess Zero.
+
+use super::boundary::{boundary, boundary_free, boundary_on, boundary_value};
+use super::device::{DeviceObject, mlxrocm_device};
+use super::error::mlxrocm_error;
+use super::handle::{self, Object};
+use super::options::{self, OutputStruct, SizedStruct};
+use super::status::mlxrocm_status;
+use super::strings::{Buffer, Output, array, c_str, utf8};
+use super::symbols::since_0_1;
+use crate::chess::{
+    Body, ChessNet, Game, LegalMove, MOVES, NetOptions, PLANES, PolicyFormat, PolicyHead,
+    ValueFormat, ValueHead, move_name, probabilities,
+};
+use crate::model::DeviceChoice;
+use crate::{Error, Result};
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+/// Planes of a position that a network takes.
+pub const MLXROCM_CHESS_PLANES: u32 = 112;
+/// Moves that a network's policy has logits for.
+pub const MLXROCM_CHESS_MOVES: u32 = 1858;
+/// Positions of a batch at most.
+pub const MLXROCM_CHESS_BATCH: u32 = 1024;
+
+/// Body of a network: convolutions with residual blocks.
+pub const MLXROCM_CHESS_BODY_RESIDUAL: u32 = 1;
+/// Body of a network: encoders over the 64 squares.
+pub const MLXROCM_CHESS_BODY_ATTENTION: u32 = 2;
+
+/// Policy of a network: one matrix over all squares.
+pub const MLXROCM_CHESS_POLICY_CLASSICAL: u32 = 1;
+/// Policy of a network: planes of moves.
+pub const MLXROCM_CHESS_POLICY_CONVOLUTION: u32 = 2;
+/// Policy of a network: from-squares attend to to-squares.
+pub const MLXROCM_CHESS_POLICY_ATTENTION: u32 = 3;
+
+/// Policy head: the usual one, which every network has.
+pub const MLXROCM_CHESS_POLICY_HEAD_VANILLA: u32 = 0;
+/// Policy head: what turns out better than expected.
+pub const MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC: u32 = 1;
+/// Policy head: flatter.
+pub const MLXROCM_CHESS_POLICY_HEAD_SOFT: u32 = 2;
+/// Policy head: what the opponent plays.
+pub const MLXROCM_CHESS_POLICY_HEAD_OPPONENT: u32 = 3;
+
+/// Value head: who wins; every network has it.
+pub const MLXROCM_CHESS_VALUE_HEAD_WINNER: u32 = 0;
+/// Value head: the search's value.
+pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
+/// Value head: the search's value some plies later.
+pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
+
+/// A network that evaluates chess positions. Internally locked: any thread.
+pub struct mlxrocm_chess_net {
+    _private: [u8; 0],
+}
+
+/// How to load a network. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_net_options {
+    /// Set by the caller to sizeof(mlxrocm_chess_net_options).
+    pub struct_size: u32,
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+    pub threads: u32,
+    /// One of MLXROCM_CHESS_POLICY_HEAD_...; the network must have it.
+    pub policy_head: u32,
+    /// One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
+    pub value_head: u32,
+    /// Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is
+    /// refused as UNSUPPORTED. NULL: the CPU.
+    pub device: *const mlxrocm_device,
+}
+
+// SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_chess_net_options {
+    const NAME: &'static str = "mlxrocm_chess_net_options";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Facts about a network.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_net_info {
+    /// Set by the caller to sizeof(mlxrocm_chess_net_info).
+    pub struct_size: u32,
+    /// The planes that it takes: 1, 2, 3, 4, 132, 5 or 133, as Leela Chess Zero numbers its formats.
+    pub input_format: u32,
+    /// One of MLXROCM_CHESS_BODY_...
+    pub body: u32,
+    /// Residual blocks or encoders.
+    pub depth: u32,
+    /// Channels of a square.
+    pub width: u32,
+    /// One of MLXROCM_CHESS_POLICY_CLASSICAL, CONVOLUTION and ATTENTION.
+    pub policy: u32,
+    /// 1 if it tells chances of draws; 0 if only a value.
+    pub has_draws: u32,
+    /// 1 if it tells how many plies are left.
+    pub has_moves_left: u32,
+    /// Weights in the file, those of heads that are not used included.
+    pub parameters: u64,
+}
+
+// SAFETY: repr(C), size first, numbers, no padding (a test checks).
+unsafe impl SizedStruct for mlxrocm_chess_net_info {
+    const NAME: &'static str = "mlxrocm_chess_net_info";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// A legal move of a position.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_move {
+    /// Its place in the policy, below MLXROCM_CHESS_MOVES.
+    pub policy_index: u32,
+    /// UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in
+    /// games of Chess960 as the king taking its rook.
+    pub name: [c_char; 8],
+}
+
+/// More than any machine has; a larger number is a mistake and not to be tried.
+const MAX_THREADS: u32 = 1024;
+/// No game is longer.
+const LONGEST_GAME: usize = 1 << 16;
+
+struct NetObject(ChessNet);
+
+impl Object for NetObject {
+    type Opaque = mlxrocm_chess_net;
+    const NOUN: &'static str = "mlxrocm_chess_net";
+}
+
+fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
+    if options.threads > MAX_THREADS {
+        return Err(Error::InvalidArgument(format!(
+            "threads is {}, at most {MAX_THREADS} are possible",
+            options.threads
+        )));
+    }
+    let unknown = |field: &str, value: u32| {
+        Error::InvalidArgument(format!("{field} is {value}: there is no such head"))
+    };
+    if !options.device.is_null() {
+        let choice = handle::get::<DeviceObject>(options.device, "options.device")?
+            .run(|device| Ok(device.choice()))?;
+        if choice != DeviceChoice::Cpu {
+            let message =
+                "chess networks do not run on GPUs yet: give the CPU or NULL as options.device";
+            return Err(Error::Unsupported(message.into()));
+        }
+    }
+    Ok(NetOptions {
+        policy: match options.policy_head {
+            MLXROCM_CHESS_POLICY_HEAD_VANILLA => PolicyHead::Vanilla,
+            MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC => PolicyHead::Optimistic,
+            MLXROCM_CHESS_POLICY_HEAD_SOFT => PolicyHead::Soft,
+            MLXROCM_CHESS_POLICY_HEAD_OPPONENT => PolicyHead::Opponent,
+            other => return Err(unknown("policy_head", other)),
+        },
+        value: match options.value_head {
+            MLXROCM_CHESS_VALUE_HEAD_WINNER => ValueHead::Winner,
+            MLXROCM_CHESS_VALUE_HEAD_Q => ValueHead::Q,
+            MLXROCM_CHESS_VALUE_HEAD_ST => ValueHead::St,
+            other => return Err(unknown("value_head", other)),
+        },
+        threads: options.threads as usize,
+    })
+}
+
+/// Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
+///
+/// - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+/// - `options`: borrowed for the call; NULL means defaults.
+/// - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
+/// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
+/// UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_load(
+    path: *const c_char,
+    options: *const mlxrocm_chess_net_options,
+    net: *mut *mut mlxrocm_chess_net,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary(error, || {
+        // SAFETY: the caller's struct, as documented.
+        let options = net_options(&unsafe { options::read(options) }?)?;
+        // SAFETY: the caller's string, as documented.
+        let path = unsafe { c_str(path, "path") }?;
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(net, "net") }?;
+        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        output.write(handle::publish(NetObject(ChessNet::load(path, &options)?)));
+        Ok(())
+    })
+}
+
+/// Tells facts about a network.
+///
+/// - `net`: borrowed.
+/// - `info`: receives the facts; its `struct_size` must be set.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_get_info(
+    net: *const mlxrocm_chess_net,
+    info: *mut mlxrocm_chess_net_info,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(net, "net", error, |object: &NetObject| {
+        // SAFETY: the caller's struct, as documented.
+        let output = unsafe { OutputStruct::new(info, "info") }?;
+        let info = object.0.info();
+        let number = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
+        output.write(mlxrocm_chess_net_info {
+            struct_size: 0,
+            input_format: info.format.input as u32,
+            body: match info.format.body {
+                Body::Residual => MLXROCM_CHESS_BODY_RESIDUAL,
+                Body::Attention => MLXROCM_CHESS_BODY_ATTENTION,
+            },
+            depth: number(info.depth),
+            width: number(info.width),
+            policy: match info.format.policy {
+                PolicyFormat::Classical => MLXROCM_CHESS_POLICY_CLASSICAL,
+                PolicyFormat::Convolution => MLXROCM_CHESS_POLICY_CONVOLUTION,
+                PolicyFormat::Attention => MLXROCM_CHESS_POLICY_ATTENTION,
+            },
+            has_draws: u32::from(info.format.value == ValueFormat::Wdl),
+            has_moves_left: u32::from(info.format.moves_left),
+            parameters: info.parameters,
+        });
+        Ok(())
+    })
+}
+
+/// Makes a network's input of a position, with the game that led to it, and tells the legal moves. What
+/// came before a FEN is taken to be the same position.
+///
+/// - `net`: borrowed.
+/// - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
+///   as files of rooks (Chess960). NULL means the usual start.
+/// - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+/// - `moves_count`: how many, at most 65536.
+/// - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
+/// - `values`: receives 112 numbers that the set bits of each mask stand for.
+/// - `legal`: receives the legal moves; ignored with capacity 0. No position has more than 218.
+/// - `legal_capacity`: moves that `legal` has room for; 0 measures.
+/// - `legal_count`: nullable unless measuring; receives how many moves there are: 0 if the game is over.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (no legal position, or a move that is not legal there),
+/// BUFFER_TOO_SMALL. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_get_input(
+    net: *const mlxrocm_chess_net,
+    fen: *const c_char,
+    moves: *const *const c_char,
+    moves_count: usize,
+    masks: *mut u64,
+    values: *mut f32,
+    legal: *mut mlxrocm_chess_move,
+    legal_capacity: usize,
+    legal_count: *mut usize,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(net, "net", error, |object: &NetObject| {
+        let fen = match fen.is_null() {
+            true => None,
+            // SAFETY: the caller's string, as documented.
+            false => Some(unsafe { utf8(fen, "fen") }?),
+        };
+        if moves_count > LONGEST_GAME {
+            let message =
+                format!("moves_count is {moves_count}, at most {LONGEST_GAME} are possible");
+            return Err(Error::InvalidArgument(message));
+        }
+        // SAFETY: the caller's array, as documented.
+        let moves = unsafe { array(moves, moves_count, "moves") }?;
+        // SAFETY: the caller's strings, as documented.
+        let moves = moves.iter().map(|&name| unsafe { utf8(name, "moves") });
+        let moves = moves.collect::<Result<Vec<&str>>>()?;
+        // SAFETY: the caller's rooms, as documented.
+        let masks = unsafe { Buffer::new(masks, PLANES, null_mut(), "masks") }?;
+        // SAFETY: as above.
+        let values = unsafe { Buffer::new(values, PLANES, null_mut(), "values") }?;
+        let (room, count) = (legal_capacity, legal_count);
+        let wanted = room > 0 || !count.is_null();
+        // SAFETY: as above.
+        let legal = match wanted {
+            true => Some(unsafe { Buffer::new(legal, room, count, "legal") }?),
+            false => None,
+        };
+        let game = Game::new(fen, &moves)?;
+        let planes = game.planes(object.0.info().format.input);
+        if let Some(legal) = legal {
+            let all = game.legal_moves(planes.transform);
+            legal.fill(&all.iter().map(c_move).collect::<Vec<_>>())?;
+        }
+        masks.fill(&planes.masks)?;
+        values.fill(&planes.values)
+    })
+}
+
+fn c_move(of: &LegalMove) -> mlxrocm_chess_move {
+    let mut name = [0; 8];
+    for (to, byte) in name[..7].iter_mut().zip(of.name.bytes()) {
+        *to = byte as c_char;
+    }
+    mlxrocm_chess_move {
+        policy_index: of.index as u32,
+        name,
+    }
+}
+
+/// Evaluates positions. A position gets the same bits alone and in any batch. Calls of several threads
+/// run at the same time.
+///
+/// - `net`: borrowed.
+/// - `masks`: `count` times 112 masks of squares, borrowed for the call.
+/// - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
+/// - `count`: positions, 1 to 1024.
+/// - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
+/// - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
+///   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+/// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_evaluate(
+    net: *const mlxrocm_chess_net,
+    masks: *const u64,
+    values: *const f32,
+    count: usize,
+    policy: *mut f32,
+    wdl: *mut f32,
+    moves_left: *mut f32,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(net, "net", error, |object: &NetObject| {
+        if !(1..=MLXROCM_CHESS_BATCH as usize).contains(&count) {
+            return Err(Error::InvalidArgument(format!(
+                "count is {count}, it must be 1 to {MLXROCM_CHESS_BATCH}"
+            )));
+        }
+        // SAFETY: the caller's arrays, as documented.
+        let masks = unsafe { array(masks, count * PLANES, "masks") }?;
+        // SAFETY: as above.
+        let values = unsafe { array(values, count * PLANES, "values") }?;
+        let found = object.0.evaluate(masks, values)?;
+        let write = |numbers: &[f32], to: *mut f32| match to.is_null() {
+            true => Ok(()),
+            // SAFETY: the caller's rooms, as documented.
+            false => unsafe { Buffer::new(to, numbers.len(), null_mut(), "result") }?.fill(numbers),
+        };
+        write(&found.policy, policy)?;
+        write(&found.wdl, wdl)?;
+        write(&found.moves_left, moves_left)
+    })
+}
+
+/// Turns a position's logits into probabilities of its legal moves.
+///
+/// - `policy`: the position's 1858 logits, borrowed for the call.
+/// - `moves`: `count` moves, borrowed for the call.
+/// - `count`: how many; 0 is fine.
+/// - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
+/// - `chances`: receives `count` probabilities; their sum is 1.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_get_chances(
+    policy: *const f32,
+    moves: *const mlxrocm_chess_move,
+    count: usize,
+    temperature: f32,
+    chances: *mut f32,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary(error, || {
+        // SAFETY: the caller's arrays, as documented.
+        let policy = unsafe { array(policy, MOVES, "policy") }?;
+        // SAFETY: as above.
+        let moves = unsafe { array(moves, count, "moves") }?;
+        if count > MOVES {
+            return Err(Error::InvalidArgument(format!(
+                "count is {count}: there are {MOVES} moves"
+            )));
+        }
+        let indices: Vec<u32> = moves.iter().map(|m| m.policy_index).collect();
+        let found = probabilities(policy, &indices, temperature)?;
+        match found.is_empty() {
+            true => Ok(()),
+            // SAFETY: the caller's room, as documented.
+            false => unsafe { Buffer::new(chances, count, null_mut(), "chances") }?.fill(&found),
+        }
+    })
+}
+
+/// Names a move of the policy as White would play it: "e2e4", "e7e8q"; castling is the king taking its
+/// rook, a promotion without a letter is one to a knight. Black's moves, and those of positions that the
+/// input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
+///
+/// - `policy_index`: below MLXROCM_CHESS_MOVES.
+///
+/// Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_move_name(policy_index: u32) -> *const c_char {
+    boundary_value(null(), || {
+        static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
+        let names = NAMES.get_or_init(|| {
+            let names = (0..MOVES).filter_map(move_name);
+            names.map(super::strings::c_string).collect()
+        });
+        let name = names.get(policy_index as usize);
+        Ok(name.map_or(null(), |name| CStr::as_ptr(name)))
+    })
+}
+
+/// Frees a network. Calls that go on meanwhile end as usual.
+///
+/// - `net`: consumed; NULL is fine.
+///
+/// Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_chess_net_free(net: *mut mlxrocm_chess_net) {
+    boundary_free::<NetObject>(net)
+}
+
+since_0_1! {
+    mlxrocm_chess_net_load mlxrocm_chess_net_get_info mlxrocm_chess_net_get_input
+    mlxrocm_chess_net_evaluate mlxrocm_chess_net_get_chances mlxrocm_chess_net_move_name
+    mlxrocm_chess_net_free
+}

@@ -1,0 +1,307 @@
+//! Products and convolutions of f32 arrays, fast: blocks of rows by panels of columns, in SIMD kernels, by all
+//! workers. Every element is a sum in the order of the inner places whatever the other sizes are, so that a
+//! row gives the same bits alone and in a batch. Sums are f32; small products stay with the plain form.
+
+use super::kernels::{GEMM_COLUMNS, GEMM_ROWS, Kernels, kernels};
+use super::ops::{Out, Space, View, source};
+use super::threads::ThreadPool;
+use crate::ir::{Conv, Dtype, Op};
+use parking_lot::Mutex;
+use std::borrow::Cow;
+
+/// Products of smaller matrices on the right are not worth it. (Rows on the left do not count: how a row is
+/// computed must not depend on them.)
+const LEAST: usize = 1 << 10;
+/// Rows of a chunk of work.
+const CHUNK: usize = 8 * GEMM_ROWS;
+
+/// The right side of a product: panels of columns, `[panel][inner][GEMM_COLUMNS]`, zeros behind the last one.
+pub struct Panels {
+    numbers: Vec<f32>,
+    inner: usize,
+    columns: usize,
+}
+
+impl Panels {
+    /// Of `[inner, columns]`, whose element (k, n) is at `k · strides.0 + n · strides.1`.
+    pub fn pack(b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) -> Panels {
+        let panels = columns.div_ceil(GEMM_COLUMNS);
+        let mut numbers = vec![0.0; panels * inner * GEMM_COLUMNS];
+        let of_one = (inner * GEMM_COLUMNS).max(1);
+        for (panel, to) in numbers.chunks_exact_mut(of_one).enumerate() {
+            let first = panel * GEMM_COLUMNS;
+            let count = GEMM_COLUMNS.min(columns - first);
+            if strides.1 == 1 {
+                for (k, to) in to.chunks_exact_mut(GEMM_COLUMNS).enumerate() {
+                    to[..count].copy_from_slice(&b[k * strides.0 + first..][..count]);
+                }
+                continue;
+            }
+            for n in 0..count {
+                let from = (first + n) * strides.1;
+                for (k, to) in to[n..].iter_mut().step_by(GEMM_COLUMNS).enumerate() {
+                    *to = b[from + k * strides.0];
+                }
+            }
+        }
+        Panels {
+            numbers,
+            inner,
+            columns,
+        }
+    }
+
+    /// Rows `[rows][inner]` times this, to `[rows][columns]`.
+    pub fn multiply(&self, kernels: &Kernels, rows: &[f32], out: &mut [f32]) {
+        let of_panel = (self.inner * GEMM_COLUMNS).max(1);
+        let mut tile = [[0.0; GEMM_COLUMNS]; GEMM_ROWS];
+        for (place, panel) in self.numbers.chunks_exact(of_panel).enumerate() {
+            let first = place * GEMM_COLUMNS;
+            let width = GEMM_COLUMNS.min(self.columns - first);
+            let blocks = rows.chunks(GEMM_ROWS * self.inner);
+            for (a, out) in blocks.zip(out.chunks_mut(GEMM_ROWS * self.columns)) {
+                // SAFETY: the table is one that this CPU can run.
+                unsafe { (kernels.gemm_tile)(a, panel, self.inner, &mut tile) };
+                for (out, tile) in out.chunks_exact_mut(self.columns).zip(&tile) {
+                    out[first..first + width].copy_from_slice(&tile[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// Runs an operation if there is a fast form of it; false: there is none.
+pub fn run(
+    op: &Op,
+    inputs: &[View<'_>],
+    outputs: &mut [Out<'_>],
+    pool: Option<&mut ThreadPool>,
+) -> bool {
+    let ([a, b], [out]) = (inputs, outputs) else {
+        return false;
+    };
+    let all = [a.dtype(), b.dtype(), out.dtype()];
+    if all != [Dtype::F32; 3] || out.sizes().contains(&0) {
+        return false;
+    }
+    match op {
+        Op::Matmul => matmul(a, b, out, pool),
+        Op::Convolution(conv) => convolution(conv, a, b, out, pool),
+        _ => false,
+    }
+}
+
+/// Calls `work(chunk, its part of out)` for parts of `size`, by all workers.
+pub fn chunks(
+    out: &mut [f32],
+    size: usize,
+    pool: Option<&mut ThreadPool>,
+    work: &(dyn Fn(usize, &mut [f32]) + Sync),
+) {
+    match pool {
+        None => {
+            let parts = out.chunks_mut(size).enumerate();
+            parts.for_each(|(chunk, part)| work(chunk, part));
+        }
+        Some(pool) => {
+            // Each part is one worker's: no lock is ever waited for.
+            let parts: Vec<Mutex<&mut [f32]>> = out.chunks_mut(size).map(Mutex::new).collect();
+            pool.run(parts.len(), &|_, chunk| {
+                work(chunk, &mut parts[chunk].lock())
+            });
+        }
+    }
+}
+
+fn matmul(
+    a: &View<'_>,
+    b: &View<'_>,
+    out: &mut Out<'_>,
+    mut pool: Option<&mut ThreadPool>,
+) -> bool {
+    let (&[.., inner, columns], Some(&rows)) = (b.sizes(), a.sizes().iter().rev().nth(1)) else {
+        return false;
+    };
+    if inner * columns < LEAST {
+        return false;
+    }
+    let batches = out.sizes().iter().rev().skip(2).product::<usize>();
+    let (a, kernels) = (a.values::<f32>(), kernels());
+    let out = out.values::<f32>();
+    // A matrix as it lies or turned over is packed from where it is.
+    let layout = b.layout();
+    let steps = &layout.strides[layout.strides.len() - 2..];
+    let whole = match (batches, steps, b.buffer::<f32>()) {
+        (1, &[k, n], Some(numbers)) if k >= 0 && n >= 0 => {
+            Some((Cow::Borrowed(numbers), (k as usize, n as usize)))
+        }
+        _ => None,
+    };
+    let (numbers, strides) = whole.unwrap_or_else(|| (b.values::<f32>(), (columns, 1)));
+    for batch in 0..batches {
+        let b = &numbers[batch * inner * columns..];
+        let panels = Panels::pack(b, inner, columns, strides);
+        let a = &a[batch * rows * inner..][..rows * inner];
+        let out = &mut out[batch * rows * columns..][..rows * columns];
+        chunks(out, CHUNK * columns, pool.as_deref_mut(), &|chunk, out| {
+            let count = out.len() / columns;
+            let a = &a[chunk * CHUNK * inner..][..count * inner];
+            panels.multiply(kernels, a, out);
+        });
+    }
+    true
+}
+
+/// A convolution as a product: the elements under the kernel at each place of the result are a row.
+fn convolution(
+    conv: &Conv,
+    x: &View<'_>,
+    w: &View<'_>,
+    out: &mut Out<'_>,
+    pool: Option<&mut ThreadPool>,
+) -> bool {
+    let (Some(from), Some(kernel), Some(to)) = (
+        Space::of(x.sizes()),
+        Space::of(w.sizes()),
+        Space::of(out.sizes()),
+    ) else {
+        return false;
+    };
+    let channels = from.channels;
+    let inner = kernel.count() * channels;
+    if conv.groups != 1 || inner * to.channels < LEAST {
+        return false;
+    }
+    let (x, w, kernels) = (x.values::<f32>(), w.values::<f32>(), kernels());
+    let panels = Panels::pack(&w, inner, to.channels, (1, inner));
+    let out = out.values::<f32>();
+    chunks(out, CHUNK * to.channels, pool, &|chunk, out| {
+        let count = out.len() / to.channels;
+        let mut rows = vec![0.0; count * inner];
+        for (row, taps) in rows.chunks_exact_mut(inner).enumerate() {
+            let place = chunk * CHUNK + row;
+            let (image, at) = (place / to.count(), to.place(place % to.count()));
+            for (tap, to) in taps.chunks_exact_mut(channels).enumerate() {
+                if let Some(place) = source(conv, &from, &kernel, at, kernel.place(tap)) {
+                    let first = (image * from.count() + place) * channels;
+                    to.copy_from_slice(&x[first..first + channels]);
+                }
+            }
+        }
+        panels.multiply(kernels, &rows, out);
+    });
+    true
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::cpu::Elements;
+    use crate::cpu::ops;
+    use crate::ir::Layout;
+
+    /// Numbers between −1 and 1.
+    fn numbers(count: usize, seed: u64) -> Vec<f32> {
+        let mut state = seed;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// The result of the fast form, by one worker and by three, and of the plain one.
+    pub fn both_of(
+        run: fn(&Op, &[View<'_>], &mut [Out<'_>], Option<&mut ThreadPool>) -> bool,
+        op: &Op,
+        inputs: &[Elements],
+        sizes: &[usize],
+    ) -> (Vec<f32>, Vec<f32>) {
+        let views: Vec<View<'_>> = inputs.iter().map(View::of).collect();
+        let compute = |run: &mut dyn FnMut(&mut [Out<'_>])| {
+            let mut bytes = vec![0u32; sizes.iter().product()];
+            let out = Out::new(bytemuck::cast_slice_mut(&mut bytes), Dtype::F32, sizes);
+            run(&mut [out.unwrap()]);
+            bytes.into_iter().map(f32::from_bits).collect::<Vec<f32>>()
+        };
+        let fast = compute(&mut |out| assert!(run(op, &views, out, None)));
+        let mut pool = ThreadPool::new(3);
+        let pooled = compute(&mut |out| assert!(run(op, &views, out, Some(&mut pool))));
+        assert_eq!(fast, pooled);
+        let plain = compute(&mut |out| ops::run(op, &views, out).unwrap());
+        (fast, plain)
+    }
+
+    fn both(op: &Op, inputs: &[Elements], sizes: &[usize]) -> (Vec<f32>, Vec<f32>) {
+        both_of(run, op, inputs, sizes)
+    }
+
+    /// They agree; the fast one.
+    pub fn close((fast, plain): (Vec<f32>, Vec<f32>)) -> Vec<f32> {
+        for (at, (a, b)) in fast.iter().zip(&plain).enumerate() {
+            assert!((a - b).abs() <= 1e-4 * (1.0 + b.abs()), "{at}: {a} {b}");
+        }
+        fast
+    }
+
+    /// Random ones.
+    pub fn elements(sizes: &[usize], seed: u64) -> Elements {
+        let count = sizes.iter().product();
+        Elements::from_slice(&numbers(count, seed), Dtype::F32, sizes).unwrap()
+    }
+
+    #[test]
+    fn products_are_the_plain_ones() {
+        for (m, k, n) in [
+            (1, 64, 64),
+            (5, 40, 33),
+            (6, 1024, 1),
+            (97, 100, 50),
+            (200, 17, 129),
+        ] {
+            let (a, b) = (elements(&[m, k], 1), elements(&[k, n], 2));
+            let fast = close(both(&Op::Matmul, &[a.clone(), b], &[m, n]));
+            // Turned over, and every row alone.
+            let turned = elements(&[n, k], 3);
+            let layout = Layout {
+                sizes: [k, n].into_iter().collect(),
+                strides: [1, k as isize].into_iter().collect(),
+                offset: 0,
+            };
+            let turned = turned.with(Dtype::F32, layout).unwrap();
+            close(both(&Op::Matmul, &[a.clone(), turned], &[m, n]));
+            let numbers = a.to_vec::<f32>();
+            let row = Elements::from_slice(&numbers[(m - 1) * k..], Dtype::F32, &[1, k]).unwrap();
+            let alone = both(&Op::Matmul, &[row, elements(&[k, n], 2)], &[1, n]).0;
+            assert_eq!(alone, fast[(m - 1) * n..]);
+        }
+        let (a, b) = (elements(&[3, 7, 64], 4), elements(&[3, 64, 20], 5));
+        close(both(&Op::Matmul, &[a, b], &[3, 7, 20]));
+    }
+
+    #[test]
+    fn convolutions_are_the_plain_ones() {
+        use crate::ir::Conv;
+        use smallvec::smallvec;
+        for (stride, low, dilation, flip) in [(1, 1, 1, false), (2, 0, 1, false), (1, 2, 2, true)] {
+            let conv = Conv {
+                stride: smallvec![stride; 2],
+                low: smallvec![low; 2],
+                high: smallvec![low; 2],
+                kernel_dilation: smallvec![dilation; 2],
+                input_dilation: smallvec![1; 2],
+                groups: 1,
+                flip,
+            };
+            let place = |size: usize| {
+                let room = size + 2 * low as usize - 2 * dilation - 1;
+                room / stride + 1
+            };
+            let sizes = [3, place(8), place(9), 21];
+            let inputs = [elements(&[3, 8, 9, 19], 6), elements(&[21, 3, 3, 19], 7)];
+            close(both(&Op::Convolution(conv), &inputs, &sizes));
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Chess networks against lc0 itself: `tests/golden/chess/make.py` wrote what the engine says.
+
+mod damage;
+mod evaluations;
+mod games;
+mod golden;
