@@ -3,11 +3,11 @@
 //! A new one is a file here with an entry in [`FAMILIES`], and fields of [`Config`](super::Config) for what no
 //! other has.
 
-mod delta;
-mod delta_config;
 mod activation;
 mod attention;
 mod cohere;
+mod delta;
+mod delta_config;
 mod dense;
 mod exaone;
 mod family;
