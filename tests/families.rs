@@ -38,6 +38,7 @@ fn logits(path: &Path, rules: Rules, steps: &[usize]) -> Vec<f32> {
             start,
             pages: &[2, 0],
             wanted: Wanted::All,
+            slot: 0,
         };
         executor.run(&[slice], &mut some).unwrap();
         all.extend_from_slice(&some);

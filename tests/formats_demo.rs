@@ -58,7 +58,7 @@ fn bind(source: &Source) -> Vec<Weight> {
 fn config_and_binding() {
     let source = Source::open(&demo_model()).unwrap();
     let c = source.config();
-    assert_eq!(c.family, "llama");
+    assert_eq!(c.family.name, "llama");
     assert_eq!(
         (c.layers, c.hidden_size, c.intermediate_size),
         (30, 576, 1536)

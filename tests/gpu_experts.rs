@@ -22,6 +22,7 @@ fn slice<'a>(tokens: &'a [u32], start: usize, pages: &'a [u32]) -> Slice<'a> {
         start,
         pages,
         wanted: Wanted::All,
+        slot: 0,
     }
 }
 

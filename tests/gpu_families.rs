@@ -46,6 +46,7 @@ fn logits(path: &Path) -> Result<Vec<f32>, Error> {
             start: from,
             pages: &[1, 0],
             wanted: Wanted::All,
+            slot: 0,
         };
         forward.forward(&[slice], &mut some)?;
         all.extend_from_slice(&some);

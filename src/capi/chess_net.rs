@@ -294,8 +294,8 @@ pub unsafe extern "C" fn mlxrocm_chess_net_get_input(
         let values = unsafe { Buffer::new(values, PLANES, null_mut(), "values") }?;
         let (room, count) = (legal_capacity, legal_count);
         let wanted = room > 0 || !count.is_null();
-        // SAFETY: as above.
         let legal = match wanted {
+            // SAFETY: as above.
             true => Some(unsafe { Buffer::new(legal, room, count, "legal") }?),
             false => None,
         };

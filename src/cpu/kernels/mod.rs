@@ -48,6 +48,8 @@ impl SimdLevel {
     }
 }
 
+/// Sums of rows times a panel.
+pub type GemmTile = [[f32; GEMM_COLUMNS]; GEMM_ROWS];
 /// Scale and bias of one block of a tile: `[scale, bias][row]`.
 pub type ScaleEntry = [[f32; TILE_ROWS]; 2];
 
@@ -166,12 +168,7 @@ pub struct Kernels {
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
     /// Up to [`GEMM_ROWS`] rows `[rows][inner]` by a panel `[inner][GEMM_COLUMNS]`, all f32; sums in the order
     /// of the inner places.
-    pub gemm_tile: unsafe fn(
-        rows: &[f32],
-        panel: &[f32],
-        inner: usize,
-        out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
-    ),
+    pub gemm_tile: unsafe fn(rows: &[f32], panel: &[f32], inner: usize, out: &mut GemmTile),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
     /// `gate = silu(gate) · up`.
