@@ -211,7 +211,7 @@ impl Recorder<'_> {
             Rows::Once => 1,
         };
         if rows > FEW_ROWS {
-            return self.experts_of_many(&stack, step, rows);
+            return self.experts_of_many(&stack, place, step, rows);
         }
         match step.weights {
             None => self.experts_of_few(&stack, step, (rows * step.chosen, 1, step.chosen)),
@@ -334,7 +334,13 @@ impl Recorder<'_> {
     }
 
     /// Products of many rows, each matrix with all the rows that chose it.
-    fn experts_of_many(&mut self, stack: &Stack, step: &ExpertProducts, rows: usize) -> Result<()> {
+    fn experts_of_many(
+        &mut self,
+        stack: &Stack,
+        place: usize,
+        step: &ExpertProducts,
+        rows: usize,
+    ) -> Result<()> {
         let pairs = rows * step.chosen;
         let blocks = block_count(pairs, step.experts);
         let (x, index) = (step.x, step.index);
@@ -344,24 +350,24 @@ impl Recorder<'_> {
             sums,
         } = self.expert_memory()?;
         let (order, runs, sums) = (order.clone(), runs.clone(), sums.clone());
-        let args = Args::new()
-            .buffer(&self.memory.arena, self.at(index, 0))
-            .buffer(&order, 0)
-            .buffer(&runs, 0)
-            .u32(pairs as u32)
-            .u32(step.experts as u32)
-            .u32(blocks as u32);
-        let reads = [self.range(index, 0, rows)];
-        let writes = [order.whole(), runs.whole()];
-        self.launch(
-            "mlxrocm_experts_sort",
-            [1, 1, 1],
-            1024,
-            0,
-            args,
-            &reads,
-            &writes,
-        )?;
+        // Down takes the order that gate and up were computed in.
+        let before = place
+            .checked_sub(1)
+            .map(|before| &self.schedule.steps[before]);
+        let is_sorted = matches!(before, Some(Step::Experts(gate)) if gate.index == index);
+        if !(is_sorted && step.weights.is_some()) {
+            let args = Args::new()
+                .buffer(&self.memory.arena, self.at(index, 0))
+                .buffer(&order, 0)
+                .buffer(&runs, 0)
+                .u32(pairs as u32)
+                .u32(step.experts as u32)
+                .u32(blocks as u32);
+            let reads = [self.range(index, 0, rows)];
+            let writes = [order.whole(), runs.whole()];
+            let sort = "mlxrocm_experts_sort";
+            self.launch(sort, [1, 1, 1], 1024, 0, args, &reads, &writes)?;
+        }
         // Inputs of gate and up are the rows', of down the pairs'.
         let (inputs, share) = match step.weights {
             None => (rows, step.chosen),

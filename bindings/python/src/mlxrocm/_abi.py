@@ -52,6 +52,21 @@ FINISH_LENGTH = 3
 FINISH_CONTEXT = 4
 FINISH_CANCELLED = 5
 FINISH_ERROR = 6
+CHESS_PLANES = 112
+CHESS_MOVES = 1858
+CHESS_BATCH = 1024
+CHESS_BODY_RESIDUAL = 1
+CHESS_BODY_ATTENTION = 2
+CHESS_POLICY_CLASSICAL = 1
+CHESS_POLICY_CONVOLUTION = 2
+CHESS_POLICY_ATTENTION = 3
+CHESS_POLICY_HEAD_VANILLA = 0
+CHESS_POLICY_HEAD_OPTIMISTIC = 1
+CHESS_POLICY_HEAD_SOFT = 2
+CHESS_POLICY_HEAD_OPPONENT = 3
+CHESS_VALUE_HEAD_WINNER = 0
+CHESS_VALUE_HEAD_Q = 1
+CHESS_VALUE_HEAD_ST = 2
 DTYPE_BOOL = 0
 DTYPE_UINT8 = 1
 DTYPE_UINT16 = 2
@@ -342,6 +357,37 @@ class event(C.Structure):
     ]
 
 
+class chess_net_options(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("threads", C.c_uint32),
+        ("policy_head", C.c_uint32),
+        ("value_head", C.c_uint32),
+        ("device", C.c_void_p),
+    ]
+
+
+class chess_net_info(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("input_format", C.c_uint32),
+        ("body", C.c_uint32),
+        ("depth", C.c_uint32),
+        ("width", C.c_uint32),
+        ("policy", C.c_uint32),
+        ("has_draws", C.c_uint32),
+        ("has_moves_left", C.c_uint32),
+        ("parameters", C.c_uint64),
+    ]
+
+
+class chess_move(C.Structure):
+    _fields_ = [
+        ("policy_index", C.c_uint32),
+        ("name", C.c_char * 8),
+    ]
+
+
 # Bytes of each struct and of its fields' offsets, as the compiler of the library lays them out.
 LAYOUT = {
     device_info: (104, {'struct_size': 0, 'kind': 4, 'name': 8, 'isa': 16, 'compute_units': 24, 'memory_total': 32, 'memory_free': 40, 'target': 48, 'pci_id': 56, 'l2_bytes': 64, 'lds_bytes': 72, 'wave_size': 76, 'max_block_threads': 80, 'integrated': 84, 'clock_khz': 88, 'memory_clock_khz': 92, 'memory_bus_bits': 96, 'driver_version': 100}),
@@ -362,6 +408,9 @@ LAYOUT = {
     request: (152, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'messages': 32, 'message_count': 40, 'stop': 48, 'stop_count': 56, 'stop_tokens': 64, 'stop_token_count': 72, 'bias_tokens': 80, 'bias_values': 88, 'bias_count': 96, 'seed': 104, 'max_tokens': 112, 'temperature': 116, 'top_k': 120, 'top_p': 124, 'min_p': 128, 'repetition_penalty': 132, 'presence_penalty': 136, 'frequency_penalty': 140, 'penalty_window': 144, 'logprobs': 148}),
     token_logprob: (8, {'token': 0, 'logprob': 4}),
     event: (120, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'prompt_tokens': 80, 'cached_tokens': 88, 'generated_tokens': 96, 'prompt_seconds': 104, 'decode_seconds': 112}),
+    chess_net_options: (24, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16}),
+    chess_net_info: (40, {'struct_size': 0, 'input_format': 4, 'body': 8, 'depth': 12, 'width': 16, 'policy': 20, 'has_draws': 24, 'has_moves_left': 28, 'parameters': 32}),
+    chess_move: (12, {'policy_index': 0, 'name': 4}),
 }
 
 # Result and parameters of each function.
@@ -458,6 +507,13 @@ FUNCTIONS = {
     "mlxrocm_generation_next": (C.c_int32, (C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
     "mlxrocm_generation_cancel": (C.c_int32, (C.c_void_p, C.c_void_p)),
     "mlxrocm_generation_free": (None, (C.c_void_p,)),
+    "mlxrocm_chess_net_load": (C.c_int32, (C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_get_input": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_evaluate": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_get_chances": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_float, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_move_name": (C.c_char_p, (C.c_uint32,)),
+    "mlxrocm_chess_net_free": (None, (C.c_void_p,)),
     "mlxrocm_array_from_data": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_from_borrowed": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, user_data_free, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_clone": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),

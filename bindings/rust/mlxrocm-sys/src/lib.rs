@@ -113,6 +113,36 @@ pub const MLXROCM_FINISH_CONTEXT: u32 = 4;
 pub const MLXROCM_FINISH_CANCELLED: u32 = 5;
 /// Finish reason: it failed; `error_status` and `error_message` say why.
 pub const MLXROCM_FINISH_ERROR: u32 = 6;
+/// Planes of a position that a network takes.
+pub const MLXROCM_CHESS_PLANES: u32 = 112;
+/// Moves that a network's policy has logits for.
+pub const MLXROCM_CHESS_MOVES: u32 = 1858;
+/// Positions of a batch at most.
+pub const MLXROCM_CHESS_BATCH: u32 = 1024;
+/// Body of a network: convolutions with residual blocks.
+pub const MLXROCM_CHESS_BODY_RESIDUAL: u32 = 1;
+/// Body of a network: encoders over the 64 squares.
+pub const MLXROCM_CHESS_BODY_ATTENTION: u32 = 2;
+/// Policy of a network: one matrix over all squares.
+pub const MLXROCM_CHESS_POLICY_CLASSICAL: u32 = 1;
+/// Policy of a network: planes of moves.
+pub const MLXROCM_CHESS_POLICY_CONVOLUTION: u32 = 2;
+/// Policy of a network: from-squares attend to to-squares.
+pub const MLXROCM_CHESS_POLICY_ATTENTION: u32 = 3;
+/// Policy head: the usual one, which every network has.
+pub const MLXROCM_CHESS_POLICY_HEAD_VANILLA: u32 = 0;
+/// Policy head: what turns out better than expected.
+pub const MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC: u32 = 1;
+/// Policy head: flatter.
+pub const MLXROCM_CHESS_POLICY_HEAD_SOFT: u32 = 2;
+/// Policy head: what the opponent plays.
+pub const MLXROCM_CHESS_POLICY_HEAD_OPPONENT: u32 = 3;
+/// Value head: who wins; every network has it.
+pub const MLXROCM_CHESS_VALUE_HEAD_WINNER: u32 = 0;
+/// Value head: the search's value.
+pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
+/// Value head: the search's value some plies later.
+pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
 /// Dtype: truth values, one byte of 0 or 1.
 pub const MLXROCM_DTYPE_BOOL: u32 = 0;
 /// Dtype: unsigned integers of 8 bits.
@@ -215,6 +245,12 @@ pub struct mlxrocm_buffer {
 /// A compiled chat template. Immutable: any thread.
 #[repr(C)]
 pub struct mlxrocm_chat_template {
+    _private: [u8; 0],
+}
+
+/// A network that evaluates chess positions. Internally locked: any thread.
+#[repr(C)]
+pub struct mlxrocm_chess_net {
     _private: [u8; 0],
 }
 
@@ -664,7 +700,7 @@ pub struct mlxrocm_model_info {
     pub struct_size: u32,
     /// Transformer blocks.
     pub layers: u32,
-    /// "llama", "qwen2" or "qwen3".
+    /// "llama", "qwen3", "gemma3" and so on.
     pub family: *const c_char,
     /// The name the file gives itself, or the file's name.
     pub name: *const c_char,
@@ -981,6 +1017,84 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_event, generated_tokens) == 96);
     assert!(core::mem::offset_of!(mlxrocm_event, prompt_seconds) == 104);
     assert!(core::mem::offset_of!(mlxrocm_event, decode_seconds) == 112);
+};
+
+/// How to load a network. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_net_options {
+    /// Set by the caller to sizeof(mlxrocm_chess_net_options).
+    pub struct_size: u32,
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+    pub threads: u32,
+    /// One of MLXROCM_CHESS_POLICY_HEAD_...; the network must have it.
+    pub policy_head: u32,
+    /// One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
+    pub value_head: u32,
+    /// Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is refused as UNSUPPORTED. NULL: the CPU.
+    pub device: *const mlxrocm_device,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_chess_net_options>() == 24);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, threads) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, policy_head) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, value_head) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, device) == 16);
+};
+
+/// Facts about a network.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_net_info {
+    /// Set by the caller to sizeof(mlxrocm_chess_net_info).
+    pub struct_size: u32,
+    /// The planes that it takes: 1, 2, 3, 4, 132, 5 or 133, as Leela Chess Zero numbers its formats.
+    pub input_format: u32,
+    /// One of MLXROCM_CHESS_BODY_...
+    pub body: u32,
+    /// Residual blocks or encoders.
+    pub depth: u32,
+    /// Channels of a square.
+    pub width: u32,
+    /// One of MLXROCM_CHESS_POLICY_CLASSICAL, CONVOLUTION and ATTENTION.
+    pub policy: u32,
+    /// 1 if it tells chances of draws; 0 if only a value.
+    pub has_draws: u32,
+    /// 1 if it tells how many plies are left.
+    pub has_moves_left: u32,
+    /// Weights in the file, those of heads that are not used included.
+    pub parameters: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_chess_net_info>() == 40);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, input_format) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, body) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, depth) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, width) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, policy) == 20);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, has_draws) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, has_moves_left) == 28);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_info, parameters) == 32);
+};
+
+/// A legal move of a position.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_chess_move {
+    /// Its place in the policy, below MLXROCM_CHESS_MOVES.
+    pub policy_index: u32,
+    /// UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in games of Chess960 as the king taking its rook.
+    pub name: [c_char; 8],
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_chess_move>() == 12);
+    assert!(core::mem::offset_of!(mlxrocm_chess_move, policy_index) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_chess_move, name) == 4);
 };
 
 unsafe extern "C" {
@@ -1918,6 +2032,89 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_generation_free(generation: *mut mlxrocm_generation);
+
+    /// Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
+    ///
+    /// - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+    /// - `options`: borrowed for the call; NULL means defaults.
+    /// - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
+    /// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
+    /// UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_load(path: *const c_char, options: *const mlxrocm_chess_net_options, net: *mut *mut mlxrocm_chess_net, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Tells facts about a network.
+    ///
+    /// - `net`: borrowed.
+    /// - `info`: receives the facts; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_get_info(net: *const mlxrocm_chess_net, info: *mut mlxrocm_chess_net_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Makes a network's input of a position, with the game that led to it, and tells the legal moves. What
+    /// came before a FEN is taken to be the same position.
+    ///
+    /// - `net`: borrowed.
+    /// - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
+    ///   as files of rooks (Chess960). NULL means the usual start.
+    /// - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+    /// - `moves_count`: how many, at most 65536.
+    /// - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
+    /// - `values`: receives 112 numbers that the set bits of each mask stand for.
+    /// - `legal`: receives the legal moves; ignored with capacity 0. No position has more than 218.
+    /// - `legal_capacity`: moves that `legal` has room for; 0 measures.
+    /// - `legal_count`: nullable unless measuring; receives how many moves there are: 0 if the game is over.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (no legal position, or a move that is not legal there),
+    /// BUFFER_TOO_SMALL. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_get_input(net: *const mlxrocm_chess_net, fen: *const c_char, moves: *const *const c_char, moves_count: usize, masks: *mut u64, values: *mut f32, legal: *mut mlxrocm_chess_move, legal_capacity: usize, legal_count: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Evaluates positions. A position gets the same bits alone and in any batch. Calls of several threads
+    /// run at the same time.
+    ///
+    /// - `net`: borrowed.
+    /// - `masks`: `count` times 112 masks of squares, borrowed for the call.
+    /// - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
+    /// - `count`: positions, 1 to 1024.
+    /// - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
+    /// - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
+    ///   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+    /// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_evaluate(net: *const mlxrocm_chess_net, masks: *const u64, values: *const f32, count: usize, policy: *mut f32, wdl: *mut f32, moves_left: *mut f32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Turns a position's logits into probabilities of its legal moves.
+    ///
+    /// - `policy`: the position's 1858 logits, borrowed for the call.
+    /// - `moves`: `count` moves, borrowed for the call.
+    /// - `count`: how many; 0 is fine.
+    /// - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
+    /// - `chances`: receives `count` probabilities; their sum is 1.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_get_chances(policy: *const f32, moves: *const mlxrocm_chess_move, count: usize, temperature: f32, chances: *mut f32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Names a move of the policy as White would play it: "e2e4", "e7e8q"; castling is the king taking its
+    /// rook, a promotion without a letter is one to a knight. Black's moves, and those of positions that the
+    /// input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
+    ///
+    /// - `policy_index`: below MLXROCM_CHESS_MOVES.
+    ///
+    /// Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_move_name(policy_index: u32) -> *const c_char;
+
+    /// Frees a network. Calls that go on meanwhile end as usual.
+    ///
+    /// - `net`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_chess_net_free(net: *mut mlxrocm_chess_net);
 
     /// Makes an array of a copy of numbers.
     ///
