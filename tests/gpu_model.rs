@@ -358,7 +358,7 @@ fn demo_model_says_what_the_cpu_says() {
         &prompt,
         16,
     );
-    for target in ["gfx1151", "gfx1201", "gfx942"] {
+    for target in gpu::by_turns(&["gfx1151", "gfx1201", "gfx942"]) {
         let gpu = device(target);
         let model = load(&path, DeviceChoice::Gpu(0));
         let tokens = greedy(
