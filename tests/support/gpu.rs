@@ -30,20 +30,12 @@ pub fn targets() -> Vec<&'static str> {
     }
 }
 
-/// One of these by turns, another every day; all with `MLXROCM_TEST_ALL`.
-pub fn by_turns<'a>(targets: &[&'a str]) -> Vec<&'a str> {
-    if std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1") {
-        return targets.to_vec();
-    }
+/// Whether a case's turn is today, of so many days; always with `MLXROCM_TEST_ALL=1`.
+pub fn is_turn(case: usize, days: usize) -> bool {
+    let all = std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let day = now.map_or(0, |now| now.as_secs() / 86_400) as usize;
-    targets
-        .iter()
-        .copied()
-        .cycle()
-        .skip(day % targets.len().max(1))
-        .take(1)
-        .collect()
+    all || case % days == day % days
 }
 
 /// Whether the tests run on this machine's own GPU. Faults cannot be injected there.
