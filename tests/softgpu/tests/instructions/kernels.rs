@@ -32,12 +32,17 @@ fn kernels() -> Vec<(PathBuf, Vec<&'static str>)> {
         .into_iter()
         .map(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let targets = match name.strip_prefix("rows_q") {
-                None => TARGETS.to_vec(),
-                Some("4") => vec!["gfx1100"],
-                Some("5") => vec!["gfx1201"],
-                Some("8") => vec!["gfx942"],
-                Some(_) => Vec::new(),
+            let forms = ["rows_q", "experts_q", "experts_block_q", "block_q"];
+            let bits = forms.into_iter().find_map(|form| name.strip_prefix(form));
+            let targets = match (bits, name.starts_with("block")) {
+                (None, _) | (Some("4"), true) => TARGETS.to_vec(),
+                (Some("4"), _) => vec!["gfx1100"],
+                (Some("5"), _) => vec!["gfx1201"],
+                (Some("8"), _) => vec!["gfx942"],
+                (Some("6"), true) => vec!["gfx90a"],
+                (Some("3"), true) => vec!["gfx1151"],
+                (Some("2"), true) => vec!["gfx1030"],
+                (Some(_), _) => Vec::new(),
             };
             (path, targets)
         })
