@@ -1,6 +1,9 @@
 # make              the release library, target/release/libmlxrocm.so, and the command, target/release/mlxrocm
+# make server       the server, target/release/mlxrocm-serve
 # make demo         fetches a small model and streams an answer
 # make test         all tests; make check; make bench-cpu; make clean
+# make docs         the reference as HTML, target/reference/index.html (doxygen)
+# make deb-check    the Debian packages, built twice and looked at (CONTRIBUTING.md)
 # make install      DESTDIR= PREFIX= BINDIR= LIBDIR= INCLUDEDIR= DATADIR= MANDIR=; make uninstall with the same
 #
 # CARGO_TARGET_DIR, CARGO_BUILD_TARGET, RUSTFLAGS, SOURCE_DATE_EPOCH, CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS
@@ -34,6 +37,7 @@ RELEASE := $(TARGET)/$(if $(CARGO_BUILD_TARGET),$(notdir $(CARGO_BUILD_TARGET:.j
 LIBRARY := $(RELEASE)/libmlxrocm.so
 ARCHIVE := $(RELEASE)/static/libmlxrocm.a
 COMMAND := $(RELEASE)/mlxrocm
+SERVER := $(RELEASE)/mlxrocm-serve
 COMMAND_SOURCES := $(wildcard command/*.c command/*.h)
 # Newer than all sources that cargo found up to date (build/current.sh).
 STAMP := $(RELEASE)/libmlxrocm.stamp
@@ -52,7 +56,7 @@ PROGRAMS := $(patsubst c_examples/%.c,$(EXAMPLES)/%,$(wildcard c_examples/*.c)) 
 
 PROMPT ?= Write one sentence about the sea.
 
-.PHONY: all examples demo model folders test check install uninstall bench-cpu clean FORCE
+.PHONY: all server examples demo model folders test check docs deb-check install uninstall bench-cpu clean FORCE
 
 all: $(LIBRARY) $(COMMAND)
 	@$(make_archive)
@@ -82,6 +86,16 @@ $(COMMAND): $(COMMAND_SOURCES) include/mlxrocm.h | $(LIBRARY)
 		-lmlxrocm -lm
 
 comma := ,
+
+# Over the crate of bindings/rust. It looks for the library where the command does.
+server: $(SERVER)
+
+$(SERVER): FORCE | $(LIBRARY)
+	CARGO_TARGET_DIR="$(abspath $(TARGET))/server" MLXROCM_LIBRARY_DIR="$(abspath $(RELEASE))" \
+		RUSTFLAGS="$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=. \
+		$(if $(COMMAND_RPATH),-Clink-arg=-Wl$(comma)-rpath$(comma)$(subst $$,\$$,$(COMMAND_RPATH)))" \
+		$(CARGO) build --release --locked --manifest-path server/Cargo.toml
+	install -m 755 $(TARGET)/server/$(patsubst $(TARGET)/%,%,$(RELEASE))/mlxrocm-serve $@
 
 examples: $(PROGRAMS)
 
@@ -113,16 +127,31 @@ test: model folders
 check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	cd server && $(CARGO) fmt --check && \
+		CARGO_TARGET_DIR="$(abspath $(TARGET))/server" $(CARGO) clippy --locked --all-targets -- -D warnings
 
-# What is there is installed as it is, so that `make && sudo make install` builds nothing as root;
+# The header's words as pages; a warning of doxygen fails it.
+REFERENCE := $(TARGET)/reference
+docs:
+	@rm -rf $(REFERENCE) && mkdir -p $(REFERENCE)
+	VERSION=$(VERSION) OUTPUT=$(REFERENCE) PYTHON="$(PYTHON)" doxygen docs/reference/Doxyfile
+
+deb-check:
+	sh build/deb_check.sh $(TARGET)/deb
+
+# What is there is installed as it is (the server only if it was built), so that `make && sudo make install` builds
+# nothing as root;
 # but what is not of these sources is refused.
 install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY)) $(if $(wildcard $(COMMAND)),,$(COMMAND))
-	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP) $(COMMAND)
+	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP) $(COMMAND) $(wildcard $(SERVER))
 	@$(make_archive)
 	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR) $(BINDIR) \
-		$(MANDIR)/man1 $(BASHCOMPDIR) $(ZSHCOMPDIR) $(FISHCOMPDIR))
+		$(MANDIR)/man1 $(MANDIR)/man7 $(BASHCOMPDIR) $(ZSHCOMPDIR) $(FISHCOMPDIR))
 	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/
 	install -m 644 command/mlxrocm.1 $(DESTDIR)$(MANDIR)/man1/
+	$(if $(wildcard $(SERVER)),install -m 755 $(SERVER) $(DESTDIR)$(BINDIR)/ && \
+		install -m 644 server/mlxrocm-serve.1 $(DESTDIR)$(MANDIR)/man1/)
+	install -m 644 docs/mlxrocm.7 $(DESTDIR)$(MANDIR)/man7/
 	install -m 644 command/completions/bash $(DESTDIR)$(BASHCOMPDIR)/mlxrocm
 	install -m 644 command/completions/zsh $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm
 	install -m 644 command/completions/fish $(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
@@ -133,6 +162,7 @@ install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY)) $(if $(wildcard $(COMMAND)),,$
 	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)/
 	install -m 644 include/mlxrocm.json $(DESTDIR)$(JSONDIR)/
 	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
+	$(if $(wildcard $(SERVER)),install -m 644 server/THIRD-PARTY.md $(DESTDIR)$(DOCDIR)/THIRD-PARTY-serve.md)
 	$(call fill,mlxrocm.pc,$(PKGCONFIGDIR),$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR)))
 	$(call fill,mlxrocm-config.cmake,$(CMAKEDIR),$(FROM_CMAKEDIR))
 	$(call fill,mlxrocm-config-version.cmake,$(CMAKEDIR),)
@@ -159,8 +189,10 @@ uninstall:
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
 		$(DESTDIR)$(PKGCONFIGDIR)/mlxrocm.pc $(DESTDIR)$(JSONDIR)/mlxrocm.json \
 		$(addprefix $(DESTDIR)$(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \
-		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS)) $(DESTDIR)$(BINDIR)/mlxrocm \
-		$(DESTDIR)$(MANDIR)/man1/mlxrocm.1 $(DESTDIR)$(BASHCOMPDIR)/mlxrocm $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm \
+		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS) THIRD-PARTY-serve.md) $(DESTDIR)$(BINDIR)/mlxrocm \
+		$(DESTDIR)$(BINDIR)/mlxrocm-serve $(DESTDIR)$(MANDIR)/man1/mlxrocm-serve.1 \
+		$(DESTDIR)$(MANDIR)/man1/mlxrocm.1 $(DESTDIR)$(MANDIR)/man7/mlxrocm.7 \
+		$(DESTDIR)$(BASHCOMPDIR)/mlxrocm $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm \
 		$(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
 	@rmdir $(addprefix $(DESTDIR),$(CMAKEDIR) $(JSONDIR) $(DOCDIR)) 2>/dev/null || true
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::arguments::is_nvidia;
 use crate::source::Source;
+use crate::variable;
 
 /// One compiled source for one target.
 pub struct Object {
@@ -100,10 +101,16 @@ pub fn write(
         index,
         "];\n/// The compressed groups.\nstatic GROUPS: &[Group] = &["
     );
+    // The best level takes minutes, which only what is shipped is worth.
+    let level = if variable("PROFILE") == "release" {
+        19
+    } else {
+        3
+    };
     for group in &groups {
         let file = format!("{}.zst", group.name);
         let packed =
-            zstd::bulk::compress(&group.bytes, 19).map_err(|error| format!("zstd: {error}"))?;
+            zstd::bulk::compress(&group.bytes, level).map_err(|error| format!("zstd: {error}"))?;
         put(&out.join(&file), &packed)?;
         let _ = writeln!(
             index,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Refuses a library or a command that is not of these sources: current.sh LIBRARY VERSION STAMP COMMAND
+# Refuses a library, a command or a server that is not of these sources:
+# current.sh LIBRARY VERSION STAMP COMMAND [SERVER]
 #
 # `make install` installs what was built and builds nothing itself (it may run as root, without
 # Rust). STAMP is what `make` writes after cargo found everything up to date; without one the
@@ -27,3 +28,12 @@ fi
 file=$command
 newer=$(find command include/mlxrocm.h -name '*.[ch]' -newer "$command")
 [ -z "$newer" ] || refuse "$(echo "$newer" | head -n 1) is newer"
+
+file=${5:-}
+[ -n "$file" ] || exit 0
+newer=$(find server bindings/rust -type f ! -path '*/target/*' ! -path '*/tests/*' -newer "$file")
+[ -z "$newer" ] || {
+    echo "$file is older than $(echo "$newer" | head -n 1)" >&2
+    echo "run make server first, or remove it" >&2
+    exit 1
+}

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 int main(void) {
-    printf("library %s (header %d.%d.%d)\n", mlxrocm_version_string(), MLXROCM_VERSION_MAJOR,
+    printf("library %s (header %d.%d.%d)\n", mlxrocm_version_string(NULL), MLXROCM_VERSION_MAJOR,
            MLXROCM_VERSION_MINOR, MLXROCM_VERSION_PATCH);
-    printf("%s\n", mlxrocm_build_info());
+    printf("%s\n", mlxrocm_build_info(NULL));
     if (mlxrocm_version() < MLXROCM_VERSION) {
         fprintf(stderr, "the library is older than the header this program was compiled with\n");
         return 1;

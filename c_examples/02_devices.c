@@ -4,8 +4,8 @@
 
 /* Prints what went wrong, frees it, and gives the exit status of this program. */
 static int fail(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
-            mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error), NULL),
+            mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 static int fail(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
-            mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error), NULL),
+            mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }
@@ -58,7 +58,7 @@ static int stream(mlxrocm_generation *generation) {
         printf("\n");
         fflush(stdout);
         if (event.finish_reason == MLXROCM_FINISH_ERROR) {
-            fprintf(stderr, "%s: %s\n", mlxrocm_status_name(event.error_status),
+            fprintf(stderr, "%s: %s\n", mlxrocm_status_name(event.error_status, NULL),
                     event.error_message);
             return 1;
         }
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
 
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
-    const mlxrocm_status status = mlxrocm_model_load(argv[i], &options, &model, &error);
+    const mlxrocm_status status = mlxrocm_model_load(argv[i], MLXROCM_NUL, &options, &model, &error);
     if (last_percent >= 0) fprintf(stderr, "\n");
     if (status != MLXROCM_OK) return fail("load", error);
 

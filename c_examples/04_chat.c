@@ -16,8 +16,8 @@ static mlxrocm_message messages[MAX_MESSAGES];
 static size_t message_count = 0;
 
 static int fail(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
-            mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error), NULL),
+            mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }
@@ -114,7 +114,8 @@ int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
     mlxrocm_session *session = NULL;
-    if (mlxrocm_model_load(argv[1], NULL, &model, &error) != MLXROCM_OK) return fail("load", error);
+    if (mlxrocm_model_load(argv[1], MLXROCM_NUL, NULL, &model, &error) != MLXROCM_OK) return fail("load",
+                                                                                                  error);
     const mlxrocm_status status = mlxrocm_session_new(model, NULL, &session, &error);
     mlxrocm_model_free(model); /* the session keeps what it needs */
     if (status != MLXROCM_OK) return fail("session", error);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static int fail(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
-            mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error), NULL),
+            mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }
@@ -81,7 +81,8 @@ int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
     mlxrocm_tokenizer *tokenizer = NULL;
-    if (mlxrocm_model_load(argv[1], NULL, &model, &error) != MLXROCM_OK) return fail("load", error);
+    if (mlxrocm_model_load(argv[1], MLXROCM_NUL, NULL, &model, &error) != MLXROCM_OK) return fail("load",
+                                                                                                  error);
     const mlxrocm_status status = mlxrocm_model_get_tokenizer(model, &tokenizer, &error);
     mlxrocm_model_free(model); /* the tokenizer keeps what it needs */
     if (status != MLXROCM_OK) return fail("tokenizer", error);

@@ -8,19 +8,17 @@
 #include <string.h>
 
 #define MAX_PROMPTS 8
-#define POLL_NS 1000000 /* one millisecond */
 
 typedef struct {
     const char *prompt;
     mlxrocm_generation *generation;
     char *text; /* so far */
     size_t length;
-    int running;
 } batch_job;
 
 static int fail(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error)),
-            mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(mlxrocm_error_status(error), NULL),
+            mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }
@@ -35,13 +33,12 @@ static int append(batch_job *job, const char *text, size_t more) {
     return 0;
 }
 
-/* Takes the next event of a job, if there is one within `timeout_ns`. */
-static int step(batch_job *job, size_t index, int64_t timeout_ns) {
+/* Takes the next event of a job. */
+static int step(batch_job *job, size_t index) {
     mlxrocm_error *error = NULL;
     mlxrocm_event event = {.struct_size = sizeof event};
-    const mlxrocm_status status = mlxrocm_generation_next(job->generation, timeout_ns, &event, &error);
+    const mlxrocm_status status = mlxrocm_generation_next(job->generation, 0, &event, &error);
     if (status < 0) return fail("next", error);
-    if (status == MLXROCM_END) job->running = 0;
     if (status != MLXROCM_OK) return 0;
     if (event.kind == MLXROCM_EVENT_PROMPT) {
         fprintf(stderr, "[%zu] prompt %llu/%llu\n", index + 1, (unsigned long long)event.prompt_done,
@@ -67,16 +64,16 @@ static int run(mlxrocm_session *session, batch_job *jobs, size_t count) {
             .struct_size = sizeof request, .text = jobs[i].prompt, .max_tokens = 32};
         if (mlxrocm_session_submit(session, &request, &jobs[i].generation, &error) != MLXROCM_OK)
             return fail("submit", error);
-        jobs[i].running = 1;
     }
-    /* Events of different generations come interleaved: look at each in turn. */
-    for (size_t running = count; running > 0;) {
-        running = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (!jobs[i].running) continue;
-            if (step(&jobs[i], i, POLL_NS) != 0) return 1;
-            running += (size_t)jobs[i].running;
-        }
+    /* Events of different generations come interleaved. An event loop would take their mlxrocm_generation_get_fd. */
+    const mlxrocm_generation *generations[MAX_PROMPTS];
+    for (size_t i = 0; i < count; i++) generations[i] = jobs[i].generation;
+    for (;;) {
+        size_t ready = 0;
+        const mlxrocm_status status = mlxrocm_generation_wait_any(generations, count, -1, &ready, &error);
+        if (status < 0) return fail("wait", error);
+        if (status == MLXROCM_END) break;
+        if (step(&jobs[ready], ready) != 0) return 1;
     }
     for (size_t i = 0; i < count; i++)
         printf("%zu. %s|%s\n", i + 1, jobs[i].prompt, jobs[i].text ? jobs[i].text : "");
@@ -90,14 +87,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: 06_batch MODEL [PROMPT...]   (at most %d prompts)\n", MAX_PROMPTS);
         return 2;
     }
-    batch_job jobs[MAX_PROMPTS] = {{NULL, NULL, NULL, 0, 0}};
+    batch_job jobs[MAX_PROMPTS] = {{NULL, NULL, NULL, 0}};
     const size_t count = argc > 2 ? (size_t)argc - 2 : sizeof defaults / sizeof *defaults;
     for (size_t i = 0; i < count; i++) jobs[i].prompt = argc > 2 ? argv[i + 2] : defaults[i];
 
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
     mlxrocm_session *session = NULL;
-    if (mlxrocm_model_load(argv[1], NULL, &model, &error) != MLXROCM_OK) return fail("load", error);
+    if (mlxrocm_model_load(argv[1], MLXROCM_NUL, NULL, &model, &error) != MLXROCM_OK) return fail("load",
+                                                                                                  error);
     const mlxrocm_session_options options = {.struct_size = sizeof options,
                                              .max_requests = MAX_PROMPTS};
     int result = 0;

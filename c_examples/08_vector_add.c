@@ -23,8 +23,9 @@ static float a[COUNT], b[COUNT], c[COUNT];
 
 static int fail(const char *what, mlxrocm_error *error) {
     const mlxrocm_status status = mlxrocm_error_status(error);
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status), mlxrocm_error_message(error));
-    fputs(mlxrocm_error_details(error), stderr); /* the compiler's log, for one */
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status, NULL), mlxrocm_error_message(error,
+                                                                                                   NULL));
+    fputs(mlxrocm_error_details(error, NULL), stderr); /* the compiler's log, for one */
     mlxrocm_error_free(error);
     return status == MLXROCM_ERROR_NO_DEVICE ? NO_GPU : 1;
 }
@@ -43,9 +44,9 @@ static int run(objects *o, size_t index) {
     const uint32_t kind = MLXROCM_BUFFER_DEVICE;
     if (mlxrocm_device_open(index, &o->device, &error) != MLXROCM_OK) return fail("open", error);
     if (mlxrocm_stream_new(o->device, &o->stream, &error) != MLXROCM_OK) return fail("stream", error);
-    if (mlxrocm_module_compile(o->device, source, NULL, &o->module, &error) != MLXROCM_OK)
+    if (mlxrocm_module_compile(o->device, source, MLXROCM_NUL, NULL, &o->module, &error) != MLXROCM_OK)
         return fail("compile", error);
-    if (mlxrocm_module_get_kernel(o->module, "add", &o->kernel, &error) != MLXROCM_OK)
+    if (mlxrocm_module_get_kernel(o->module, "add", MLXROCM_NUL, &o->kernel, &error) != MLXROCM_OK)
         return fail("kernel", error);
     if (mlxrocm_buffer_new(o->device, kind, sizeof a, &o->a, &error) != MLXROCM_OK ||
         mlxrocm_buffer_new(o->device, kind, sizeof b, &o->b, &error) != MLXROCM_OK ||

@@ -19,7 +19,8 @@ static float numbers[COUNT];
 
 static int fail(const char *what, mlxrocm_error *error) {
     const mlxrocm_status status = mlxrocm_error_status(error);
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status), mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status, NULL), mlxrocm_error_message(error,
+                                                                                                   NULL));
     mlxrocm_error_free(error);
     return status == MLXROCM_ERROR_NO_DEVICE ? NO_GPU : 1;
 }
@@ -45,7 +46,8 @@ static int make(objects *o, size_t index) {
         mlxrocm_buffer_new(o->device, kind, size, &o->vectors[1], &error) != MLXROCM_OK ||
         mlxrocm_buffer_new(o->device, kind, size, &o->ones, &error) != MLXROCM_OK ||
         /* One of the library's own kernels. */
-        mlxrocm_device_get_kernel(o->device, "mlxrocm_vector_add_f32", &o->kernel, &error) != MLXROCM_OK)
+        mlxrocm_device_get_kernel(o->device, "mlxrocm_vector_add_f32", MLXROCM_NUL, &o->kernel,
+                                  &error) != MLXROCM_OK)
         return fail("make", error);
     return 0;
 }

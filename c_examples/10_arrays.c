@@ -1,5 +1,6 @@
 /* 10: arrays. Fits a line to noisy points with a few steps of gradient descent, every step written in
- * operations on arrays; nothing is computed until the numbers are read. */
+ * operations on arrays; nothing is computed until the numbers are read.
+ *   10_arrays [DEVICE]        1 and up: the arrays are on a GPU */
 #include <mlxrocm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ typedef mlxrocm_array array;
 /* Ends the program if an operation failed. */
 static void check(mlxrocm_status status, mlxrocm_error *error) {
     if (status == MLXROCM_OK) return;
-    fprintf(stderr, "%s: %s\n", mlxrocm_status_name(status), mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s\n", mlxrocm_status_name(status, NULL), mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     exit(1);
 }
@@ -39,6 +40,15 @@ static array *number(double value) {
     return result;
 }
 
+/* The array on a device: what is computed of it is computed there. */
+static array *on(array *x, const mlxrocm_device *device) {
+    mlxrocm_error *error = NULL;
+    array *result = NULL;
+    check(mlxrocm_array_to_device(x, device, &result, &error), error);
+    mlxrocm_array_free(x);
+    return result;
+}
+
 /* The mean over all axes. */
 static array *mean(array *x) {
     mlxrocm_error *error = NULL;
@@ -48,7 +58,7 @@ static array *mean(array *x) {
     return result;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     const int64_t shape[] = {8};
     const float places[] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -56,6 +66,13 @@ int main(void) {
     array *x = NULL, *y = NULL;
     check(mlxrocm_array_from_data(places, shape, 1, MLXROCM_DTYPE_FLOAT32, &x, &error), error);
     check(mlxrocm_array_from_data(heights, shape, 1, MLXROCM_DTYPE_FLOAT32, &y, &error), error);
+    if (argc > 1) {
+        mlxrocm_device *device = NULL;
+        check(mlxrocm_device_open((size_t)atoi(argv[1]), &device, &error), error);
+        x = on(x, device);
+        y = on(y, device);
+        mlxrocm_device_free(device);
+    }
 
     array *slope = number(0), *start = number(0);
     for (int step = 0; step < 1500; step++) {
@@ -78,7 +95,7 @@ int main(void) {
     const int64_t wrong[] = {3};
     check(mlxrocm_array_zeros(wrong, 1, MLXROCM_DTYPE_FLOAT32, &three, &error), error);
     if (mlxrocm_array_add(x, three, &sum, &error) != MLXROCM_OK) {
-        printf("as it should be: %s\n", mlxrocm_error_message(error));
+        printf("as it should be: %s\n", mlxrocm_error_message(error, NULL));
         mlxrocm_error_free(error);
     }
     mlxrocm_array_free(three);

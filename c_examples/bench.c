@@ -6,7 +6,8 @@
  *                                                    the program writes into FOLDER first
  *
  * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, tiny-experts,
- * qwen3-0.6b, qwen3-8b, qwen3-30b-a3b. Prints the median of three runs: tokens per second of a
+ * tiny-delta, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b.
+ * Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
  * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
  * read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
@@ -24,15 +25,23 @@ typedef struct {
     const char *name;
     unsigned layers, hidden, ffn, heads, kv_heads, head_dim, vocab;
     int tied;
-    unsigned experts, chosen; /* of a mixture, whose width is ffn */
+    unsigned experts, chosen;        /* of a mixture, whose width is ffn; with a shared expert beside delta nets */
+    unsigned key_heads, value_heads; /* of gated delta nets of 128 columns, in all blocks but every fourth */
 } shape;
 
+enum { DELTA_DIM = 128, TAPS = 4, INTERVAL = 4 };
+
 static const shape shapes[] = {
-    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1, 0, 0},
-    {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4},
-    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0},
-    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0},
-    {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8},
+    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1, 0, 0, 0, 0},
+    {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4, 0, 0},
+    {"tiny-delta", 4, 256, 192, 4, 2, 64, 320, 1, 16, 4, 2, 4},
+    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0, 0, 0},
+    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0, 0, 0},
+    {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8, 0, 0},
+    {"qwen3.5-0.8b", 24, 1024, 3584, 8, 2, 256, 248320, 1, 0, 0, 16, 16},
+    {"qwen3.5-4b", 32, 2560, 9216, 16, 4, 256, 248320, 1, 0, 0, 16, 32},
+    {"qwen3.5-27b", 64, 5120, 17408, 24, 4, 256, 248320, 0, 0, 0, 16, 48},
+    {"qwen3.5-35b-a3b", 40, 2048, 512, 16, 2, 256, 248320, 0, 256, 8, 16, 32},
 };
 
 /* Tensors of a safetensors file: the header is written in a first pass, the data in a second. */
@@ -92,33 +101,75 @@ static void matrices(writer *w, const char *name, unsigned stack, unsigned rows,
 
 static void matrix(writer *w, const char *name, unsigned rows, unsigned cols) { matrices(w, name, 0, rows, cols); }
 
-static void tensors(writer *w, const shape *s) {
-    static const char *const norms[] = {"input_layernorm", "post_attention_layernorm"};
+static int is_delta(const shape *s, unsigned layer) { return s->key_heads && (layer + 1) % INTERVAL != 0; }
+
+static void vector(writer *w, unsigned layer, const char *name, unsigned count) {
+    char full[128];
+    snprintf(full, sizeof full, "model.layers.%u.%s", layer, name);
+    emit(w, full, "BF16", 0, count, 0, 2, 0);
+}
+
+/* One of `parts` is a stack of matrices in a group of a block. */
+typedef struct {
+    const char *group, *name;
+    unsigned stack, rows, cols;
+} part;
+
+static void block(writer *w, unsigned layer, const part *parts, size_t count) {
     char name[128];
+    for (size_t j = 0; j < count; j++) {
+        snprintf(name, sizeof name, "model.layers.%u.%s.%s", layer, parts[j].group, parts[j].name);
+        if (parts[j].rows) matrices(w, name, parts[j].stack, parts[j].rows, parts[j].cols);
+    }
+}
+
+static void tensors(writer *w, const shape *s) {
+    char name[128];
+    /* Attention beside delta nets has a gate for each query. */
+    const unsigned queries = (s->key_heads ? 2 : 1) * s->heads * s->head_dim, width = s->heads * s->head_dim;
+    const unsigned keys = s->key_heads * DELTA_DIM, values = s->value_heads * DELTA_DIM;
+    const unsigned shared = s->experts && s->key_heads ? s->ffn : 0;
+    const char *mlp = s->experts ? "mlp.switch_mlp" : "mlp";
+    const part attention[] = {
+        {"self_attn", "q_proj", 0, queries, s->hidden},
+        {"self_attn", "k_proj", 0, s->kv_heads * s->head_dim, s->hidden},
+        {"self_attn", "v_proj", 0, s->kv_heads * s->head_dim, s->hidden},
+        {"self_attn", "o_proj", 0, s->hidden, width},
+    };
+    const part delta[] = {
+        {"linear_attn", "in_proj_qkv", 0, 2 * keys + values, s->hidden},
+        {"linear_attn", "in_proj_z", 0, values, s->hidden},
+        {"linear_attn", "in_proj_b", 0, s->value_heads, s->hidden},
+        {"linear_attn", "in_proj_a", 0, s->value_heads, s->hidden},
+        {"linear_attn", "out_proj", 0, s->hidden, values},
+    };
+    const part rest[] = {
+        {mlp, "gate_proj", s->experts, s->ffn, s->hidden},
+        {mlp, "up_proj", s->experts, s->ffn, s->hidden},
+        {mlp, "down_proj", s->experts, s->hidden, s->ffn},
+        {"mlp", "gate", 0, s->experts, s->hidden},
+        {"mlp", "shared_expert_gate", 0, shared ? 1 : 0, s->hidden},
+        {"mlp", "shared_expert.gate_proj", 0, shared, s->hidden},
+        {"mlp", "shared_expert.up_proj", 0, shared, s->hidden},
+        {"mlp", "shared_expert.down_proj", 0, shared ? s->hidden : 0, shared},
+    };
     matrix(w, "model.embed_tokens", s->vocab, s->hidden);
     for (unsigned i = 0; i < s->layers; i++) {
-        const char *mlp = s->experts ? "mlp.switch_mlp" : "mlp";
-        struct { const char *group, *name; unsigned stack, rows, cols; } parts[] = {
-            {"self_attn", "q_proj", 0, s->heads * s->head_dim, s->hidden},
-            {"self_attn", "k_proj", 0, s->kv_heads * s->head_dim, s->hidden},
-            {"self_attn", "v_proj", 0, s->kv_heads * s->head_dim, s->hidden},
-            {"self_attn", "o_proj", 0, s->hidden, s->heads * s->head_dim},
-            {mlp, "gate_proj", s->experts, s->ffn, s->hidden},
-            {mlp, "up_proj", s->experts, s->ffn, s->hidden},
-            {mlp, "down_proj", s->experts, s->hidden, s->ffn},
-        };
-        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
-            snprintf(name, sizeof name, "model.layers.%u.%s.%s", i, parts[j].group, parts[j].name);
-            matrices(w, name, parts[j].stack, parts[j].rows, parts[j].cols);
+        if (is_delta(s, i)) {
+            block(w, i, delta, sizeof delta / sizeof *delta);
+            snprintf(name, sizeof name, "model.layers.%u.linear_attn.conv1d.weight", i);
+            emit(w, name, "BF16", 2 * keys + values, TAPS, 1, 2, 0);
+            vector(w, i, "linear_attn.A_log", s->value_heads);
+            vector(w, i, "linear_attn.dt_bias", s->value_heads);
+            vector(w, i, "linear_attn.norm.weight", DELTA_DIM);
+        } else {
+            block(w, i, attention, sizeof attention / sizeof *attention);
+            vector(w, i, "self_attn.q_norm.weight", s->head_dim);
+            vector(w, i, "self_attn.k_norm.weight", s->head_dim);
         }
-        snprintf(name, sizeof name, "model.layers.%u.mlp.gate", i);
-        if (s->experts) matrix(w, name, s->experts, s->hidden);
-        for (int j = 0; j < 2; j++) {
-            snprintf(name, sizeof name, "model.layers.%u.%s.weight", i, norms[j]);
-            emit(w, name, "BF16", 0, s->hidden, 0, 2, 0);
-            snprintf(name, sizeof name, "model.layers.%u.self_attn.%c_norm.weight", i, "qk"[j]);
-            emit(w, name, "BF16", 0, s->head_dim, 0, 2, 0);
-        }
+        block(w, i, rest, sizeof rest / sizeof *rest);
+        vector(w, i, "input_layernorm.weight", s->hidden);
+        vector(w, i, "post_attention_layernorm.weight", s->hidden);
     }
     emit(w, "model.norm.weight", "BF16", 0, s->hidden, 0, 2, 0);
     if (!s->tied) matrix(w, "lm_head", s->vocab, s->hidden);
@@ -169,23 +220,33 @@ static int write_model(const shape *s, const char *folder) {
     fputs("},\"merges\":[]}}", file);
     fclose(file);
     if ((file = open_in(folder, "config.json", "w")) == NULL) return 1;
+    static const char *const types[][2] = {{"qwen3", "qwen3_moe"}, {"qwen3_5_text", "qwen3_5_moe_text"}};
+    const char *type = types[s->key_heads > 0][s->experts > 0];
     fprintf(file,
-            "{\"model_type\":\"qwen3%s\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
+            "{\"model_type\":\"%s\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
             "\"num_attention_heads\":%u,\"num_key_value_heads\":%u,\"head_dim\":%u,\"vocab_size\":%u,"
             "\"rms_norm_eps\":1e-6,\"rope_theta\":1000000.0,\"max_position_embeddings\":40960,"
             "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":4}",
-            s->experts ? "_moe" : "", s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab, s->tied ? "true" : "false");
+            type, s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab,
+            s->tied ? "true" : "false");
     if (s->experts)
         fprintf(file,
                 ",\"num_experts\":%u,\"num_experts_per_tok\":%u,\"moe_intermediate_size\":%u,\"norm_topk_prob\":true,"
                 "\"decoder_sparse_step\":1,\"mlp_only_layers\":[]",
                 s->experts, s->chosen, s->ffn);
+    if (s->key_heads)
+        fprintf(file,
+                ",\"full_attention_interval\":%d,\"linear_num_key_heads\":%u,\"linear_num_value_heads\":%u,"
+                "\"linear_key_head_dim\":%d,\"linear_value_head_dim\":%d,\"linear_conv_kernel_dim\":%d,"
+                "\"partial_rotary_factor\":0.25",
+                INTERVAL, s->key_heads, s->value_heads, DELTA_DIM, DELTA_DIM, TAPS);
+    if (s->key_heads && s->experts) fprintf(file, ",\"shared_expert_intermediate_size\":%u", s->ffn);
     fputc('}', file);
     return fclose(file) != 0;
 }
 
 static int fail(mlxrocm_error *error) {
-    fprintf(stderr, "%s\n", mlxrocm_error_message(error));
+    fprintf(stderr, "%s\n", mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
     return 1;
 }
@@ -309,7 +370,7 @@ int main(int argc, char **argv) {
     const size_t index = argc == 3 ? (size_t)strtoull(argv[2], NULL, 10) : 1;
     if (argc == 3 && mlxrocm_device_open(index, &device, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_options options = {.struct_size = sizeof options, .device = device};
-    if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) return fail(error);
+    if (mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
                                                .context = is_long ? 8448 : 1024,
                                                .max_requests = MOST_REQUESTS,

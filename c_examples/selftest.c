@@ -12,13 +12,14 @@
 
 static int fail(const char *what, mlxrocm_error *error) {
     const mlxrocm_status status = mlxrocm_error_status(error);
-    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status), mlxrocm_error_message(error));
+    fprintf(stderr, "%s: %s: %s\n", what, mlxrocm_status_name(status, NULL), mlxrocm_error_message(error,
+                                                                                                   NULL));
     mlxrocm_error_free(error);
     return status == MLXROCM_ERROR_NO_DEVICE ? NO_GPU : 1;
 }
 
-static int32_t print_line(const char *line, void *user_data) {
-    (void)user_data;
+static int32_t print_line(const char *line, size_t length, void *user_data) {
+    (void)length, (void)user_data;
     puts(line);
     fflush(stdout);
     return 0; /* go on */
@@ -51,7 +52,7 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    puts(mlxrocm_build_info());
+    puts(mlxrocm_build_info(NULL));
     int result = 0;
     for (size_t index = first; index <= last; index++) {
         const int one = test(index, &options);

@@ -94,7 +94,7 @@ static int print_results(const struct settings *settings, const mlxrocm_device *
     struct report report;
     char line[128];
     report_begin(&report, settings->json);
-    report_text(&report, "version", "library", mlxrocm_version_string());
+    report_text(&report, "version", "library", mlxrocm_version_string(NULL));
     report_text(&report, "device", "device", machine.name);
     report_text(&report, "isa", "kernels", machine.isa);
     const uint64_t threads = settings->threads != 0 ? settings->threads : machine.compute_units;

@@ -1,7 +1,7 @@
 /* mlxrocm: the command. What its files share; of the library it uses the public header alone.
  *
  * main.c          finds the subcommand          run.c chat.c devices.c selftest.c
- * options.c       reads options, prints help    info.c bench.c perplexity.c    the subcommands
+ * options.c       reads options, prints help    info.c bench.c perplexity.c quantize.c
  * settings.c      which options there are       generate.c   streams a generation
  * model.c         devices, models, sessions     terminal.c   colours, progress, Ctrl-C
  * text.c          texts that grow, files        report.c     tables and JSON */
@@ -26,7 +26,13 @@ enum {
     EXIT_INTERRUPTED = 130, /* as shells report it: 128 + SIGINT */
 };
 
-enum { MOST_STOPS = 16 };
+enum { MOST_TEXTS = 64 };
+
+/* Values of an option that may be given several times. */
+struct texts {
+    const char *texts[MOST_TEXTS];
+    size_t count;
+};
 
 /* What the options say; zero where they say nothing. */
 struct settings {
@@ -41,12 +47,14 @@ struct settings {
     double temperature, top_p, min_p;
     double repetition_penalty, presence_penalty, frequency_penalty;
     bool seed_given, ignore_eos;
-    const char *stop[MOST_STOPS];
-    size_t stop_count;
+    struct texts stop;
     bool json;
     bool quick, no_measurements;
     bool chat_template;
     uint64_t prompt_tokens, runs, window, stride;
+    uint64_t bits, group_size;
+    const char *mode, *recipe, *dtype; /* NULL: the library's own choice */
+    struct texts rules;
 };
 
 /* options.c */
@@ -57,7 +65,7 @@ typedef enum option_kind {
     OPTION_REAL,   /* double from `least` to `most` */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *: one of the words of `argument`, which | separates */
-    OPTION_LIST,   /* const char *[MOST_STOPS], their count is settings.stop_count */
+    OPTION_LIST,   /* struct texts */
 } option_kind;
 
 struct option {
@@ -98,7 +106,7 @@ const char *nearest(const char *wrong, const char *const *names, size_t count);
 
 extern const struct option_group model_options, session_options, kv_options, generation_options, output_options;
 extern const struct option_group run_options, chat_options, selftest_options, info_options, bench_options,
-    perplexity_options, json_options;
+    perplexity_options, quantize_options, json_options;
 
 /* terminal.c */
 
@@ -111,6 +119,8 @@ bool terminal_is(FILE *file);
 void set_style(FILE *file, enum style style);
 /* A line on stderr that the next call replaces; nothing if stderr is no terminal. */
 void progress(const char *what, uint64_t done, uint64_t total);
+/* The same with a bar. */
+void progress_bar(const char *what, uint64_t done, uint64_t total);
 void progress_end(void);
 /* Writes a text that came out of a model file: a terminal gets no control characters from it. */
 bool write_text(FILE *file, const char *text, size_t length);
@@ -215,6 +225,6 @@ double median(double *numbers, size_t count);
 /* The subcommands. */
 
 extern const struct subcommand run_command, chat_command, devices_command, selftest_command, info_command,
-    bench_command, perplexity_command;
+    bench_command, perplexity_command, quantize_command;
 
 #endif

@@ -13,7 +13,7 @@ static int print_device(size_t index, bool json) {
         mlxrocm_device_free(device);
         if (json)
             printf("%s{\"number\": %zu, \"error\": \"%s\"}", index > 0 ? ", " : "", index,
-                   mlxrocm_status_name(mlxrocm_error_status(error)));
+                   mlxrocm_status_name(mlxrocm_error_status(error), NULL));
         fflush(stdout);
         return fail_with(error);
     }

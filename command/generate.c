@@ -23,8 +23,8 @@ mlxrocm_request make_request(const struct settings *settings) {
     return (mlxrocm_request){
         .struct_size = sizeof(mlxrocm_request),
         .flags = settings->ignore_eos ? MLXROCM_REQUEST_IGNORE_EOS : 0,
-        .stop = settings->stop_count > 0 ? settings->stop : NULL,
-        .stop_count = settings->stop_count,
+        .stop = settings->stop.count > 0 ? settings->stop.texts : NULL,
+        .stop_count = settings->stop.count,
         .seed = seed,
         .max_tokens = (uint32_t)settings->max_tokens,
         .temperature = (float)settings->temperature,

@@ -5,7 +5,7 @@
 
 static const struct subcommand *const subcommands[] = {
     &run_command,   &chat_command,       &info_command,    &devices_command,
-    &bench_command, &perplexity_command, &selftest_command,
+    &bench_command, &perplexity_command, &quantize_command, &selftest_command,
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
@@ -24,7 +24,7 @@ static int print_usage(FILE *file) {
 
 static int print_version(void) {
     printf("mlxrocm %d.%d.%d (library %s)\n%s\n", MLXROCM_VERSION_MAJOR, MLXROCM_VERSION_MINOR,
-           MLXROCM_VERSION_PATCH, mlxrocm_version_string(), mlxrocm_build_info());
+           MLXROCM_VERSION_PATCH, mlxrocm_version_string(NULL), mlxrocm_build_info(NULL));
     return fflush(stdout) != 0 ? fail_to_write() : 0;
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void log_line(uint32_t level, const char *message, void *user_data) {
-    (void)user_data;
+static void log_line(uint32_t level, const char *message, size_t length, void *user_data) {
+    (void)length, (void)user_data;
     progress_end();
     if (level <= MLXROCM_LOG_WARN) {
         warn("%s", message);
@@ -65,7 +65,7 @@ bool load_model(const struct settings *settings, mlxrocm_device *device, const c
                                            .progress = on_progress,
                                            .user_data = (void *)(uintptr_t)settings,
                                            .device = device};
-    const mlxrocm_status status = mlxrocm_model_load(path, &options, model, &error);
+    const mlxrocm_status status = mlxrocm_model_load(path, MLXROCM_NUL, &options, model, &error);
     progress_end();
     if (status != MLXROCM_OK) fail_with(error);
     return status == MLXROCM_OK;

@@ -139,11 +139,11 @@ static int set(const struct subcommand *command, const struct option *option, co
         fail("%s: --%s: '%s' is none of %s", command->name, option->name, value, option->argument);
         return usage(command);
     case OPTION_LIST:
-        if (values->stop_count == MOST_STOPS) {
-            fail("%s: --%s: at most %d of them", command->name, option->name, MOST_STOPS);
+        if (((struct texts *)place)->count == MOST_TEXTS) {
+            fail("%s: --%s: at most %d of them", command->name, option->name, MOST_TEXTS);
             return usage(command);
         }
-        ((const char **)place)[values->stop_count++] = value;
+        ((struct texts *)place)->texts[((struct texts *)place)->count++] = value;
         return 0;
     }
     if (option->most >= 1e15)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static int32_t print_line(const char *line, void *user_data) {
-    (void)user_data;
+static int32_t print_line(const char *line, size_t length, void *user_data) {
+    (void)length, (void)user_data;
     puts(line);
     return fflush(stdout) != 0 || interrupts() > 0; /* anything but 0 ends the test */
 }
@@ -38,11 +38,11 @@ static int run(const struct settings *settings, char **operands, size_t operand_
     catch_interrupts(1);
     if (settings->device != NULL && strcmp(settings->device, "auto") != 0) {
         if (!open_device(settings, &device)) return EXIT_FAILED;
-        puts(mlxrocm_build_info());
+        puts(mlxrocm_build_info(NULL));
         return test(device, settings);
     }
     if (mlxrocm_device_count(&count, &error) != MLXROCM_OK) return fail_with(error);
-    puts(mlxrocm_build_info());
+    puts(mlxrocm_build_info(NULL));
     /* Without a GPU, opening the first one says why. */
     for (size_t index = 1; index < (count > 1 ? count : 2) && interrupts() == 0; index++) {
         const int one = mlxrocm_device_open(index, &device, &error) == MLXROCM_OK ? test(device, settings)

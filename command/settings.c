@@ -96,3 +96,17 @@ static const struct option perplexity_options_list[] = {
     COUNT("stride", 0, stride, 1, 1000000, "tokens from window to window (default: half of it)"),
 };
 GROUP(perplexity_options, "Windows");
+
+#define CHOICE(name, letter, field, words, help) \
+    {name, letter, OPTION_CHOICE, offsetof(struct settings, field), 0, 0, words, help}
+
+static const struct option quantize_options_list[] = {
+    COUNT("bits", 'b', bits, 2, 8, "bits of a weight (default: 4, of mxfp8 8)"),
+    COUNT("group-size", 'g', group_size, 16, 128, "weights that share a scale (default: the mode's usual ones)"),
+    CHOICE("mode", 'm', mode, "affine|mxfp4|mxfp8|nvfp4", "what codes mean (default: affine)"),
+    CHOICE("recipe", 0, recipe, "mixed_2_6|mixed_3_4|mixed_3_6|mixed_4_6", "more bits where they matter, as in mlx-lm"),
+    LIST("rule", rules, "PATTERN=HOW", "for modules by their names; the first that matches counts"),
+    CHOICE("dtype", 0, dtype, "float16|bfloat16|float32", "of scales and vectors (default: the model's)"),
+    COUNT("threads", 't', threads, 0, 1024, "CPU threads (default: one for each CPU)"),
+};
+GROUP(quantize_options, "Quantization");

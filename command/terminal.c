@@ -46,6 +46,18 @@ void progress(const char *what, uint64_t done, uint64_t total) {
     terminal.has_progress = true;
 }
 
+void progress_bar(const char *what, uint64_t done, uint64_t total) {
+    enum { WIDTH = 30 };
+    char line[sizeof terminal.shown], bar[WIDTH + 1];
+    const double share = total > 0 ? (double)done / (double)total : 1.0;
+    const size_t full = (size_t)(share * WIDTH);
+    memset(bar, '-', WIDTH);
+    memset(bar, '#', full < WIDTH ? full : WIDTH);
+    bar[WIDTH] = '\0';
+    snprintf(line, sizeof line, "%s [%s]", what, bar);
+    progress(line, done, total);
+}
+
 void progress_end(void) {
     if (!terminal.has_progress) return;
     fprintf(stderr, "\r%*s\r", (int)strlen(terminal.shown), "");
@@ -107,8 +119,8 @@ void warn(const char *format, ...) {
 int fail_with(mlxrocm_error *error) {
     const bool cancelled = mlxrocm_error_status(error) == MLXROCM_ERROR_CANCELLED && interrupts() > 0;
     if (!cancelled) {
-        const char *details = mlxrocm_error_details(error);
-        fail("%s", mlxrocm_error_message(error));
+        const char *details = mlxrocm_error_details(error, NULL);
+        fail("%s", mlxrocm_error_message(error, NULL));
         if (details[0] != '\0') fprintf(stderr, "%s\n", details);
     }
     progress_end();

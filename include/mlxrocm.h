@@ -29,8 +29,13 @@
  * A program compiled with an older header works with a newer library, and the other way round as
  * long as it sets no field that the library does not know.
  *
+ * Texts. Beside each text is its length in bytes. One that goes in needs no NUL and may hold some; with
+ * MLXROCM_NUL as its length it ends at its NUL. In a struct 0 means that too, zero being every field's
+ * default: an empty text there begins with its NUL. A list of texts has a list of lengths, or NULL. A
+ * text that comes out has a NUL behind it, which its length does not count.
+ *
  * Buffers. Functions that fill a buffer take its capacity and write how much is needed. Capacity 0
- * only measures.
+ * only measures. With a length of 0 a pointer is not looked at.
  *
  * Threads. Each type says what it allows: `immutable: any thread`, `internally locked: any thread`
  * or `one thread at a time`. No function belongs to a particular thread. A child process made by
@@ -47,6 +52,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/**
+ * In place of a length in bytes: the text ends at its NUL.
+ */
+#define MLXROCM_NUL SIZE_MAX
 
 /**
  * Major version of this header: the binary interface changes with it.
@@ -242,6 +252,31 @@
 #define MLXROCM_KV_Q4 2
 
 /**
+ * mlxrocm_embed_options.pooling: a row for each chosen token.
+ */
+#define MLXROCM_POOLING_NONE 0
+
+/**
+ * mlxrocm_embed_options.pooling: the mean of all tokens.
+ */
+#define MLXROCM_POOLING_MEAN 1
+
+/**
+ * mlxrocm_embed_options.pooling: the first token.
+ */
+#define MLXROCM_POOLING_CLS 2
+
+/**
+ * mlxrocm_embed_options.pooling: the last token.
+ */
+#define MLXROCM_POOLING_LAST 3
+
+/**
+ * mlxrocm_embed_options.flags: each row is divided by its Euclidean length; a row of zeros stays.
+ */
+#define MLXROCM_EMBED_NORMALIZE 1
+
+/**
  * Request flag: go on past the model's own stop tokens.
  */
 #define MLXROCM_REQUEST_IGNORE_EOS 1
@@ -367,6 +402,11 @@
 #define MLXROCM_CHESS_VALUE_HEAD_ST 2
 
 /**
+ * Batches that a queue holds at most.
+ */
+#define MLXROCM_CHESS_QUEUE_BATCHES 64
+
+/**
  * Dtype: truth values, one byte of 0 or 1.
  */
 #define MLXROCM_DTYPE_BOOL 0
@@ -447,22 +487,22 @@
 #define MLXROCM_AXIS_NONE INT64_MIN
 
 /**
- * Around an array: a value.
+ * mlxrocm_array_pad.mode: a value around the array.
  */
 #define MLXROCM_PAD_CONSTANT 0
 
 /**
- * Around an array: its outermost elements.
+ * mlxrocm_array_pad.mode: its outermost elements around the array.
  */
 #define MLXROCM_PAD_EDGE 1
 
 /**
- * Around an array: its mirror image without the outermost elements.
+ * mlxrocm_array_pad.mode: its mirror image around the array, without the outermost elements.
  */
 #define MLXROCM_PAD_REFLECT 2
 
 /**
- * Around an array: its mirror image.
+ * mlxrocm_array_pad.mode: its mirror image around the array.
  */
 #define MLXROCM_PAD_SYMMETRIC 3
 
@@ -493,6 +533,12 @@ typedef struct mlxrocm_chat_template mlxrocm_chat_template;
  * A network that evaluates chess positions. Internally locked: any thread.
  */
 typedef struct mlxrocm_chess_net mlxrocm_chess_net;
+
+/**
+ * Batches of positions that are evaluated one after the other while the application goes on: each thread that
+ * searches may have a queue of its own, or several may share one. Internally locked: any thread.
+ */
+typedef struct mlxrocm_chess_queue mlxrocm_chess_queue;
 
 /**
  * A device. Internally locked: any thread. What is made on a device keeps it alive. A GPU that is
@@ -649,13 +695,17 @@ enum {
 };
 
 /**
- * Receives a log line without its newline; `message` is borrowed for the call.
+ * Receives a log line without its newline; `message` has `length` bytes and a NUL behind them,
+ * and is borrowed for the call.
  *
  * It is called only on a thread that is in a call of this library, by several such threads at once;
  * never on a thread of the library: what those write waits for the next call that ends or logs
  * (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
  */
-typedef void (*mlxrocm_log_callback)(uint32_t level, const char *message, void *user_data);
+typedef void (*mlxrocm_log_callback)(uint32_t level,
+                                     const char *message,
+                                     size_t length,
+                                     void *user_data);
 
 /**
  * Frees a callback's `user_data`.
@@ -679,10 +729,18 @@ typedef struct mlxrocm_device_info {
    */
   const char *name;
   /**
+   * Bytes of `name` without the NUL.
+   */
+  size_t name_length;
+  /**
    * The kernels that run on it. CPU: "avx512-vnni", "avx2" or "portable"; GPU: the target of its
    * code, like "gfx1151" or "sm_90". Borrowed until the device is freed.
    */
   const char *isa;
+  /**
+   * Bytes of `isa` without the NUL.
+   */
+  size_t isa_length;
   /**
    * CPU: logical CPUs this process may run on. AMD: compute units (work-group processors where
    * HIP counts those). NVIDIA: multiprocessors.
@@ -702,9 +760,17 @@ typedef struct mlxrocm_device_info {
    */
   const char *target;
   /**
+   * Bytes of `target` without the NUL.
+   */
+  size_t target_length;
+  /**
    * GPU: its address on the PCI bus, like "0000:03:00.0"; borrowed until the device is freed.
    */
   const char *pci_id;
+  /**
+   * Bytes of `pci_id` without the NUL.
+   */
+  size_t pci_id_length;
   /**
    * GPU: bytes of level 2 cache.
    */
@@ -792,13 +858,13 @@ typedef struct mlxrocm_device_memory {
 } mlxrocm_device_memory;
 
 /**
- * Receives one line of a self-test's report without its newline; `line` is borrowed for the call.
- * It is called from the thread that tests.
+ * Receives one line of a self-test's report without its newline; `line` has `length` bytes and a NUL
+ * behind them, and is borrowed for the call. It is called from the thread that tests.
  *
  * Returns 0 to go on, anything else to end the test with MLXROCM_ERROR_CANCELLED. It must not throw,
  * unwind or jump out.
  */
-typedef int32_t (*mlxrocm_selftest_callback)(const char *line, void *user_data);
+typedef int32_t (*mlxrocm_selftest_callback)(const char *line, size_t length, void *user_data);
 
 /**
  * How to test a GPU. Zero is each field's default.
@@ -939,13 +1005,21 @@ typedef struct mlxrocm_compile_options {
    */
   uint32_t flag_count;
   /**
-   * The compiler's options, NUL-terminated UTF-8 like "-DROWS=4".
+   * The compiler's options, UTF-8 like "-DROWS=4".
    */
   const char *const *flags;
   /**
-   * What the source is called in messages; NULL: "kernel source".
+   * Bytes of each of `flags`; NULL: they are NUL-terminated.
+   */
+  const size_t *flag_lengths;
+  /**
+   * What the source is called in messages, UTF-8; NULL: "kernel source".
    */
   const char *name;
+  /**
+   * Bytes of `name`; 0: it is NUL-terminated.
+   */
+  size_t name_length;
 } mlxrocm_compile_options;
 
 /**
@@ -980,6 +1054,10 @@ typedef struct mlxrocm_kernel_info {
    * Its name; borrowed until the kernel is freed.
    */
   const char *name;
+  /**
+   * Bytes of `name` without the NUL.
+   */
+  size_t name_length;
 } mlxrocm_kernel_info;
 
 /**
@@ -1021,10 +1099,10 @@ typedef struct mlxrocm_program_info {
 } mlxrocm_program_info;
 
 /**
- * Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
- * from the thread that loads.
+ * Hears how far loading or quantizing is: `done` of `total` bytes; the last call has done == total. It
+ * is called from the thread that called.
  *
- * Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
+ * Returns 0 to go on, anything else to end the work with MLXROCM_ERROR_CANCELLED. It must not
  * throw, unwind or jump out.
  */
 typedef int32_t (*mlxrocm_progress_callback)(uint64_t done, uint64_t total, void *user_data);
@@ -1080,13 +1158,25 @@ typedef struct mlxrocm_model_info {
    */
   const char *family;
   /**
+   * Bytes of `family` without the NUL.
+   */
+  size_t family_length;
+  /**
    * The name the file gives itself, or the file's name.
    */
   const char *name;
   /**
+   * Bytes of `name` without the NUL.
+   */
+  size_t name_length;
+  /**
    * What most of the weights are stored as, e.g. "Q4_1" or "affine 4-bit g64".
    */
   const char *quantization;
+  /**
+   * Bytes of `quantization` without the NUL.
+   */
+  size_t quantization_length;
   /**
    * Weights in all tensors used.
    */
@@ -1118,6 +1208,112 @@ typedef struct mlxrocm_model_info {
 } mlxrocm_model_info;
 
 /**
+ * How to quantize a model. Zero is each field's default.
+ */
+typedef struct mlxrocm_quantize_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_quantize_options).
+   */
+  uint32_t struct_size;
+  /**
+   * Bits of a weight: 2, 3, 4, 5, 6 or 8 in mode "affine"; 0: the mode's usual ones (4, 8 of
+   * "mxfp8").
+   */
+  uint32_t bits;
+  /**
+   * Weights that share a scale: 32, 64 or 128 in mode "affine"; 0: the mode's usual ones (64, 32
+   * of "mxfp4" and "mxfp8", 16 of "nvfp4"). Matrices whose rows are no whole groups stay as they
+   * are.
+   */
+  uint32_t group_size;
+  /**
+   * CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+   */
+  uint32_t threads;
+  /**
+   * Nullable: "affine" (the default), "mxfp4", "mxfp8" or "nvfp4"; borrowed for the call.
+   */
+  const char *mode;
+  /**
+   * Bytes of `mode`; 0 or MLXROCM_NUL: it ends at its NUL.
+   */
+  size_t mode_length;
+  /**
+   * Nullable: "mixed_2_6", "mixed_3_4", "mixed_3_6" or "mixed_4_6", which give some layers' v_proj
+   * and down_proj and the output head the second number of bits and all else the first, as in
+   * mlx-lm; borrowed for the call.
+   */
+  const char *recipe;
+  /**
+   * Bytes of `recipe`; 0 or MLXROCM_NUL: it ends at its NUL.
+   */
+  size_t recipe_length;
+  /**
+   * Nullable: "float16", "bfloat16" or "float32", the type of scales and of what is not
+   * quantized. NULL: what the config names, else the source's.
+   */
+  const char *dtype;
+  /**
+   * Bytes of `dtype`; 0 or MLXROCM_NUL: it ends at its NUL.
+   */
+  size_t dtype_length;
+  /**
+   * What modules become by their paths, e.g. "*.v_proj=6", "lm_head=8:32" (bits and group size),
+   * "*.mlp.*=mxfp4" or "model.embed_tokens=none" (stays as it is); '*' stands for any
+   * characters, '?' for one. The first rule that matches counts, before the recipe. Borrowed for
+   * the call; ignored where `rules_count` is 0.
+   */
+  const char *const *rules;
+  /**
+   * Bytes of each of `rules`; NULL: they are NUL-terminated.
+   */
+  const size_t *rules_lengths;
+  /**
+   * Strings in `rules`.
+   */
+  size_t rules_count;
+  /**
+   * Nullable; hears how far it is, in bytes of the source.
+   */
+  mlxrocm_progress_callback progress;
+  /**
+   * Nullable, passed to `progress`.
+   */
+  void *user_data;
+  /**
+   * Nullable; called exactly once with `user_data` before mlxrocm_model_quantize returns, unless
+   * this struct cannot be read (NULL, a wrong struct_size).
+   */
+  mlxrocm_user_data_free user_data_free;
+} mlxrocm_quantize_options;
+
+/**
+ * What mlxrocm_model_quantize made.
+ */
+typedef struct mlxrocm_quantize_result {
+  /**
+   * Set by the caller to sizeof(mlxrocm_quantize_result).
+   */
+  uint32_t struct_size;
+  /**
+   * Files of tensors.
+   */
+  uint32_t files;
+  /**
+   * Numbers in all tensors.
+   */
+  uint64_t parameters;
+  /**
+   * Bytes of all tensors of the result.
+   */
+  uint64_t bytes;
+  /**
+   * Bytes of the source that an interrupted run had done before.
+   */
+  uint64_t resumed_bytes;
+} mlxrocm_quantize_result;
+
+/**
  * Facts about a tokenizer.
  */
 typedef struct mlxrocm_tokenizer_info {
@@ -1144,13 +1340,21 @@ typedef struct mlxrocm_tokenizer_info {
  */
 typedef struct mlxrocm_message {
   /**
-   * "system", "user", "assistant", "tool"...; NUL-terminated UTF-8.
+   * "system", "user", "assistant", "tool"...; UTF-8.
    */
   const char *role;
   /**
-   * The text, NUL-terminated UTF-8; bytes that are not UTF-8 become U+FFFD.
+   * Bytes of `role`; 0: it is NUL-terminated.
+   */
+  size_t role_length;
+  /**
+   * The text, UTF-8; bytes that are not UTF-8 become U+FFFD.
    */
   const char *content;
+  /**
+   * Bytes of `content`; 0: it is NUL-terminated.
+   */
+  size_t content_length;
 } mlxrocm_message;
 
 /**
@@ -1228,13 +1432,37 @@ typedef struct mlxrocm_session_info {
 } mlxrocm_session_info;
 
 /**
+ * Edits the logits of a request's next token before one is chosen, for a grammar, a watermark, guidance.
+ *
+ * - `tokens`: the tokens so far, the prompt's and the generated ones; borrowed for the call.
+ * - `token_count`: elements of `tokens`.
+ * - `logits`: `vocab_size` numbers, all finite, to be changed in place. −INFINITY bans a token.
+ * - `vocab_size`: columns of the model's logits (mlxrocm_model_info). Those that are no token of the tokenizer are
+ *   never chosen, whatever is written there.
+ * - `user_data`: from the request.
+ *
+ * Returns 0 to go on. Another number ends the generation with MLXROCM_FINISH_ERROR and MLXROCM_ERROR_CANCELLED;
+ * NaN or +INFINITY in `logits`, or no token left, with MLXROCM_ERROR_INVALID_ARGUMENT.
+ *
+ * Called on the session's own thread, of one session never twice at a time, while all requests of the session wait
+ * for it. In it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and
+ * _embed, and mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine. On GPUs the
+ * steps with such a request choose their tokens on the host, with the same result.
+ */
+typedef int32_t (*mlxrocm_logits_processor)(const uint32_t *tokens,
+                                            size_t token_count,
+                                            float *logits,
+                                            size_t vocab_size,
+                                            void *user_data);
+
+/**
  * A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
  *
- * The prompt is exactly one of `tokens`, `text` and `messages`.
+ * The prompt is exactly one of `tokens`, `text` and a chat: `messages`, `chat_json` or both.
  *
  * How a token is chosen, in this order, from the model's logits (of ids that the tokenizer has; padding of
  * the embedding is never chosen):
- * 1. the biases are added;
+ * 1. `logits_processor` may change them, then the biases are added;
  * 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
  * 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
  * 4. `top_k` keeps the k largest logits;
@@ -1253,7 +1481,7 @@ typedef struct mlxrocm_request {
    */
   uint32_t flags;
   /**
-   * The prompt as token ids, run as they are; `token_count` of them.
+   * The prompt as token ids, run as they are; `token_count` of them. NULL: none.
    */
   const uint32_t *tokens;
   /**
@@ -1261,12 +1489,16 @@ typedef struct mlxrocm_request {
    */
   size_t token_count;
   /**
-   * The prompt as plain text, NUL-terminated UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL.
+   * The prompt as plain text, UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL. NULL: none.
    */
   const char *text;
   /**
+   * Bytes of `text`; 0: it is NUL-terminated.
+   */
+  size_t text_length;
+  /**
    * The prompt as a chat of `message_count` messages, which the model answers: written with the
-   * model's chat template. Special tokens spelled out in a message stay text.
+   * model's chat template. Special tokens spelled out in a message stay text. NULL: none.
    */
   const struct mlxrocm_message *messages;
   /**
@@ -1274,9 +1506,13 @@ typedef struct mlxrocm_request {
    */
   size_t message_count;
   /**
-   * Strings that end the generation and are not part of its text; NUL-terminated UTF-8.
+   * Strings that end the generation and are not part of its text; UTF-8.
    */
   const char *const *stop;
+  /**
+   * Bytes of each of `stop`; NULL: they are NUL-terminated.
+   */
+  const size_t *stop_lengths;
   /**
    * Strings in `stop`.
    */
@@ -1348,7 +1584,58 @@ typedef struct mlxrocm_request {
    * they do not depend on how tokens are chosen, and a chosen token may be none of the n.
    */
   uint32_t logprobs;
+  /**
+   * Nullable; called before each token is chosen. See mlxrocm_logits_processor.
+   */
+  mlxrocm_logits_processor logits_processor;
+  /**
+   * Passed to `logits_processor`.
+   */
+  void *user_data;
+  /**
+   * Nullable; called exactly once with `user_data` when it is not needed any more, on any thread: before the
+   * generation's MLXROCM_EVENT_FINISHED can be read, or before a call that fails with this request returns
+   * (unless struct_size cannot be read).
+   */
+  mlxrocm_user_data_free user_data_free;
+  /**
+   * The prompt as a chat in JSON, UTF-8: an object of `messages`, `tools` and further
+   * variables of the template, as in mlxrocm_chat_template_render. Special tokens spelled out in its
+   * texts stay text. With `messages` it has none.
+   */
+  const char *chat_json;
+  /**
+   * Bytes of `chat_json`; 0: it is NUL-terminated.
+   */
+  size_t chat_json_length;
 } mlxrocm_request;
+
+/**
+ * What mlxrocm_session_embed gives. Zero is each field's default: the hidden state of every token as it is.
+ */
+typedef struct mlxrocm_embed_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_embed_options).
+   */
+  uint32_t struct_size;
+  /**
+   * One of MLXROCM_POOLING_...; 0: MLXROCM_POOLING_NONE. What a model was trained for is said by whoever made
+   * it: language models know most in the last token.
+   */
+  uint32_t pooling;
+  /**
+   * Without pooling: `position_count` positions of tokens, from 0, each larger than the one before.
+   */
+  const uint32_t *positions;
+  /**
+   * Elements of `positions`; 0: all tokens.
+   */
+  size_t position_count;
+  /**
+   * MLXROCM_EMBED_NORMALIZE or 0.
+   */
+  uint64_t flags;
+} mlxrocm_embed_options;
 
 /**
  * A token and its natural-log probability. This struct never grows.
@@ -1425,6 +1712,10 @@ typedef struct mlxrocm_event {
    * FINISHED with MLXROCM_FINISH_ERROR: the error's message; else NULL.
    */
   const char *error_message;
+  /**
+   * Bytes of `error_message` without the NUL.
+   */
+  size_t error_message_length;
   /**
    * FINISHED: tokens of the prompt.
    */
@@ -1525,6 +1816,10 @@ typedef struct mlxrocm_chess_move {
    */
   uint32_t policy_index;
   /**
+   * Bytes of `name` without the NUL.
+   */
+  uint32_t name_length;
+  /**
    * UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in
    * games of Chess960 as the king taking its rook.
    */
@@ -1545,25 +1840,30 @@ uint32_t mlxrocm_version(void);
 /**
  * The version of the library that runs, as text: "major.minor.patch".
  *
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
+ *
  * Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
  */
-const char *mlxrocm_version_string(void);
+const char *mlxrocm_version_string(size_t *length);
 
 /**
  * One line about how the library was built: version, target, devices and formats. For bug reports.
  *
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
+ *
  * Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
  */
-const char *mlxrocm_build_info(void);
+const char *mlxrocm_build_info(size_t *length);
 
 /**
  * The name of a status, e.g. "MLXROCM_ERROR_IO".
  *
  * - `status`: any number; one that is no status gives "MLXROCM_STATUS_UNKNOWN".
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
  *
  * Returns a string that is borrowed until the process ends, never NULL. Any thread. Since 0.1.
  */
-const char *mlxrocm_status_name(mlxrocm_status status);
+const char *mlxrocm_status_name(mlxrocm_status status, size_t *length);
 
 /**
  * The status that the failed function returned.
@@ -1578,21 +1878,23 @@ mlxrocm_status mlxrocm_error_status(const struct mlxrocm_error *error);
  * One line of UTF-8: what failed, which object it was about, and what to do.
  *
  * - `error`: borrowed; NULL means no error.
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
  *
  * Returns a string that is borrowed until `error` is freed; never NULL, "" for NULL. Any thread.
  * Since 0.1.
  */
-const char *mlxrocm_error_message(const struct mlxrocm_error *error);
+const char *mlxrocm_error_message(const struct mlxrocm_error *error, size_t *length);
 
 /**
  * The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
  *
  * - `error`: borrowed; NULL means no error.
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
  *
  * Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
  * everything. Any thread. Since 0.1.
  */
-const char *mlxrocm_error_details(const struct mlxrocm_error *error);
+const char *mlxrocm_error_details(const struct mlxrocm_error *error, size_t *length);
 
 /**
  * The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
@@ -2120,7 +2422,8 @@ void mlxrocm_gpu_event_free(struct mlxrocm_gpu_event *event);
  * was compiled before comes from a cache on disk.
  *
  * - `device`: borrowed; a GPU. The module keeps it alive.
- * - `source`: NUL-terminated UTF-8, borrowed for the call.
+ * - `source`: UTF-8, borrowed for the call.
+ * - `source_length`: bytes of `source`, or MLXROCM_NUL.
  * - `options`: borrowed for the call; NULL means defaults.
  * - `module`: receives the module, owned: free it with mlxrocm_module_free.
  * - `error`: nullable; receives an owned error object on failure. If the source does not compile its
@@ -2132,6 +2435,7 @@ void mlxrocm_gpu_event_free(struct mlxrocm_gpu_event *event);
  */
 mlxrocm_status mlxrocm_module_compile(const struct mlxrocm_device *device,
                                       const char *source,
+                                      size_t source_length,
                                       const struct mlxrocm_compile_options *options,
                                       struct mlxrocm_module **module,
                                       struct mlxrocm_error **error);
@@ -2159,7 +2463,8 @@ mlxrocm_status mlxrocm_module_load(const struct mlxrocm_device *device,
  * Finds a kernel of a module.
  *
  * - `module`: borrowed; the kernel keeps its code loaded.
- * - `name`: NUL-terminated; the kernel's name as it is in the code: `extern "C"`.
+ * - `name`: UTF-8, borrowed for the call; the kernel's name as it is in the code: `extern "C"`.
+ * - `name_length`: bytes of `name`, or MLXROCM_NUL.
  * - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -2168,6 +2473,7 @@ mlxrocm_status mlxrocm_module_load(const struct mlxrocm_device *device,
  */
 mlxrocm_status mlxrocm_module_get_kernel(const struct mlxrocm_module *module,
                                          const char *name,
+                                         size_t name_length,
                                          struct mlxrocm_kernel **kernel,
                                          struct mlxrocm_error **error);
 
@@ -2185,7 +2491,8 @@ void mlxrocm_module_free(struct mlxrocm_module *module);
  * comments of their sources.
  *
  * - `device`: borrowed; a GPU. The kernel keeps it alive.
- * - `name`: NUL-terminated.
+ * - `name`: UTF-8, borrowed for the call.
+ * - `name_length`: bytes of `name`, or MLXROCM_NUL.
  * - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -2194,6 +2501,7 @@ void mlxrocm_module_free(struct mlxrocm_module *module);
  */
 mlxrocm_status mlxrocm_device_get_kernel(const struct mlxrocm_device *device,
                                          const char *name,
+                                         size_t name_length,
                                          struct mlxrocm_kernel **kernel,
                                          struct mlxrocm_error **error);
 
@@ -2462,7 +2770,8 @@ void mlxrocm_program_free(struct mlxrocm_program *program);
  * The weights are mapped, not copied: the file must stay as it is while the model lives. A file
  * that another process shortens meanwhile ends the process with SIGBUS.
  *
- * - `path`: the file or folder, NUL-terminated, as the operating system spells it; copied.
+ * - `path`: the file or folder as the operating system spells it; copied.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
  * - `options`: borrowed for the call; NULL means defaults.
  * - `model`: receives the model, owned: free it with mlxrocm_model_free.
  * - `error`: nullable; receives an owned error object on failure. It names the file and the field
@@ -2472,6 +2781,7 @@ void mlxrocm_program_free(struct mlxrocm_program *program);
  * format), OUT_OF_MEMORY, CANCELLED. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_model_load(const char *path,
+                                  size_t path_length,
                                   const struct mlxrocm_model_options *options,
                                   struct mlxrocm_model **model,
                                   struct mlxrocm_error **error);
@@ -2498,6 +2808,36 @@ mlxrocm_status mlxrocm_model_get_info(const struct mlxrocm_model *model,
  * Any thread. Since 0.1.
  */
 void mlxrocm_model_free(struct mlxrocm_model *model);
+
+/**
+ * Quantizes a model into a new folder in MLX's format.
+ *
+ * The tensors are byte for byte those that mlx-lm 0.32.2 writes. They are converted some rows at a
+ * time, so that memory does not grow with the model. Until all is on disk, the result lies in
+ * `destination`.partial; when a call was cancelled, failed or ended with the process, the same call
+ * goes on there, and files that were finished are not written again. Of a GGUF file the config and
+ * the tokenizer's files are made too (families llama, qwen2, qwen3, qwen3_moe and smollm3).
+ *
+ * - `source`: a model folder of safetensors files, or a GGUF file, of 16- or 32-bit floats, as the
+ *   operating system spells it.
+ * - `source_length`: bytes of `source`, or MLXROCM_NUL.
+ * - `destination`: the folder to make, which must not exist; spelled likewise.
+ * - `destination_length`: bytes of `destination`, or MLXROCM_NUL.
+ * - `options`: borrowed for the call; NULL means defaults: affine, 4 bits in groups of 64.
+ * - `result`: nullable; receives what was made; its `struct_size` must be set.
+ * - `error`: nullable; receives an owned error object on failure. It names the file and the tensor.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (options that do not fit, a destination that exists or
+ * is being written, a partial folder of another source or other options), IO, INVALID_FILE,
+ * UNSUPPORTED (an unknown family, a model that is quantized), CANCELLED. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_model_quantize(const char *source,
+                                      size_t source_length,
+                                      const char *destination,
+                                      size_t destination_length,
+                                      const struct mlxrocm_quantize_options *options,
+                                      struct mlxrocm_quantize_result *result,
+                                      struct mlxrocm_error **error);
 
 /**
  * Gives a model's tokenizer.
@@ -2529,9 +2869,8 @@ mlxrocm_status mlxrocm_tokenizer_get_info(const struct mlxrocm_tokenizer *tokeni
  * Turns text into token ids.
  *
  * - `tokenizer`: borrowed.
- * - `text`: `length` bytes of UTF-8, which need no NUL; borrowed for the call. Bytes that are not
- *   UTF-8 count as U+FFFD.
- * - `length`: bytes of `text`; 0: `text` is ignored.
+ * - `text`: UTF-8, borrowed for the call. Bytes that are not UTF-8 count as U+FFFD.
+ * - `text_length`: bytes of `text`, or MLXROCM_NUL.
  * - `flags`: MLXROCM_ENCODE_... together.
  * - `tokens`: receives the ids; room for `capacity` of them.
  * - `capacity`: 0: only measure.
@@ -2542,7 +2881,7 @@ mlxrocm_status mlxrocm_tokenizer_get_info(const struct mlxrocm_tokenizer *tokeni
  */
 mlxrocm_status mlxrocm_tokenizer_encode(const struct mlxrocm_tokenizer *tokenizer,
                                         const char *text,
-                                        size_t length,
+                                        size_t text_length,
                                         uint32_t flags,
                                         uint32_t *tokens,
                                         size_t capacity,
@@ -2600,7 +2939,8 @@ mlxrocm_status mlxrocm_tokenizer_token_bytes(const struct mlxrocm_tokenizer *tok
  * Finds a token by its exact spelling in the vocabulary.
  *
  * - `tokenizer`: borrowed.
- * - `spelling`: NUL-terminated UTF-8, borrowed for the call, e.g. "<|im_end|>".
+ * - `spelling`: UTF-8, borrowed for the call, e.g. "<|im_end|>".
+ * - `spelling_length`: bytes of `spelling`, or MLXROCM_NUL.
  * - `token`: receives the id, or MLXROCM_NO_TOKEN when no token is spelled like that.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -2608,6 +2948,7 @@ mlxrocm_status mlxrocm_tokenizer_token_bytes(const struct mlxrocm_tokenizer *tok
  */
 mlxrocm_status mlxrocm_tokenizer_find_token(const struct mlxrocm_tokenizer *tokenizer,
                                             const char *spelling,
+                                            size_t spelling_length,
                                             uint32_t *token,
                                             struct mlxrocm_error **error);
 
@@ -2653,17 +2994,23 @@ mlxrocm_status mlxrocm_model_get_chat_template(const struct mlxrocm_model *model
 /**
  * Compiles a chat template (Jinja, with Python's string methods).
  *
- * - `source`: NUL-terminated UTF-8; copied.
- * - `bos`: spelling of the token that begins a text; NUL-terminated UTF-8, copied; NULL: "".
- * - `eos`: spelling of the token that ends a text; NUL-terminated UTF-8, copied; NULL: "".
+ * - `source`: UTF-8; copied.
+ * - `source_length`: bytes of `source`, or MLXROCM_NUL.
+ * - `bos`: spelling of the token that begins a text; UTF-8, copied; NULL: "".
+ * - `bos_length`: bytes of `bos`, or MLXROCM_NUL.
+ * - `eos`: spelling of the token that ends a text; UTF-8, copied; NULL: "".
+ * - `eos_length`: bytes of `eos`, or MLXROCM_NUL.
  * - `chat_template`: receives the template, owned: free it with mlxrocm_chat_template_free.
  * - `error`: nullable; receives an owned error object on failure.
  *
  * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, INVALID_FILE (a syntax error). Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_chat_template_new(const char *source,
+                                         size_t source_length,
                                          const char *bos,
+                                         size_t bos_length,
                                          const char *eos,
+                                         size_t eos_length,
                                          struct mlxrocm_chat_template **chat_template,
                                          struct mlxrocm_error **error);
 
@@ -2673,10 +3020,14 @@ mlxrocm_status mlxrocm_chat_template_new(const char *source,
  *
  * - `chat_template`: borrowed.
  * - `messages`: `count` messages, borrowed for the call.
- * - `count`: messages.
+ * - `count`: messages; 0 with messages in `chat_json`.
  * - `flags`: MLXROCM_RENDER_... together.
- * - `extra`: a JSON object of further template variables, e.g. {"enable_thinking": false};
- *   NUL-terminated UTF-8, borrowed for the call; NULL: none.
+ * - `chat_json`: a JSON object of variables of the template, UTF-8, borrowed for the call; NULL: none. `messages`
+ *   and `tools` are as OpenAI's API writes them: content as a text or as parts of type text, which are put
+ *   together; tool_calls, whose arguments may be a text of JSON; tool_call_id; name; reasoning_content (thinking,
+ *   where the template says so); a role developer is system where the template does not know it. Others are as
+ *   they are, e.g. {"enable_thinking": false}.
+ * - `chat_json_length`: bytes of `chat_json`, or MLXROCM_NUL.
  * - `text`: receives NUL-terminated UTF-8.
  * - `capacity`: bytes of `text`; 0: only measure.
  * - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
@@ -2690,7 +3041,8 @@ mlxrocm_status mlxrocm_chat_template_render(const struct mlxrocm_chat_template *
                                             const struct mlxrocm_message *messages,
                                             size_t count,
                                             uint32_t flags,
-                                            const char *extra,
+                                            const char *chat_json,
+                                            size_t chat_json_length,
                                             char *text,
                                             size_t capacity,
                                             size_t *needed,
@@ -2802,6 +3154,62 @@ mlxrocm_status mlxrocm_session_logits(const struct mlxrocm_session *session,
 void mlxrocm_session_free(struct mlxrocm_session *session);
 
 /**
+ * Runs a sequence of tokens and gives the raw logits of chosen positions. As mlxrocm_session_logits, but memory
+ * and the product with the head of the model are only for these, and tokens after the last one are not run.
+ *
+ * - `session`: borrowed.
+ * - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+ * - `count`: tokens.
+ * - `positions`: `position_count` positions in `tokens`, from 0, each larger than the one before; borrowed for the
+ *   call.
+ * - `position_count`: positions; 0: the last token alone.
+ * - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each position: that of
+ *   position i is about the token that follows the first i + 1.
+ * - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+ * - `needed`: receives rows * vocab_size, also when they do not fit; nullable unless measuring.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL. Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_logits_at(const struct mlxrocm_session *session,
+                                         const uint32_t *tokens,
+                                         size_t count,
+                                         const uint32_t *positions,
+                                         size_t position_count,
+                                         float *logits,
+                                         size_t capacity,
+                                         size_t *needed,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Runs a sequence of tokens and gives their hidden states after the model's final norm, those of chosen tokens or
+ * pooled to one embedding of the text. It waits for its turn among the requests, and takes as long as a prompt of
+ * that length.
+ *
+ * - `session`: borrowed.
+ * - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+ * - `count`: tokens.
+ * - `options`: borrowed for the call; NULL means defaults: a row for each token.
+ * - `embedding`: receives rows of hidden_size numbers (mlxrocm_model_info): one where tokens are pooled, else one
+ *   for each chosen token.
+ * - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run.
+ * - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model on a
+ * GPU, so far). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_embed(const struct mlxrocm_session *session,
+                                     const uint32_t *tokens,
+                                     size_t count,
+                                     const struct mlxrocm_embed_options *options,
+                                     float *embedding,
+                                     size_t capacity,
+                                     size_t *needed,
+                                     struct mlxrocm_error **error);
+
+/**
  * Waits for the next event.
  *
  * - `generation`: borrowed.
@@ -2844,9 +3252,172 @@ mlxrocm_status mlxrocm_generation_cancel(const struct mlxrocm_generation *genera
 void mlxrocm_generation_free(struct mlxrocm_generation *generation);
 
 /**
+ * Waits until mlxrocm_generation_next has an event of one of several generations, of any sessions.
+ *
+ * - `generations`: `count` generations, borrowed for the call; NULL ones are passed over.
+ * - `count`: elements of `generations`.
+ * - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+ * - `index`: receives the place of one that has an event, with MLXROCM_OK; where several have, they take turns.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Returns MLXROCM_OK; MLXROCM_PENDING when none had an event within the timeout; MLXROCM_END when none will have one
+ * any more: all have given out their MLXROCM_EVENT_FINISHED, or there are none.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread; where another one takes the events, mlxrocm_generation_next
+ * may have nothing any more. Since 0.1.
+ */
+mlxrocm_status mlxrocm_generation_wait_any(const struct mlxrocm_generation *const *generations,
+                                           size_t count,
+                                           int64_t timeout_ns,
+                                           size_t *index,
+                                           struct mlxrocm_error **error);
+
+/**
+ * Gives a file descriptor for poll, epoll, libuv and other event loops: it is readable while
+ * mlxrocm_generation_next has an event, and not any more when MLXROCM_EVENT_FINISHED was given out.
+ *
+ * - `generation`: borrowed.
+ * - `fd`: receives the descriptor (an eventfd, close-on-exec), the same one however often it is asked for. It is
+ *   borrowed until the generation is freed, which closes it: take it out of the event loop before, wait for it to be
+ *   readable, but neither read, write nor close it.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO (no descriptor is left). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_generation_get_fd(const struct mlxrocm_generation *generation,
+                                         int32_t *fd,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Saves what the model made of some tokens (keys and values of the KV cache), so that a request that begins with
+ * them goes on after them without running them again: in this session or another one of the same model, device and
+ * kv_type, in this process or another one. Tokens that are not in the cache any more are run before, in turn with
+ * the requests.
+ *
+ * The state holds whole pages of 32 tokens: what is left over is run again. It says what it is of and has a
+ * checksum.
+ *
+ * - `session`: borrowed.
+ * - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context. For what a generation
+ *   has seen: the prompt and the tokens of its events.
+ * - `count`: tokens.
+ * - `state`: receives the state.
+ * - `capacity`: room in `state`, in bytes; 0: only measure, nothing is run.
+ * - `needed`: receives the state's bytes, also when they do not fit; nullable unless measuring.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model with
+ * recurrent layers). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_save_state(const struct mlxrocm_session *session,
+                                          const uint32_t *tokens,
+                                          size_t count,
+                                          uint8_t *state,
+                                          size_t capacity,
+                                          size_t *needed,
+                                          struct mlxrocm_error **error);
+
+/**
+ * mlxrocm_session_save_state to a file. The file is written beside `path` and renamed when it is whole, so that one
+ * that was there before is not damaged.
+ *
+ * - `session`: borrowed.
+ * - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+ * - `count`: tokens.
+ * - `path`: the file as the operating system spells it; borrowed for the call.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_session_save_state, and IO. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_save_state_file(const struct mlxrocm_session *session,
+                                               const uint32_t *tokens,
+                                               size_t count,
+                                               const char *path,
+                                               size_t path_length,
+                                               struct mlxrocm_error **error);
+
+/**
+ * Puts a state into the session's KV cache, as if a request had just run its tokens: a request that begins with them
+ * (mlxrocm_state_get_tokens) goes on after them, and its cached_tokens says after how many. It stays until other
+ * requests need the room, then its tokens are run again.
+ *
+ * A state that is damaged, cut, of another model (its weights are compared by a hash), device or kv_type is refused.
+ * One that was made with intent to deceive is not: load states only of those whom you would let write the prompt.
+ *
+ * - `session`: borrowed.
+ * - `state`: `size` bytes, borrowed for the call.
+ * - `size`: bytes.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_FILE (damaged), INVALID_ARGUMENT (of another model, device, kv_type), CONTEXT_FULL
+ * (longer than the session's context), OUT_OF_MEMORY, UNSUPPORTED (of another version of the library; a model with
+ * recurrent layers). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_load_state(const struct mlxrocm_session *session,
+                                          const uint8_t *state,
+                                          size_t size,
+                                          struct mlxrocm_error **error);
+
+/**
+ * mlxrocm_session_load_state from a file.
+ *
+ * - `session`: borrowed.
+ * - `path`: the file as the operating system spells it, a regular one; borrowed for the call.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_session_load_state, and IO. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_session_load_state_file(const struct mlxrocm_session *session,
+                                               const char *path,
+                                               size_t path_length,
+                                               struct mlxrocm_error **error);
+
+/**
+ * Gives the tokens of a state, those that are run again after loading included. Needs no session.
+ *
+ * - `state`: `size` bytes, borrowed for the call.
+ * - `size`: bytes.
+ * - `tokens`: receives the ids.
+ * - `capacity`: room in `tokens`, in ids; 0: only measure.
+ * - `needed`: receives the number of ids, also when they do not fit; nullable unless measuring.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_FILE (damaged), UNSUPPORTED (of another version of the library), BUFFER_TOO_SMALL.
+ * Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_state_get_tokens(const uint8_t *state,
+                                        size_t size,
+                                        uint32_t *tokens,
+                                        size_t capacity,
+                                        size_t *needed,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Queues a request that goes on where a generation is: after its prompt and the tokens whose events
+ * mlxrocm_generation_next has given out. Full pages of the KV cache are used by both. The generation goes on as it
+ * would.
+ *
+ * - `generation`: borrowed; it may have ended.
+ * - `request`: as for mlxrocm_session_submit, but without a prompt; max_tokens and the like are the fork's own.
+ *   Borrowed for the call.
+ * - `fork`: receives the new generation, owned: free it with mlxrocm_generation_free. Of the same session.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: as mlxrocm_session_submit; INVALID_ARGUMENT also for a request with a prompt. One thread at a time with
+ * mlxrocm_generation_next. Since 0.1.
+ */
+mlxrocm_status mlxrocm_generation_fork(const struct mlxrocm_generation *generation,
+                                       const struct mlxrocm_request *request,
+                                       struct mlxrocm_generation **fork,
+                                       struct mlxrocm_error **error);
+
+/**
  * Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
  *
- * - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+ * - `path`: the file as the operating system spells it; copied. It is read once.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
  * - `options`: borrowed for the call; NULL means defaults.
  * - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
  * - `error`: nullable; receives an owned error object on failure. It names the file and the field.
@@ -2855,6 +3426,7 @@ void mlxrocm_generation_free(struct mlxrocm_generation *generation);
  * UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_chess_net_load(const char *path,
+                                      size_t path_length,
                                       const struct mlxrocm_chess_net_options *options,
                                       struct mlxrocm_chess_net **net,
                                       struct mlxrocm_error **error);
@@ -2877,9 +3449,11 @@ mlxrocm_status mlxrocm_chess_net_get_info(const struct mlxrocm_chess_net *net,
  * came before a FEN is taken to be the same position.
  *
  * - `net`: borrowed.
- * - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
- *   as files of rooks (Chess960). NULL means the usual start.
- * - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+ * - `fen`: where the game begins, UTF-8, borrowed for the call; castling rights as KQkq or as files of
+ *   rooks (Chess960). NULL means the usual start.
+ * - `fen_length`: bytes of `fen`, or MLXROCM_NUL.
+ * - `moves`: `moves_count` names of moves in UCI's notation, borrowed for the call.
+ * - `move_lengths`: bytes of each of `moves`, borrowed for the call; NULL: they are NUL-terminated.
  * - `moves_count`: how many, at most 65536.
  * - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
  * - `values`: receives 112 numbers that the set bits of each mask stand for.
@@ -2893,7 +3467,9 @@ mlxrocm_status mlxrocm_chess_net_get_info(const struct mlxrocm_chess_net *net,
  */
 mlxrocm_status mlxrocm_chess_net_get_input(const struct mlxrocm_chess_net *net,
                                            const char *fen,
+                                           size_t fen_length,
                                            const char *const *moves,
+                                           const size_t *move_lengths,
                                            size_t moves_count,
                                            uint64_t *masks,
                                            float *values,
@@ -2911,8 +3487,8 @@ mlxrocm_status mlxrocm_chess_net_get_input(const struct mlxrocm_chess_net *net,
  * - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
  * - `count`: positions, 1 to 1024.
  * - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
- * - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
- *   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+ * - `wdl`: nullable; receives `count` times 3 chances of the side to move: win, draw, loss. Of networks
+ *   that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
  * - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -2930,7 +3506,7 @@ mlxrocm_status mlxrocm_chess_net_evaluate(const struct mlxrocm_chess_net *net,
 /**
  * Turns a position's logits into probabilities of its legal moves.
  *
- * - `policy`: the position's 1858 logits, borrowed for the call.
+ * - `policy`: 1858 logits of the position, borrowed for the call.
  * - `moves`: `count` moves, borrowed for the call.
  * - `count`: how many; 0 is fine.
  * - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
@@ -2952,10 +3528,12 @@ mlxrocm_status mlxrocm_chess_net_get_chances(const float *policy,
  * input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
  *
  * - `policy_index`: below MLXROCM_CHESS_MOVES.
+ * - `length`: nullable; receives the bytes of the text, its NUL not counted.
  *
  * Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
  */
-const char *mlxrocm_chess_net_move_name(uint32_t policy_index);
+const char *mlxrocm_chess_net_move_name(uint32_t policy_index,
+                                        size_t *length);
 
 /**
  * Frees a network. Calls that go on meanwhile end as usual.
@@ -2965,6 +3543,80 @@ const char *mlxrocm_chess_net_move_name(uint32_t policy_index);
  * Any thread. Since 0.1.
  */
 void mlxrocm_chess_net_free(struct mlxrocm_chess_net *net);
+
+/**
+ * Makes an empty queue. It keeps the network alive, and has a thread of its own.
+ *
+ * - `net`: borrowed.
+ * - `queue`: receives the queue, owned: free it with mlxrocm_chess_queue_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY (no thread is left). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_queue_create(const struct mlxrocm_chess_net *net,
+                                          struct mlxrocm_chess_queue **queue,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Hands in a batch and returns at once. Batches come out of mlxrocm_chess_queue_next in the order in which they
+ * were handed in; small ones that wait together are evaluated together, which changes no bit of them.
+ *
+ * - `queue`: borrowed.
+ * - `masks`: `count` times 112 masks of squares, copied.
+ * - `values`: `count` times 112 numbers that the set bits stand for, finite, copied.
+ * - `count`: positions, 1 to 1024.
+ * - `id`: nullable; receives the batch's number: 0, 1, 2, ... of this queue.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Returns MLXROCM_OK; MLXROCM_PENDING when the queue holds MLXROCM_CHESS_QUEUE_BATCHES already, those whose results
+ * wait included: the batch was not taken.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_queue_submit(const struct mlxrocm_chess_queue *queue,
+                                          const uint64_t *masks,
+                                          const float *values,
+                                          size_t count,
+                                          uint64_t *id,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Takes the result of the oldest batch of a queue.
+ *
+ * - `queue`: borrowed.
+ * - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+ * - `capacity`: positions that there is room for in each of the next three; 1024 is always enough.
+ * - `policy`: nullable; receives `capacity` times 1858 logits at most, as of mlxrocm_chess_net_evaluate.
+ * - `wdl`: nullable; receives `capacity` times 3 chances at most.
+ * - `moves_left`: nullable; receives `capacity` numbers of plies at most.
+ * - `count`: nullable; receives the positions of the batch.
+ * - `id`: nullable; receives the batch's number.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Returns MLXROCM_OK with a batch; MLXROCM_PENDING when the oldest one was not done within the timeout; MLXROCM_END
+ * when the queue holds none.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL (the batch stays), OUT_OF_MEMORY (the batch is lost).
+ * Any thread; where several take batches, each gets others. Since 0.1.
+ */
+mlxrocm_status mlxrocm_chess_queue_next(const struct mlxrocm_chess_queue *queue,
+                                        int64_t timeout_ns,
+                                        size_t capacity,
+                                        float *policy,
+                                        float *wdl,
+                                        float *moves_left,
+                                        size_t *count,
+                                        uint64_t *id,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Frees a queue. Batches that it holds are dropped; it waits for one that is being evaluated.
+ *
+ * - `queue`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_chess_queue_free(struct mlxrocm_chess_queue *queue);
 
 /**
  * Makes an array of a copy of numbers.
@@ -3022,6 +3674,23 @@ mlxrocm_status mlxrocm_array_from_borrowed(const void *data,
 mlxrocm_status mlxrocm_array_clone(const struct mlxrocm_array *array,
                                    struct mlxrocm_array **result,
                                    struct mlxrocm_error **error);
+
+/**
+ * Moves an array to a device: operations on what is there are computed there, and those of its results. Arrays of the
+ * CPU that an operation has besides are moved too; arrays of two GPUs are refused when the elements are computed. What a
+ * GPU has no form of is computed by the CPU in between.
+ *
+ * - `array`: borrowed.
+ * - `device`: borrowed; the CPU or a GPU.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_LOST. Lazy as all operations. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_to_device(const struct mlxrocm_array *array,
+                                       const struct mlxrocm_device *device,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
 
 /**
  * The dtype of an array.
@@ -3095,8 +3764,8 @@ mlxrocm_status mlxrocm_array_eval(const struct mlxrocm_array *const *arrays,
  * Reads an array's elements, computing them if they are not there yet.
  *
  * - `array`: borrowed.
- * - `data`: receives the elements row after row; undefined on failure.
- * - `size`: bytes of `data`: those of mlxrocm_array_bytes.
+ * - `data`: receives `size` bytes, the elements row after row; undefined on failure.
+ * - `size`: what mlxrocm_array_bytes says.
  * - `error`: nullable; receives an owned error object on failure.
  *
  * Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
@@ -6097,7 +6766,8 @@ mlxrocm_status mlxrocm_array_quantize(const struct mlxrocm_array *w,
  * Codes and scales of groups along the last axis, in a mode without biases.
  *
  * - `w`: borrowed.
- * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `codes`: receives an array, owned: free it with mlxrocm_array_free.
  * - `scales`: receives an array, owned: free it with mlxrocm_array_free.
@@ -6107,6 +6777,7 @@ mlxrocm_status mlxrocm_array_quantize(const struct mlxrocm_array *w,
  */
 mlxrocm_status mlxrocm_array_quantize_float(const struct mlxrocm_array *w,
                                             const char *mode,
+                                            size_t mode_length,
                                             const struct mlxrocm_array *global_scale,
                                             struct mlxrocm_array **codes,
                                             struct mlxrocm_array **scales,
@@ -6120,7 +6791,8 @@ mlxrocm_status mlxrocm_array_quantize_float(const struct mlxrocm_array *w,
  * - `biases`: borrowed; NULL: none.
  * - `group_size`: numbers that share a scale; 0: the mode's own.
  * - `bits`: of a code; 0: the mode's own.
- * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the scales, bfloat16 for floating modes.
  * - `result`: receives an array, owned: free it with mlxrocm_array_free.
@@ -6134,6 +6806,7 @@ mlxrocm_status mlxrocm_array_dequantize(const struct mlxrocm_array *w,
                                         int64_t group_size,
                                         int64_t bits,
                                         const char *mode,
+                                        size_t mode_length,
                                         const struct mlxrocm_array *global_scale,
                                         int64_t dtype_or_none,
                                         struct mlxrocm_array **result,
@@ -6149,7 +6822,8 @@ mlxrocm_status mlxrocm_array_dequantize(const struct mlxrocm_array *w,
  * - `transpose`: not 0: w is [out, in], else [in, out].
  * - `group_size`: numbers that share a scale; 0: the mode's own.
  * - `bits`: of a code; 0: the mode's own.
- * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `result`: receives an array, owned: free it with mlxrocm_array_free.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -6163,6 +6837,7 @@ mlxrocm_status mlxrocm_array_quantized_matmul(const struct mlxrocm_array *x,
                                               int64_t group_size,
                                               int64_t bits,
                                               const char *mode,
+                                              size_t mode_length,
                                               struct mlxrocm_array **result,
                                               struct mlxrocm_error **error);
 
@@ -6178,7 +6853,8 @@ mlxrocm_status mlxrocm_array_quantized_matmul(const struct mlxrocm_array *x,
  * - `transpose`: not 0: matrices of w are [out, in], else [in, out].
  * - `group_size`: numbers that share a scale; 0: the mode's own.
  * - `bits`: of a code; 0: the mode's own.
- * - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `result`: receives an array, owned: free it with mlxrocm_array_free.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -6194,6 +6870,7 @@ mlxrocm_status mlxrocm_array_gather_qmm(const struct mlxrocm_array *x,
                                         int64_t group_size,
                                         int64_t bits,
                                         const char *mode,
+                                        size_t mode_length,
                                         struct mlxrocm_array **result,
                                         struct mlxrocm_error **error);
 
@@ -6203,7 +6880,8 @@ mlxrocm_status mlxrocm_array_gather_qmm(const struct mlxrocm_array *x,
  * - `x`: borrowed.
  * - `w`: borrowed.
  * - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
- * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `result`: receives an array, owned: free it with mlxrocm_array_free.
@@ -6215,6 +6893,7 @@ mlxrocm_status mlxrocm_array_qqmm(const struct mlxrocm_array *x,
                                   const struct mlxrocm_array *w,
                                   const struct mlxrocm_array *scales,
                                   const char *mode,
+                                  size_t mode_length,
                                   const struct mlxrocm_array *global_scale_x,
                                   const struct mlxrocm_array *global_scale_w,
                                   struct mlxrocm_array **result,
@@ -6228,7 +6907,8 @@ mlxrocm_status mlxrocm_array_qqmm(const struct mlxrocm_array *x,
  * - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
  * - `lhs_indices`: borrowed; NULL: all in order.
  * - `rhs_indices`: borrowed; NULL: all in order.
- * - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+ * - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
  * - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
  * - `result`: receives an array, owned: free it with mlxrocm_array_free.
@@ -6242,6 +6922,7 @@ mlxrocm_status mlxrocm_array_gather_qqmm(const struct mlxrocm_array *x,
                                          const struct mlxrocm_array *lhs_indices,
                                          const struct mlxrocm_array *rhs_indices,
                                          const char *mode,
+                                         size_t mode_length,
                                          const struct mlxrocm_array *global_scale_x,
                                          const struct mlxrocm_array *global_scale_w,
                                          struct mlxrocm_array **result,
@@ -6868,7 +7549,8 @@ mlxrocm_status mlxrocm_array_linalg_norm(const struct mlxrocm_array *x,
  * Norm of matrices.
  *
  * - `x`: borrowed.
- * - `order`: NUL-terminated, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+ * - `order`: UTF-8, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+ * - `order_length`: bytes of `order`, or MLXROCM_NUL.
  * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
  *   NULL: all axes.
  * - `axes_count`: how many.
@@ -6880,6 +7562,7 @@ mlxrocm_status mlxrocm_array_linalg_norm(const struct mlxrocm_array *x,
  */
 mlxrocm_status mlxrocm_array_linalg_norm_matrix(const struct mlxrocm_array *x,
                                                 const char *order,
+                                                size_t order_length,
                                                 const int64_t *axes,
                                                 size_t axes_count,
                                                 int32_t keepdims,

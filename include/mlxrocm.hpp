@@ -46,7 +46,7 @@ class Error : public std::runtime_error {
         : std::runtime_error(message), status_(status), vendor_code_(vendor_code),
           details_(std::make_shared<const std::string>(details)) {}
     mlxrocm_status status() const noexcept { return status_; }
-    const char *status_name() const noexcept { return mlxrocm_status_name(status_); }
+    const char *status_name() const noexcept { return mlxrocm_status_name(status_, nullptr); }
     // The number that HIP or CUDA gave, or 0.
     std::int32_t vendor_code() const noexcept { return vendor_code_; }
     // Several lines, e.g. a compiler's log, or "".
@@ -115,7 +115,10 @@ mlxrocm_status call(Function function, Arguments... arguments) {
     const mlxrocm_status status = function(arguments..., &error);
     if (status >= 0) return status;
     const std::unique_ptr<mlxrocm_error, void (*)(mlxrocm_error *)> owner(error, mlxrocm_error_free);
-    raise(status, mlxrocm_error_message(error), mlxrocm_error_details(error),
+    std::size_t length = 0, details_length = 0;
+    const char *message = mlxrocm_error_message(error, &length);
+    const char *details = mlxrocm_error_details(error, &details_length);
+    raise(status, std::string(message, length), std::string(details, details_length),
           mlxrocm_error_vendor_code(error));
 }
 
@@ -151,8 +154,8 @@ template <typename Fill> std::string filled_text(Fill fill) {
 
 } // namespace detail
 
-inline std::string version() { return mlxrocm_version_string(); }
-inline std::string build_info() { return mlxrocm_build_info(); }
+inline std::string version() { return mlxrocm_version_string(nullptr); }
+inline std::string build_info() { return mlxrocm_build_info(nullptr); }
 
 // Sends the process's log lines to `callback`; an empty one restores the default.
 inline void set_log(std::uint32_t level, std::function<void(std::uint32_t, std::string_view)> callback) {
@@ -163,9 +166,9 @@ inline void set_log(std::uint32_t level, std::function<void(std::uint32_t, std::
     }
     detail::call(
         mlxrocm_log_set_callback, level,
-        [](std::uint32_t line_level, const char *message, void *data) {
+        [](std::uint32_t line_level, const char *message, std::size_t length, void *data) {
             try {
-                (*static_cast<Callback *>(data))(line_level, message);
+                (*static_cast<Callback *>(data))(line_level, std::string_view(message, length));
             } catch (...) { // nothing may be thrown into the library
             }
         },
@@ -221,10 +224,10 @@ class Device : public detail::Owned<mlxrocm_device, mlxrocm_device_free> {
         options.seed = seed;
         options.user_data = &state;
         if (report) {
-            options.report = [](const char *line, void *data) -> std::int32_t {
+            options.report = [](const char *line, std::size_t length, void *data) -> std::int32_t {
                 State &hears = *static_cast<State *>(data);
                 try {
-                    hears.report(line);
+                    hears.report(std::string_view(line, length));
                     return 0;
                 } catch (...) {
                     hears.thrown = std::current_exception();
@@ -317,7 +320,7 @@ class Kernel : public detail::Owned<mlxrocm_kernel, mlxrocm_kernel_free> {
   private:
     static mlxrocm_kernel *find(const Device &device, const std::string &name) {
         mlxrocm_kernel *kernel = nullptr;
-        detail::call(mlxrocm_device_get_kernel, device.get(), name.c_str(), &kernel);
+        detail::call(mlxrocm_device_get_kernel, device.get(), name.data(), name.size(), &kernel);
         return kernel;
     }
 };
@@ -332,7 +335,7 @@ class Module : public detail::Owned<mlxrocm_module, mlxrocm_module_free> {
     Module(const Device &device, const void *code, std::size_t size) : Owned(load(device, code, size)) {}
     Kernel kernel(const std::string &name) const {
         mlxrocm_kernel *kernel = nullptr;
-        detail::call(mlxrocm_module_get_kernel, get(), name.c_str(), &kernel);
+        detail::call(mlxrocm_module_get_kernel, get(), name.data(), name.size(), &kernel);
         return Kernel(kernel);
     }
 
@@ -340,14 +343,21 @@ class Module : public detail::Owned<mlxrocm_module, mlxrocm_module_free> {
     static mlxrocm_module *compile(const Device &device, const std::string &source,
                                    const std::vector<std::string> &flags, const std::string &name) {
         std::vector<const char *> borrowed;
-        for (const std::string &flag : flags) borrowed.push_back(flag.c_str());
+        std::vector<std::size_t> lengths;
+        for (const std::string &flag : flags) {
+            borrowed.push_back(flag.data());
+            lengths.push_back(flag.size());
+        }
         mlxrocm_compile_options options{};
         options.struct_size = sizeof options;
         options.flag_count = static_cast<std::uint32_t>(borrowed.size());
         options.flags = borrowed.data();
+        options.flag_lengths = lengths.data();
         options.name = name.c_str();
+        options.name_length = name.size();
         mlxrocm_module *module = nullptr;
-        detail::call(mlxrocm_module_compile, device.get(), source.c_str(), &options, &module);
+        detail::call(mlxrocm_module_compile, device.get(), source.data(), source.size(), &options,
+                     &module);
         return module;
     }
     static mlxrocm_module *load(const Device &device, const void *code, std::size_t size) {
@@ -532,7 +542,7 @@ class Tokenizer : public detail::Owned<mlxrocm_tokenizer, mlxrocm_tokenizer_free
     }
     std::optional<Token> find(const std::string &spelling) const {
         Token token = 0;
-        detail::call(mlxrocm_tokenizer_find_token, get(), spelling.c_str(), &token);
+        detail::call(mlxrocm_tokenizer_find_token, get(), spelling.data(), spelling.size(), &token);
         return token == MLXROCM_NO_TOKEN ? std::nullopt : std::optional<Token>(token);
     }
     bool is_special(Token token) const {
@@ -552,7 +562,8 @@ namespace detail {
 inline std::vector<mlxrocm_message> borrowed(const std::vector<Message> &messages) {
     std::vector<mlxrocm_message> all;
     for (const Message &message : messages)
-        all.push_back({message.role.c_str(), message.content.c_str()});
+        all.push_back({message.role.c_str(), message.role.size(), message.content.c_str(),
+                       message.content.size()});
     return all;
 }
 } // namespace detail
@@ -563,14 +574,14 @@ class ChatTemplate : public detail::Owned<mlxrocm_chat_template, mlxrocm_chat_te
     explicit ChatTemplate(const std::string &source, const std::string &bos = "",
                           const std::string &eos = "")
         : Owned(compile(source, bos, eos)) {}
-    // `extra`: a JSON object of further template variables, or "".
+    // `chat_json`: a JSON object of messages, tools and further template variables, or "".
     std::string render(const std::vector<Message> &messages,
                        std::uint32_t flags = MLXROCM_RENDER_GENERATION_PROMPT,
-                       const std::string &extra = "") const {
+                       const std::string &chat_json = "") const {
         const std::vector<mlxrocm_message> all = detail::borrowed(messages);
         return detail::filled_text([&](char *text, std::size_t capacity, std::size_t *needed) {
             detail::call(mlxrocm_chat_template_render, get(), all.data(), all.size(), flags,
-                         extra.c_str(), text, capacity, needed);
+                         chat_json.data(), chat_json.size(), text, capacity, needed);
         });
     }
     std::string source() const {
@@ -583,7 +594,8 @@ class ChatTemplate : public detail::Owned<mlxrocm_chat_template, mlxrocm_chat_te
     static mlxrocm_chat_template *compile(const std::string &source, const std::string &bos,
                                           const std::string &eos) {
         mlxrocm_chat_template *made = nullptr;
-        detail::call(mlxrocm_chat_template_new, source.c_str(), bos.c_str(), eos.c_str(), &made);
+        detail::call(mlxrocm_chat_template_new, source.data(), source.size(), bos.data(), bos.size(),
+                     eos.data(), eos.size(), &made);
         return made;
     }
 };
@@ -644,7 +656,7 @@ class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
         options.user_data = &state;
         mlxrocm_model *model = nullptr;
         try {
-            detail::call(mlxrocm_model_load, path.c_str(), &options, &model);
+            detail::call(mlxrocm_model_load, path.data(), path.size(), &options, &model);
         } catch (...) {
             if (state.thrown) std::rethrow_exception(state.thrown);
             throw;
@@ -671,6 +683,11 @@ class Request {
         messages_ = std::move(messages);
         return *this;
     }
+    // A JSON object: messages as OpenAI's API writes them, tools, further template variables.
+    Request &chat_json(std::string object) {
+        chat_json_ = std::move(object);
+        return *this;
+    }
     Request &stop(std::vector<std::string> strings) {
         stop_ = std::move(strings);
         return *this;
@@ -684,6 +701,14 @@ class Request {
         bias_values_.push_back(value);
         return *this;
     }
+    // Changes the logits of the next token before it is chosen (see mlxrocm_logits_processor); what it throws ends
+    // the generation.
+    using LogitsProcessor = std::function<void(const Token *tokens, std::size_t token_count, float *logits,
+                                               std::size_t vocab_size)>;
+    Request &logits_processor(LogitsProcessor processor) {
+        processor_ = std::move(processor);
+        return *this;
+    }
     Request &max_tokens(std::uint32_t count) {
         options.max_tokens = count;
         return *this;
@@ -693,26 +718,49 @@ class Request {
     template <typename Use> void with(Use use) const {
         const std::vector<mlxrocm_message> messages = detail::borrowed(messages_);
         std::vector<const char *> stop;
-        for (const std::string &string : stop_) stop.push_back(string.c_str());
+        std::vector<std::size_t> stop_lengths;
+        for (const std::string &string : stop_) {
+            stop.push_back(string.data());
+            stop_lengths.push_back(string.size());
+        }
         mlxrocm_request request = options;
         request.struct_size = sizeof request;
         request.tokens = tokens_.data();
         request.token_count = tokens_.size();
         request.text = text_ ? text_->c_str() : nullptr;
+        request.text_length = text_ ? text_->size() : 0;
         request.messages = messages.data();
         request.message_count = messages.size();
+        request.chat_json = chat_json_ ? chat_json_->c_str() : nullptr;
+        request.chat_json_length = chat_json_ ? chat_json_->size() : 0;
         request.stop = stop.data();
+        request.stop_lengths = stop_lengths.data();
         request.stop_count = stop.size();
         request.stop_tokens = stop_tokens_.data();
         request.stop_token_count = stop_tokens_.size();
         request.bias_tokens = bias_tokens_.data();
         request.bias_values = bias_values_.data();
         request.bias_count = bias_tokens_.size();
+        if (processor_) {
+            request.logits_processor = process;
+            request.user_data = new LogitsProcessor(processor_); // the library frees it in any case
+            request.user_data_free = [](void *data) { delete static_cast<LogitsProcessor *>(data); };
+        }
         use(&request);
     }
 
   private:
-    std::optional<std::string> text_;
+    static std::int32_t process(const Token *tokens, std::size_t token_count, float *logits,
+                                std::size_t vocab_size, void *data) {
+        try {
+            (*static_cast<LogitsProcessor *>(data))(tokens, token_count, logits, vocab_size);
+            return 0;
+        } catch (...) {
+            return 1;
+        }
+    }
+    LogitsProcessor processor_;
+    std::optional<std::string> text_, chat_json_;
     std::vector<Token> tokens_;
     std::vector<Message> messages_;
     std::vector<std::string> stop_;
@@ -746,6 +794,31 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
                             static_cast<mlxrocm_event *>(&event));
     }
     void cancel() { detail::call(mlxrocm_generation_cancel, get()); }
+    // Goes on after the tokens whose events were taken; `request` has no prompt.
+    Generation fork(const Request &request) {
+        mlxrocm_generation *made = nullptr;
+        request.with([&](const mlxrocm_request *borrowed) {
+            detail::call(mlxrocm_generation_fork, get(), borrowed, &made);
+        });
+        return Generation(made);
+    }
+    // Readable while there is an event, for poll and event loops; closed with the generation.
+    int fd() const {
+        std::int32_t fd = -1;
+        detail::call(mlxrocm_generation_get_fd, get(), &fd);
+        return fd;
+    }
+    // The place of one that has an event, if one has within the timeout (negative: for ever) or will ever have.
+    static std::optional<std::size_t>
+    wait_any(const std::vector<Generation> &generations,
+             std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) {
+        std::vector<const mlxrocm_generation *> all;
+        for (const Generation &generation : generations) all.push_back(generation.get());
+        std::size_t index = 0;
+        const mlxrocm_status status = detail::call(mlxrocm_generation_wait_any, all.data(), all.size(),
+                                                   std::int64_t{timeout.count()}, &index);
+        return status == MLXROCM_OK ? std::optional<std::size_t>(index) : std::nullopt;
+    }
 
     class Iterator {
       public:
@@ -763,7 +836,8 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
             if (generation_->next(event_) == MLXROCM_END) {
                 generation_ = nullptr;
             } else if (event_.is_finished() && event_.finish_reason == MLXROCM_FINISH_ERROR) {
-                detail::raise(event_.error_status, event_.error_message);
+                detail::raise(event_.error_status,
+                              std::string(event_.error_message, event_.error_message_length));
             }
             return *this;
         }
@@ -786,6 +860,13 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
         return all;
     }
 };
+
+// The tokens of a saved state.
+inline std::vector<Token> state_tokens(const std::vector<std::uint8_t> &state) {
+    return detail::filled<Token>([&](Token *tokens, std::size_t capacity, std::size_t *needed) {
+        detail::call(mlxrocm_state_get_tokens, state.data(), state.size(), tokens, capacity, needed);
+    });
+}
 
 class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
   public:
@@ -823,6 +904,46 @@ class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
         return detail::filled<float>([&](float *logits, std::size_t capacity, std::size_t *needed) {
             detail::call(mlxrocm_session_logits, get(), tokens.data(), tokens.size(), logits,
                          capacity, needed);
+        });
+    }
+    // What was computed of these tokens, to go on after them in another session (mlxrocm_session_save_state).
+    std::vector<std::uint8_t> save_state(const std::vector<Token> &tokens) {
+        return detail::filled<std::uint8_t>(
+            [&](std::uint8_t *state, std::size_t capacity, std::size_t *needed) {
+                detail::call(mlxrocm_session_save_state, get(), tokens.data(), tokens.size(), state,
+                             capacity, needed);
+            });
+    }
+    void save_state(const std::vector<Token> &tokens, const std::string &path) {
+        detail::call(mlxrocm_session_save_state_file, get(), tokens.data(), tokens.size(),
+                     path.data(), path.size());
+    }
+    void load_state(const std::vector<std::uint8_t> &state) {
+        detail::call(mlxrocm_session_load_state, get(), state.data(), state.size());
+    }
+    void load_state(const std::string &path) {
+        detail::call(mlxrocm_session_load_state_file, get(), path.data(), path.size());
+    }
+    // Rows of logits of some positions, which rise; of none: the last token's row.
+    std::vector<float> logits_at(const std::vector<Token> &tokens,
+                                 const std::vector<std::uint32_t> &positions = {}) {
+        return detail::filled<float>([&](float *logits, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_session_logits_at, get(), tokens.data(), tokens.size(),
+                         positions.data(), positions.size(), logits, capacity, needed);
+        });
+    }
+    // One embedding of the text (hidden_size numbers), or with MLXROCM_POOLING_NONE a row for each token.
+    std::vector<float> embed(const std::vector<Token> &tokens,
+                             std::uint32_t pooling = MLXROCM_POOLING_MEAN,
+                             std::uint64_t flags = MLXROCM_EMBED_NORMALIZE) {
+        mlxrocm_embed_options options{};
+        options.struct_size = sizeof options;
+        options.pooling = pooling;
+        options.flags = flags;
+        return detail::filled<float>([&](float *row, std::size_t capacity, std::size_t *needed) {
+            detail::call(mlxrocm_session_embed, get(), tokens.data(), tokens.size(),
+                         static_cast<const mlxrocm_embed_options *>(&options), row, capacity,
+                         needed);
         });
     }
 

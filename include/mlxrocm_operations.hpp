@@ -983,7 +983,8 @@ inline std::array<Array, 3> quantize(const Array &w, std::int64_t group_size = 0
 // Codes and scales of groups along the last axis, in a mode without biases.
 inline std::array<Array, 2> quantize_float(
         const Array &w, const std::string &mode, const Array &global_scale = {}) {
-    return detail::several<2>(mlxrocm_array_quantize_float, w.get(), mode.c_str(), global_scale.get());
+    return detail::several<2>(
+        mlxrocm_array_quantize_float, w.get(), mode.data(), mode.size(), global_scale.get());
 }
 
 // The numbers of codes.
@@ -992,8 +993,8 @@ inline Array dequantize(
         std::int64_t group_size = 0, std::int64_t bits = 0, const std::string &mode = "affine", const Array
         &global_scale = {}) {
     return detail::one(
-        mlxrocm_array_dequantize, w.get(), scales.get(), biases.get(), group_size, bits, mode.c_str(),
-        global_scale.get(), dtype_or_none);
+        mlxrocm_array_dequantize, w.get(), scales.get(), biases.get(), group_size, bits, mode.data(),
+        mode.size(), global_scale.get(), dtype_or_none);
 }
 
 // Product with a quantized matrix.
@@ -1002,7 +1003,7 @@ inline Array quantized_matmul(
         true, std::int64_t group_size = 0, std::int64_t bits = 0, const std::string &mode = "affine") {
     return detail::one(
         mlxrocm_array_quantized_matmul, x.get(), w.get(), scales.get(), biases.get(),
-        std::int32_t{transpose}, group_size, bits, mode.c_str());
+        std::int32_t{transpose}, group_size, bits, mode.data(), mode.size());
 }
 
 // Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
@@ -1012,7 +1013,7 @@ inline Array gather_qmm(
         0, std::int64_t bits = 0, const std::string &mode = "affine") {
     return detail::one(
         mlxrocm_array_gather_qmm, x.get(), w.get(), scales.get(), biases.get(), lhs_indices.get(),
-        rhs_indices.get(), std::int32_t{transpose}, group_size, bits, mode.c_str());
+        rhs_indices.get(), std::int32_t{transpose}, group_size, bits, mode.data(), mode.size());
 }
 
 // Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales.
@@ -1020,7 +1021,7 @@ inline Array qqmm(
         const Array &x, const Array &w, const Array &scales = {}, const std::string &mode = "nvfp4", const
         Array &global_scale_x = {}, const Array &global_scale_w = {}) {
     return detail::one(
-        mlxrocm_array_qqmm, x.get(), w.get(), scales.get(), mode.c_str(), global_scale_x.get(),
+        mlxrocm_array_qqmm, x.get(), w.get(), scales.get(), mode.data(), mode.size(), global_scale_x.get(),
         global_scale_w.get());
 }
 
@@ -1031,7 +1032,7 @@ inline Array gather_qqmm(
         &global_scale_w = {}) {
     return detail::one(
         mlxrocm_array_gather_qqmm, x.get(), w.get(), scales.get(), lhs_indices.get(), rhs_indices.get(),
-        mode.c_str(), global_scale_x.get(), global_scale_w.get());
+        mode.data(), mode.size(), global_scale_x.get(), global_scale_w.get());
 }
 
 // E4M3 codes (uint8) of numbers.
@@ -1237,7 +1238,7 @@ inline Array linalg_norm(const Array &x, double p, const Axes &axes = {}, bool k
 inline Array linalg_norm_matrix(
         const Array &x, const std::string &order, const Axes &axes = {}, bool keepdims = false) {
     return detail::one(
-        mlxrocm_array_linalg_norm_matrix, x.get(), order.c_str(), axes.data(), axes.size(),
+        mlxrocm_array_linalg_norm_matrix, x.get(), order.data(), order.size(), axes.data(), axes.size(),
         std::int32_t{keepdims});
 }
 

@@ -123,8 +123,8 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
     }
     layout! {
         device::mlxrocm_device_info {
-            struct_size kind name isa compute_units memory_total memory_free target pci_id
-            l2_bytes lds_bytes wave_size max_block_threads integrated clock_khz memory_clock_khz
+            struct_size kind name name_length isa isa_length compute_units memory_total memory_free
+            target target_length pci_id pci_id_length l2_bytes lds_bytes wave_size max_block_threads integrated clock_khz memory_clock_khz
             memory_bus_bits driver_version
         }
         device_memory::mlxrocm_device_memory {
@@ -137,10 +137,11 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             struct_size kind size address data
         }
         module::mlxrocm_compile_options {
-            struct_size flag_count flags name
+            struct_size flag_count flags flag_lengths name name_length
         }
         kernel::mlxrocm_kernel_info {
             struct_size registers lds_bytes scratch_bytes max_block_threads wave_size name
+            name_length
         }
         launch::mlxrocm_arg {
             kind access value buffer size
@@ -155,27 +156,34 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             struct_size threads progress user_data user_data_free device
         }
         model::mlxrocm_model_info {
-            struct_size layers family name quantization parameters weight_bytes context_length
-            vocab_size hidden_size kv_bytes_per_token load_seconds
+            struct_size layers family family_length name name_length quantization quantization_length
+            parameters weight_bytes context_length vocab_size hidden_size kv_bytes_per_token load_seconds
         }
+        quantize::mlxrocm_quantize_options {
+            struct_size bits group_size threads mode mode_length recipe recipe_length dtype dtype_length
+            rules rules_lengths rules_count progress user_data user_data_free
+        }
+        quantize::mlxrocm_quantize_result { struct_size files parameters bytes resumed_bytes }
         tokenizer::mlxrocm_tokenizer_info { struct_size vocab_size bos eos }
-        chat_template::mlxrocm_message { role content }
+        chat_template::mlxrocm_message { role role_length content content_length }
         session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens kv_type }
         session::mlxrocm_session_info {
             struct_size context running waiting kv_tokens kv_used kv_cached kv_bytes
         }
         request::mlxrocm_request {
-            struct_size flags tokens token_count text messages message_count stop stop_count
-            stop_tokens stop_token_count bias_tokens bias_values bias_count seed max_tokens temperature
+            struct_size flags tokens token_count text text_length messages message_count stop stop_lengths
+            stop_count stop_tokens stop_token_count bias_tokens bias_values bias_count seed max_tokens temperature
             top_k top_p min_p repetition_penalty presence_penalty frequency_penalty penalty_window
-            logprobs
+            logprobs logits_processor user_data user_data_free chat_json chat_json_length
         }
+        evaluate::mlxrocm_embed_options { struct_size pooling positions position_count flags }
         generation::mlxrocm_token_logprob { token logprob }
         generation::mlxrocm_event {
             struct_size kind text text_length token logprob top top_count prompt_done prompt_total
-            finish_reason error_status error_message prompt_tokens cached_tokens generated_tokens
-            prompt_seconds decode_seconds
+            finish_reason error_status error_message error_message_length prompt_tokens
+            cached_tokens generated_tokens prompt_seconds decode_seconds
         }
+        chess_net::mlxrocm_chess_move { policy_index name_length name }
     }
     assert_eq!(made, expected);
 }

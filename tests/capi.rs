@@ -139,9 +139,14 @@ programs! {
     api_null { plainly []; sanitized []; under_valgrind []; }
     api_buffers { plainly []; sanitized []; under_valgrind []; }
     api_callbacks { plainly []; sanitized []; under_valgrind []; }
+    api_texts { plainly []; sanitized []; under_valgrind []; }
     api_order { plainly []; sanitized []; under_valgrind ["11"]; }
     api_chess { plainly [super::CHESS]; sanitized [super::CHESS]; under_valgrind [super::CHESS]; }
+    api_evaluate { plainly []; sanitized []; under_valgrind []; }
     api_generate { plainly []; sanitized []; under_valgrind []; }
+    api_state { plainly []; sanitized []; under_valgrind []; }
+    api_wait { plainly []; sanitized []; under_valgrind []; }
+    api_processor { plainly []; sanitized []; under_valgrind []; }
     api_random { plainly ["1", "4000"]; sanitized ["2", "2000"]; under_valgrind ["3", "150"]; }
     soak { plainly ["5", "0", "1"]; sanitized ["5", "0", "2"]; }
 }

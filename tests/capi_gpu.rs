@@ -41,8 +41,8 @@ fn compile(name: &str, more: &[&str], program: &str) -> PathBuf {
 /// has not filled yet: a kernel that reads it is no error there.
 fn machine(name: &str) -> &'static str {
     match name {
-        "gpu_random" => "devices=gfx1100;uninitialised=0",
-        _ => "devices=gfx1100",
+        "gpu_random" => "devices=gfx1151;integrated=0;uninitialised=0",
+        _ => "devices=gfx1151;integrated=0",
     }
 }
 
@@ -100,7 +100,7 @@ fn code_object() -> &'static Path {
                 "hip",
                 "--offload-device-only",
                 "--no-gpu-bundle-output",
-                "--offload-arch=gfx1100",
+                "--offload-arch=gfx1151",
                 "-nogpulib",
                 "-nogpuinc",
                 "-fdeclspec",
@@ -178,7 +178,10 @@ fn the_cpp_wrapper() {
     let program = cc::compile("g++", "tests/c/gpu_wrapper.cpp", &flags, "gpu_wrapper");
     let mut command = command(program, &[]);
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    run(gpu_env::software(&mut command, "devices=gfx1100"), 200);
+    run(
+        gpu_env::software(&mut command, "devices=gfx1151;integrated=0"),
+        200,
+    );
 }
 
 #[test]

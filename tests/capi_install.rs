@@ -311,6 +311,11 @@ fn the_command_is_installed() {
     ] {
         assert_eq!(std::fs::read(opt.join(installed)).unwrap(), own(source));
     }
+    let overview = std::fs::read(opt.join("share/man/man7/mlxrocm.7")).unwrap();
+    assert_eq!(
+        overview,
+        std::fs::read(root().join("docs/mlxrocm.7")).unwrap()
+    );
     let program = opt.join("bin/mlxrocm");
     let version = env!("CARGO_PKG_VERSION");
     let mut run = command(&program, &["--version"]);
@@ -406,7 +411,7 @@ int ZSTD_decompress(void) { return 1; }
 int ZSTD_isError(void) { return 2; }
 int rust_eh_personality(void) { return 4; }
 int main(void) {
-    printf(\"%s %d\\n\", mlxrocm_version_string(), ZSTD_decompress() + ZSTD_isError() + rust_eh_personality());
+    printf(\"%s %d\\n\", mlxrocm_version_string(0), ZSTD_decompress() + ZSTD_isError() + rust_eh_personality());
     return 0;
 }
 ";
@@ -490,7 +495,7 @@ fn a_static_program_opens_no_driver() {
     let run = |name: &str, flags: &[String]| {
         let program = build("07_device_info", &format!("{name}_07_device_info"), flags);
         let mut run = command(&program, &[]);
-        let run = gpu_env::software(&mut run, "devices=gfx1100");
+        let run = gpu_env::software(&mut run, "devices=gfx1151;integrated=0");
         let output = finish(run, "", Duration::from_secs(60));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), said)

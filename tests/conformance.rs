@@ -5,9 +5,15 @@
 
 #[path = "support/cc.rs"]
 mod cc;
+#[path = "support/gpu.rs"]
+mod gpu;
+#[path = "support/gpu_env.rs"]
+mod gpu_env;
 
 use cc::{command, finish, library, root, stdout, succeed};
 use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Where MLX is installed: beside the models that tests fetch.
@@ -18,12 +24,16 @@ fn environment() -> PathBuf {
     }
 }
 
-#[test]
-fn operations_give_what_mlx_gives() {
+/// Runs the comparison with arrays on a device, and returns what it said.
+fn compare(device: u32, prepare: impl FnOnce(&mut Command)) -> String {
     let environment = environment();
     let script = root().join("tests/conformance/make_venv.sh");
     let made = [script.to_str().unwrap(), environment.to_str().unwrap()];
+    // Two tests may come here at once.
+    static ONE: Mutex<()> = Mutex::new(());
+    let turn = ONE.lock();
     succeed(&mut command("sh", &made));
+    drop(turn);
     let compare = root().join("tests/conformance/compare.py");
     let (library, table) = (library(), root().join("docs/operations.md"));
     let mut arguments = vec![
@@ -35,13 +45,31 @@ fn operations_give_what_mlx_gives() {
     arguments.extend(seed.as_deref());
     let mut python = command(environment.join("bin/python"), &arguments);
     python.env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = finish(&mut python, "", Duration::from_secs(300));
+    python.env("MLXROCM_CONFORMANCE_DEVICE", device.to_string());
+    prepare(&mut python);
+    let output = finish(&mut python, "", Duration::from_secs(900));
     let said = stdout(&output);
     println!("{said}");
-    assert!(
-        output.status.success(),
-        "{said}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{errors}");
     assert!(said.contains(" 0 wrong"), "{said}");
+    said
+}
+
+#[test]
+fn operations_give_what_mlx_gives() {
+    compare(0, |_| {});
+}
+
+#[test]
+fn operations_on_a_gpu_give_what_mlx_gives() {
+    if gpu::is_real() {
+        compare(1, |_| {});
+        return;
+    }
+    let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
+    println!("{target}");
+    compare(1, |python| {
+        gpu_env::software(python, &format!("devices={target}"));
+    });
 }

@@ -175,3 +175,94 @@ fn the_benchmark_writes_where_its_table_is() {
         assert!(!read("README.md").contains(mark));
     }
 }
+
+/// `make docs`: doxygen takes each function's parameters and results without a warning, and has a page for
+/// every function.
+#[test]
+fn the_reference_has_every_function() {
+    let folder = scratch().join("docs");
+    let make = command("make", &["docs"])
+        .current_dir(root())
+        .env("CARGO_TARGET_DIR", &folder)
+        .env_remove("CARGO_BUILD_TARGET")
+        .output()
+        .expect("make");
+    let said = String::from_utf8_lossy(&make.stderr);
+    assert!(make.status.success() && said.is_empty(), "{said}");
+    let mut pages = String::new();
+    for entry in std::fs::read_dir(folder.join("reference")).expect("the reference") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with("group__") && name.ends_with(".html")) {
+            pages += &std::fs::read_to_string(path).expect("a page");
+        }
+    }
+    let description: serde_json::Value =
+        serde_json::from_str(&read("include/mlxrocm.json")).expect("JSON");
+    let functions = description["functions"].as_array().expect("functions");
+    assert!(functions.len() > 92);
+    for function in functions {
+        let name = function["name"].as_str().expect("a name");
+        let title = format!("</span>{name}()</h2>");
+        let (_, page) = pages
+            .split_once(&title)
+            .unwrap_or_else(|| panic!("{name} is not in the reference"));
+        let page = page
+            .split("<h2 class=\"memtitle\">")
+            .next()
+            .expect("a part");
+        let rows = page.matches("<td class=\"paramdir\">").count();
+        let parameters = function["parameters"].as_array().expect("parameters");
+        assert_eq!(rows, parameters.len(), "parameters of {name}");
+        let returns = page.contains("<dl class=\"section return\">");
+        assert_eq!(returns, function["returns"] != "void", "result of {name}");
+    }
+}
+
+/// mlxrocm(7) names each environment variable that the library reads, and is a manual page without a fault.
+#[test]
+fn the_overview_names_the_environment() {
+    let page = read("docs/mlxrocm.7");
+    let constants = read("include/mlxrocm.json")
+        + "\"MLXROCM_STATUS_UNKNOWN\" \"MLXROCM_TARGET\" \"MLXROCM_PROFILE\"";
+    let mut seen = 0;
+    let mut folders = vec![root().join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap_or_default();
+            // Names alone between quotation marks; others are words of messages.
+            for part in source
+                .split('"')
+                .filter(|part| part.starts_with("MLXROCM_"))
+            {
+                let is_name = part.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+                if !is_name || constants.contains(&format!("\"{part}\"")) {
+                    continue;
+                }
+                assert!(
+                    page.contains(part),
+                    "{part} of {} is not in mlxrocm(7)",
+                    path.display()
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 8, "{seen} variables");
+    let man = command("man", &["--warnings", "-l", "docs/mlxrocm.7"])
+        .current_dir(root())
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .expect("man");
+    let said = String::from_utf8_lossy(&man.stderr);
+    assert!(man.status.success() && said.is_empty(), "{said}");
+    let text = String::from_utf8_lossy(&man.stdout).into_owned();
+    for section in ["Objects", "Ownership", "Errors", "Threads", "ENVIRONMENT"] {
+        assert!(text.contains(section), "no {section}: {text}");
+    }
+}

@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// At logits of deviation 1.
 const TOLERANCE: f32 = 2e-3;
 
-/// Logits of all tokens, in steps of these sizes, then one by one.
-fn logits(path: &Path, rules: Rules, steps: &[usize]) -> Vec<f32> {
+/// Logits and hidden states of all tokens, in steps of these sizes, then one by one.
+fn results(path: &Path, rules: Rules, steps: &[usize]) -> [Vec<f32>; 2] {
     let source = Source::open(path).unwrap();
     let (bound, schedule) = families::schedule(&source, rules).unwrap();
     assert_eq!(source.unused(), Vec::<String>::new());
@@ -29,22 +29,31 @@ fn logits(path: &Path, rules: Rules, steps: &[usize]) -> Vec<f32> {
     let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, 2).unwrap();
     let vocabulary = source.config().vocab_size;
     let tokens = tokens(vocabulary);
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < TOKENS {
-        let end = (start + steps.next().unwrap_or(1)).min(TOKENS);
-        let slice = Slice {
-            tokens: &tokens[start..end],
-            start,
-            pages: &[2, 0],
-            wanted: Wanted::All,
-            slot: 0,
+    [false, true].map(|hidden| {
+        let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
+        let mut steps = steps.iter().copied();
+        while start < TOKENS {
+            let end = (start + steps.next().unwrap_or(1)).min(TOKENS);
+            let slice = Slice {
+                tokens: &tokens[start..end],
+                start,
+                pages: &[2, 0],
+                wanted: Wanted::All,
+                slot: 0,
+            };
+            match hidden {
+                true => executor.run_hidden(&[slice], &mut some).unwrap(),
+                false => executor.run(&[slice], &mut some).unwrap(),
+            }
+            all.extend_from_slice(&some);
+            start = end;
+        }
+        let columns = match hidden {
+            true => executor.hidden_columns(),
+            false => vocabulary,
         };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    kept(&all, vocabulary)
+        kept(&all, columns)
+    })
 }
 
 /// Compares all variants of a family.
@@ -56,7 +65,8 @@ fn check(family: &str, text: &str) {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), variant);
         let mut compare = |what: &str, path: &Path, rules, steps: &[usize]| {
-            let far = farthest(&logits(path, rules, steps), &variant.logits);
+            let [logits, hidden] = results(path, rules, steps);
+            let far = farthest(&logits, &variant.logits).max(farthest(&hidden, &variant.hidden));
             println!("{family} {name}, {what}: {far:.1e}");
             if far.is_nan() || far > TOLERANCE {
                 failures.push(format!("{name}, {what}: {far}"));
@@ -128,4 +138,5 @@ macro_rules! families {
 families! {
     gemma gemma2 gemma3 phi3 olmo2 olmo3 smollm3 granite glm4 ministral3 cohere2 exaone4 starcoder2 stablelm
     seed_oss internlm2 internlm3 hunyuan_v1_dense ernie4_5 apertus helium nemotron mistral3 mixtral olmoe
+    gpt_oss
 }

@@ -216,6 +216,7 @@ fn rope_scaling_forms() {
         original_context,
         beta_fast,
         beta_slow: 1.0,
+        truncate: true,
         attention_factor,
     };
     let standard = (0.1 * 4f64.ln() + 1.0) as f32;
@@ -224,6 +225,10 @@ fn rope_scaling_forms() {
         yarn(json!({"original_max_position_embeddings": 64, "beta_fast": 16})),
         expected(standard, 64, 16.0)
     );
+    let RopeScaling::Yarn { truncate, .. } = yarn(json!({"truncate": false})) else {
+        panic!("not YaRN");
+    };
+    assert!(!truncate);
     assert_eq!(
         yarn(json!({"attention_factor": 1.5})),
         expected(1.5, 128, 32.0)
@@ -251,7 +256,7 @@ fn rope_scaling_forms() {
         (json!({"type": "linear", "factor": "2"}), "factor"),
         (json!({"type": 3}), "rope_scaling.type"),
         (
-            json!({"rope_type": "yarn", "factor": 2, "truncate": false}),
+            json!({"rope_type": "yarn", "factor": 2, "truncate": 0}),
             "truncate",
         ),
         (

@@ -93,7 +93,7 @@ fn answers_that_make_no_sense_are_not_relied_on() {
         gpu::library().parent().unwrap().display()
     ));
     assert!(compiler.status().unwrap().success());
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let message = refused(Platform::Hip, library.as_os_str());
     assert!(message.contains("wave size 77"), "{message}");
     drop(gpu);
@@ -101,10 +101,10 @@ fn answers_that_make_no_sense_are_not_relied_on() {
 
 #[test]
 fn the_list_tells_why_a_platform_has_no_devices() {
-    let gpu = gpu::soft("devices=gfx1100,gfx942,gfx1201");
+    let gpu = gpu::soft("devices=gfx1151,gfx942,gfx1201;integrated=0");
     let devices = Device::list();
     let arch: Vec<_> = devices.found.iter().map(|d| d.arch.as_str()).collect();
-    assert_eq!(arch, ["gfx1100", "gfx942", "gfx1201"]);
+    assert_eq!(arch, ["gfx1151", "gfx942", "gfx1201"]);
     let waves: Vec<_> = devices.found.iter().map(|d| d.wave_size).collect();
     assert_eq!(waves, [32, 64, 32]);
     for facts in &devices.found {

@@ -81,16 +81,16 @@ fn with_blas(gpu: &gpu::Gpu, policy: BlasPolicy) -> Arc<Device> {
 fn products_by_a_blas_give_what_the_cpu_gives() {
     let folder = tempfile::tempdir().unwrap();
     for (name, target, products) in [
-        ("llama-q4_1.gguf", "gfx1100", Some(PRODUCTS)),
+        ("llama-q4_1.gguf", "gfx1201", Some(PRODUCTS)),
         ("llama-q6_k.gguf", "gfx942", Some(PRODUCTS)),
         // With biases.
         ("qwen2-q4_1.gguf", "gfx1201", Some(PRODUCTS)),
         // Not decoded.
-        ("-dense-f16", "gfx1030", Some(PRODUCTS)),
+        ("-dense-f16", "gfx942", Some(PRODUCTS)),
         // Not by a BLAS.
-        ("-dense-bf16", "gfx1100", Some(0)),
+        ("-dense-bf16", "gfx1201", Some(0)),
         // Gate and up of two forms.
-        ("llama-mlx-mixed", "gfx1100", None),
+        ("llama-mlx-mixed", "gfx1201", None),
     ] {
         let path = write(folder.path(), name);
         let expected = last(&mut *forward(&load(&path, DeviceChoice::Cpu))).unwrap();
@@ -123,7 +123,7 @@ mod soft {
     fn subject() -> (tempfile::TempDir, PathBuf, gpu::Gpu, Vec<f32>) {
         let folder = tempfile::tempdir().unwrap();
         let path = write(folder.path(), "llama-q4_1.gguf");
-        let gpu = device("gfx1100");
+        let gpu = device("gfx1201");
         let own = logits_on_gpu(&path);
         (folder, path, gpu, own)
     }

@@ -84,7 +84,7 @@ fn launches(gpu: &gpu::Gpu) -> u64 {
 #[test]
 fn memory_of_its_own_comes_before_more_memory() {
     let gpu = gpu::soft(
-        "devices=gfx1100,gfx1100,gfx1100,gfx1100;integrated=1,0,0,0;vram_mib=4096,512,1024,1024",
+        "devices=gfx1151,gfx1151,gfx1151,gfx1151;integrated=1,0,0,0;vram_mib=4096,512,1024,1024",
     );
     let lines = load(DeviceChoice::Auto);
     assert!(chosen(&lines).contains(&pci(2)), "{lines:?}");
@@ -95,7 +95,7 @@ fn memory_of_its_own_comes_before_more_memory() {
 
 #[test]
 fn a_gpu_with_wrong_results_is_passed_over_and_remembered() {
-    let gpu = gpu::soft("devices=gfx1100,gfx1100;vram_mib=1024,512");
+    let gpu = gpu::soft("devices=gfx1151,gfx1151;integrated=0;vram_mib=1024,512");
     gpu.fault("wrong@1");
     let (first, second) = (pci(0), pci(1));
     let expect_second = |lines: &[(Level, String)]| {
@@ -132,7 +132,7 @@ fn a_gpu_with_wrong_results_is_passed_over_and_remembered() {
 
 #[test]
 fn without_a_sound_gpu_the_cpu_is_used() {
-    let gpu = gpu::soft("devices=gfx1100,gfx1100");
+    let gpu = gpu::soft("devices=gfx1151,gfx1151;integrated=0");
     gpu.fault("wrong@1+");
     let lines = load(DeviceChoice::Auto);
     assert!(chosen(&lines).contains("the CPU"), "{lines:?}");
@@ -147,7 +147,7 @@ fn without_a_sound_gpu_the_cpu_is_used() {
 #[test]
 fn errors_of_the_driver_are_not_remembered() {
     for fault in ["launch@1+", "alloc@1+", "module@1+"] {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         gpu.fault(fault);
         let lines = load(DeviceChoice::Auto);
         assert!(chosen(&lines).contains("the CPU"), "{lines:?}");
@@ -170,7 +170,7 @@ fn errors_of_the_driver_are_not_remembered() {
 /// A kernel that faults takes its GPU with it, and no other.
 #[test]
 fn a_gpu_that_is_lost_in_its_self_test_is_passed_over() {
-    let gpu = gpu::soft("devices=gfx1100,gfx1100;vram_mib=1024,512;sticky=1");
+    let gpu = gpu::soft("devices=gfx1151,gfx1151;integrated=0;vram_mib=1024,512;sticky=1");
     gpu.fault("kernel@2");
     let lines = load(DeviceChoice::Auto);
     assert!(chosen(&lines).contains(&pci(1)), "{lines:?}");
@@ -187,7 +187,7 @@ fn a_gpu_that_is_lost_in_its_self_test_is_passed_over() {
 
 #[test]
 fn a_verdict_is_read_from_disk_and_a_damaged_one_is_found_again() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     assert!(launches(&gpu) > 0);
     let [file] = &kept(&gpu)[..] else {
         panic!("{:?}", kept(&gpu));
@@ -210,7 +210,7 @@ fn a_verdict_is_read_from_disk_and_a_damaged_one_is_found_again() {
 
 #[test]
 fn a_gpu_that_is_named_is_not_tested() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     gpu.fault("wrong@1+");
     let before = gpu.calls(LAUNCHES);
     let lines = load(DeviceChoice::Gpu(0));

@@ -69,7 +69,7 @@ fn experts_give_what_the_cpu_gives() {
     let expected = logits(&mut *forward(), &[TOKENS]);
     let vocabulary = forward().vocab_size();
     let wanted = ["gfx1151", "gfx942", "gfx1201", "gfx1030", "gfx90a"];
-    for target in gpu::targets().into_iter().filter(|t| wanted.contains(t)) {
+    for target in gpu::among(&wanted) {
         let gpu = device(target);
         let model = load(path, DeviceChoice::Gpu(0));
         let forward = || model.new_forward(4, 64, KvType::F16).unwrap();

@@ -20,6 +20,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("apertus", "expm1"),
     ("cohere2", "layer_norm"),
     ("gemma2", "soft cap"),
+    ("gpt_oss", "sinks"),
     ("ministral3", "as_type"),
     ("mixtral", "quantized"),
     ("nemotron", "layer_norm"),

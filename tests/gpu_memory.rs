@@ -144,7 +144,7 @@ mod soft {
 
     #[test]
     fn out_of_memory_is_an_error_and_everything_stays_usable() {
-        let gpu = gpu::soft("devices=gfx1100;vram_mib=64");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=64");
         let device = gpu.device();
         let total = device.memory().unwrap().total;
         assert_eq!(device.memory().unwrap().limit, total / 100 * 85);
@@ -173,7 +173,7 @@ mod soft {
 
     #[test]
     fn memory_that_queued_work_holds_is_waited_for() {
-        let gpu = gpu::soft("devices=gfx1100;vram_mib=64;delay_us=20000");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=64;delay_us=20000");
         let device = gpu.device();
         let stream = device.stream().unwrap();
         let buffer = device.alloc(40 << 20).unwrap();
@@ -190,7 +190,7 @@ mod soft {
 
     #[test]
     fn an_apu_counts_the_systems_memory() {
-        let gpu = gpu::soft("devices=gfx1151,gfx1100;vram_mib=512;integrated=1,0");
+        let gpu = gpu::soft("devices=gfx1151,gfx1201;vram_mib=512;integrated=1,0");
         let apu = gpu.device();
         assert!(apu.facts().integrated && apu.facts().memory_total > 512 << 20);
         let counters = apu.memory().unwrap();

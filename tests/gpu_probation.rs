@@ -50,7 +50,7 @@ fn set(gpu: &gpu::Gpu) -> Set {
 
 /// Runs a program thrice under a fault; the mode of the verdict, which every run obeys.
 fn judged(fault: &str) -> (ProgramMode, bool) {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let set = set(&gpu);
     let program = chain(&set.device, &set.kernel, &set.buffer, 12);
     assert_eq!(set.device.graph_verdict(), None);
@@ -106,7 +106,7 @@ fn wrong_graphs_are_not_used_however_fast() {
 
 #[test]
 fn a_driver_that_builds_no_graph_runs_directly() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let set = set(&gpu);
     let program = chain(&set.device, &set.kernel, &set.buffer, 12);
     gpu.fault("graph@1+");
@@ -126,7 +126,7 @@ fn a_driver_that_builds_no_graph_runs_directly() {
 
 #[test]
 fn a_verdict_is_kept_for_later_processes_and_a_damaged_one_is_found_again() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     gpu.fault("direct_slow=2000");
     let first = set(&gpu);
     let program = chain(&first.device, &first.kernel, &first.buffer, 12);
@@ -168,7 +168,7 @@ fn a_verdict_is_kept_for_later_processes_and_a_damaged_one_is_found_again() {
 /// Where nothing can be written, the verdict lasts as long as the device.
 #[test]
 fn a_home_that_cannot_be_written_is_no_error() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let set = set(&gpu);
     // A file where the folder would be: no permission stops root.
     std::fs::create_dir_all(gpu.cache().join("mlxrocm")).unwrap();
@@ -183,7 +183,7 @@ fn a_home_that_cannot_be_written_is_no_error() {
 
 #[test]
 fn the_setting_overrides_the_verdict() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let set = set(&gpu);
     let program = chain(&set.device, &set.kernel, &set.buffer, 12);
     assert_eq!(set.device.graph_policy(), GraphPolicy::Auto);
@@ -206,7 +206,7 @@ fn the_setting_overrides_the_verdict() {
 /// itself, but the trial is.
 #[test]
 fn programs_that_cannot_be_compared_are_judged_by_the_trial() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let set = set(&gpu);
     let short = chain(&set.device, &set.kernel, &set.buffer, 3);
     gpu.fault("direct_slow=2000");
@@ -244,7 +244,7 @@ fn faults_of_a_run_are_errors_and_leave_the_device_usable() {
         ("launch@5", &[ProgramMode::Direct]),
     ] {
         for mode in modes {
-            let gpu = gpu::soft("devices=gfx1100");
+            let gpu = gpu::soft("devices=gfx1151;integrated=0");
             let set = set(&gpu);
             let program = chain(&set.device, &set.kernel, &set.buffer, 12);
             gpu.fault(fault);
@@ -267,7 +267,7 @@ fn faults_of_a_run_are_errors_and_leave_the_device_usable() {
 #[test]
 fn faults_of_queued_work_come_out_of_the_next_wait() {
     for mode in [ProgramMode::Direct, ProgramMode::Graph] {
-        let gpu = gpu::soft("devices=gfx1100;sticky=0");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=0");
         let set = set(&gpu);
         let program = chain(&set.device, &set.kernel, &set.buffer, 12);
         set.stream.wait(gpu::PATIENCE).unwrap();
@@ -284,7 +284,7 @@ fn faults_of_queued_work_come_out_of_the_next_wait() {
         gpu.no_leaks();
     }
     // A fault that stays is a lost device.
-    let gpu = gpu::soft("devices=gfx1100;sticky=1");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=1");
     let set = set(&gpu);
     let program = chain(&set.device, &set.kernel, &set.buffer, 12);
     gpu.fault("kernel@3");

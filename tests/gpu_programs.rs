@@ -351,7 +351,7 @@ fn a_thousand_random_programs_do_what_their_order_says() {
         let gpu = if gpu::is_real() {
             gpu::gpu()
         } else {
-            gpu::soft(&format!("devices=gfx1100;seed={}", batch + 1))
+            gpu::soft(&format!("devices=gfx1151;integrated=0;seed={}", batch + 1))
         };
         let device = gpu.device();
         let streams = [device.stream().unwrap(), device.stream().unwrap()];
@@ -407,7 +407,7 @@ mod soft {
 
     #[test]
     fn a_replay_is_one_launch_and_allocates_nothing() {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         let device = gpu.device();
         let stream = device.stream().unwrap();
         let kernel = gpu::mix_kernel(&device);
@@ -475,7 +475,7 @@ mod soft {
     #[test]
     fn runs_of_one_program_follow_each_other_on_all_streams() {
         for seed in 1..=4 {
-            let gpu = gpu::soft(&format!("devices=gfx1100;seed={seed}"));
+            let gpu = gpu::soft(&format!("devices=gfx1151;integrated=0;seed={seed}"));
             let device = gpu.device();
             let streams: Vec<_> = (0..3).map(|_| device.stream().unwrap()).collect();
             let kernel = gpu::mix_kernel(&device);
@@ -559,9 +559,9 @@ mod soft {
     /// A module that does not load for want of memory, and a stream that cannot be made.
     #[test]
     fn modules_that_do_not_load_are_errors() {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         let device = gpu.device();
-        let code = gpu::compile(&gpu::with_prelude(gpu::MIX), "gfx1100");
+        let code = gpu::compile(&gpu::with_prelude(gpu::MIX), "gfx1151");
         gpu.fault("module@1");
         let error = mlxrocm::gpu::Module::from_code(&device, &code)
             .err()

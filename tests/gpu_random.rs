@@ -180,7 +180,9 @@ fn random_use_of_the_engine_gives_what_its_order_says() {
             gpu::gpu()
         } else {
             // A long quiet time: work piles up before the scheduler begins, in an order of its own.
-            gpu::soft(&format!("devices=gfx1100;seed={seed};delay_us=50000"))
+            gpu::soft(&format!(
+                "devices=gfx1151;integrated=0;seed={seed};delay_us=50000"
+            ))
         };
         let device = gpu.device();
         let mut engine = Engine::new(&device, seed);

@@ -154,7 +154,7 @@ mod soft {
     #[test]
     fn streams_are_ordered_by_events() {
         for seed in 1..=8 {
-            let gpu = gpu::soft(&format!("devices=gfx1100;seed={seed}"));
+            let gpu = gpu::soft(&format!("devices=gfx1151;integrated=0;seed={seed}"));
             let device = gpu.device();
             let (one, two) = (device.stream().unwrap(), device.stream().unwrap());
             let (there, back) = (device.event().unwrap(), device.event().unwrap());
@@ -179,7 +179,7 @@ mod soft {
 
     #[test]
     fn a_wait_ends_in_time_and_uses_no_processor() {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         let device = gpu.device();
         let kernel = gpu::mix_kernel(&device);
         let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
@@ -215,7 +215,7 @@ mod soft {
 
     #[test]
     fn failed_calls_are_errors_and_leave_the_device_usable() {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         let device = gpu.device();
         let stream = device.stream().unwrap();
         let buffer = device.alloc(100).unwrap();
@@ -253,7 +253,7 @@ mod soft {
 
     #[test]
     fn a_lost_device_says_so_at_once_and_for_good() {
-        let gpu = gpu::soft("devices=gfx1100");
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
         let device = gpu.device();
         let stream = device.stream().unwrap();
         let buffer = device.alloc(100).unwrap();

@@ -9,6 +9,7 @@ use cc::{command, exists, root, scratch, succeed};
 
 /// The files that C sees, in the order of the manual.
 const SOURCES: &[&str] = &[
+    "strings",
     "version",
     "status",
     "callback",
@@ -25,12 +26,17 @@ const SOURCES: &[&str] = &[
     "launch",
     "program",
     "model",
+    "quantize",
     "tokenizer",
     "chat_template",
     "session",
+    "evaluate",
     "request",
     "generation",
+    "generation_wait",
+    "state",
     "chess_net",
+    "chess_queue",
     "array/object",
     "array/unary",
     "array/binary",
@@ -71,7 +77,9 @@ fn statuses_as_enumerators(header: &str) -> String {
         .collect();
     let typedef = "typedef int32_t mlxrocm_status;";
     let list = format!("{typedef}\nenum {{\n  {}\n}};", enumerators.join(",\n  "));
-    let made = others.join("\n\n");
+    let made = others
+        .join("\n\n")
+        .replace("MLXROCM_NUL UINT64_MAX", "MLXROCM_NUL SIZE_MAX");
     assert_eq!(made.matches(typedef).count(), 1);
     made.replace(typedef, &list)
 }
@@ -79,7 +87,9 @@ fn statuses_as_enumerators(header: &str) -> String {
 /// A source file with the functions that its macros make.
 fn source(name: &str) -> String {
     let path = root().join(format!("src/capi/{name}.rs"));
-    expand::expand(&std::fs::read_to_string(path).unwrap())
+    // cbindgen knows the ends of the fixed types only.
+    let source = expand::expand(&std::fs::read_to_string(path).unwrap());
+    source.replace("usize = usize::MAX", "usize = u64::MAX")
 }
 
 #[test]

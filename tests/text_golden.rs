@@ -4,7 +4,7 @@
 mod text_strings;
 
 use mlxrocm::formats::gguf::Value;
-use mlxrocm::text::{DecodeStream, Tokenizer};
+use mlxrocm::text::{DecodeStream, Tokenizer, TokenizerFiles};
 use std::collections::HashMap;
 use std::sync::Arc;
 use text_strings::{Atoms, compare, fnv, fnv_ids, golden};
@@ -13,6 +13,23 @@ type Metadata = HashMap<&'static str, Value>;
 
 fn from(metadata: &Metadata) -> Tokenizer {
     Tokenizer::from_metadata("test", &|key| metadata.get(key)).unwrap()
+}
+
+/// The same by way of the files that a folder gets of the metadata, which Hugging Face's `tokenizers` reads alike.
+fn by_files(metadata: &Metadata, strings: &[String]) -> Tokenizer {
+    let files = TokenizerFiles::from_metadata("test", &|key| metadata.get(key)).unwrap();
+    let (json, config) = (files.tokenizer.to_string(), files.config.to_string());
+    let tokenizer = Tokenizer::from_json(&json, &config, "test").unwrap();
+    let theirs: tokenizers::Tokenizer = json.parse().unwrap();
+    for text in strings.iter().step_by(29) {
+        let ids = theirs.encode_fast(text.as_str(), true).unwrap();
+        assert_eq!(
+            tokenizer.encode(text, true, true).unwrap(),
+            ids.get_ids(),
+            "{text:?}"
+        );
+    }
+    tokenizer
 }
 
 /// The hash of the ids of every string.
@@ -86,8 +103,10 @@ fn the_strings_are_those_of_the_references() {
 fn llama3() {
     let strings = Atoms::strings();
     let folder = Tokenizer::from_folder(&golden().join("llama3")).unwrap();
-    let gguf = from(&metadata_of("llama3", "llama-bpe"));
-    for tokenizer in [&folder, &gguf] {
+    let metadata = metadata_of("llama3", "llama-bpe");
+    let gguf = from(&metadata);
+    let files = by_files(&metadata, &strings);
+    for tokenizer in [&folder, &gguf, &files] {
         compare("llama3/ids.bin", &hashes(tokenizer, &strings, true), 10);
         compare(
             "llama3/ids_plain.bin",
@@ -107,8 +126,10 @@ fn llama3() {
 fn qwen2() {
     let strings = Atoms::strings();
     let folder = Tokenizer::from_folder(&golden().join("qwen2")).unwrap();
-    let gguf = from(&metadata_of("qwen2", "qwen2"));
-    for tokenizer in [&folder, &gguf] {
+    let metadata = metadata_of("qwen2", "qwen2");
+    let gguf = from(&metadata);
+    let files = by_files(&metadata, &strings);
+    for tokenizer in [&folder, &gguf, &files] {
         compare("qwen2/ids.bin", &hashes(tokenizer, &strings, true), 10);
         compare(
             "qwen2/ids_plain.bin",
@@ -137,9 +158,11 @@ fn the_other_pre_tokenizers() {
         "deepseek-coder",
         "deepseek-v3",
     ] {
-        let tokenizer = from(&metadata_of("qwen2", pre));
+        let metadata = metadata_of("qwen2", pre);
         let file = format!("pre_{pre}.bin");
-        compare(&file, &hashes(&tokenizer, &strings, true), 50);
+        for tokenizer in [from(&metadata), by_files(&metadata, &strings)] {
+            compare(&file, &hashes(&tokenizer, &strings, true), 50);
+        }
     }
 }
 
@@ -186,6 +209,34 @@ fn sentencepiece() {
         &hashes(&tokenizer, &strings, false),
         10,
     );
+}
+
+#[test]
+fn sentencepiece_by_files() {
+    let strings = Atoms::strings();
+    let mut metadata = spm_metadata();
+    let refused = TokenizerFiles::from_metadata("test", &|key| metadata.get(key));
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("user-defined tokens"), "{error}");
+    // Without what tokenizer.json cannot say: pieces of either kind become ordinary ones.
+    let Some(Value::Integers(types)) = metadata.get_mut("tokenizer.ggml.token_type") else {
+        panic!();
+    };
+    for kind in types.iter_mut().filter(|kind| matches!(**kind, 4 | 5)) {
+        *kind = 1;
+    }
+    let from_gguf = from(&metadata);
+    let by_files = by_files(&metadata, &strings);
+    assert_eq!(by_files.bos(), Some(1));
+    for text in &strings {
+        let ids = from_gguf.encode(text, true, true).unwrap();
+        assert_eq!(by_files.encode(text, true, true).unwrap(), ids, "{text:?}");
+        assert_eq!(
+            by_files.decode(&ids, true),
+            from_gguf.decode(&ids, true),
+            "{text:?}"
+        );
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ if [ ! -e "$model" ]; then
     echo "this needs the demo model: make model" >&2
     exit 1
 fi
-MLXROCM_GPU_TARGETS=${MLXROCM_GPU_TARGETS:-gfx1100}
+MLXROCM_GPU_TARGETS=${MLXROCM_GPU_TARGETS:-gfx1151}
 # A folder of its own: nothing built here fits an ordinary build.
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/tsan
 # The software GPU is opened at run time and finds the sanitizer in the program.
@@ -48,7 +48,7 @@ compile() {
         -L"$made" -Wl,-rpath,"$made" -lmlxrocm -lpthread -ldl -lm -lrt
 }
 export MLXROCM_HIP_LIBRARY="$built/libsoftgpu.so" MLXROCM_CUDA_LIBRARY=/nonexistent/cuda.so
-export XDG_CACHE_HOME="$made/cache" SOFTGPU_CONFIG=devices=gfx1100
+export XDG_CACHE_HOME="$made/cache" SOFTGPU_CONFIG="devices=gfx1151;integrated=0"
 
 # A race that is there must be seen, inside the library.
 compile tests/support/tsan_race.c "$made/race"
@@ -59,7 +59,7 @@ fi
 compile tests/c/gpu_random.c "$made/gpu_random"
 # As tests/capi_gpu.rs runs it.
 for seed in 1 2 3 4; do
-    SOFTGPU_CONFIG="devices=gfx1100;uninitialised=0" "$made/gpu_random" $seed 5000
+    SOFTGPU_CONFIG="devices=gfx1151;integrated=0;uninitialised=0" "$made/gpu_random" $seed 5000
 done
 compile tests/c/gpu_order.c "$made/gpu_order"
 "$made/gpu_order" 17

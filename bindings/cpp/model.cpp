@@ -37,6 +37,9 @@ static void chat(const mlxrocm::Model &model, Session &session) {
     CHECK(tokenizer.decode(tokens, MLXROCM_DECODE_SKIP_SPECIAL) == streamed);
     const auto prompt = tokenizer.encode(model.chat_template().render(messages), MLXROCM_ENCODE_PARSE_SPECIAL);
     CHECK(session.submit(Request().tokens(prompt).max_tokens(24)).text() == streamed);
+    const char *json = R"({"messages": [{"role": "user", "content": [
+        {"type": "text", "text": "What is the capital"}, {"type": "text", "text": " of France?"}]}]})";
+    CHECK(session.submit(Request().chat_json(json).max_tokens(24)).text() == streamed);
 }
 
 static void greedy(const mlxrocm::Model &model, Session &session) {

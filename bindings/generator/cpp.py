@@ -55,7 +55,7 @@ def _operation(operation):
             "array": [f"{p.name}.get()"],
             "arrays": [f"detail::handles({p.name}).data()", f"{p.name}.size()"],
             "ints": [f"{p.name}.data()", f"{p.name}.size()"],
-            "string": [f"{p.name}.c_str()"],
+            "string": [f"{p.name}.data()", f"{p.name}.size()"],
             "dtype": [f"static_cast<std::uint32_t>({p.name})"],
             "flag": [f"std::int32_t{{{p.name}}}"],
         }.get(p.kind, [f"{p.name}.number()" if p.nullable else p.name])

@@ -1,8 +1,8 @@
 """What the bindings are made from: include/mlxrocm.json, and in it the array operations by what each
 parameter means.
 
-The description has C's types only. Which pointers go out, which lists have a length beside them and what may
-be NULL follows from the interface's conventions; `operations` fails where a parameter follows none of them.
+Which list has what for its length follows from the interface's conventions; `operations` fails where a parameter
+follows none of them.
 """
 
 import json
@@ -15,7 +15,7 @@ PREFIX = "mlxrocm_array_"
 
 # Functions of an array as an object: each language writes these by hand.
 OBJECT = {
-    "from_data", "from_borrowed", "clone", "dtype", "rank", "size", "bytes", "shape", "eval", "read",
+    "from_data", "from_borrowed", "clone", "to_device", "dtype", "rank", "size", "bytes", "shape", "eval", "read",
     "item_f64", "item_i64", "free",
 }  # fmt: skip
 
@@ -76,6 +76,8 @@ def _operation(function):
         elif kind == "const mlxrocm_array *":
             kind = "array"
         elif kind == "const char *":
+            if todo.pop(0)["name"] != f"{name}_length":
+                raise SystemExit(f"{function['name']}: `{name}` has no length")
             kind = "string"
         elif kind == "uint32_t" and name == "dtype":
             kind = "dtype"

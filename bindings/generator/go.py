@@ -63,7 +63,7 @@ def _function(operation):
             arguments.append(f"pointer({n}List), C.size_t(len({n}))")
         elif p.kind == "string":
             before.append(f"\t{n}Text := C.CString({n})\n\tdefer C.free(unsafe.Pointer({n}Text))\n")
-            arguments.append(f"{n}Text")
+            arguments.append(f"{n}Text, C.MLXROCM_NUL")
         else:
             c = {"dtype": "C.uint32_t({})", "int": "C.int64_t({})", "float": "C.double({})", "flag": "flag({})",
                  "seed": "C.uint64_t({})", "count": "C.size_t({})"}[p.kind]  # fmt: skip

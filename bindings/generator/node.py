@@ -34,8 +34,8 @@ def _type(kind, following, description):
     if inner in structs:
         return ("in " if kind.startswith("const ") else "inout ") + inner if kind.endswith("*") else inner
     if kind == "const char *":
-        # Text with a length beside it may hold NULs.
-        return "void *" if following == ("length", "size_t") else "str"
+        # A tokenizer's text may hold NULs.
+        return "void *" if following == ("text_length", "size_t") else "str"
     if kind.endswith("*") or kind in {callback["name"] for callback in description["callbacks"]}:
         return "void *"
     return "int32_t" if kind == "mlxrocm_status" else kind
@@ -87,7 +87,7 @@ def _argument(operation, parameter):
             like = [_name(p.name) for p in operation.parameters
                     if p.kind == "array" and p is not parameter and p.name not in NOT_ELEMENTS]  # fmt: skip
         return f"toArray({', '.join([name] + like)})"
-    forms = {"arrays": "...list({})", "ints": "...ints({})", "string": "text({})", "dtype": "dtypeNumber({})",
+    forms = {"arrays": "...list({})", "ints": "...ints({})", "string": "text({}), constants.NUL", "dtype": "dtypeNumber({})",
              "flag": "{} ? 1 : 0"}  # fmt: skip
     if parameter.kind == "int" and parameter.nullable:
         return f"axisOrNone({name})"

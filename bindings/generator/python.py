@@ -137,7 +137,7 @@ def _arguments(operation):
         elif parameter.kind == "ints":
             out.append(f"*_ints({name})")
         elif parameter.kind == "string":
-            out.append(f"_text({name})")
+            out.append(f"_text({name}), NUL")
         elif parameter.kind == "dtype":
             out.append(f"_dtype({name})")
         elif parameter.kind == "int" and parameter.nullable:
@@ -151,7 +151,7 @@ def _arguments(operation):
 
 def operations(description):
     out = [HEAD.replace('Do not edit."""', 'Do not edit.\n\nThe array operations in the C interface\'s form; core, linalg, fft, fast and random have MLX\'s.\n"""')]
-    out.append("from __future__ import annotations\n\nimport sys\nfrom collections.abc import Sequence\n\nfrom . import _methods\n")
+    out.append("from __future__ import annotations\n\nimport sys\nfrom collections.abc import Sequence\n\nfrom . import _methods\nfrom ._abi import NUL\n")
     out.append("from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,\n"
                "                     _operate, _text, _tuple)\n")
     out.append("from .dtypes import float32 as FLOAT32, int32 as INT32\n")

@@ -28,7 +28,7 @@ def _doc(text, indent=""):
 
 
 def _value(constant):
-    return f"{constant['value']}", {"mlxrocm_status": "mlxrocm_status"}.get(constant["type"], "u32")
+    return f"{constant['value']}", _type(constant["type"])
 
 
 def sys(description):
@@ -38,8 +38,6 @@ def sys(description):
         out.append(_doc(integer["doc"]) + f"pub type {integer['name']} = {PLAIN[integer['type']]};\n\n")
     for constant in description["constants"]:
         value, kind = _value(constant)
-        # One number is wider than the description says.
-        kind = kind if kind != "u32" or 0 <= constant["value"] < 2**32 else "i64"
         out.append(_doc(constant["doc"]) + f"pub const {constant['name']}: {kind} = {value};\n")
     for handle in description["handles"]:
         out.append("\n" + _doc(handle["doc"]) + f"#[repr(C)]\npub struct {handle['name']} {{\n    _private: [u8; 0],\n}}\n")
@@ -91,8 +89,7 @@ def _operation(operation):
             arguments.append(f"{n}.map_or(null(), <[i64]>::as_ptr), {n}.map_or(0, <[i64]>::len)" if p.nullable
                              else f"{n}.as_ptr(), {n}.len()")  # fmt: skip
         elif p.kind == "string":
-            before.append(f"    let {n}_text = text({n}, \"{n}\")?;\n")
-            arguments.append(f"{n}_text.as_ptr()")
+            arguments.append(f"{n}.as_ptr().cast(), {n}.len()")
         elif p.kind == "int" and p.nullable:
             arguments.append(f"{n}.unwrap_or(sys::MLXROCM_AXIS_NONE)")
         else:
@@ -128,7 +125,7 @@ def _none(parameter):
 def operations(description):
     made = [_operation(operation) for operation in d.operations(description)]
     out = [HEAD, "#![allow(clippy::too_many_arguments)]\n\n",
-           "use crate::array::{Array, DType, own_all, room};\nuse crate::error::{Result, call, text};\n",
+           "use crate::array::{Array, DType, own_all, room};\nuse crate::error::{Result, call};\n",
            "use mlxrocm_sys as sys;\nuse std::ptr::{null, null_mut};\n\n"]  # fmt: skip
     out.append("impl Array {\n" + "\n".join(_indented(text) for method, text in made if method) + "}\n\n")
     out.append("\n".join(text for method, text in made if not method))

@@ -5,7 +5,7 @@ from . import description as d
 HEAD = "//! Made by bindings/generate.py from include/mlxrocm.json. Do not edit.\n\n"
 
 TYPES = {
-    "array": "Array", "arrays": "[]const Array", "ints": "[]const i64", "string": "[:0]const u8", "dtype": "DType",
+    "array": "Array", "arrays": "[]const Array", "ints": "[]const i64", "string": "[]const u8", "dtype": "DType",
     "int": "i64", "float": "f64", "flag": "bool", "seed": "u64", "count": "usize",
 }  # fmt: skip
 
@@ -34,7 +34,7 @@ def _operation(operation):
             "arrays": [f"array.handles({n})", f"{n}.len"],
             "ints": [f"if ({n}) |given| given.ptr else null", f"if ({n}) |given| given.len else 0"] if p.nullable
             else [f"{n}.ptr", f"{n}.len"],
-            "string": [f"{n}.ptr"],
+            "string": [f"{n}.ptr", f"{n}.len"],
             "dtype": [f"@intFromEnum({n})"],
             "flag": [f"@intFromBool({n})"],
         }.get(p.kind, [f"{n} orelse c.MLXROCM_AXIS_NONE" if p.nullable else n])  # fmt: skip

@@ -27,7 +27,7 @@ import (
 type Status int32
 
 // Error gives the status' name.
-func (s Status) Error() string { return C.GoString(C.mlxrocm_status_name(C.mlxrocm_status(s))) }
+func (s Status) Error() string { return C.GoString(C.mlxrocm_status_name(C.mlxrocm_status(s), nil)) }
 
 // Error is a failed call: errors.Is(err, mlxrocm.InvalidFile) asks for its status.
 type Error struct {
@@ -49,8 +49,8 @@ func taken(status C.mlxrocm_status, failure *C.mlxrocm_error) error {
 	defer C.mlxrocm_error_free(failure)
 	return &Error{
 		Status:     Status(status),
-		Message:    C.GoString(C.mlxrocm_error_message(failure)),
-		Details:    C.GoString(C.mlxrocm_error_details(failure)),
+		Message:    C.GoString(C.mlxrocm_error_message(failure, nil)),
+		Details:    C.GoString(C.mlxrocm_error_details(failure, nil)),
 		VendorCode: int(C.mlxrocm_error_vendor_code(failure)),
 	}
 }
@@ -134,7 +134,7 @@ func (a *arena) tokens(tokens []Token) *C.uint32_t {
 }
 
 // Version of the library that runs, like "0.1.0".
-func Version() string { return C.GoString(C.mlxrocm_version_string()) }
+func Version() string { return C.GoString(C.mlxrocm_version_string(nil)) }
 
 // Must gives the value of a call that cannot fail but by a mistake in the program, and panics otherwise.
 func Must[T any](value T, err error) T {

@@ -72,7 +72,7 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	}
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_model_load(name, how, &handle, &failure)
+	status := C.mlxrocm_model_load(name, C.size_t(len(path)), how, &handle, &failure)
 	runtime.KeepAlive(options.Device)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -182,7 +182,7 @@ func (m *Model) RenderChat(messages []Message) (string, error) {
 	}
 	return filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
 		return C.mlxrocm_chat_template_render(handle, list, C.size_t(len(messages)),
-			C.MLXROCM_RENDER_GENERATION_PROMPT, nil, text, capacity, needed, failure)
+			C.MLXROCM_RENDER_GENERATION_PROMPT, nil, 0, text, capacity, needed, failure)
 	})
 }
 

@@ -81,6 +81,11 @@ func TestStreamingChat(t *testing.T) {
 	if found := complete(t, same, mlxrocm.Options{MaxTokens: 24}); found != whole {
 		t.Errorf("of the rendered template: %q", found)
 	}
+	same = mlxrocm.Prompt{ChatJSON: `{"messages": [{"role": "user", "content": [
+		{"type": "text", "text": "What is the capital"}, {"type": "text", "text": " of France?"}]}]}`}
+	if found := complete(t, same, mlxrocm.Options{MaxTokens: 24}); found != whole {
+		t.Errorf("of the chat in JSON: %q", found)
+	}
 }
 
 func TestGreedyTakesTheLargestLogit(t *testing.T) {

@@ -2273,7 +2273,7 @@ func (w *Array) QuantizeFloat(mode string, globalScale *Array) (*Array, *Array, 
 	defer C.free(unsafe.Pointer(modeText))
 	var codesOut, scalesOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_quantize_float(w.c(), modeText, globalScale.c(), &codesOut, &scalesOut, &failure)
+	status := C.mlxrocm_array_quantize_float(w.c(), modeText, C.MLXROCM_NUL, globalScale.c(), &codesOut, &scalesOut, &failure)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(globalScale)
 	if status < 0 {
@@ -2288,7 +2288,7 @@ func (w *Array) Dequantize(scales *Array, biases *Array, groupSize int, bits int
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_dequantize(w.c(), scales.c(), biases.c(), C.int64_t(groupSize), C.int64_t(bits), modeText, globalScale.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	status := C.mlxrocm_array_dequantize(w.c(), scales.c(), biases.c(), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, globalScale.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
 	runtime.KeepAlive(biases)
@@ -2305,7 +2305,7 @@ func (x *Array) QuantizedMatmul(w *Array, scales *Array, biases *Array, transpos
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_quantized_matmul(x.c(), w.c(), scales.c(), biases.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, &resultOut, &failure)
+	status := C.mlxrocm_array_quantized_matmul(x.c(), w.c(), scales.c(), biases.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2322,7 +2322,7 @@ func (x *Array) GatherQmm(w *Array, scales *Array, biases *Array, lhsIndices *Ar
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_gather_qmm(x.c(), w.c(), scales.c(), biases.c(), lhsIndices.c(), rhsIndices.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, &resultOut, &failure)
+	status := C.mlxrocm_array_gather_qmm(x.c(), w.c(), scales.c(), biases.c(), lhsIndices.c(), rhsIndices.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2341,7 +2341,7 @@ func (x *Array) Qqmm(w *Array, scales *Array, mode string, globalScaleX *Array, 
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_qqmm(x.c(), w.c(), scales.c(), modeText, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
+	status := C.mlxrocm_array_qqmm(x.c(), w.c(), scales.c(), modeText, C.MLXROCM_NUL, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2359,7 +2359,7 @@ func (x *Array) GatherQqmm(w *Array, scales *Array, lhsIndices *Array, rhsIndice
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_gather_qqmm(x.c(), w.c(), scales.c(), lhsIndices.c(), rhsIndices.c(), modeText, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
+	status := C.mlxrocm_array_gather_qqmm(x.c(), w.c(), scales.c(), lhsIndices.c(), rhsIndices.c(), modeText, C.MLXROCM_NUL, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2821,7 +2821,7 @@ func (x *Array) LinalgNormMatrix(order string, axes []int, keepdims bool) (*Arra
 	axesList := ints(axes)
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_linalg_norm_matrix(x.c(), orderText, pointer(axesList), C.size_t(len(axes)), flag(keepdims), &resultOut, &failure)
+	status := C.mlxrocm_array_linalg_norm_matrix(x.c(), orderText, C.MLXROCM_NUL, pointer(axesList), C.size_t(len(axes)), flag(keepdims), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	if status < 0 {
 		return nil, taken(status, failure)

@@ -76,11 +76,13 @@ type Options struct {
 	IgnoreEOS bool
 }
 
-// Prompt is one of Text, Tokens and Messages.
+// Prompt is one of Text, Tokens, Messages and ChatJSON, a chat in the form of OpenAI's API: an object of messages,
+// tools and further variables of the chat template.
 type Prompt struct {
 	Text     string
 	Tokens   []Token
 	Messages []Message
+	ChatJSON string
 }
 
 // Chat lets the model answer a chat.
@@ -147,7 +149,7 @@ func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
 		r.flags = C.MLXROCM_REQUEST_IGNORE_EOS
 	}
 	var err error
-	if prompt.Text != "" || (len(prompt.Tokens) == 0 && len(prompt.Messages) == 0) {
+	if prompt.Text != "" || (len(prompt.Tokens) == 0 && len(prompt.Messages) == 0 && prompt.ChatJSON == "") {
 		if r.text, err = a.text(prompt.Text, "the prompt"); err != nil {
 			return nil, err
 		}
@@ -157,6 +159,11 @@ func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
 		return nil, err
 	}
 	r.message_count = C.size_t(len(prompt.Messages))
+	if prompt.ChatJSON != "" {
+		if r.chat_json, err = a.text(prompt.ChatJSON, "the chat"); err != nil {
+			return nil, err
+		}
+	}
 	r.stop = (**C.char)(a.bytes(uintptr(len(o.Stop)) * unsafe.Sizeof(r.text)))
 	for i, stop := range o.Stop {
 		if unsafe.Slice(r.stop, len(o.Stop))[i], err = a.text(stop, "a stop string"); err != nil {

@@ -70,7 +70,14 @@ export class Tokenizer extends Owned {
 }
 export type ArrayLikeOfNumbers = number[] | Uint32Array;
 
-export type Prompt = string | ArrayLikeOfNumbers | Message[];
+/** A chat in the form of OpenAI's API; other members are variables of the chat template. */
+export interface Chat {
+  messages: object[];
+  tools?: object[];
+  [variable: string]: unknown;
+}
+
+export type Prompt = string | ArrayLikeOfNumbers | Message[] | Chat;
 
 /** How to continue a prompt. Zero is each default: greedy, until the model stops. */
 export interface Request {
@@ -121,7 +128,7 @@ export class Session extends Owned {
   );
   readonly info: Record<string, number>;
   submit(prompt: Prompt, options?: Request): Generation;
-  chat(messages: string | Message[], options?: Request): Generation;
+  chat(messages: string | Message[] | Chat, options?: Request): Generation;
   batch(prompts: Prompt[], options?: Request): Promise<string[]>;
   logits(tokens: ArrayLikeOfNumbers): Promise<Float32Array>;
 }

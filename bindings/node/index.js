@@ -11,7 +11,7 @@ export { array, evaluate, NDArray } from './array.js';
 export { constants, MlxrocmError, operations };
 
 /** The library's version, like "0.1.0". */
-export const version = () => native('mlxrocm_version_string')();
+export const version = () => native('mlxrocm_version_string')(null);
 
 /** Devices of this machine: the CPU, then GPUs. */
 export function deviceCount() {
@@ -37,7 +37,7 @@ export class Model extends Owned {
   /** Loads a GGUF file or an MLX folder on another thread. */
   static async load(path, { device = null, threads = 0 } = {}) {
     const options = sized('mlxrocm_model_options', { threads, device: device?.handle ?? null });
-    return new Model(await makeAsync(device, 'mlxrocm_model_load', text(path, 'the path'), options), 'mlxrocm_model_free');
+    return new Model(await makeAsync(device, 'mlxrocm_model_load', text(path, 'the path'), constants.NUL, options), 'mlxrocm_model_free');
   }
 
   get info() {
@@ -54,7 +54,7 @@ export class Model extends Owned {
     try {
       const flags = constants.RENDER_GENERATION_PROMPT;
       const structs = chat(messages);
-      return filledText('mlxrocm_chat_template_render', template, structs, structs.length, flags, JSON.stringify(extra));
+      return filledText('mlxrocm_chat_template_render', template, structs, structs.length, flags, JSON.stringify(extra), constants.NUL);
     } finally {
       native('mlxrocm_chat_template_free')(template);
     }
@@ -101,7 +101,8 @@ function request(prompt, options) {
   const made = sized('mlxrocm_request');
   if (typeof prompt === 'string') made.text = text(prompt, 'the prompt');
   else if (ArrayBuffer.isView(prompt) || typeof prompt[0] === 'number') made.tokens = ids(prompt, 'a token');
-  else made.messages = chat(prompt);
+  else if (Array.isArray(prompt)) made.messages = chat(prompt);
+  else made.chat_json = text(JSON.stringify(prompt), 'the chat');
   made.token_count = made.tokens?.length ?? 0;
   made.message_count = made.messages?.length ?? 0;
   for (const [name, field] of Object.entries({

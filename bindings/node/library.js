@@ -60,8 +60,8 @@ function checked(status, place) {
 function raise(status, error) {
   throw new MlxrocmError(
     status,
-    native('mlxrocm_error_message')(error),
-    native('mlxrocm_error_details')(error),
+    native('mlxrocm_error_message')(error, null),
+    native('mlxrocm_error_details')(error, null),
     native('mlxrocm_error_vendor_code')(error),
   );
 }
@@ -111,6 +111,8 @@ export function info(struct, name, ...args) {
   const facts = sized(struct);
   call(name, ...args, facts);
   delete facts.struct_size;
+  // A string has its own length.
+  for (const key of Object.keys(facts)) if (typeof facts[key] === 'string') delete facts[`${key}_length`];
   for (const key of Object.keys(facts)) if (typeof facts[key] === 'bigint') facts[key] = Number(facts[key]);
   return facts;
 }

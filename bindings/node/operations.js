@@ -881,32 +881,32 @@ export function quantize(w, groupSize = 0, bits = 0) {
 
 /** Codes and scales of groups along the last axis, in a mode without biases. */
 export function quantizeFloat(w, mode, globalScale = null) {
-  return tuple(2, 'mlxrocm_array_quantize_float', toArray(w, globalScale), text(mode), toArray(globalScale, w));
+  return tuple(2, 'mlxrocm_array_quantize_float', toArray(w, globalScale), text(mode), constants.NUL, toArray(globalScale, w));
 }
 
 /** The numbers of codes. */
 export function dequantize(w, scales, dtypeOrNone, biases = null, groupSize = 0, bits = 0, mode = 'affine', globalScale = null) {
-  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, text(mode), toArray(globalScale, w, scales, biases), dtypeOrNone);
+  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, text(mode), constants.NUL, toArray(globalScale, w, scales, biases), dtypeOrNone);
 }
 
 /** Product with a quantized matrix. */
 export function quantizedMatmul(x, w, scales, biases = null, transpose = true, groupSize = 0, bits = 0, mode = 'affine') {
-  return one('mlxrocm_array_quantized_matmul', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), transpose ? 1 : 0, groupSize, bits, text(mode));
+  return one('mlxrocm_array_quantized_matmul', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), transpose ? 1 : 0, groupSize, bits, text(mode), constants.NUL);
 }
 
 /** Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w. */
 export function gatherQmm(x, w, scales, biases = null, lhsIndices = null, rhsIndices = null, transpose = true, groupSize = 0, bits = 0, mode = 'affine') {
-  return one('mlxrocm_array_gather_qmm', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), toArray(lhsIndices), toArray(rhsIndices), transpose ? 1 : 0, groupSize, bits, text(mode));
+  return one('mlxrocm_array_gather_qmm', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), toArray(lhsIndices), toArray(rhsIndices), transpose ? 1 : 0, groupSize, bits, text(mode), constants.NUL);
 }
 
 /** Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales. */
 export function qqmm(x, w, scales = null, mode = 'nvfp4', globalScaleX = null, globalScaleW = null) {
-  return one('mlxrocm_array_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), text(mode), toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
+  return one('mlxrocm_array_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), text(mode), constants.NUL, toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
 }
 
 /** As qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w. */
 export function gatherQqmm(x, w, scales = null, lhsIndices = null, rhsIndices = null, mode = 'nvfp4', globalScaleX = null, globalScaleW = null) {
-  return one('mlxrocm_array_gather_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), toArray(lhsIndices), toArray(rhsIndices), text(mode), toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
+  return one('mlxrocm_array_gather_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), toArray(lhsIndices), toArray(rhsIndices), text(mode), constants.NUL, toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
 }
 
 /** E4M3 codes (uint8) of numbers. */
@@ -1081,7 +1081,7 @@ export function linalgNorm(x, p, axes = null, keepdims = false) {
 
 /** Norm of matrices. */
 export function linalgNormMatrix(x, order, axes = null, keepdims = false) {
-  return one('mlxrocm_array_linalg_norm_matrix', toArray(x), text(order), ...ints(axes), keepdims ? 1 : 0);
+  return one('mlxrocm_array_linalg_norm_matrix', toArray(x), text(order), constants.NUL, ...ints(axes), keepdims ? 1 : 0);
 }
 
 /** Starts the sequence of keys again that calls without a key take theirs from. It is the process' own. */

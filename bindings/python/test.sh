@@ -30,7 +30,7 @@ esac
 venv/bin/python -X dev -W error::DeprecationWarning -m unittest discover -s tests
 # On the software GPU, a stand-in for HIP's library that `cargo test` builds.
 if [ -e "${MLXROCM_SOFTWARE_GPU:-}" ]; then
-    MLXROCM_HIP_LIBRARY=$MLXROCM_SOFTWARE_GPU MLXROCM_CUDA_LIBRARY=/nonexistent/cuda.so SOFTGPU_CONFIG=devices=gfx1100 \
+    MLXROCM_HIP_LIBRARY=$MLXROCM_SOFTWARE_GPU MLXROCM_CUDA_LIBRARY=/nonexistent/cuda.so SOFTGPU_CONFIG="devices=gfx1151;integrated=0" \
         XDG_CACHE_HOME="$work/cache" venv/bin/python tests/engine.py
 else
     echo "NOT RUN: a kernel of one's own (no libsoftgpu.so: cargo test builds it)" >&2

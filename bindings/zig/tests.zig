@@ -177,6 +177,13 @@ test "streaming chat" {
     const same = try loaded.run(.{ .tokens = prompt, .max_tokens = 24 });
     defer allocator.free(same);
     try testing.expectEqualStrings(streamed.items, same);
+    const chat =
+        \\{"messages": [{"role": "user", "content": [
+        \\{"type": "text", "text": "What is the capital"}, {"type": "text", "text": " of France?"}]}]}
+    ;
+    const json = try loaded.run(.{ .chat_json = chat, .max_tokens = 24 });
+    defer allocator.free(json);
+    try testing.expectEqualStrings(streamed.items, json);
 }
 
 test "greedy takes the largest logit" {

@@ -1,42 +1,120 @@
 //! Eval: what arrays wait for is computed.
 
 use super::Array;
-use super::lazy::collect;
-use crate::Result;
-use crate::cpu::{self, Elements, ThreadPool};
+use super::home::{Data, Home};
+use super::lazy::{Collected, collect};
+use crate::cpu::{self, Elements, Program};
+use crate::gpu::arrays::Place;
+use crate::ir::{Node, Op};
+use crate::{Error, Result};
+use std::sync::Arc;
 
-/// Computes the elements of all `arrays` that do not have them yet.
+/// Computes the elements of all `arrays` that do not have them yet. Work of GPUs is waited for.
 ///
 /// # Errors
 /// Those of the operations; arrays that were not reached stay lazy and usable.
 pub fn eval(arrays: &[Array]) -> Result<()> {
-    eval_with(arrays, None)
-}
-
-/// As [`eval`], with the workers of a pool.
-///
-/// # Errors
-/// As [`eval`].
-pub fn eval_with(arrays: &[Array], pool: Option<&mut ThreadPool>) -> Result<()> {
-    let collected = collect(arrays)?;
-    let results = cpu::evaluate(&collected.graph, &collected.leaves, pool)?;
-    for (array, elements) in collected.arrays.iter().zip(results) {
-        array.set(elements);
+    queue(arrays)?;
+    let mut places: Vec<&Arc<Place>> = Vec::new();
+    for array in arrays {
+        if let Home::Gpu(place) = array.home()
+            && !places.iter().any(|other| Arc::ptr_eq(other, place))
+        {
+            place.wait()?;
+            places.push(place);
+        }
     }
     Ok(())
 }
 
+/// As [`eval`], but what GPUs compute is only queued.
+fn queue(arrays: &[Array]) -> Result<()> {
+    let collected = collect(arrays)?;
+    let graph = &collected.graph;
+    let results = graph.compute(&collected.leaves, |id, inputs| {
+        let node = graph.node(id);
+        match &collected.homes[id.0] {
+            Home::Cpu => on_host(node, inputs),
+            Home::Gpu(gpu) => on_gpu(gpu, node, inputs),
+        }
+    })?;
+    for (array, data) in collected.arrays.iter().zip(results) {
+        array.set(data);
+    }
+    Ok(())
+}
+
+/// The leaves, if all of them are in host memory.
+fn host_leaves(collected: &Collected) -> Option<Vec<Elements>> {
+    let host = |leaf: &Data| match leaf {
+        Data::Host(elements) => Some(elements.clone()),
+        Data::Device(_) => None,
+    };
+    collected.leaves.iter().map(host).collect()
+}
+
+/// One operation on the CPU.
+fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
+    let inputs: Result<Vec<Elements>> = inputs.iter().map(|input| input.to_host()).collect();
+    let inputs = inputs?;
+    let results = cpu::results(node, &inputs.iter().collect::<Vec<_>>())?;
+    Ok(results.into_iter().map(Data::Host).collect())
+}
+
+/// One operation on a GPU; what it has no form of is computed by the CPU and moved there.
+fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
+    let foreign = |input: &&&Data| match input {
+        Data::Device(elements) => !Arc::ptr_eq(elements.place(), gpu),
+        Data::Host(_) => false,
+    };
+    if node.op != Op::Copy && inputs.iter().any(|input| foreign(&input)) {
+        return Err(Error::InvalidArgument(format!(
+            "{}: its inputs are on different GPUs; move them to one (array_to_device)",
+            node.op.name()
+        )));
+    }
+    let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
+    let here = here?;
+    let inputs_here: Vec<_> = here.iter().collect();
+    if let Some(results) = gpu.run(&node.op, &inputs_here, &node.outputs)? {
+        return Ok(results.into_iter().map(Data::Device).collect());
+    }
+    let results = on_host(node, inputs)?;
+    let moved = results
+        .iter()
+        .map(|result| result.to_device(gpu).map(Data::Device));
+    moved.collect()
+}
+
+/// The program that makes `outputs` of `inputs`: arrays that have elements, which only tell dtype and shape. All
+/// are of one item; the program runs for any number of them.
+///
+/// # Errors
+/// `Internal` if an input has no elements or an output is one that a program has no place for.
+pub fn compile(inputs: &[Array], outputs: &[Array]) -> Result<Program> {
+    let mut collected = collect(outputs)?;
+    // What the caller still holds is not asked for.
+    collected.graph.outputs.truncate(outputs.len());
+    let leaf = |input: &Array| collected.leaf(input);
+    let leaves: Option<Vec<usize>> = inputs.iter().map(leaf).collect();
+    let leaves = leaves
+        .ok_or_else(|| Error::Internal("a program with an input that nothing is made of".into()))?;
+    let constants = host_leaves(&collected)
+        .ok_or_else(|| Error::Internal("a program of the CPU with an array of a GPU".into()))?;
+    Program::new(&collected.graph, &constants, &leaves)
+}
+
 impl Array {
-    /// The elements, computed if they are not there yet.
+    /// The elements in host memory, computed if they are not there yet.
     ///
     /// # Errors
     /// As [`eval`].
     pub fn read(&self) -> Result<Elements> {
-        if let Some(elements) = self.elements() {
-            return Ok(elements);
+        if self.data().is_none() {
+            queue(std::slice::from_ref(self))?;
         }
-        eval(std::slice::from_ref(self))?;
-        self.elements()
-            .ok_or_else(|| crate::Error::Internal("an evaluated array has no elements".into()))
+        let data = self.data();
+        let lost = || Error::Internal("an evaluated array has no elements".into());
+        data.ok_or_else(lost)?.to_host()
     }
 }

@@ -1,5 +1,6 @@
 //! The array: a cheap handle to an operation that will make it, or to its elements.
 
+use super::home::{Data, Home};
 use crate::cpu::Elements;
 use crate::ir::{Dtype, Graph, Input, Node, NodeId, Op, Shape, Symbol, Type, Value};
 use crate::{Error, Result};
@@ -16,6 +17,7 @@ pub struct Array(Arc<Inner>);
 
 struct Inner {
     ty: Type,
+    home: Home,
     /// Arrays are made in an order in which they can be computed.
     stamp: u64,
     content: Mutex<Content>,
@@ -26,7 +28,7 @@ enum Content {
     /// One result of a call that has not run.
     Pending(Arc<Call>, usize),
     /// They are there.
-    Ready(Elements),
+    Ready(Data),
 }
 
 /// An operation on arrays that has not run.
@@ -58,6 +60,7 @@ impl Array {
     /// The results of an operation whose shape rule has been applied.
     pub(super) fn call(op: Op, inputs: Vec<Array>, outputs: Vec<Type>) -> Vec<Array> {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        let home = home_of(&inputs);
         let call = Arc::new(Call {
             op,
             inputs,
@@ -67,6 +70,7 @@ impl Array {
         let array = |(output, ty): (usize, &Type)| {
             Array(Arc::new(Inner {
                 ty: ty.clone(),
+                home: home.clone(),
                 stamp,
                 content: Mutex::new(Content::Pending(call.clone(), output)),
             }))
@@ -76,6 +80,31 @@ impl Array {
 
     /// The one result of an operation.
     pub(super) fn one(op: Op, inputs: Vec<Array>, dtype: Dtype, shape: Shape) -> Array {
+        let home = home_of(&inputs);
+        Array::one_at(home, op, inputs, dtype, shape)
+    }
+
+    /// The same elements at another home.
+    pub fn at(&self, home: &Home) -> Array {
+        if *home == self.0.home {
+            return self.clone();
+        }
+        let inputs = vec![self.clone()];
+        Array::one_at(
+            home.clone(),
+            Op::Copy,
+            inputs,
+            self.dtype(),
+            self.shape().clone(),
+        )
+    }
+
+    /// Where it is computed and kept.
+    pub fn home(&self) -> &Home {
+        &self.0.home
+    }
+
+    fn one_at(home: Home, op: Op, inputs: Vec<Array>, dtype: Dtype, shape: Shape) -> Array {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let ty = Type { dtype, shape };
         let call = Arc::new(Call {
@@ -86,6 +115,7 @@ impl Array {
         });
         Array(Arc::new(Inner {
             ty,
+            home,
             stamp,
             content: Mutex::new(Content::Pending(call, 0)),
         }))
@@ -99,8 +129,9 @@ impl Array {
         };
         Array(Arc::new(Inner {
             ty,
+            home: Home::Cpu,
             stamp: STAMPS.fetch_add(1, Ordering::Relaxed),
-            content: Mutex::new(Content::Ready(elements)),
+            content: Mutex::new(Content::Ready(Data::Host(elements))),
         }))
     }
 
@@ -129,17 +160,22 @@ impl Array {
         self.shape().rank()
     }
 
+    /// Whether its elements are there, or queued on a GPU.
+    pub fn is_evaluated(&self) -> bool {
+        self.data().is_some()
+    }
+
     /// The elements, if they are there.
-    pub fn elements(&self) -> Option<Elements> {
+    pub(super) fn data(&self) -> Option<Data> {
         match &*self.0.content.lock() {
-            Content::Ready(elements) => Some(elements.clone()),
+            Content::Ready(data) => Some(data.clone()),
             _ => None,
         }
     }
 
     /// Gives the array its elements; the operation that would make them is let go.
-    pub(super) fn set(&self, elements: Elements) {
-        let old = std::mem::replace(&mut *self.0.content.lock(), Content::Ready(elements));
+    pub(super) fn set(&self, data: Data) {
+        let old = std::mem::replace(&mut *self.0.content.lock(), Content::Ready(data));
         // Dropped outside the lock: it may drop other arrays.
         drop(old);
     }
@@ -162,9 +198,23 @@ impl std::fmt::Debug for Array {
 pub(super) struct Collected {
     pub graph: Graph,
     /// The graph's leaves.
-    pub leaves: Vec<Elements>,
+    pub leaves: Vec<Data>,
+    /// Where each node of the graph is computed.
+    pub homes: Vec<Home>,
     /// The array of each output of the graph.
     pub arrays: Vec<Array>,
+    leaf_of: HashMap<*const Inner, NodeId>,
+}
+
+impl Collected {
+    /// The leaf that an array with elements is.
+    pub fn leaf(&self, array: &Array) -> Option<usize> {
+        let id = self.leaf_of.get(&Arc::as_ptr(&array.0))?;
+        match self.graph.node(*id).op {
+            Op::Leaf(leaf) => Some(leaf),
+            _ => None,
+        }
+    }
 }
 
 /// The graph that makes `wanted`. Arrays on the way that somebody else holds become outputs too, so
@@ -174,7 +224,7 @@ pub(super) struct Collected {
 /// `Internal` if an array was lost.
 pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     // Calls by stamp; arrays that have their elements by address.
-    let mut calls: HashMap<u64, Arc<Call>> = HashMap::new();
+    let mut calls: HashMap<u64, (Arc<Call>, Home)> = HashMap::new();
     // How often each array is held by what is collected here.
     let mut held: HashMap<*const Inner, (Array, usize)> = HashMap::new();
     let mut left: Vec<Array> = wanted.to_vec();
@@ -182,7 +232,8 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
         let Some((call, _)) = array.pending() else {
             continue;
         };
-        if calls.insert(call.stamp, call.clone()).is_none() {
+        let entry = (call.clone(), array.0.home.clone());
+        if calls.insert(call.stamp, entry).is_none() {
             for input in &call.inputs {
                 let entry = held.entry(Arc::as_ptr(&input.0));
                 entry.or_insert_with(|| (input.clone(), 0)).1 += 1;
@@ -190,10 +241,10 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
             }
         }
     }
-    let mut order: Vec<&Arc<Call>> = calls.values().collect();
-    order.sort_by_key(|call| call.stamp);
+    let mut order: Vec<&(Arc<Call>, Home)> = calls.values().collect();
+    order.sort_by_key(|(call, _)| call.stamp);
     let mut graph = Graph::default();
-    let mut leaves = Vec::new();
+    let (mut leaves, mut homes) = (Vec::new(), Vec::new());
     let mut nodes: HashMap<u64, NodeId> = HashMap::new();
     let mut leaf_of: HashMap<*const Inner, NodeId> = HashMap::new();
     let mut value = |graph: &mut Graph, nodes: &HashMap<u64, NodeId>, array: &Array| match &*array
@@ -207,9 +258,9 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
                 .ok_or_else(|| Error::Internal("an array is older than its input".into()))?,
             output: *output,
         }),
-        Content::Ready(elements) => {
+        Content::Ready(data) => {
             let node = *leaf_of.entry(Arc::as_ptr(&array.0)).or_insert_with(|| {
-                leaves.push(elements.clone());
+                leaves.push(data.clone());
                 graph.push(Node {
                     op: Op::Leaf(leaves.len() - 1),
                     inputs: Vec::new(),
@@ -219,7 +270,7 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
             Ok(Value { node, output: 0 })
         }
     };
-    for call in order {
+    for (call, home) in order {
         let inputs = call.inputs.iter();
         let inputs: Result<Vec<Value>> = inputs.map(|i| value(&mut graph, &nodes, i)).collect();
         let node = Node {
@@ -227,7 +278,11 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
             inputs: inputs?,
             outputs: call.outputs.clone(),
         };
-        nodes.insert(call.stamp, graph.push(node));
+        let id = graph.push(node);
+        nodes.insert(call.stamp, id);
+        // Leaves stay where they are.
+        homes.resize(id.0, Home::Cpu);
+        homes.push(home.clone());
     }
     let mut arrays: Vec<Array> = Vec::new();
     for array in wanted {
@@ -251,11 +306,24 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
         graph.outputs.push(output);
         arrays.push(array);
     }
+    homes.resize(graph.nodes.len(), Home::Cpu);
     Ok(Collected {
         graph,
         leaves,
+        homes,
         arrays,
+        leaf_of,
     })
+}
+
+/// Where the result of an operation is: on the GPU of its inputs; those that are on the CPU are moved there.
+fn home_of(inputs: &[Array]) -> Home {
+    let homes = inputs.iter().map(|input| &input.0.home);
+    homes
+        .into_iter()
+        .find(|home| **home != Home::Cpu)
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// The graph of a model's forward pass, which `logits` are the result of.

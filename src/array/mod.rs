@@ -2,8 +2,10 @@
 //! become a program, or an application asks for elements.
 
 mod eval;
+mod home;
 mod lazy;
 pub mod ops;
 
-pub use eval::{eval, eval_with};
+pub use eval::{compile, eval};
+pub use home::Home;
 pub use lazy::{Array, trace};

@@ -5,7 +5,7 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::model::{ModelObject, mlxrocm_model};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, Output, array, text, utf8};
+use super::strings::{Buffer, Output, array, field_length, optional_utf8, text, utf8};
 use super::symbols::since_0_1;
 use super::tokenizer::check_flags;
 use crate::model::Model;
@@ -26,10 +26,14 @@ pub struct mlxrocm_chat_template {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_message {
-    /// "system", "user", "assistant", "tool"...; NUL-terminated UTF-8.
+    /// "system", "user", "assistant", "tool"...; UTF-8.
     pub role: *const c_char,
-    /// The text, NUL-terminated UTF-8; bytes that are not UTF-8 become U+FFFD.
+    /// Bytes of `role`; 0: it is NUL-terminated.
+    pub role_length: usize,
+    /// The text, UTF-8; bytes that are not UTF-8 become U+FFFD.
     pub content: *const c_char,
+    /// Bytes of `content`; 0: it is NUL-terminated.
+    pub content_length: usize,
 }
 
 struct ChatTemplateObject(Arc<ChatTemplate>);
@@ -42,7 +46,7 @@ impl Object for ChatTemplateObject {
 /// Messages from C.
 ///
 /// # Safety
-/// `messages` is NULL or points to `count` messages whose strings are NULL or NUL-terminated.
+/// `messages` is NULL or points to `count` messages whose texts are NULL or as long as they say.
 pub(super) unsafe fn read_messages(
     messages: *const mlxrocm_message,
     count: usize,
@@ -52,10 +56,12 @@ pub(super) unsafe fn read_messages(
     messages
         .iter()
         .map(|message| {
-            // SAFETY: the caller promises the string.
-            let role = unsafe { utf8(message.role, "role of a message") }?;
-            // SAFETY: the caller promises the string.
-            let content = unsafe { text(message.content, "content of a message") }?;
+            let length = field_length(message.role_length);
+            // SAFETY: the caller promises the text.
+            let role = unsafe { utf8(message.role, length, "role of a message") }?;
+            let length = field_length(message.content_length);
+            // SAFETY: the caller promises the text.
+            let content = unsafe { text(message.content, length, "content of a message") }?;
             Ok(Message {
                 role: role.to_string(),
                 content: content.into_owned(),
@@ -98,9 +104,12 @@ pub unsafe extern "C" fn mlxrocm_model_get_chat_template(
 
 /// Compiles a chat template (Jinja, with Python's string methods).
 ///
-/// - `source`: NUL-terminated UTF-8; copied.
-/// - `bos`: spelling of the token that begins a text; NUL-terminated UTF-8, copied; NULL: "".
-/// - `eos`: spelling of the token that ends a text; NUL-terminated UTF-8, copied; NULL: "".
+/// - `source`: UTF-8; copied.
+/// - `source_length`: bytes of `source`, or MLXROCM_NUL.
+/// - `bos`: spelling of the token that begins a text; UTF-8, copied; NULL: "".
+/// - `bos_length`: bytes of `bos`, or MLXROCM_NUL.
+/// - `eos`: spelling of the token that ends a text; UTF-8, copied; NULL: "".
+/// - `eos_length`: bytes of `eos`, or MLXROCM_NUL.
 /// - `chat_template`: receives the template, owned: free it with mlxrocm_chat_template_free.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -108,18 +117,21 @@ pub unsafe extern "C" fn mlxrocm_model_get_chat_template(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_chat_template_new(
     source: *const c_char,
+    source_length: usize,
     bos: *const c_char,
+    bos_length: usize,
     eos: *const c_char,
+    eos_length: usize,
     chat_template: *mut *mut mlxrocm_chat_template,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary(error, || {
-        // SAFETY: the caller's string, as documented.
-        let source = unsafe { utf8(source, "source") }?;
-        // SAFETY: the caller's string, as documented.
-        let bos = unsafe { optional(bos, "bos") }?;
-        // SAFETY: the caller's string, as documented.
-        let eos = unsafe { optional(eos, "eos") }?;
+        // SAFETY: the caller's text, as documented.
+        let source = unsafe { utf8(source, source_length, "source") }?;
+        // SAFETY: the caller's text, as documented.
+        let bos = unsafe { optional_utf8(bos, bos_length, "bos") }?.unwrap_or_default();
+        // SAFETY: the caller's text, as documented.
+        let eos = unsafe { optional_utf8(eos, eos_length, "eos") }?.unwrap_or_default();
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(chat_template, "chat_template") }?;
         let template = ChatTemplate::new(source, bos, eos)?;
@@ -128,27 +140,19 @@ pub unsafe extern "C" fn mlxrocm_chat_template_new(
     })
 }
 
-/// A nullable string; NULL is "".
-///
-/// # Safety
-/// As [`utf8`].
-unsafe fn optional<'a>(string: *const c_char, parameter: &'static str) -> Result<&'a str> {
-    if string.is_null() {
-        return Ok("");
-    }
-    // SAFETY: the caller promises the string.
-    unsafe { utf8(string, parameter) }
-}
-
 /// Writes a chat as the text of a prompt. Encode it with MLXROCM_ENCODE_PARSE_SPECIAL and without
 /// MLXROCM_ENCODE_ADD_SPECIAL: the template has written all special tokens.
 ///
 /// - `chat_template`: borrowed.
 /// - `messages`: `count` messages, borrowed for the call.
-/// - `count`: messages.
+/// - `count`: messages; 0 with messages in `chat_json`.
 /// - `flags`: MLXROCM_RENDER_... together.
-/// - `extra`: a JSON object of further template variables, e.g. {"enable_thinking": false};
-///   NUL-terminated UTF-8, borrowed for the call; NULL: none.
+/// - `chat_json`: a JSON object of variables of the template, UTF-8, borrowed for the call; NULL: none. `messages`
+///   and `tools` are as OpenAI's API writes them: content as a text or as parts of type text, which are put
+///   together; tool_calls, whose arguments may be a text of JSON; tool_call_id; name; reasoning_content (thinking,
+///   where the template says so); a role developer is system where the template does not know it. Others are as
+///   they are, e.g. {"enable_thinking": false}.
+/// - `chat_json_length`: bytes of `chat_json`, or MLXROCM_NUL.
 /// - `text`: receives NUL-terminated UTF-8.
 /// - `capacity`: bytes of `text`; 0: only measure.
 /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
@@ -163,7 +167,8 @@ pub unsafe extern "C" fn mlxrocm_chat_template_render(
     messages: *const mlxrocm_message,
     count: usize,
     flags: u32,
-    extra: *const c_char,
+    chat_json: *const c_char,
+    chat_json_length: usize,
     text: *mut c_char,
     capacity: usize,
     needed: *mut usize,
@@ -177,12 +182,13 @@ pub unsafe extern "C" fn mlxrocm_chat_template_render(
             // SAFETY: the caller's array, as documented.
             let messages = unsafe { read_messages(messages, count) }?;
             check_flags(flags, MLXROCM_RENDER_GENERATION_PROMPT, "flags")?;
-            // SAFETY: the caller's string, as documented.
-            let extra = unsafe { optional(extra, "extra") }?;
+            // SAFETY: the caller's text, as documented.
+            let chat_json = unsafe { optional_utf8(chat_json, chat_json_length, "chat_json") }?;
             // SAFETY: the caller's buffer, as documented.
             let buffer = unsafe { Buffer::new(text, capacity, needed, "text") }?;
             let open = flags & MLXROCM_RENDER_GENERATION_PROMPT != 0;
-            buffer.fill_text(object.0.render(&messages, open, extra)?.as_bytes())
+            let chat_json = chat_json.unwrap_or_default();
+            buffer.fill_text(object.0.render(&messages, open, chat_json)?.as_bytes())
         },
     )
 }

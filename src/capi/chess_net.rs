@@ -6,19 +6,17 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{self, OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, Output, array, c_str, utf8};
+use super::strings::{self, Buffer, Output, Text, array, optional_utf8, tell_length, texts};
 use super::symbols::since_0_1;
 use crate::chess::{
-    Body, ChessNet, Game, LegalMove, MOVES, NetOptions, PLANES, PolicyFormat, PolicyHead,
+    Body, ChessNet, Game, LegalMove, MOVES, NetOptions, PLANES, PolicyFormat, PolicyHead, Results,
     ValueFormat, ValueHead, move_name, probabilities,
 };
 use crate::model::DeviceChoice;
 use crate::{Error, Result};
-use std::ffi::{CStr, CString, OsStr, c_char};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::c_char;
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Planes of a position that a network takes.
 pub const MLXROCM_CHESS_PLANES: u32 = 112;
@@ -119,6 +117,8 @@ unsafe impl SizedStruct for mlxrocm_chess_net_info {
 pub struct mlxrocm_chess_move {
     /// Its place in the policy, below MLXROCM_CHESS_MOVES.
     pub policy_index: u32,
+    /// Bytes of `name` without the NUL.
+    pub name_length: u32,
     /// UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in
     /// games of Chess960 as the king taking its rook.
     pub name: [c_char; 8],
@@ -129,7 +129,7 @@ const MAX_THREADS: u32 = 1024;
 /// No game is longer.
 const LONGEST_GAME: usize = 1 << 16;
 
-struct NetObject(ChessNet);
+pub(super) struct NetObject(pub Arc<ChessNet>);
 
 impl Object for NetObject {
     type Opaque = mlxrocm_chess_net;
@@ -175,7 +175,8 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
 
 /// Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
 ///
-/// - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+/// - `path`: the file as the operating system spells it; copied. It is read once.
+/// - `path_length`: bytes of `path`, or MLXROCM_NUL.
 /// - `options`: borrowed for the call; NULL means defaults.
 /// - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
 /// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
@@ -185,6 +186,7 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_chess_net_load(
     path: *const c_char,
+    path_length: usize,
     options: *const mlxrocm_chess_net_options,
     net: *mut *mut mlxrocm_chess_net,
     error: *mut *mut mlxrocm_error,
@@ -192,12 +194,13 @@ pub unsafe extern "C" fn mlxrocm_chess_net_load(
     boundary(error, || {
         // SAFETY: the caller's struct, as documented.
         let options = net_options(&unsafe { options::read(options) }?)?;
-        // SAFETY: the caller's string, as documented.
-        let path = unsafe { c_str(path, "path") }?;
+        // SAFETY: the caller's text, as documented.
+        let path = unsafe { strings::path(path, path_length, "path") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(net, "net") }?;
-        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
-        output.write(handle::publish(NetObject(ChessNet::load(path, &options)?)));
+        output.write(handle::publish(NetObject(Arc::new(ChessNet::load(
+            path, &options,
+        )?))));
         Ok(())
     })
 }
@@ -246,9 +249,11 @@ pub unsafe extern "C" fn mlxrocm_chess_net_get_info(
 /// came before a FEN is taken to be the same position.
 ///
 /// - `net`: borrowed.
-/// - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
-///   as files of rooks (Chess960). NULL means the usual start.
-/// - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+/// - `fen`: where the game begins, UTF-8, borrowed for the call; castling rights as KQkq or as files of
+///   rooks (Chess960). NULL means the usual start.
+/// - `fen_length`: bytes of `fen`, or MLXROCM_NUL.
+/// - `moves`: `moves_count` names of moves in UCI's notation, borrowed for the call.
+/// - `move_lengths`: bytes of each of `moves`, borrowed for the call; NULL: they are NUL-terminated.
 /// - `moves_count`: how many, at most 65536.
 /// - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
 /// - `values`: receives 112 numbers that the set bits of each mask stand for.
@@ -263,7 +268,9 @@ pub unsafe extern "C" fn mlxrocm_chess_net_get_info(
 pub unsafe extern "C" fn mlxrocm_chess_net_get_input(
     net: *const mlxrocm_chess_net,
     fen: *const c_char,
+    fen_length: usize,
     moves: *const *const c_char,
+    move_lengths: *const usize,
     moves_count: usize,
     masks: *mut u64,
     values: *mut f32,
@@ -273,21 +280,15 @@ pub unsafe extern "C" fn mlxrocm_chess_net_get_input(
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(net, "net", error, |object: &NetObject| {
-        let fen = match fen.is_null() {
-            true => None,
-            // SAFETY: the caller's string, as documented.
-            false => Some(unsafe { utf8(fen, "fen") }?),
-        };
+        // SAFETY: the caller's text, as documented.
+        let fen = unsafe { optional_utf8(fen, fen_length, "fen") }?;
         if moves_count > LONGEST_GAME {
             let message =
                 format!("moves_count is {moves_count}, at most {LONGEST_GAME} are possible");
             return Err(Error::InvalidArgument(message));
         }
-        // SAFETY: the caller's array, as documented.
-        let moves = unsafe { array(moves, moves_count, "moves") }?;
-        // SAFETY: the caller's strings, as documented.
-        let moves = moves.iter().map(|&name| unsafe { utf8(name, "moves") });
-        let moves = moves.collect::<Result<Vec<&str>>>()?;
+        // SAFETY: the caller's texts, as documented.
+        let moves = unsafe { texts(moves, move_lengths, moves_count, "moves") }?;
         // SAFETY: the caller's rooms, as documented.
         let masks = unsafe { Buffer::new(masks, PLANES, null_mut(), "masks") }?;
         // SAFETY: as above.
@@ -317,6 +318,7 @@ fn c_move(of: &LegalMove) -> mlxrocm_chess_move {
     }
     mlxrocm_chess_move {
         policy_index: of.index as u32,
+        name_length: of.name.len().min(7) as u32,
         name,
     }
 }
@@ -329,8 +331,8 @@ fn c_move(of: &LegalMove) -> mlxrocm_chess_move {
 /// - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
 /// - `count`: positions, 1 to 1024.
 /// - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
-/// - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
-///   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+/// - `wdl`: nullable; receives `count` times 3 chances of the side to move: win, draw, loss. Of networks
+///   that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
 /// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -356,21 +358,43 @@ pub unsafe extern "C" fn mlxrocm_chess_net_evaluate(
         let masks = unsafe { array(masks, count * PLANES, "masks") }?;
         // SAFETY: as above.
         let values = unsafe { array(values, count * PLANES, "values") }?;
-        let found = object.0.evaluate(masks, values)?;
-        let write = |numbers: &[f32], to: *mut f32| match to.is_null() {
-            true => Ok(()),
-            // SAFETY: the caller's rooms, as documented.
-            false => unsafe { Buffer::new(to, numbers.len(), null_mut(), "result") }?.fill(numbers),
-        };
-        write(&found.policy, policy)?;
-        write(&found.wdl, wdl)?;
-        write(&found.moves_left, moves_left)
+        // SAFETY: the caller's rooms, as documented.
+        let results = unsafe { results(policy, wdl, moves_left, count) }?;
+        object.0.evaluate_into(masks, values, results)
+    })
+}
+
+/// Rooms for the results of `count` positions; none where the caller gave NULL.
+///
+/// # Safety
+/// Each pointer is NULL or points to as many writable numbers as results are, of which nobody else knows for 'a.
+pub(super) unsafe fn results<'a>(
+    policy: *mut f32,
+    wdl: *mut f32,
+    moves_left: *mut f32,
+    count: usize,
+) -> Result<Results<'a>> {
+    let room = |to: *mut f32, count: usize, parameter: &str| {
+        if to.is_null() {
+            return Ok(&mut [][..]);
+        }
+        if !to.is_aligned() {
+            let message = format!("{parameter} must be aligned to {} bytes", align_of::<f32>());
+            return Err(Error::InvalidArgument(message));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { std::slice::from_raw_parts_mut(to, count) })
+    };
+    Ok(Results {
+        policy: room(policy, count * MOVES, "policy")?,
+        wdl: room(wdl, count * 3, "wdl")?,
+        moves_left: room(moves_left, count, "moves_left")?,
     })
 }
 
 /// Turns a position's logits into probabilities of its legal moves.
 ///
-/// - `policy`: the position's 1858 logits, borrowed for the call.
+/// - `policy`: 1858 logits of the position, borrowed for the call.
 /// - `moves`: `count` moves, borrowed for the call.
 /// - `count`: how many; 0 is fine.
 /// - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
@@ -412,18 +436,26 @@ pub unsafe extern "C" fn mlxrocm_chess_net_get_chances(
 /// input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
 ///
 /// - `policy_index`: below MLXROCM_CHESS_MOVES.
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
 ///
 /// Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn mlxrocm_chess_net_move_name(policy_index: u32) -> *const c_char {
+pub unsafe extern "C" fn mlxrocm_chess_net_move_name(
+    policy_index: u32,
+    length: *mut usize,
+) -> *const c_char {
     boundary_value(null(), || {
-        static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
+        static NAMES: OnceLock<Vec<Text>> = OnceLock::new();
         let names = NAMES.get_or_init(|| {
             let names = (0..MOVES).filter_map(move_name);
-            names.map(super::strings::c_string).collect()
+            names.map(Text::new).collect()
         });
-        let name = names.get(policy_index as usize);
-        Ok(name.map_or(null(), |name| CStr::as_ptr(name)))
+        let Some(name) = names.get(policy_index as usize) else {
+            return Ok(null());
+        };
+        // SAFETY: the caller's number, as documented.
+        unsafe { tell_length(length, name.length()) };
+        Ok(name.pointer())
     })
 }
 

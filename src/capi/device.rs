@@ -5,14 +5,14 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, Output, c_string};
+use super::strings::{Buffer, Output, Text};
 use super::symbols::since_0_1;
 use crate::driver::Platform;
 use crate::gpu::{Device, Stream};
 use crate::model::DeviceChoice;
 use crate::{Error, Result};
 use parking_lot::Mutex;
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 use std::sync::Arc;
 
 /// Device kind: the processor itself. Always there, always device 0.
@@ -38,9 +38,13 @@ pub struct mlxrocm_device_info {
     pub kind: u32,
     /// The maker's name of it; borrowed until the device is freed.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
     /// The kernels that run on it. CPU: "avx512-vnni", "avx2" or "portable"; GPU: the target of its
     /// code, like "gfx1151" or "sm_90". Borrowed until the device is freed.
     pub isa: *const c_char,
+    /// Bytes of `isa` without the NUL.
+    pub isa_length: usize,
     /// CPU: logical CPUs this process may run on. AMD: compute units (work-group processors where
     /// HIP counts those). NVIDIA: multiprocessors.
     pub compute_units: u64,
@@ -51,8 +55,12 @@ pub struct mlxrocm_device_info {
     /// GPU: the target as the driver spells it, like "gfx942:sramecc+:xnack-"; borrowed until the
     /// device is freed.
     pub target: *const c_char,
+    /// Bytes of `target` without the NUL.
+    pub target_length: usize,
     /// GPU: its address on the PCI bus, like "0000:03:00.0"; borrowed until the device is freed.
     pub pci_id: *const c_char,
+    /// Bytes of `pci_id` without the NUL.
+    pub pci_id_length: usize,
     /// GPU: bytes of level 2 cache.
     pub l2_bytes: u64,
     /// GPU: bytes of local memory (LDS, shared memory) that one block may use.
@@ -112,10 +120,10 @@ impl Gpu {
 pub(super) struct DeviceObject {
     /// `None`: the CPU.
     gpu: Option<Arc<Gpu>>,
-    name: CString,
-    isa: CString,
-    target: CString,
-    pci_id: CString,
+    name: Text,
+    isa: Text,
+    target: Text,
+    pci_id: Text,
 }
 
 impl Object for DeviceObject {
@@ -128,25 +136,33 @@ impl DeviceObject {
         let facts = crate::cpu::facts();
         DeviceObject {
             gpu: None,
-            name: c_string(&facts.name),
-            isa: c_string(facts.simd),
-            target: CString::default(),
-            pci_id: CString::default(),
+            name: Text::new(&facts.name),
+            isa: Text::new(facts.simd),
+            target: Text::default(),
+            pci_id: Text::default(),
         }
     }
 
     fn of(gpu: Arc<Gpu>) -> DeviceObject {
         let facts = gpu.device.facts();
         DeviceObject {
-            name: c_string(&facts.name),
-            isa: c_string(&facts.arch),
-            target: c_string(&facts.target),
-            pci_id: c_string(&facts.pci_id),
+            name: Text::new(&facts.name),
+            isa: Text::new(&facts.arch),
+            target: Text::new(&facts.target),
+            pci_id: Text::new(&facts.pci_id),
             gpu: Some(gpu),
         }
     }
 
+    /// The GPU that it is; `None`: the CPU.
+    pub(super) fn as_gpu(&self) -> Option<&Arc<Gpu>> {
+        self.gpu.as_ref()
+    }
+
     /// The GPU that it is.
+    ///
+    /// # Errors
+    /// `Unsupported` if it is the CPU.
     pub(super) fn gpu(&self) -> Result<&Arc<Gpu>> {
         self.gpu.as_ref().ok_or_else(|| {
             Error::Unsupported(
@@ -168,13 +184,17 @@ impl DeviceObject {
         let empty = mlxrocm_device_info {
             struct_size: 0,
             kind: MLXROCM_DEVICE_CPU,
-            name: self.name.as_ptr(),
-            isa: self.isa.as_ptr(),
+            name: self.name.pointer(),
+            name_length: self.name.length(),
+            isa: self.isa.pointer(),
+            isa_length: self.isa.length(),
             compute_units: 0,
             memory_total: 0,
             memory_free: 0,
-            target: self.target.as_ptr(),
-            pci_id: self.pci_id.as_ptr(),
+            target: self.target.pointer(),
+            target_length: self.target.length(),
+            pci_id: self.pci_id.pointer(),
+            pci_id_length: self.pci_id.length(),
             l2_bytes: 0,
             lds_bytes: 0,
             wave_size: 0,

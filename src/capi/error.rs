@@ -3,10 +3,10 @@
 use super::boundary::{boundary_free, boundary_value};
 use super::handle::{self, Object};
 use super::status::{MLXROCM_ERROR_INVALID_ARGUMENT, MLXROCM_OK, mlxrocm_status};
-use super::strings::c_string;
+use super::strings::{Text, tell_length};
 use super::symbols::since_0_1;
 use crate::Error;
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 
 /// What went wrong, in detail. A function that fails stores a new object where its last parameter
 /// points, if that is not NULL. Immutable: any thread.
@@ -17,9 +17,9 @@ pub struct mlxrocm_error {
 /// What an error handle refers to.
 pub(super) struct ErrorObject {
     status: mlxrocm_status,
-    message: CString,
+    message: Text,
     /// All lines, where there is more than one.
-    details: CString,
+    details: Text,
     vendor_code: i32,
 }
 
@@ -37,8 +37,8 @@ impl ErrorObject {
         };
         ErrorObject {
             status: error.status(),
-            message: c_string(&message),
-            details: c_string(&details),
+            message: Text::new(&message),
+            details: Text::new(&details),
             vendor_code: error.vendor_code(),
         }
     }
@@ -69,44 +69,59 @@ pub unsafe extern "C" fn mlxrocm_error_status(error: *const mlxrocm_error) -> ml
     })
 }
 
+/// A text of an error and its length.
+///
+/// # Safety
+/// `length` is NULL or points to a writable number.
+unsafe fn boundary_text(
+    error: *const mlxrocm_error,
+    length: *mut usize,
+    text: impl Fn(&ErrorObject) -> &Text,
+) -> *const c_char {
+    let (pointer, bytes) = boundary_value((c"".as_ptr(), 0), || {
+        if error.is_null() {
+            return Ok((c"".as_ptr(), 0));
+        }
+        // The handle's own reference keeps the text when this one is dropped.
+        let object = handle::get::<ErrorObject>(error, "error")?;
+        let text = text(object.value());
+        Ok((text.pointer(), text.length()))
+    });
+    // SAFETY: the caller promises the number.
+    unsafe { tell_length(length, bytes) };
+    pointer
+}
+
 /// One line of UTF-8: what failed, which object it was about, and what to do.
 ///
 /// - `error`: borrowed; NULL means no error.
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
 ///
 /// Returns a string that is borrowed until `error` is freed; never NULL, "" for NULL. Any thread.
 /// Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn mlxrocm_error_message(error: *const mlxrocm_error) -> *const c_char {
-    boundary_value(c"".as_ptr(), || {
-        if error.is_null() {
-            return Ok(c"".as_ptr());
-        }
-        // The handle's own reference keeps the string when this one is dropped.
-        Ok(handle::get::<ErrorObject>(error, "error")?
-            .value()
-            .message
-            .as_ptr())
-    })
+pub unsafe extern "C" fn mlxrocm_error_message(
+    error: *const mlxrocm_error,
+    length: *mut usize,
+) -> *const c_char {
+    // SAFETY: the caller's number, as documented.
+    unsafe { boundary_text(error, length, |object| &object.message) }
 }
 
 /// The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
 ///
 /// - `error`: borrowed; NULL means no error.
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
 ///
 /// Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
 /// everything. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn mlxrocm_error_details(error: *const mlxrocm_error) -> *const c_char {
-    boundary_value(c"".as_ptr(), || {
-        if error.is_null() {
-            return Ok(c"".as_ptr());
-        }
-        // The handle's own reference keeps the string when this one is dropped.
-        Ok(handle::get::<ErrorObject>(error, "error")?
-            .value()
-            .details
-            .as_ptr())
-    })
+pub unsafe extern "C" fn mlxrocm_error_details(
+    error: *const mlxrocm_error,
+    length: *mut usize,
+) -> *const c_char {
+    // SAFETY: the caller's number, as documented.
+    unsafe { boundary_text(error, length, |object| &object.details) }
 }
 
 /// The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
@@ -149,14 +164,19 @@ mod tests {
     fn a_log_becomes_one_line_and_is_kept() {
         let log = "k does not compile:\nk:1: warning: x\n  k:2:3: error: no y\n ^\n";
         let object = ErrorObject::new(&Error::InvalidArgument(log.into()));
+        let text = |text: &Text| {
+            // SAFETY: a text lives as long as its object.
+            let bytes = unsafe { std::slice::from_raw_parts(text.pointer().cast(), text.length()) };
+            String::from_utf8(bytes.to_vec()).unwrap()
+        };
         assert_eq!(
-            object.message.as_c_str(),
-            c"k does not compile: k:2:3: error: no y"
+            text(&object.message),
+            "k does not compile: k:2:3: error: no y"
         );
-        assert_eq!(object.details.to_str(), Ok(log));
+        assert_eq!(text(&object.details), log);
         let object = ErrorObject::new(&Error::Io("gone".into()));
-        assert_eq!(object.message.as_c_str(), c"gone");
-        assert!(object.details.is_empty());
+        assert_eq!(text(&object.message), "gone");
+        assert_eq!(object.details.length(), 0);
         assert_eq!(one_line("a:\n\nb\n"), Some("a: b".into()));
         assert_eq!(one_line("a\n"), Some("a".into()));
     }

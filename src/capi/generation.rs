@@ -5,11 +5,12 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{OutputStruct, SizedStruct};
 use super::status::{MLXROCM_END, MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
-use super::strings::{c_string, timeout};
+use super::strings::{Text, timeout};
 use super::symbols::since_0_1;
+use crate::model::Model;
 use crate::session::{Event, FinishReason, Generation, Next, Session, Usage};
 use parking_lot::Mutex;
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 use std::ptr::null;
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct mlxrocm_event {
     pub error_status: mlxrocm_status,
     /// FINISHED with MLXROCM_FINISH_ERROR: the error's message; else NULL.
     pub error_message: *const c_char,
+    /// Bytes of `error_message` without the NUL.
+    pub error_message_length: usize,
     /// FINISHED: tokens of the prompt.
     pub prompt_tokens: u64,
     /// FINISHED: prompt tokens that were in the KV cache already.
@@ -108,14 +111,15 @@ struct Held {
     /// NUL-terminated.
     text: Vec<u8>,
     top: Vec<mlxrocm_token_logprob>,
-    error: CString,
+    error: Text,
 }
 
 pub(super) struct GenerationObject {
     // Dropped first: it cancels, then the session may end.
-    generation: Generation,
+    pub(super) generation: Generation,
     held: Mutex<Held>,
-    _session: Arc<Session>,
+    pub(super) session: Arc<Session>,
+    pub(super) model: Arc<Model>,
 }
 
 impl Object for GenerationObject {
@@ -124,11 +128,16 @@ impl Object for GenerationObject {
 }
 
 impl GenerationObject {
-    pub(super) fn new(generation: Generation, session: Arc<Session>) -> GenerationObject {
+    pub(super) fn new(
+        generation: Generation,
+        session: Arc<Session>,
+        model: Arc<Model>,
+    ) -> GenerationObject {
         GenerationObject {
             generation,
             held: Mutex::new(Held::default()),
-            _session: session,
+            session,
+            model,
         }
     }
 }
@@ -147,6 +156,7 @@ const EMPTY: mlxrocm_event = mlxrocm_event {
     finish_reason: 0,
     error_status: MLXROCM_OK,
     error_message: null(),
+    error_message_length: 0,
     prompt_tokens: 0,
     cached_tokens: 0,
     generated_tokens: 0,
@@ -206,9 +216,10 @@ impl Held {
                     ..with_usage(usage)
                 };
                 if let Some(error) = error {
-                    self.error = c_string(&error.to_string());
+                    self.error = Text::new(&error.to_string());
                     event.error_status = error.status();
-                    event.error_message = self.error.as_ptr();
+                    event.error_message = self.error.pointer();
+                    event.error_message_length = self.error.length();
                 }
                 event
             }

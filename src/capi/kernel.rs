@@ -6,10 +6,10 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Output, c_string, utf8};
+use super::strings::{Output, Text, utf8};
 use super::symbols::since_0_1;
 use crate::gpu::Kernel;
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 
 /// A function that a GPU runs. Immutable: any thread.
 pub struct mlxrocm_kernel {
@@ -34,6 +34,8 @@ pub struct mlxrocm_kernel_info {
     pub wave_size: u32,
     /// Its name; borrowed until the kernel is freed.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -44,7 +46,7 @@ unsafe impl SizedStruct for mlxrocm_kernel_info {
 
 pub(super) struct KernelObject {
     pub(super) kernel: Kernel,
-    name: CString,
+    name: Text,
 }
 
 impl Object for KernelObject {
@@ -55,7 +57,7 @@ impl Object for KernelObject {
 impl KernelObject {
     pub(super) fn new(kernel: Kernel) -> KernelObject {
         KernelObject {
-            name: c_string(kernel.name()),
+            name: Text::new(kernel.name()),
             kernel,
         }
     }
@@ -65,7 +67,8 @@ impl KernelObject {
 /// comments of their sources.
 ///
 /// - `device`: borrowed; a GPU. The kernel keeps it alive.
-/// - `name`: NUL-terminated.
+/// - `name`: UTF-8, borrowed for the call.
+/// - `name_length`: bytes of `name`, or MLXROCM_NUL.
 /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -75,12 +78,13 @@ impl KernelObject {
 pub unsafe extern "C" fn mlxrocm_device_get_kernel(
     device: *const mlxrocm_device,
     name: *const c_char,
+    name_length: usize,
     kernel: *mut *mut mlxrocm_kernel,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(device, "device", error, |object: &DeviceObject| {
-        // SAFETY: the caller's string, as documented.
-        let name = unsafe { utf8(name, "name") }?;
+        // SAFETY: the caller's text, as documented.
+        let name = unsafe { utf8(name, name_length, "name") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(kernel, "kernel") }?;
         let kernel = object.gpu()?.device.kernel(name)?;
@@ -113,7 +117,8 @@ pub unsafe extern "C" fn mlxrocm_kernel_get_info(
             scratch_bytes: facts.scratch_bytes,
             max_block_threads: facts.max_block_threads,
             wave_size: object.kernel.device().facts().wave_size,
-            name: object.name.as_ptr(),
+            name: object.name.pointer(),
+            name_length: object.name.length(),
         });
         Ok(())
     })

@@ -4,7 +4,7 @@ use super::boundary::boundary;
 use super::callback::{UserData, mlxrocm_user_data_free};
 use super::error::mlxrocm_error;
 use super::status::mlxrocm_status;
-use super::strings::c_string;
+use super::strings::Text;
 use super::symbols::since_0_1;
 use crate::Error;
 use crate::log::{self, Level};
@@ -20,13 +20,15 @@ pub const MLXROCM_LOG_INFO: u32 = 3;
 /// Log level: details for a bug report.
 pub const MLXROCM_LOG_DEBUG: u32 = 4;
 
-/// Receives a log line without its newline; `message` is borrowed for the call.
+/// Receives a log line without its newline; `message` has `length` bytes and a NUL behind them,
+/// and is borrowed for the call.
 ///
 /// It is called only on a thread that is in a call of this library, by several such threads at once;
 /// never on a thread of the library: what those write waits for the next call that ends or logs
 /// (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
-pub type mlxrocm_log_callback =
-    Option<unsafe extern "C" fn(level: u32, message: *const c_char, user_data: *mut c_void)>;
+pub type mlxrocm_log_callback = Option<
+    unsafe extern "C" fn(level: u32, message: *const c_char, length: usize, user_data: *mut c_void),
+>;
 
 /// Sends the log lines of the whole process to a callback.
 ///
@@ -70,10 +72,17 @@ pub unsafe extern "C" fn mlxrocm_log_set_callback(
         log::set_sink(
             level,
             Some(Arc::new(move |level: Level, message: &str| {
-                let message = c_string(message);
+                let message = Text::new(message);
                 // SAFETY: the application gave the function for this user data and promised that
                 // any thread may call it; the message lives until it returns.
-                unsafe { callback(level as u32, message.as_ptr(), user_data.pointer()) };
+                unsafe {
+                    callback(
+                        level as u32,
+                        message.pointer(),
+                        message.length(),
+                        user_data.pointer(),
+                    )
+                };
             })),
         );
         Ok(())

@@ -7,13 +7,11 @@ use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{self, OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Output, c_str, c_string};
+use super::strings::{self, Output, Text};
 use super::symbols::since_0_1;
 use crate::Error;
 use crate::model::{DeviceChoice, LoadOptions, Model};
-use std::ffi::{CString, OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 /// A loaded model. Immutable: any thread. Sessions, tokenizers and chat templates made from it keep
@@ -22,10 +20,10 @@ pub struct mlxrocm_model {
     _private: [u8; 0],
 }
 
-/// Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
-/// from the thread that loads.
+/// Hears how far loading or quantizing is: `done` of `total` bytes; the last call has done == total. It
+/// is called from the thread that called.
 ///
-/// Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
+/// Returns 0 to go on, anything else to end the work with MLXROCM_ERROR_CANCELLED. It must not
 /// throw, unwind or jump out.
 pub type mlxrocm_progress_callback =
     Option<unsafe extern "C" fn(done: u64, total: u64, user_data: *mut c_void) -> i32>;
@@ -68,10 +66,16 @@ pub struct mlxrocm_model_info {
     pub layers: u32,
     /// "llama", "qwen3", "gemma3" and so on.
     pub family: *const c_char,
+    /// Bytes of `family` without the NUL.
+    pub family_length: usize,
     /// The name the file gives itself, or the file's name.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
     /// What most of the weights are stored as, e.g. "Q4_1" or "affine 4-bit g64".
     pub quantization: *const c_char,
+    /// Bytes of `quantization` without the NUL.
+    pub quantization_length: usize,
     /// Weights in all tensors used.
     pub parameters: u64,
     /// Bytes of the file or files that hold them.
@@ -95,13 +99,13 @@ unsafe impl SizedStruct for mlxrocm_model_info {
 }
 
 /// More than any machine has; a larger number is a mistake and not to be tried.
-const MAX_THREADS: u32 = 1024;
+pub(super) const MAX_THREADS: u32 = 1024;
 
 pub(super) struct ModelObject {
     pub(super) model: Arc<Model>,
-    family: CString,
-    name: CString,
-    quantization: CString,
+    family: Text,
+    name: Text,
+    quantization: Text,
 }
 
 impl Object for ModelObject {
@@ -114,7 +118,8 @@ impl Object for ModelObject {
 /// The weights are mapped, not copied: the file must stay as it is while the model lives. A file
 /// that another process shortens meanwhile ends the process with SIGBUS.
 ///
-/// - `path`: the file or folder, NUL-terminated, as the operating system spells it; copied.
+/// - `path`: the file or folder as the operating system spells it; copied.
+/// - `path_length`: bytes of `path`, or MLXROCM_NUL.
 /// - `options`: borrowed for the call; NULL means defaults.
 /// - `model`: receives the model, owned: free it with mlxrocm_model_free.
 /// - `error`: nullable; receives an owned error object on failure. It names the file and the field
@@ -125,6 +130,7 @@ impl Object for ModelObject {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_model_load(
     path: *const c_char,
+    path_length: usize,
     options: *const mlxrocm_model_options,
     model: *mut *mut mlxrocm_model,
     error: *mut *mut mlxrocm_error,
@@ -133,8 +139,8 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         // SAFETY: the caller's struct, as documented.
         let options = unsafe { options::read(options) }?;
         let user_data = UserData::new(options.user_data, options.user_data_free);
-        // SAFETY: the caller's string, as documented.
-        let path = unsafe { c_str(path, "path") }?;
+        // SAFETY: the caller's text, as documented.
+        let path = unsafe { strings::path(path, path_length, "path") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(model, "model") }?;
         if options.threads > MAX_THREADS {
@@ -160,7 +166,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
             }
         });
         let model = Model::load(
-            Path::new(OsStr::from_bytes(path.to_bytes())),
+            path,
             &LoadOptions {
                 device,
                 threads: options.threads as usize,
@@ -181,9 +187,9 @@ pub unsafe extern "C" fn mlxrocm_model_load(
         }
         let info = model.info();
         output.write(handle::publish(ModelObject {
-            family: c_string(&info.family),
-            name: c_string(&info.name),
-            quantization: c_string(&info.quantization),
+            family: Text::new(&info.family),
+            name: Text::new(&info.name),
+            quantization: Text::new(&info.quantization),
             model,
         }));
         Ok(())
@@ -211,9 +217,12 @@ pub unsafe extern "C" fn mlxrocm_model_get_info(
         output.write(mlxrocm_model_info {
             struct_size: 0,
             layers: u32::try_from(info.layers).unwrap_or(u32::MAX),
-            family: object.family.as_ptr(),
-            name: object.name.as_ptr(),
-            quantization: object.quantization.as_ptr(),
+            family: object.family.pointer(),
+            family_length: object.family.length(),
+            name: object.name.pointer(),
+            name_length: object.name.length(),
+            quantization: object.quantization.pointer(),
+            quantization_length: object.quantization.length(),
             parameters: info.parameters,
             weight_bytes: info.weight_bytes,
             context_length: info.context_length as u64,

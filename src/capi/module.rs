@@ -7,10 +7,10 @@ use super::handle::{self, Object};
 use super::kernel::{KernelObject, mlxrocm_kernel};
 use super::options::{self, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Output, array, utf8};
+use super::strings::{Output, array, field_length, optional_utf8, texts, utf8};
 use super::symbols::since_0_1;
+use crate::Error;
 use crate::gpu::Module;
-use crate::{Error, Result};
 use std::ffi::{c_char, c_void};
 
 /// Code loaded on a GPU. Immutable: any thread. Kernels keep their module loaded.
@@ -26,10 +26,14 @@ pub struct mlxrocm_compile_options {
     pub struct_size: u32,
     /// Elements of `flags`.
     pub flag_count: u32,
-    /// The compiler's options, NUL-terminated UTF-8 like "-DROWS=4".
+    /// The compiler's options, UTF-8 like "-DROWS=4".
     pub flags: *const *const c_char,
-    /// What the source is called in messages; NULL: "kernel source".
+    /// Bytes of each of `flags`; NULL: they are NUL-terminated.
+    pub flag_lengths: *const usize,
+    /// What the source is called in messages, UTF-8; NULL: "kernel source".
     pub name: *const c_char,
+    /// Bytes of `name`; 0: it is NUL-terminated.
+    pub name_length: usize,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -52,7 +56,8 @@ impl Object for ModuleObject {
 /// was compiled before comes from a cache on disk.
 ///
 /// - `device`: borrowed; a GPU. The module keeps it alive.
-/// - `source`: NUL-terminated UTF-8, borrowed for the call.
+/// - `source`: UTF-8, borrowed for the call.
+/// - `source_length`: bytes of `source`, or MLXROCM_NUL.
 /// - `options`: borrowed for the call; NULL means defaults.
 /// - `module`: receives the module, owned: free it with mlxrocm_module_free.
 /// - `error`: nullable; receives an owned error object on failure. If the source does not compile its
@@ -65,6 +70,7 @@ impl Object for ModuleObject {
 pub unsafe extern "C" fn mlxrocm_module_compile(
     device: *const mlxrocm_device,
     source: *const c_char,
+    source_length: usize,
     options: *const mlxrocm_compile_options,
     module: *mut *mut mlxrocm_module,
     error: *mut *mut mlxrocm_error,
@@ -72,24 +78,17 @@ pub unsafe extern "C" fn mlxrocm_module_compile(
     boundary_on(device, "device", error, |object: &DeviceObject| {
         // SAFETY: the caller's struct, as documented.
         let options = unsafe { options::read(options) }?;
-        // SAFETY: the caller's string, as documented.
-        let source = unsafe { utf8(source, "source") }?;
+        // SAFETY: the caller's text, as documented.
+        let source = unsafe { utf8(source, source_length, "source") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(module, "module") }?;
-        let name = if options.name.is_null() {
-            "kernel source"
-        } else {
-            // SAFETY: the caller's string, as documented.
-            unsafe { utf8(options.name, "options.name") }?
-        };
-        let count = options.flag_count as usize;
-        // SAFETY: the caller's array, as documented.
-        let flags = unsafe { array(options.flags, count, "options.flags") }?;
-        let flags = flags
-            .iter()
-            // SAFETY: the caller's strings, as documented.
-            .map(|flag| unsafe { utf8(*flag, "options.flags[i]") })
-            .collect::<Result<Vec<&str>>>()?;
+        let length = field_length(options.name_length);
+        // SAFETY: the caller's text, as documented.
+        let name = unsafe { optional_utf8(options.name, length, "options.name") }?;
+        let name = name.unwrap_or("kernel source");
+        let (count, lengths) = (options.flag_count as usize, options.flag_lengths);
+        // SAFETY: the caller's texts, as documented.
+        let flags = unsafe { texts(options.flags, lengths, count, "options.flags") }?;
         let module = Module::compile(&object.gpu()?.device, name, source, &flags)?;
         output.write(handle::publish(ModuleObject { module }));
         Ok(())
@@ -132,7 +131,8 @@ pub unsafe extern "C" fn mlxrocm_module_load(
 /// Finds a kernel of a module.
 ///
 /// - `module`: borrowed; the kernel keeps its code loaded.
-/// - `name`: NUL-terminated; the kernel's name as it is in the code: `extern "C"`.
+/// - `name`: UTF-8, borrowed for the call; the kernel's name as it is in the code: `extern "C"`.
+/// - `name_length`: bytes of `name`, or MLXROCM_NUL.
 /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -142,12 +142,13 @@ pub unsafe extern "C" fn mlxrocm_module_load(
 pub unsafe extern "C" fn mlxrocm_module_get_kernel(
     module: *const mlxrocm_module,
     name: *const c_char,
+    name_length: usize,
     kernel: *mut *mut mlxrocm_kernel,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(module, "module", error, |object: &ModuleObject| {
-        // SAFETY: the caller's string, as documented.
-        let name = unsafe { utf8(name, "name") }?;
+        // SAFETY: the caller's text, as documented.
+        let name = unsafe { utf8(name, name_length, "name") }?;
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(kernel, "kernel") }?;
         let kernel = object.module.kernel(name)?;

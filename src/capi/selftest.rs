@@ -6,7 +6,7 @@ use super::device::{DeviceObject, mlxrocm_device};
 use super::error::mlxrocm_error;
 use super::options::{self, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::c_string;
+use super::strings::Text;
 use super::symbols::since_0_1;
 use crate::gpu::selftest::{self, SelftestOptions};
 use crate::{Error, Result};
@@ -17,13 +17,13 @@ pub const MLXROCM_SELFTEST_QUICK: u32 = 1;
 /// Self-test flag: leave the measurements out.
 pub const MLXROCM_SELFTEST_NO_MEASUREMENTS: u32 = 2;
 
-/// Receives one line of a self-test's report without its newline; `line` is borrowed for the call.
-/// It is called from the thread that tests.
+/// Receives one line of a self-test's report without its newline; `line` has `length` bytes and a NUL
+/// behind them, and is borrowed for the call. It is called from the thread that tests.
 ///
 /// Returns 0 to go on, anything else to end the test with MLXROCM_ERROR_CANCELLED. It must not throw,
 /// unwind or jump out.
 pub type mlxrocm_selftest_callback =
-    Option<unsafe extern "C" fn(line: *const c_char, user_data: *mut c_void) -> i32>;
+    Option<unsafe extern "C" fn(line: *const c_char, length: usize, user_data: *mut c_void) -> i32>;
 
 /// How to test a GPU. Zero is each field's default.
 #[repr(C)]
@@ -85,10 +85,10 @@ pub unsafe extern "C" fn mlxrocm_device_selftest(
             let Some(report) = options.report else {
                 return Ok(());
             };
-            let text = c_string(text);
+            let text = Text::new(text);
             // SAFETY: the application gave the function for this user data, which is freed after the
             // test; the line lives until it returns.
-            match unsafe { report(text.as_ptr(), user_data.pointer()) } {
+            match unsafe { report(text.pointer(), text.length(), user_data.pointer()) } {
                 0 => Ok(()),
                 _ => Err(Error::Cancelled(
                     "the self-test was ended by its callback".into(),

@@ -1,6 +1,6 @@
 //! Sessions: several requests at once over one KV cache.
 
-use super::boundary::{boundary_free, boundary_on};
+use super::boundary::{boundary, boundary_free, boundary_on};
 use super::error::mlxrocm_error;
 use super::generation::{GenerationObject, mlxrocm_generation};
 use super::handle::{self, Object};
@@ -100,9 +100,9 @@ unsafe impl SizedStruct for mlxrocm_session_info {
     const FIRST_SIZE: usize = std::mem::offset_of!(Self, kv_bytes);
 }
 
-struct SessionObject {
-    session: Arc<Session>,
-    model: Arc<Model>,
+pub(super) struct SessionObject {
+    pub(super) session: Arc<Session>,
+    pub(super) model: Arc<Model>,
     kv_bytes_per_token: u64,
 }
 
@@ -201,18 +201,20 @@ pub unsafe extern "C" fn mlxrocm_session_submit(
     generation: *mut *mut mlxrocm_generation,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
-    boundary_on(session, "session", error, |object: &SessionObject| {
-        if request.is_null() {
-            return Err(Error::NullArgument("request"));
-        }
-        // SAFETY: the caller's pointer, as documented.
-        let output = unsafe { Output::new(generation, "generation") }?;
-        // SAFETY: the caller's struct and what it points to, as documented.
-        let request = unsafe { request::read(request, &object.model) }?;
-        let generation = object.session.submit(request)?;
-        let session = object.session.clone();
-        output.write(handle::publish(GenerationObject::new(generation, session)));
-        Ok(())
+    boundary(error, || {
+        // SAFETY: the caller's struct, as documented.
+        let given = unsafe { request::take(request) }?;
+        handle::get::<SessionObject>(session, "session")?.run(|object| {
+            // SAFETY: the caller's pointer, as documented.
+            let output = unsafe { Output::new(generation, "generation") }?;
+            // SAFETY: what the caller's struct points to, as documented.
+            let request = unsafe { request::read(given, &object.model, None) }?;
+            let generation = object.session.submit(request)?;
+            let (session, model) = (object.session.clone(), object.model.clone());
+            let made = GenerationObject::new(generation, session, model);
+            output.write(handle::publish(made));
+            Ok(())
+        })
     })
 }
 

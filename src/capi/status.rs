@@ -1,6 +1,7 @@
 //! Status codes.
 
 use super::boundary::boundary_value;
+use super::strings::tell_length;
 use super::symbols::since_0_1;
 use std::ffi::{CStr, c_char};
 
@@ -50,11 +51,17 @@ pub const MLXROCM_ERROR_SELFTEST_FAILED: mlxrocm_status = -16;
 /// The name of a status, e.g. "MLXROCM_ERROR_IO".
 ///
 /// - `status`: any number; one that is no status gives "MLXROCM_STATUS_UNKNOWN".
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
 ///
 /// Returns a string that is borrowed until the process ends, never NULL. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
-pub extern "C" fn mlxrocm_status_name(status: mlxrocm_status) -> *const c_char {
+pub unsafe extern "C" fn mlxrocm_status_name(
+    status: mlxrocm_status,
+    length: *mut usize,
+) -> *const c_char {
     boundary_value(c"MLXROCM_STATUS_UNKNOWN".as_ptr(), || {
+        // SAFETY: the caller's number, as documented.
+        unsafe { tell_length(length, name(status).count_bytes()) };
         Ok(name(status).as_ptr())
     })
 }

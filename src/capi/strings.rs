@@ -2,37 +2,83 @@
 
 use crate::{Error, Result};
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
-/// A C string of `text`; it ends at the first NUL.
-pub(super) fn c_string(text: &str) -> CString {
-    let end = text
-        .bytes()
-        .position(|byte| byte == 0)
-        .unwrap_or(text.len());
-    CString::new(&text[..end]).unwrap_or_default()
+/// In place of a length in bytes: the text ends at its NUL.
+pub const MLXROCM_NUL: usize = usize::MAX;
+
+/// A text that C borrows: its bytes, and a NUL that its length does not count.
+#[derive(Debug)]
+pub(super) struct Text(Vec<u8>);
+
+impl Text {
+    pub(super) fn new(text: &str) -> Text {
+        let mut bytes = Vec::with_capacity(text.len() + 1);
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(0);
+        Text(bytes)
+    }
+
+    /// Lives as long as `self`.
+    pub(super) fn pointer(&self) -> *const c_char {
+        self.0.as_ptr().cast()
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.0.len() - 1
+    }
 }
 
-/// The bytes of a NUL-terminated string.
+impl Default for Text {
+    fn default() -> Text {
+        Text::new("")
+    }
+}
+
+/// Writes the length of a text that a function returns.
 ///
 /// # Safety
-/// `string` is NULL or points to a NUL-terminated string that lives as long as the result is used.
-pub(super) unsafe fn c_str<'a>(string: *const c_char, parameter: &'static str) -> Result<&'a CStr> {
-    if string.is_null() {
+/// `length` is NULL or points to a writable number.
+pub(super) unsafe fn tell_length(length: *mut usize, value: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { tell(length, value) };
+}
+
+/// The bytes of a text.
+///
+/// # Safety
+/// `text` is NULL or points to `length` bytes, if that is [`MLXROCM_NUL`] up to a NUL, that
+/// live and do not change as long as the result is used.
+unsafe fn bytes<'a>(
+    text: *const c_char,
+    length: usize,
+    parameter: &'static str,
+) -> Result<&'a [u8]> {
+    if length != MLXROCM_NUL {
+        // SAFETY: the caller promises what `array` asks for.
+        return unsafe { array(text.cast::<u8>(), length, parameter) };
+    }
+    if text.is_null() {
         return Err(Error::NullArgument(parameter));
     }
     // SAFETY: not NULL, and the caller promises the rest.
-    Ok(unsafe { CStr::from_ptr(string) })
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// A NUL-terminated string that must be UTF-8.
+/// A text that must be UTF-8.
 ///
 /// # Safety
-/// As [`c_str`].
-pub(super) unsafe fn utf8<'a>(string: *const c_char, parameter: &'static str) -> Result<&'a str> {
-    // SAFETY: the caller promises what `c_str` asks for.
-    unsafe { c_str(string, parameter) }?.to_str().map_err(|e| {
+/// As [`bytes`].
+pub(super) unsafe fn utf8<'a>(
+    text: *const c_char,
+    length: usize,
+    parameter: &'static str,
+) -> Result<&'a str> {
+    // SAFETY: the caller promises what `bytes` asks for.
+    std::str::from_utf8(unsafe { bytes(text, length, parameter) }?).map_err(|e| {
         Error::InvalidArgument(format!(
             "{parameter} is not valid UTF-8 (byte {})",
             e.valid_up_to()
@@ -40,16 +86,88 @@ pub(super) unsafe fn utf8<'a>(string: *const c_char, parameter: &'static str) ->
     })
 }
 
-/// A NUL-terminated text; what is not UTF-8 in it becomes U+FFFD.
+/// A text that must be UTF-8, or `None` for NULL.
 ///
 /// # Safety
-/// As [`c_str`].
+/// As [`bytes`].
+pub(super) unsafe fn optional_utf8<'a>(
+    text: *const c_char,
+    length: usize,
+    parameter: &'static str,
+) -> Result<Option<&'a str>> {
+    match text.is_null() {
+        true => Ok(None),
+        // SAFETY: the caller promises what `utf8` asks for.
+        false => unsafe { utf8(text, length, parameter) }.map(Some),
+    }
+}
+
+/// A text; what is not UTF-8 in it becomes U+FFFD.
+///
+/// # Safety
+/// As [`bytes`].
 pub(super) unsafe fn text<'a>(
-    string: *const c_char,
+    text: *const c_char,
+    length: usize,
     parameter: &'static str,
 ) -> Result<Cow<'a, str>> {
-    // SAFETY: the caller promises what `c_str` asks for.
-    Ok(unsafe { c_str(string, parameter) }?.to_string_lossy())
+    // SAFETY: the caller promises what `bytes` asks for.
+    Ok(String::from_utf8_lossy(unsafe {
+        bytes(text, length, parameter)
+    }?))
+}
+
+/// A path as the operating system spells it.
+///
+/// # Safety
+/// As [`bytes`].
+pub(super) unsafe fn path<'a>(
+    path: *const c_char,
+    length: usize,
+    parameter: &'static str,
+) -> Result<&'a Path> {
+    // SAFETY: the caller promises what `bytes` asks for.
+    let path = unsafe { bytes(path, length, parameter) }?;
+    match path.iter().position(|&byte| byte == 0) {
+        Some(at) => Err(Error::InvalidArgument(format!(
+            "{parameter} has a NUL (byte {at}): no file is called so"
+        ))),
+        None => Ok(Path::new(OsStr::from_bytes(path))),
+    }
+}
+
+/// `count` texts that must be UTF-8; without `lengths` each ends at its NUL.
+///
+/// # Safety
+/// `texts` and `lengths` as [`array`] asks for, each text as [`bytes`].
+pub(super) unsafe fn texts<'a>(
+    texts: *const *const c_char,
+    lengths: *const usize,
+    count: usize,
+    parameter: &'static str,
+) -> Result<Vec<&'a str>> {
+    // SAFETY: the caller promises the array.
+    let texts = unsafe { array(texts, count, parameter) }?;
+    let lengths = match lengths.is_null() {
+        true => &[],
+        // SAFETY: the caller promises the array.
+        false => unsafe { array(lengths, count, parameter) }?,
+    };
+    let texts = texts.iter().enumerate().map(|(i, &text)| {
+        let length = lengths.get(i).copied().unwrap_or(MLXROCM_NUL);
+        // SAFETY: the caller promises the text.
+        unsafe { utf8(text, length, parameter) }
+    });
+    texts.collect()
+}
+
+/// The length that a struct's field stands for: 0 is every field's default, so there an empty text is one
+/// that begins with its NUL.
+pub(super) fn field_length(length: usize) -> usize {
+    match length {
+        0 => MLXROCM_NUL,
+        length => length,
+    }
 }
 
 /// An array of `length` elements; with length 0 the pointer is ignored.
@@ -106,6 +224,17 @@ pub(super) unsafe fn bytes_mut<'a>(
     }
     // SAFETY: not NULL, of a possible size, bytes need no alignment; the caller promises the rest.
     Ok(unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), length) })
+}
+
+/// Tells a number to whoever asks for it.
+///
+/// # Safety
+/// `to` is NULL or points to memory that may hold a `T`.
+pub(super) unsafe fn tell<T>(to: *mut T, value: T) {
+    if !to.is_null() {
+        // SAFETY: not NULL; the caller promises the rest.
+        unsafe { to.write_unaligned(value) };
+    }
 }
 
 /// How long to wait: negative nanoseconds are for ever.
@@ -258,19 +387,35 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_checked() {
+    fn texts_end_at_their_length_or_their_nul() {
+        const NUL: usize = MLXROCM_NUL;
         unsafe {
-            assert_eq!(utf8(null(), "s"), Err(Error::NullArgument("s")));
-            assert_eq!(utf8(c"ok".as_ptr(), "s"), Ok("ok"));
+            assert_eq!(utf8(null(), NUL, "s"), Err(Error::NullArgument("s")));
+            assert_eq!(utf8(null(), 1, "s"), Err(Error::NullArgument("s")));
+            assert_eq!(utf8(null(), 0, "s"), Ok(""));
+            assert_eq!(optional_utf8(null(), NUL, "s"), Ok(None));
+            assert_eq!(optional_utf8(c"".as_ptr(), 0, "s"), Ok(Some("")));
+            // Two texts, the second with the NUL behind the literal.
+            let two = [*b"ok\0", *b"no\0"];
+            let two = two.as_ptr().cast();
+            assert_eq!(utf8(two, NUL, "s"), Ok("ok"));
+            assert_eq!(utf8(two, field_length(0), "s"), Ok("ok"));
+            assert_eq!(utf8(two, field_length(1), "s"), Ok("o"));
+            assert_eq!(utf8(two, 5, "s"), Ok("ok\0no"));
+            assert!(utf8(two, usize::MAX - 1, "s").is_err());
+            assert_eq!(path(two, 2, "p"), Ok(Path::new("ok")));
+            let refused = path(two, 5, "p").unwrap_err().to_string();
+            assert!(refused.contains("NUL (byte 2)"), "{refused}");
             let bad = c"a\xff";
-            assert!(
-                utf8(bad.as_ptr(), "s")
-                    .unwrap_err()
-                    .to_string()
-                    .contains("byte 1")
-            );
-            assert_eq!(text(bad.as_ptr(), "s").unwrap(), "a\u{fffd}");
+            let refused = utf8(bad.as_ptr(), NUL, "s").unwrap_err().to_string();
+            assert!(refused.contains("byte 1"), "{refused}");
+            assert_eq!(text(bad.as_ptr(), NUL, "s").unwrap(), "a\u{fffd}");
+            let list = [two, c"x".as_ptr()];
+            let of = |lengths| texts(list.as_ptr(), lengths, 2, "t");
+            assert_eq!(of(null()), Ok(vec!["ok", "x"]));
+            assert_eq!(of([4, NUL].as_ptr()), Ok(vec!["ok\0n", "x"]));
         }
-        assert_eq!(c_string("a\0b").as_c_str(), c"a");
+        let kept = Text::new("a\0b");
+        assert_eq!((kept.length(), kept.0.as_slice()), (3, &b"a\0b\0"[..]));
     }
 }

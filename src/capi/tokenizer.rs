@@ -6,7 +6,7 @@ use super::handle::{self, Object};
 use super::model::{ModelObject, mlxrocm_model};
 use super::options::{OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, Output, array, utf8};
+use super::strings::{self, Buffer, Output, array, utf8};
 use super::symbols::since_0_1;
 use crate::text::Tokenizer;
 use crate::{Error, Result};
@@ -117,9 +117,8 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_get_info(
 /// Turns text into token ids.
 ///
 /// - `tokenizer`: borrowed.
-/// - `text`: `length` bytes of UTF-8, which need no NUL; borrowed for the call. Bytes that are not
-///   UTF-8 count as U+FFFD.
-/// - `length`: bytes of `text`; 0: `text` is ignored.
+/// - `text`: UTF-8, borrowed for the call. Bytes that are not UTF-8 count as U+FFFD.
+/// - `text_length`: bytes of `text`, or MLXROCM_NUL.
 /// - `flags`: MLXROCM_ENCODE_... together.
 /// - `tokens`: receives the ids; room for `capacity` of them.
 /// - `capacity`: 0: only measure.
@@ -131,7 +130,7 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_get_info(
 pub unsafe extern "C" fn mlxrocm_tokenizer_encode(
     tokenizer: *const mlxrocm_tokenizer,
     text: *const c_char,
-    length: usize,
+    text_length: usize,
     flags: u32,
     tokens: *mut u32,
     capacity: usize,
@@ -139,8 +138,8 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_encode(
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(tokenizer, "tokenizer", error, |object: &TokenizerObject| {
-        // SAFETY: the caller's bytes, as documented.
-        let text = unsafe { array(text.cast::<u8>(), length, "text") }?;
+        // SAFETY: the caller's text, as documented.
+        let text = unsafe { strings::text(text, text_length, "text") }?;
         check_flags(
             flags,
             MLXROCM_ENCODE_ADD_SPECIAL | MLXROCM_ENCODE_PARSE_SPECIAL,
@@ -149,7 +148,7 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_encode(
         // SAFETY: the caller's buffer, as documented.
         let buffer = unsafe { Buffer::new(tokens, capacity, needed, "tokens") }?;
         buffer.fill(&object.0.encode(
-            &String::from_utf8_lossy(text),
+            &text,
             flags & MLXROCM_ENCODE_ADD_SPECIAL != 0,
             flags & MLXROCM_ENCODE_PARSE_SPECIAL != 0,
         )?)
@@ -229,7 +228,8 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_token_bytes(
 /// Finds a token by its exact spelling in the vocabulary.
 ///
 /// - `tokenizer`: borrowed.
-/// - `spelling`: NUL-terminated UTF-8, borrowed for the call, e.g. "<|im_end|>".
+/// - `spelling`: UTF-8, borrowed for the call, e.g. "<|im_end|>".
+/// - `spelling_length`: bytes of `spelling`, or MLXROCM_NUL.
 /// - `token`: receives the id, or MLXROCM_NO_TOKEN when no token is spelled like that.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -238,12 +238,13 @@ pub unsafe extern "C" fn mlxrocm_tokenizer_token_bytes(
 pub unsafe extern "C" fn mlxrocm_tokenizer_find_token(
     tokenizer: *const mlxrocm_tokenizer,
     spelling: *const c_char,
+    spelling_length: usize,
     token: *mut u32,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(tokenizer, "tokenizer", error, |object: &TokenizerObject| {
-        // SAFETY: the caller's string, as documented.
-        let spelling = unsafe { utf8(spelling, "spelling") }?;
+        // SAFETY: the caller's text, as documented.
+        let spelling = unsafe { utf8(spelling, spelling_length, "spelling") }?;
         // SAFETY: the caller's number, as documented.
         let output = unsafe { Output::new(token, "token") }?;
         output.write(object.0.token_to_id(spelling).unwrap_or(MLXROCM_NO_TOKEN));

@@ -1,6 +1,7 @@
 //! The version of the library and how it was built.
 
 use super::boundary::boundary_value;
+use super::strings::tell_length;
 use super::symbols::since_0_1;
 use std::ffi::{CStr, c_char};
 
@@ -43,18 +44,30 @@ pub extern "C" fn mlxrocm_version() -> u32 {
 
 /// The version of the library that runs, as text: "major.minor.patch".
 ///
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
+///
 /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
-pub extern "C" fn mlxrocm_version_string() -> *const c_char {
-    boundary_value(c"".as_ptr(), || Ok(VERSION_TEXT.as_ptr()))
+pub unsafe extern "C" fn mlxrocm_version_string(length: *mut usize) -> *const c_char {
+    boundary_value(c"".as_ptr(), || {
+        // SAFETY: the caller's number, as documented.
+        unsafe { tell_length(length, VERSION_TEXT.count_bytes()) };
+        Ok(VERSION_TEXT.as_ptr())
+    })
 }
 
 /// One line about how the library was built: version, target, devices and formats. For bug reports.
 ///
+/// - `length`: nullable; receives the bytes of the text, its NUL not counted.
+///
 /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
-pub extern "C" fn mlxrocm_build_info() -> *const c_char {
-    boundary_value(c"".as_ptr(), || Ok(BUILD_INFO.as_ptr()))
+pub unsafe extern "C" fn mlxrocm_build_info(length: *mut usize) -> *const c_char {
+    boundary_value(c"".as_ptr(), || {
+        // SAFETY: the caller's number, as documented.
+        unsafe { tell_length(length, BUILD_INFO.count_bytes()) };
+        Ok(BUILD_INFO.as_ptr())
+    })
 }
 
 since_0_1! { mlxrocm_version mlxrocm_version_string mlxrocm_build_info }

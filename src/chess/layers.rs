@@ -45,10 +45,13 @@ impl Activation {
             Activation::Sigmoid => x.unary(Unary::Sigmoid),
             Activation::Swish => x.silu(),
             Activation::Softmax => x.softmax(Some(&[-1]), true),
-            // ln(1 + eˣ) without overflow.
+            // x · tanh(ln(1 + eˣ)) = x · n / (n + 2) where n = eˣ · (eˣ + 2); from x = 20 on that is x.
             Activation::Mish => {
-                let softplus = x.binary(Binary::LogAddExp, &scalar(0.0)?)?;
-                x.times(&softplus.unary(Unary::Tanh)?)
+                let power = x.binary(Binary::Minimum, &scalar(20.0)?)?;
+                let power = power.unary(Unary::Exp)?;
+                let n = power.times(&power.plus(&scalar(2.0)?)?)?;
+                let quotient = n.binary(Binary::Divide, &n.plus(&scalar(2.0)?)?)?;
+                x.times(&quotient)
             }
             Activation::Selu => {
                 let (scale, alpha) = (1.050_700_98, 1.673_263_24);

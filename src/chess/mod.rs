@@ -15,6 +15,7 @@ mod net;
 mod planes;
 mod position;
 mod protobuf;
+mod queue;
 mod schema;
 mod transform;
 
@@ -22,5 +23,6 @@ pub use file::File;
 pub use format::{Activation, Body, Embedding, Format, InputFormat, PolicyFormat, ValueFormat};
 pub use game::{Game, LegalMove};
 pub use moves::{MOVES, move_name, probabilities};
-pub use net::{ChessNet, Evaluation, NetInfo, NetOptions, PolicyHead, ValueHead};
+pub use net::{ChessNet, Evaluation, NetInfo, NetOptions, PolicyHead, Results, ValueHead};
 pub use planes::{PLANES, Planes, planes};
+pub use queue::{MOST_BATCHES, Queue, Taken};

@@ -4,11 +4,11 @@ use super::File;
 use super::body::Body;
 use super::format::{Body as BodyKind, Format, ValueFormat};
 use super::heads::{BoardHead, BoardHeadPaths, Policy};
-use super::layers::SQUARES;
+use super::layers::{SQUARES, array};
 use super::moves::MOVES;
 use super::planes::PLANES;
-use crate::array::{Array, eval_with};
-use crate::cpu::{Elements, ThreadPool};
+use crate::array::{Array, compile};
+use crate::cpu::{Program, ThreadPool, Workspace};
 use crate::ir::{Binary, Dtype, Unary};
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -16,8 +16,9 @@ use std::path::Path;
 
 /// Positions of a batch at most.
 pub const LARGEST_BATCH: usize = 1024;
-/// Positions that go through the network at once: what they need of memory stays small.
-const AT_ONCE: usize = 64;
+/// Positions that a worker takes through the network at once: what lies between two layers stays in its cache, and
+/// weights are read once for all of them.
+const AT_ONCE: usize = 6;
 
 /// Which policy of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,12 +84,41 @@ pub struct Evaluation {
 /// A network. Internally locked: any thread.
 pub struct ChessNet {
     info: NetInfo,
-    body: Body,
-    policy: Policy,
-    value: BoardHead,
-    moves_left: Option<BoardHead>,
-    /// Shared by large products. A call that finds it taken computes by itself.
+    /// Of one position: planes `[8, 8, 112]` in; policy, value and perhaps moves left out.
+    program: Program,
+    /// Workers. A call that finds them taken computes by itself.
     pool: Mutex<ThreadPool>,
+    threads: usize,
+    /// Memory of runs that have ended, for the next ones.
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+/// Where the evaluations of positions go, as in [`Evaluation`]; empty: nowhere.
+#[derive(Debug, Default)]
+pub struct Results<'a> {
+    /// 1,858 each.
+    pub policy: &'a mut [f32],
+    /// Three each.
+    pub wdl: &'a mut [f32],
+    /// One each.
+    pub moves_left: &'a mut [f32],
+}
+
+impl<'a> Results<'a> {
+    /// Those of the first `count` positions; the others stay.
+    fn split(&mut self, count: usize) -> Results<'a> {
+        let first = |of: &mut &'a mut [f32], of_one: usize| {
+            let all = std::mem::take(of);
+            let (first, rest) = all.split_at_mut((count * of_one).min(all.len()));
+            *of = rest;
+            first
+        };
+        Results {
+            policy: first(&mut self.policy, MOVES),
+            wdl: first(&mut self.wdl, 3),
+            moves_left: first(&mut self.moves_left, 1),
+        }
+    }
 }
 
 impl ChessNet {
@@ -121,18 +151,34 @@ impl ChessNet {
             }
             false => None,
         };
+        let program = {
+            let planes = array(&[0.0; SQUARES * PLANES], &[1, 8, 8, PLANES])?;
+            let x = body.apply(&planes)?;
+            let value = BoardHead::read(file, &format, &value, body.width, outputs)?.apply(&x)?;
+            let value = match format.value {
+                ValueFormat::Wdl => value.softmax(Some(&[-1]), true)?,
+                ValueFormat::Classical => value.unary(Unary::Tanh)?,
+            };
+            let policy = Policy::read(file, &format, &policy, body.width)?.apply(&x)?;
+            let mut outputs = vec![policy, value];
+            if let Some(head) = moves_left {
+                let zero = Array::number(0.0, Dtype::F32)?;
+                outputs.push(head.apply(&x)?.binary(Binary::Maximum, &zero)?);
+            }
+            compile(&[planes], &outputs)?
+        };
+        let pool = ThreadPool::new(options.threads);
         Ok(ChessNet {
-            policy: Policy::read(file, &format, &policy, body.width)?,
-            value: BoardHead::read(file, &format, &value, body.width, outputs)?,
-            moves_left,
-            pool: Mutex::new(ThreadPool::new(options.threads)),
+            program,
+            threads: pool.threads(),
+            pool: Mutex::new(pool),
+            workspaces: Mutex::default(),
             info: NetInfo {
                 depth: body.depth,
                 width: body.width,
                 parameters: file.parameters(),
                 format,
             },
-            body,
         })
     }
 
@@ -142,11 +188,84 @@ impl ChessNet {
     }
 
     /// Evaluates 1 to 1,024 positions: 112 planes each, a bit mask of squares and the value of set bits. A
-    /// position gets the same bits alone and in any batch.
+    /// position gets the same bits alone and in any batch, whatever the threads are.
     ///
     /// # Errors
     /// `InvalidArgument` for other sizes and values that are not finite; `OutOfMemory`.
     pub fn evaluate(&self, masks: &[u64], values: &[f32]) -> Result<Evaluation> {
+        let count = self.check(masks, values)?;
+        let mut all = Evaluation {
+            policy: vec![0.0; count * MOVES],
+            wdl: vec![0.0; count * 3],
+            moves_left: vec![0.0; count],
+        };
+        let results = Results {
+            policy: &mut all.policy,
+            wdl: &mut all.wdl,
+            moves_left: &mut all.moves_left,
+        };
+        self.evaluate_into(masks, values, results)?;
+        Ok(all)
+    }
+
+    /// The same into memory that is there. What has no room (an empty slice) is left out.
+    ///
+    /// # Errors
+    /// As [`ChessNet::evaluate`], and `InvalidArgument` for rooms of other sizes.
+    pub fn evaluate_into(&self, masks: &[u64], values: &[f32], results: Results<'_>) -> Result<()> {
+        let count = self.check(masks, values)?;
+        let rooms = [
+            (results.policy.len(), MOVES),
+            (results.wdl.len(), 3),
+            (results.moves_left.len(), 1),
+        ];
+        if rooms
+            .iter()
+            .any(|&(len, of_one)| len != 0 && len != count * of_one)
+        {
+            let what = format!("results of {count} positions have rooms of {rooms:?}");
+            return Err(Error::InvalidArgument(what));
+        }
+        let mut pool = self.pool.try_lock();
+        let threads = pool.as_ref().map_or(1, |_| self.threads);
+        // Parts of one size, as many for each worker.
+        let parts = count.div_ceil(AT_ONCE).next_multiple_of(threads);
+        let size = count.div_ceil(parts);
+        let part = |at: usize, results: Results<'_>, pool: Option<&mut ThreadPool>| {
+            let planes = at * size * PLANES..((at + 1) * size).min(count) * PLANES;
+            self.evaluate_part(&masks[planes.clone()], &values[planes], results, pool)
+        };
+        let mut left = results;
+        let all = (0..count.div_ceil(size)).map(|_| left.split(size));
+        match pool.as_deref_mut() {
+            // Every worker takes parts, each by itself.
+            Some(pool) if count >= threads && threads > 1 => {
+                let failed = Mutex::new(None);
+                let all: Vec<_> = all.map(|results| Mutex::new(Some(results))).collect();
+                pool.run(all.len(), &|_, at| {
+                    if let Some(results) = all[at].lock().take()
+                        && let Err(error) = part(at, results, None)
+                    {
+                        *failed.lock() = Some(error);
+                    }
+                });
+                failed.into_inner().map_or(Ok(()), Err)
+            }
+            // Too few positions: workers share each layer.
+            mut pool => {
+                for (at, results) in all.enumerate() {
+                    part(at, results, pool.as_deref_mut())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Positions of a batch that can be evaluated.
+    ///
+    /// # Errors
+    /// `InvalidArgument` as [`ChessNet::evaluate`].
+    pub(super) fn check(&self, masks: &[u64], values: &[f32]) -> Result<usize> {
         let count = masks.len() / PLANES;
         if masks.len() != values.len()
             || !masks.len().is_multiple_of(PLANES)
@@ -166,71 +285,67 @@ impl ChessNet {
                 at / PLANES
             )));
         }
-        let mut all = Evaluation::default();
-        let parts = masks.chunks(AT_ONCE * PLANES);
-        for (masks, values) in parts.zip(values.chunks(AT_ONCE * PLANES)) {
-            self.evaluate_part(masks, values, &mut all)?;
-        }
-        Ok(all)
+        Ok(count)
     }
 
-    fn evaluate_part(&self, masks: &[u64], values: &[f32], all: &mut Evaluation) -> Result<()> {
+    /// Positions that keep all threads busy: larger batches are not faster for each.
+    pub(super) fn together(&self) -> usize {
+        (self.threads * AT_ONCE).min(LARGEST_BATCH)
+    }
+
+    fn evaluate_part(
+        &self,
+        masks: &[u64],
+        values: &[f32],
+        results: Results<'_>,
+        pool: Option<&mut ThreadPool>,
+    ) -> Result<()> {
+        let program = &self.program;
+        let kept = self.workspaces.lock().pop();
+        let mut workspace = match kept {
+            Some(workspace) => workspace,
+            None => program.workspace(AT_ONCE, self.threads)?,
+        };
         let count = masks.len() / PLANES;
-        let x = self.body.apply(&squares(masks, values)?)?;
-        let mut outputs = vec![self.policy.apply(&x)?, self.value(&x)?];
-        if let Some(head) = &self.moves_left {
-            let plies = head.apply(&x)?;
-            outputs.push(plies.binary(Binary::Maximum, &Array::number(0.0, Dtype::F32)?)?);
+        let planes = masks.chunks_exact(PLANES).zip(values.chunks_exact(PLANES));
+        for (item, (masks, values)) in planes.enumerate() {
+            fill(masks, values, program.input(&mut workspace, 0, item));
         }
-        // Not an output: what it holds is let go when the heads are through with it.
-        drop(x);
-        eval_with(&outputs, self.pool.try_lock().as_deref_mut())?;
-        let numbers = |array: &Array| Ok::<_, Error>(array.read()?.to_vec::<f32>());
-        let (policy, value) = (numbers(&outputs[0])?, numbers(&outputs[1])?);
-        if policy.len() != count * MOVES {
-            return Err(Error::Internal("a policy of another size".into()));
+        program.run(&mut workspace, count, pool)?;
+        for (item, to) in results.policy.chunks_exact_mut(MOVES).enumerate() {
+            to.copy_from_slice(program.output(&mut workspace, 0, item));
         }
-        all.policy.extend(policy);
-        match self.info.format.value {
-            ValueFormat::Wdl => all.wdl.extend(value),
-            ValueFormat::Classical => {
-                let chances = |q: f32| [(1.0 + q) / 2.0, 0.0, (1.0 - q) / 2.0];
-                all.wdl.extend(value.into_iter().flat_map(chances));
+        for (item, to) in results.wdl.chunks_exact_mut(3).enumerate() {
+            let value = program.output(&mut workspace, 1, item);
+            match self.info.format.value {
+                ValueFormat::Wdl => to.copy_from_slice(value),
+                ValueFormat::Classical => {
+                    let q = value[0];
+                    to.copy_from_slice(&[(1.0 + q) / 2.0, 0.0, (1.0 - q) / 2.0]);
+                }
             }
         }
-        match outputs.get(2) {
-            Some(plies) => all.moves_left.extend(numbers(plies)?),
-            None => all.moves_left.extend(vec![0.0; count]),
+        for (item, to) in results.moves_left.iter_mut().enumerate() {
+            *to = match self.info.format.moves_left {
+                true => program.output(&mut workspace, 2, item)[0],
+                false => 0.0,
+            };
         }
+        self.workspaces.lock().push(workspace);
         Ok(())
-    }
-
-    fn value(&self, x: &Array) -> Result<Array> {
-        let value = self.value.apply(x)?;
-        match self.info.format.value {
-            ValueFormat::Wdl => value.softmax(Some(&[-1]), true),
-            ValueFormat::Classical => value.unary(Unary::Tanh),
-        }
     }
 }
 
-/// Planes as `[batch, 8, 8, 112]`.
-fn squares(masks: &[u64], values: &[f32]) -> Result<Array> {
-    let count = masks.len() / PLANES;
-    let mut numbers = vec![0.0; masks.len() * SQUARES];
-    let positions = numbers.chunks_exact_mut(PLANES * SQUARES);
-    let planes = masks.chunks_exact(PLANES).zip(values.chunks_exact(PLANES));
-    for (numbers, (masks, values)) in positions.zip(planes) {
-        for (plane, (&mask, &value)) in masks.iter().zip(values).enumerate() {
-            let mut left = mask;
-            while left != 0 {
-                numbers[left.trailing_zeros() as usize * PLANES + plane] = value;
-                left &= left - 1;
-            }
+/// Writes planes as `[8, 8, 112]`.
+fn fill(masks: &[u64], values: &[f32], squares: &mut [f32]) {
+    squares.fill(0.0);
+    for (plane, (&mask, &value)) in masks.iter().zip(values).enumerate() {
+        let mut left = mask;
+        while left != 0 {
+            squares[left.trailing_zeros() as usize * PLANES + plane] = value;
+            left &= left - 1;
         }
     }
-    let elements = Elements::from_slice(&numbers, Dtype::F32, &[count, 8, 8, PLANES])?;
-    Ok(Array::from_elements(elements))
 }
 
 /// Where a head of the whole board is.

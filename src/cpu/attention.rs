@@ -10,6 +10,7 @@ use super::kv::{KvCache, KvPlace};
 use super::threads::ThreadPool;
 use crate::step::{self, Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
 use parking_lot::Mutex;
+use std::ops::Range;
 
 /// Query tokens of a unit.
 const TOKENS_A_UNIT: usize = 16;
@@ -104,14 +105,19 @@ struct Columns {
 
 impl Columns {
     /// Takes query rows; the last lanes may stay empty.
-    fn start(&mut self, kernels: &Kernels, q: &[f32], dim: usize) {
+    fn start(&mut self, kernels: &Kernels, q: &[f32], state: &[(f32, f32)], dim: usize) {
         let blocks = (q.len() / dim).div_ceil(COLUMNS);
         self.q.resize(blocks * dim, [0.0; COLUMNS]);
         self.out.clear();
         self.out.resize(blocks * dim, [0.0; COLUMNS]);
         self.state.clear();
-        let state = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
-        self.state.resize(blocks, state);
+        let unseen = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
+        self.state.resize(blocks, unseen);
+        for (r, &(max, sum)) in state.iter().enumerate() {
+            let (block, lane) = (r / COLUMNS, r % COLUMNS);
+            self.state[block][0][lane] = max;
+            self.state[block][1][lane] = sum;
+        }
         self.seen.clear();
         self.seen.resize(blocks, [(0, 0); COLUMNS]);
         for (rows, columns) in q.chunks(COLUMNS * dim).zip(self.q.chunks_exact_mut(dim)) {
@@ -193,26 +199,32 @@ impl Attend<'_> {
         let (mut first_row, mut query_row) = (0, 0);
         for (slice, s) in self.slices.iter().enumerate() {
             let tokens = s.tokens.len();
-            let asked = if wanted { s.wanted_rows() } else { tokens };
-            let first_query = query_row as isize - (tokens - asked) as isize;
-            let unit = |from: usize| {
-                let to = (from + TOKENS_A_UNIT).min(tokens);
-                Unit {
+            // The units of a run of tokens whose first has this row of `q` and `out`.
+            let units = |run: Range<usize>, row: usize| {
+                let first_query = row as isize - run.start as isize;
+                run.clone().step_by(TOKENS_A_UNIT).map(move |from| Unit {
                     slice,
                     first_row,
                     first_query,
                     from,
-                    to,
-                }
+                    to: (from + TOKENS_A_UNIT).min(run.end),
+                })
             };
             // A slice of one token writes its key and value in the unit that reads them; others
             // need all of theirs in place before any query runs.
-            if tokens != 1 || asked == 0 {
-                keys.extend((0..tokens).step_by(TOKENS_A_UNIT).map(unit));
+            if tokens != 1 || (wanted && s.wanted_rows() == 0) {
+                keys.extend(units(0..tokens, 0));
             }
-            queries.extend((tokens - asked..tokens).step_by(TOKENS_A_UNIT).map(unit));
+            if wanted {
+                for run in s.wanted_runs() {
+                    queries.extend(units(run.clone(), query_row));
+                    query_row += run.len();
+                }
+            } else {
+                queries.extend(units(0..tokens, query_row));
+                query_row += tokens;
+            }
             first_row += tokens;
-            query_row += asked;
         }
         pool.run(keys.len() * heads, &|worker, chunk| {
             self.write(
@@ -339,10 +351,18 @@ impl Attend<'_> {
         out.clear();
         out.resize(rows * dim, 0.0);
         state.clear();
-        state.resize(rows, (f32::NEG_INFINITY, 0.0));
+        match self.step.sinks {
+            // As if a first key, whose value is 0, had been seen.
+            Some(sinks) => {
+                let sinks = &self.vectors[sinks.0][head * group..(head + 1) * group];
+                let of_token = sinks.iter().map(|&sink| (sink, 1.0));
+                state.extend(std::iter::repeat_n(of_token, unit.to - unit.from).flatten());
+            }
+            None => state.resize(rows, (f32::NEG_INFINITY, 0.0)),
+        }
         let in_columns = rows >= COLUMNS_FROM;
         if in_columns {
-            columns.start(self.kernels, q, dim);
+            columns.start(self.kernels, q, state, dim);
         }
         keys.resize(dim * PAGE_TOKENS, 0.0);
         values.resize(dim * PAGE_TOKENS, 0.0);

@@ -1,65 +1,46 @@
-//! A graph of arrays, operation by operation.
+//! Operations of a graph of arrays, one at a time.
 
 use super::elements::{Elements, Storage};
 use super::ops::{self, Out, View};
 use super::threads::ThreadPool;
 use super::{products, scores};
-use crate::ir::{Graph, Layout, Op, Value};
+use crate::ir::{Layout, Node, Op};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// Computes the outputs of a graph whose leaves are `leaves`. Results that nothing needs any more are
-/// let go on the way. Large products are shared by the workers of `pool`.
+/// The results of a node with these inputs.
 ///
 /// # Errors
-/// Those of the operations; `OutOfMemory`.
-pub fn evaluate(
-    graph: &Graph,
-    leaves: &[Elements],
-    mut pool: Option<&mut ThreadPool>,
-) -> Result<Vec<Elements>> {
-    let mut uses = vec![0usize; graph.nodes.len()];
-    let values = graph.nodes.iter().flat_map(|node| &node.inputs);
-    for value in values.chain(&graph.outputs) {
-        uses[value.node.0] += 1;
+/// Those of its operation; `OutOfMemory`.
+pub fn results(node: &Node, inputs: &[&Elements]) -> Result<Vec<Elements>> {
+    match view(node, inputs)? {
+        Some(result) => Ok(vec![result]),
+        None => call(node, inputs),
     }
-    let mut made: Vec<Vec<Elements>> = vec![Vec::new(); graph.nodes.len()];
-    let lost = || Error::Internal("an operation ran before its input".into());
-    for (place, node) in graph.nodes.iter().enumerate() {
-        if uses[place] == 0 {
-            continue;
-        }
-        if let Op::Leaf(leaf) = node.op {
-            let elements = leaves.get(leaf).ok_or_else(lost)?;
-            made[place].push(elements.clone());
-            continue;
-        }
-        let find = |value: &Value| made[value.node.0].get(value.output).ok_or_else(lost);
-        let inputs = node.inputs.iter().map(find).collect::<Result<Vec<_>>>()?;
-        let results = match view(graph, place, &inputs)? {
-            Some(result) => vec![result],
-            None => call(graph, place, &inputs, pool.as_deref_mut())?,
-        };
-        made[place] = results;
-        for input in &node.inputs {
-            uses[input.node.0] -= 1;
-            if uses[input.node.0] == 0 {
-                made[input.node.0].clear();
-            }
-        }
-    }
-    let find = |value: &Value| {
-        made[value.node.0]
-            .get(value.output)
-            .cloned()
-            .ok_or_else(lost)
+}
+
+/// Runs an operation by its fast form if there is one, with the workers of a pool, else by its plain form.
+///
+/// # Errors
+/// Those of the operation.
+pub fn compute(
+    op: &Op,
+    views: &[View<'_>],
+    outs: &mut [Out<'_>],
+    pool: Option<&mut ThreadPool>,
+) -> Result<()> {
+    let fast = match op {
+        Op::ScaledDotProductAttention { .. } => scores::run,
+        _ => products::run,
     };
-    graph.outputs.iter().map(find).collect()
+    match fast(op, views, outs, pool) {
+        true => Ok(()),
+        false => ops::run(op, views, outs),
+    }
 }
 
 /// The result as another layout of the input's elements, if it can be.
-fn view(graph: &Graph, place: usize, inputs: &[&Elements]) -> Result<Option<Elements>> {
-    let node = &graph.nodes[place];
+fn view(node: &Node, inputs: &[&Elements]) -> Result<Option<Elements>> {
     let (Some(x), Some(ty)) = (inputs.first(), node.outputs.first()) else {
         return Ok(None);
     };
@@ -72,13 +53,7 @@ fn view(graph: &Graph, place: usize, inputs: &[&Elements]) -> Result<Option<Elem
     }
 }
 
-fn call(
-    graph: &Graph,
-    place: usize,
-    inputs: &[&Elements],
-    pool: Option<&mut ThreadPool>,
-) -> Result<Vec<Elements>> {
-    let node = &graph.nodes[place];
+fn call(node: &Node, inputs: &[&Elements]) -> Result<Vec<Elements>> {
     let mut sizes = Vec::with_capacity(node.outputs.len());
     let mut storages = Vec::with_capacity(node.outputs.len());
     for ty in &node.outputs {
@@ -99,13 +74,7 @@ fn call(
         Out::new(storage.bytes_mut().unwrap_or_default(), ty.dtype, sizes)
     });
     let mut outs = outs.collect::<Result<Vec<_>>>()?;
-    let fast = match node.op {
-        Op::ScaledDotProductAttention { .. } => scores::run,
-        _ => products::run,
-    };
-    if !fast(&node.op, &views, &mut outs, pool) {
-        ops::run(&node.op, &views, &mut outs)?;
-    }
+    compute(&node.op, &views, &mut outs, None)?;
     drop(outs);
     let results = storages.into_iter().zip(&node.outputs).zip(&sizes);
     results

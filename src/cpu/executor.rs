@@ -11,7 +11,7 @@ use super::recurrent::{DeltaScratch, Recurrent};
 use super::slots::Slots;
 use super::threads::ThreadPool;
 use crate::formats::{Bytes, Format, ScalarType, Weight};
-use crate::step::{KvType, Rows, Schedule, Slice, StateSize, Step};
+use crate::step::{BufferId, KvType, Rows, Schedule, Slice, StateSize, Step};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -73,6 +73,10 @@ impl CpuWeights {
         let mut list = Vec::with_capacity(matrices.len());
         for weight in &matrices {
             list.push(match weight.format {
+                Format::Dense(_) if weight.turns != 1 => {
+                    let what = format!("{}: rows by turns, not quantized", weight.name);
+                    return Err(Error::Internal(what));
+                }
                 Format::Dense(ty) => {
                     progress(weight.byte_len() as u64)?;
                     CpuMatrix::Dense(DenseMatrix {
@@ -168,7 +172,7 @@ impl CpuExecutor {
         Ok(CpuExecutor {
             kernels: kernels(),
             weights,
-            arena: Arena::new(schedule.width, size.tokens)?,
+            arena: Arena::new(schedule.widest(), size.tokens)?,
             max_rows: size.tokens,
             cache,
             slots: Slots::new(size.sequences, &schedule.recurrent)?,
@@ -193,6 +197,29 @@ impl CpuExecutor {
         self.cache.pages()
     }
 
+    /// What a page of the cache holds, and its bytes.
+    pub fn page_kind(&self) -> (KvType, usize) {
+        (self.cache.kv(), self.cache.page_bytes())
+    }
+
+    /// Copies a page of the cache.
+    pub fn copy_page_out(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
+        to.copy_from_slice(self.page(page, to.len())?);
+        Ok(())
+    }
+
+    /// Writes a page of the cache.
+    pub fn copy_page_in(&mut self, page: u32, from: &[u8]) -> Result<()> {
+        self.page(page, from.len())?.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn page(&mut self, page: u32, bytes: usize) -> Result<&mut [u8]> {
+        let found = self.cache.whole_page(page);
+        let found = found.filter(|found| found.len() == bytes);
+        found.ok_or_else(|| Error::Internal(format!("{bytes} bytes for page {page} of a cache")))
+    }
+
     /// Sequences that a model with recurrent layers has room for.
     pub fn slots(&self) -> Option<usize> {
         (!self.schedule.recurrent.is_empty()).then(|| self.slots.count())
@@ -206,6 +233,11 @@ impl CpuExecutor {
     /// Columns of the logits.
     pub fn vocab_size(&self) -> usize {
         self.schedule.vocab_size
+    }
+
+    /// Columns of a hidden state.
+    pub fn hidden_columns(&self) -> usize {
+        self.schedule.hidden_size()
     }
 
     fn check(&self, slices: &[Slice<'_>]) -> Result<usize> {
@@ -231,6 +263,11 @@ impl CpuExecutor {
                     slice.pages.len()
                 )));
             }
+            if !slice.wants_its_own() {
+                return Err(Error::InvalidArgument(
+                    "a slice wants rows of other tokens than its own".into(),
+                ));
+            }
             if let Some(token) = slice
                 .tokens
                 .iter()
@@ -247,10 +284,20 @@ impl CpuExecutor {
 
     /// Runs the program on a batch; wanted rows of logits go to `logits`, in slice order.
     pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
+        self.run_for(false, slices, logits)
+    }
+
+    /// The same for hidden states.
+    pub fn run_hidden(&mut self, slices: &[Slice<'_>], states: &mut Vec<f32>) -> Result<()> {
+        self.run_for(true, slices, states)
+    }
+
+    fn run_for(&mut self, hidden: bool, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
         let rows = self.check(slices)?;
         self.slots.begin(slices)?;
+        let schedule = self.schedule.of(hidden)?;
         let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
-        let vocab = self.vocab_size();
+        let vocab = schedule.vocab_size;
         // Every logit is written below; a shorter old length only costs the zeroing of the rest.
         logits.resize(wanted * vocab, 0.0);
         let target = LogitsPtr {
@@ -258,10 +305,9 @@ impl CpuExecutor {
             rows: wanted,
             vocab,
         };
-        for (table, rope) in self.ropes.iter_mut().zip(&self.schedule.ropes) {
+        for (table, rope) in self.ropes.iter_mut().zip(&schedule.ropes) {
             table.fill(rope, slices);
         }
-        let schedule = &self.schedule;
         let arena = self.arena.view(schedule);
         let (kernels, vectors) = (self.kernels, &self.weights.vectors);
         let recurrent = Recurrent {
@@ -270,6 +316,11 @@ impl CpuExecutor {
             slots: &self.slots,
             slices,
             vectors,
+        };
+        let rows_of = |id: BufferId| match schedule.buffers[id.0].rows {
+            Rows::Tokens => rows,
+            Rows::Wanted => wanted,
+            Rows::Once => 1,
         };
         for step in &schedule.steps {
             self.jobs += 1;
@@ -305,11 +356,7 @@ impl CpuExecutor {
                     }
                 }
                 Step::Experts(ref step) => {
-                    let rows = match schedule.buffers[step.index.0].rows {
-                        Rows::Tokens => rows,
-                        Rows::Wanted => wanted,
-                        Rows::Once => 1,
-                    };
+                    let rows = rows_of(step.index);
                     Experts {
                         kernels,
                         arena,
@@ -336,11 +383,7 @@ impl CpuExecutor {
                     ref products,
                     epilogue,
                 } => {
-                    let rows = match schedule.buffers[x.0].rows {
-                        Rows::Tokens => rows,
-                        Rows::Wanted => wanted,
-                        Rows::Once => 1,
-                    };
+                    let rows = rows_of(x);
                     Matmul {
                         kernels,
                         arena,
@@ -363,6 +406,10 @@ impl CpuExecutor {
                 Step::ShortConv(ref step) => recurrent.short_conv(step, &mut self.pool),
                 Step::GatedDelta(ref step) => {
                     recurrent.gated_delta(step, &mut self.pool, &self.delta_scratch);
+                }
+                Step::GatedNorm(ref step) => {
+                    let rows = rows_of(step.x);
+                    recurrent.gated_norm(step, rows, &mut self.pool);
                 }
                 Step::Attend(step) => Attend {
                     kernels,
@@ -389,8 +436,10 @@ impl CpuExecutor {
 pub(super) fn wanted_rows(slices: &[Slice<'_>]) -> impl Iterator<Item = usize> {
     let mut first = 0;
     slices.iter().flat_map(move |slice| {
-        let end = first + slice.tokens.len();
-        first = end;
-        end - slice.wanted_rows()..end
+        let start = first;
+        first += slice.tokens.len();
+        slice
+            .wanted_runs()
+            .flat_map(move |run| start + run.start..start + run.end)
     })
 }

@@ -75,6 +75,24 @@ impl KvCache {
         self.pages
     }
 
+    pub fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    /// A page's bytes. No worker runs meanwhile.
+    pub fn whole_page(&mut self, page: u32) -> Option<&mut [u8]> {
+        let start = (page as usize).checked_mul(self.page_bytes)?;
+        if page as usize >= self.pages {
+            return None;
+        }
+        debug_assert!(start + self.page_bytes <= self.memory.len());
+        // SAFETY: the page lies inside the memory, which is initialised, and `self` is borrowed alone.
+        let page = unsafe {
+            std::slice::from_raw_parts_mut(self.memory.as_ptr().add(start), self.page_bytes)
+        };
+        Some(page)
+    }
+
     pub fn kv(&self) -> KvType {
         self.kv
     }

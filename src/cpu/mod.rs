@@ -1,4 +1,4 @@
-//! The CPU device: thread pool, SIMD kernels chosen at run time, and the program executor.
+//! The CPU device: thread pool, SIMD kernels chosen at run time, the executor of models and programs of arrays.
 
 mod activations;
 mod arena;
@@ -14,15 +14,18 @@ pub mod ops;
 mod packed;
 mod plain;
 mod products;
+mod program;
 mod recurrent;
 mod scores;
 mod shared;
 mod slots;
 mod threads;
+mod winograd;
 
 pub use elements::{Elements, Storage};
 pub use evaluate::evaluate;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};
+pub use program::{Program, Workspace};
 pub use threads::ThreadPool;

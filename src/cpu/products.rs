@@ -2,18 +2,34 @@
 //! workers. Every element is a sum in the order of the inner places whatever the other sizes are, so that a
 //! row gives the same bits alone and in a batch. Sums are f32; small products stay with the plain form.
 
-use super::kernels::{GEMM_COLUMNS, GEMM_ROWS, Kernels, kernels};
+use super::kernels::{GEMM_COLUMNS, GEMM_ROWS_MOST, GemmTile, Kernels, kernels};
 use super::ops::{Out, Space, View, source};
-use super::threads::ThreadPool;
+use super::shared::SharedSlice;
+use super::threads::{ThreadPool, spread};
 use crate::ir::{Conv, Dtype, Op};
-use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Products of smaller matrices on the right are not worth it. (Rows on the left do not count: how a row is
 /// computed must not depend on them.)
 const LEAST: usize = 1 << 10;
-/// Rows of a chunk of work.
-const CHUNK: usize = 8 * GEMM_ROWS;
+/// Multiplications below which other workers would take longer to wake than to help.
+pub const WORTH_SHARING: usize = 1 << 17;
+/// Rows of a chunk of work: whole tiles on every level.
+const CHUNK: usize = 48;
+/// Panels of a chunk of work.
+const CHUNK_PANELS: usize = 8;
+
+/// Rows of numbers, the left side of a product.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    /// From the first one on.
+    pub numbers: &'a [f32],
+    /// Numbers from one row to the next.
+    pub stride: usize,
+    /// How many.
+    pub count: usize,
+}
 
 /// The right side of a product: panels of columns, `[panel][inner][GEMM_COLUMNS]`, zeros behind the last one.
 pub struct Panels {
@@ -25,25 +41,8 @@ pub struct Panels {
 impl Panels {
     /// Of `[inner, columns]`, whose element (k, n) is at `k · strides.0 + n · strides.1`.
     pub fn pack(b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) -> Panels {
-        let panels = columns.div_ceil(GEMM_COLUMNS);
-        let mut numbers = vec![0.0; panels * inner * GEMM_COLUMNS];
-        let of_one = (inner * GEMM_COLUMNS).max(1);
-        for (panel, to) in numbers.chunks_exact_mut(of_one).enumerate() {
-            let first = panel * GEMM_COLUMNS;
-            let count = GEMM_COLUMNS.min(columns - first);
-            if strides.1 == 1 {
-                for (k, to) in to.chunks_exact_mut(GEMM_COLUMNS).enumerate() {
-                    to[..count].copy_from_slice(&b[k * strides.0 + first..][..count]);
-                }
-                continue;
-            }
-            for n in 0..count {
-                let from = (first + n) * strides.1;
-                for (k, to) in to[n..].iter_mut().step_by(GEMM_COLUMNS).enumerate() {
-                    *to = b[from + k * strides.0];
-                }
-            }
-        }
+        let mut numbers = vec![0.0; Panels::room(inner, columns)];
+        pack(&mut numbers, b, inner, columns, strides);
         Panels {
             numbers,
             inner,
@@ -51,20 +50,118 @@ impl Panels {
         }
     }
 
-    /// Rows `[rows][inner]` times this, to `[rows][columns]`.
-    pub fn multiply(&self, kernels: &Kernels, rows: &[f32], out: &mut [f32]) {
-        let of_panel = (self.inner * GEMM_COLUMNS).max(1);
-        let mut tile = [[0.0; GEMM_COLUMNS]; GEMM_ROWS];
-        for (place, panel) in self.numbers.chunks_exact(of_panel).enumerate() {
-            let first = place * GEMM_COLUMNS;
-            let width = GEMM_COLUMNS.min(self.columns - first);
-            let blocks = rows.chunks(GEMM_ROWS * self.inner);
-            for (a, out) in blocks.zip(out.chunks_mut(GEMM_ROWS * self.columns)) {
-                // SAFETY: the table is one that this CPU can run.
-                unsafe { (kernels.gemm_tile)(a, panel, self.inner, &mut tile) };
-                for (out, tile) in out.chunks_exact_mut(self.columns).zip(&tile) {
-                    out[first..first + width].copy_from_slice(&tile[..width]);
-                }
+    /// Numbers of the panels of a matrix.
+    pub fn room(inner: usize, columns: usize) -> usize {
+        columns.div_ceil(GEMM_COLUMNS) * inner * GEMM_COLUMNS
+    }
+
+    /// `[rows][inner]` times this, to `[rows][columns]`, by all workers.
+    pub fn multiply(
+        &self,
+        kernels: &Kernels,
+        rows: &[f32],
+        out: &mut [f32],
+        pool: Option<&mut ThreadPool>,
+    ) {
+        let (inner, columns) = (self.inner, self.columns);
+        let count = out.len().checked_div(columns).unwrap_or(0);
+        let panels = columns.div_ceil(GEMM_COLUMNS);
+        let pool = pool.filter(|_| count * inner * columns >= WORTH_SHARING);
+        // One worker packs its caches best by going through all panels with the same rows.
+        let width = match pool {
+            Some(_) => CHUNK_PANELS,
+            None => panels.max(1),
+        };
+        let across = panels.div_ceil(width);
+        let out = SharedSlice::new(out);
+        spread(pool, count.div_ceil(CHUNK) * across, &|_, chunk| {
+            let first = chunk / across * CHUNK;
+            let rows = Rows {
+                numbers: &rows[first * inner..],
+                stride: inner,
+                count: CHUNK.min(count - first),
+            };
+            let from = chunk % across * width;
+            let range = from..(from + width).min(panels);
+            let out = out.part(first * columns..(first + rows.count) * columns);
+            // SAFETY: chunks have rows or columns of their own.
+            unsafe { multiply(kernels, rows, self.of(range), inner, out.as_ptr(), columns) };
+        });
+    }
+
+    /// Some panels, with the columns they have together.
+    fn of(&self, range: Range<usize>) -> (&[f32], Range<usize>) {
+        let size = self.inner * GEMM_COLUMNS;
+        let columns = range.start * GEMM_COLUMNS..(range.end * GEMM_COLUMNS).min(self.columns);
+        (&self.numbers[range.start * size..range.end * size], columns)
+    }
+}
+
+/// Fills panels (see [`Panels::pack`]); `numbers` are [`Panels::room`], zeros where no column is.
+pub fn pack(numbers: &mut [f32], b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) {
+    let of_one = (inner * GEMM_COLUMNS).max(1);
+    for (panel, to) in numbers.chunks_exact_mut(of_one).enumerate() {
+        let first = panel * GEMM_COLUMNS;
+        let count = GEMM_COLUMNS.min(columns - first);
+        if strides.1 == 1 {
+            for (k, to) in to.chunks_exact_mut(GEMM_COLUMNS).enumerate() {
+                to[..count].copy_from_slice(&b[k * strides.0 + first..][..count]);
+            }
+            continue;
+        }
+        for n in 0..count {
+            let from = (first + n) * strides.1;
+            for (k, to) in to[n..].iter_mut().step_by(GEMM_COLUMNS).enumerate() {
+                *to = b[from + k * strides.0];
+            }
+        }
+    }
+}
+
+/// Rows times panels that stand for these columns of the result; `out` is the result's first number, its rows
+/// are `stride` apart.
+///
+/// # Safety
+/// `out` reaches `rows.count` rows; nobody else uses these columns of them.
+pub unsafe fn multiply(
+    kernels: &Kernels,
+    rows: Rows<'_>,
+    (panels, columns): (&[f32], Range<usize>),
+    inner: usize,
+    out: *mut f32,
+    stride: usize,
+) {
+    let most = kernels.gemm_rows;
+    assert!(inner > 0 && most <= GEMM_ROWS_MOST && columns.end <= stride);
+    assert!(rows.count == 0 || rows.numbers.len() >= (rows.count - 1) * rows.stride + inner);
+    for (place, panel) in panels.chunks_exact(inner * GEMM_COLUMNS).enumerate() {
+        let first = columns.start + place * GEMM_COLUMNS;
+        let width = GEMM_COLUMNS.min(columns.end - first);
+        for row in (0..rows.count).step_by(most) {
+            // SAFETY: rows that are there.
+            let out = unsafe { out.add(row * stride + first) };
+            let mut tile = GemmTile {
+                rows: rows.numbers[row * rows.stride..].as_ptr(),
+                stride: rows.stride,
+                count: most.min(rows.count - row),
+                panel: panel.as_ptr(),
+                inner,
+                out,
+                out_stride: stride,
+            };
+            if width == GEMM_COLUMNS {
+                // SAFETY: the table is one that this CPU can run; the lengths were asserted.
+                unsafe { (kernels.gemm_tile)(&tile) };
+                continue;
+            }
+            let mut sums = [0.0; GEMM_ROWS_MOST * GEMM_COLUMNS];
+            (tile.out, tile.out_stride) = (sums.as_mut_ptr(), GEMM_COLUMNS);
+            // SAFETY: as above.
+            unsafe { (kernels.gemm_tile)(&tile) };
+            for (row, sums) in sums.chunks_exact(GEMM_COLUMNS).take(tile.count).enumerate() {
+                // SAFETY: the columns that are left, of a row that is there.
+                let out = unsafe { std::slice::from_raw_parts_mut(out.add(row * stride), width) };
+                out.copy_from_slice(&sums[..width]);
             }
         }
     }
@@ -98,19 +195,13 @@ pub fn chunks(
     pool: Option<&mut ThreadPool>,
     work: &(dyn Fn(usize, &mut [f32]) + Sync),
 ) {
-    match pool {
-        None => {
-            let parts = out.chunks_mut(size).enumerate();
-            parts.for_each(|(chunk, part)| work(chunk, part));
-        }
-        Some(pool) => {
-            // Each part is one worker's: no lock is ever waited for.
-            let parts: Vec<Mutex<&mut [f32]>> = out.chunks_mut(size).map(Mutex::new).collect();
-            pool.run(parts.len(), &|_, chunk| {
-                work(chunk, &mut parts[chunk].lock())
-            });
-        }
-    }
+    let len = out.len();
+    let parts = SharedSlice::new(out);
+    spread(pool, len.div_ceil(size), &|_, chunk| {
+        let part = parts.part(chunk * size..((chunk + 1) * size).min(len));
+        // SAFETY: each part is one worker's.
+        work(chunk, unsafe { part.write() });
+    });
 }
 
 fn matmul(
@@ -122,7 +213,7 @@ fn matmul(
     let (&[.., inner, columns], Some(&rows)) = (b.sizes(), a.sizes().iter().rev().nth(1)) else {
         return false;
     };
-    if inner * columns < LEAST {
+    if inner * columns < LEAST || inner == 0 {
         return false;
     }
     let batches = out.sizes().iter().rev().skip(2).product::<usize>();
@@ -143,11 +234,7 @@ fn matmul(
         let panels = Panels::pack(b, inner, columns, strides);
         let a = &a[batch * rows * inner..][..rows * inner];
         let out = &mut out[batch * rows * columns..][..rows * columns];
-        chunks(out, CHUNK * columns, pool.as_deref_mut(), &|chunk, out| {
-            let count = out.len() / columns;
-            let a = &a[chunk * CHUNK * inner..][..count * inner];
-            panels.multiply(kernels, a, out);
-        });
+        panels.multiply(kernels, a, out, pool.as_deref_mut());
     }
     true
 }
@@ -188,7 +275,7 @@ fn convolution(
                 }
             }
         }
-        panels.multiply(kernels, &rows, out);
+        panels.multiply(kernels, &rows, out, None);
     });
     true
 }

@@ -178,17 +178,53 @@ impl Recurrent<'_> {
                 let column = head * shape.value_dim + from;
                 self.arena.write(step.out, row, column, rows)
             };
+            let gate = |id| read(id, head, 1)[0];
+            let (decay, beta) = match step.gates {
+                None => (gate(step.decay), gate(step.beta)),
+                Some(vectors) => {
+                    let [rate, floor] = vectors.map(|id| self.vectors[id.0][head]);
+                    let (a, b) = (gate(step.decay), gate(step.beta));
+                    let sum = a.max(floor) + (-(a - floor).abs()).exp().ln_1p();
+                    ((rate * sum).exp(), 1.0 / (1.0 + (-b).exp()))
+                }
+            };
             let mut token = DeltaToken {
                 state: &mut *state,
                 q,
                 k,
                 v: read(of_v, value, rows),
-                decay: read(step.decay, head, 1)[0],
-                beta: read(step.beta, head, 1)[0],
+                decay,
+                beta,
                 out,
             };
             // SAFETY: the kernels table was chosen for this CPU.
             unsafe { (self.kernels.gated_delta)(&mut token) };
         }
+    }
+
+    /// A norm of each head, times the SiLU of a gate.
+    pub fn gated_norm(&self, step: &step::GatedNorm, rows: usize, pool: &mut ThreadPool) {
+        let width = self.arena.width(step.x);
+        let weight = &self.vectors[step.norm.weight.0];
+        pool.run(rows, &|_, row| {
+            // SAFETY: inputs are not written in this step; only this unit writes this row.
+            let (x, z, out) = unsafe {
+                let out = self.arena.write(step.out, row, 0, width);
+                (
+                    self.arena.row(step.x, row),
+                    self.arena.row(step.z, row),
+                    out,
+                )
+            };
+            out.copy_from_slice(z);
+            let mut head = vec![0.0; step.dim];
+            for (x, out) in x.chunks(step.dim).zip(out.chunks_mut(step.dim)) {
+                // SAFETY: the kernels table was chosen for this CPU.
+                unsafe {
+                    (self.kernels.rms_norm)(x, weight, step.norm.eps, &mut head);
+                    (self.kernels.swiglu)(out, &head);
+                }
+            }
+        });
     }
 }

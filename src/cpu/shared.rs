@@ -1,6 +1,7 @@
-//! A vector whose disjoint parts different workers write at the same time.
+//! Vectors and slices whose disjoint parts different workers write at the same time.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// A growing vector of plain values behind shared references.
@@ -55,5 +56,68 @@ impl<T: Copy + Default> SharedVec<T> {
     pub fn from(&self, index: usize) -> (*mut T, usize) {
         let range = index..self.cells.len();
         (self.start(&range), range.len())
+    }
+}
+
+/// A slice of numbers that workers share.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedSlice<'a> {
+    start: *mut f32,
+    len: usize,
+    owner: PhantomData<&'a mut [f32]>,
+}
+
+// SAFETY: all access is by the unsafe functions below, whose contracts keep writers apart.
+unsafe impl Sync for SharedSlice<'_> {}
+// SAFETY: as above.
+unsafe impl Send for SharedSlice<'_> {}
+
+impl<'a> SharedSlice<'a> {
+    /// Of a slice that nobody else uses meanwhile.
+    pub fn new(slice: &'a mut [f32]) -> SharedSlice<'a> {
+        SharedSlice {
+            start: slice.as_mut_ptr(),
+            len: slice.len(),
+            owner: PhantomData,
+        }
+    }
+
+    /// Numbers.
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// A part.
+    pub fn part(self, range: Range<usize>) -> SharedSlice<'a> {
+        assert!(range.start <= range.end && range.end <= self.len, "outside");
+        SharedSlice {
+            // SAFETY: within the slice.
+            start: unsafe { self.start.add(range.start) },
+            len: range.len(),
+            owner: PhantomData,
+        }
+    }
+
+    /// The first number.
+    pub fn as_ptr(self) -> *mut f32 {
+        self.start
+    }
+
+    /// To read.
+    ///
+    /// # Safety
+    /// Nobody writes it meanwhile.
+    pub unsafe fn read(self) -> &'a [f32] {
+        // SAFETY: alive for 'a; unwritten by contract.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// To write.
+    ///
+    /// # Safety
+    /// Nobody else uses it meanwhile.
+    pub unsafe fn write(self) -> &'a mut [f32] {
+        // SAFETY: alive for 'a; exclusive by contract.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 }

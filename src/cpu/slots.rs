@@ -2,12 +2,9 @@
 //! other.
 
 use super::packed::Buffer;
-use crate::step::Slice;
+use crate::step::{Slice, SlotBook};
 use crate::{Error, Result};
 use std::ops::Range;
-
-/// What a slot holds after a step that failed: no tokens of any sequence.
-const NOTHING_KNOWN: usize = usize::MAX;
 
 /// All slots. Workers write disjoint parts.
 #[derive(Debug)]
@@ -15,8 +12,7 @@ pub struct Slots {
     memory: Buffer,
     /// Where each state begins in a slot, and where the last one ends.
     ends: Vec<usize>,
-    /// Tokens that the state of each slot has seen.
-    seen: Vec<usize>,
+    book: SlotBook,
 }
 
 impl Slots {
@@ -39,56 +35,23 @@ impl Slots {
         Ok(Slots {
             memory: Buffer::new(bytes)?,
             ends,
-            seen: vec![0; if floats == 0 { 0 } else { slots }],
+            book: SlotBook::new(if floats == 0 { 0 } else { slots }),
         })
     }
 
     /// Slots; none where no layer is recurrent.
     pub fn count(&self) -> usize {
-        self.seen.len()
+        self.book.count()
     }
 
-    /// Checks that the slices go on where their slots are; until [`Slots::end`] says otherwise nothing is known of
-    /// these slots.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a slot that is not there, is another slice's too, or holds another state.
+    /// As [`SlotBook::begin`].
     pub fn begin(&mut self, slices: &[Slice<'_>]) -> Result<()> {
-        if self.seen.is_empty() {
-            return Ok(());
-        }
-        for (place, slice) in slices.iter().enumerate() {
-            let slot = slice.slot;
-            let bad = |what: String| Err(Error::InvalidArgument(format!("slot {slot}: {what}")));
-            let Some(&seen) = self.seen.get(slot as usize) else {
-                return bad(format!("there are {}", self.seen.len()));
-            };
-            if slices[..place].iter().any(|other| other.slot == slot) {
-                return bad("two sequences of a batch".into());
-            }
-            if slice.start > 0 && seen != slice.start {
-                return bad(match seen {
-                    NOTHING_KNOWN => "what it held was lost in a step that failed".into(),
-                    seen => format!(
-                        "it holds {seen} tokens, the slice begins at {}",
-                        slice.start
-                    ),
-                });
-            }
-        }
-        for slice in slices {
-            self.seen[slice.slot as usize] = NOTHING_KNOWN;
-        }
-        Ok(())
+        self.book.begin(slices)
     }
 
-    /// The step of [`Slots::begin`] is done.
+    /// As [`SlotBook::end`].
     pub fn end(&mut self, slices: &[Slice<'_>]) {
-        for slice in slices {
-            if let Some(seen) = self.seen.get_mut(slice.slot as usize) {
-                *seen = slice.start + slice.tokens.len();
-            }
-        }
+        self.book.end(slices);
     }
 
     /// A part of a state.
@@ -100,7 +63,7 @@ impl Slots {
         let floats = self.ends[self.ends.len() - 1];
         let (from, to) = (self.ends[state] + part.start, self.ends[state] + part.end);
         assert!(
-            (slot as usize) < self.seen.len() && from <= to && to <= self.ends[state + 1],
+            (slot as usize) < self.book.count() && from <= to && to <= self.ends[state + 1],
             "outside the slots"
         );
         // SAFETY: inside the slot, which lies inside the memory; aligned as a mapping of f32; exclusive by

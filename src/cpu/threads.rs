@@ -220,6 +220,14 @@ impl ThreadPool {
     }
 }
 
+/// Runs `job(worker, chunk)` for every chunk, by the workers of a pool if there is one.
+pub fn spread(pool: Option<&mut ThreadPool>, chunks: usize, job: &ChunkFn<'_>) {
+    match pool {
+        Some(pool) => pool.run(chunks, job),
+        None => (0..chunks).for_each(|chunk| job(0, chunk)),
+    }
+}
+
 impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::SeqCst);

@@ -2,6 +2,7 @@
 
 use super::regular::open_regular;
 use crate::{Error, Result};
+use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct MappedFile {
     path: PathBuf,
+    file: File,
     map: memmap2::Mmap,
 }
 
@@ -28,6 +30,7 @@ impl MappedFile {
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
         Ok(Arc::new(MappedFile {
             path: path.to_path_buf(),
+            file,
             map,
         }))
     }
@@ -62,6 +65,21 @@ impl Bytes {
     /// The path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Looks whether the file still has what was mapped: a read of what was cut off would end the process.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it was cut since.
+    pub fn check(&self) -> Result<()> {
+        let length = self.file.file.metadata().map_or(0, |facts| facts.len());
+        if length >= self.range.end as u64 {
+            return Ok(());
+        }
+        Err(Error::InvalidFile(format!(
+            "{}: was cut to {length} bytes since the model was loaded",
+            self.path().display()
+        )))
     }
 
     /// A range of these bytes; `None` when it does not lie inside.

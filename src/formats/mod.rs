@@ -16,5 +16,6 @@ pub use mapped::{Bytes, MappedFile};
 pub use quantization::{
     Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts,
 };
+pub use regular::open_regular;
 pub(crate) use regular::read_text;
 pub use weight::Weight;

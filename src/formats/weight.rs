@@ -16,6 +16,10 @@ pub struct Weight {
     pub format: Format,
     /// Matrices that lie one after another (experts); 1 of most weights.
     pub stack: usize,
+    /// Weights whose rows lie by turns in the same bytes (gate and up of gpt-oss); 1 of most weights.
+    pub turns: usize,
+    /// Which of them this is.
+    pub turn: usize,
     /// Output features (or vocabulary), of all matrices of a stack together.
     pub rows: usize,
     /// Input features; the direction of the groups.
@@ -94,6 +98,8 @@ impl Weight {
             name,
             format,
             stack: 1,
+            turns: 1,
+            turn: 0,
             rows,
             cols,
             data,
@@ -116,6 +122,23 @@ impl Weight {
         Ok(self)
     }
 
+    /// Every `turns`th row from row `turn` on, as a weight (or a stack) over the same bytes. Error where a matrix
+    /// has no such rows, or where the format does not keep rows apart.
+    pub fn by_turns(mut self, turns: usize, turn: usize) -> Result<Weight> {
+        let even = turn < turns && (self.rows / self.stack).is_multiple_of(turns);
+        if !even || self.turns != 1 || !self.format.rows_apart() {
+            return Err(Error::InvalidFile(format!(
+                "tensor {}: {} rows of {} weights are not those of {turns} matrices by turns",
+                self.name,
+                self.rows / self.stack,
+                self.format
+            )));
+        }
+        self.rows /= turns;
+        (self.turns, self.turn) = (turns, turn);
+        Ok(self)
+    }
+
     /// One matrix of a stack, as a weight of its own over the same bytes.
     pub fn matrix(&self, index: usize) -> Result<Weight> {
         if index >= self.stack || !self.rows.is_multiple_of(self.stack) {
@@ -132,18 +155,20 @@ impl Weight {
         Weight::new(
             self.name.clone(),
             self.format,
-            self.rows / self.stack,
+            self.rows / self.stack * self.turns,
             self.cols,
             part(&self.data)?,
             self.scales.as_ref().map(part).transpose()?,
             self.biases.as_ref().map(part).transpose()?,
-        )
+        )?
+        .by_turns(self.turns, self.turn)
     }
 
     /// Some rows of a matrix, as a weight of its own over the same bytes. Error where the format does not
     /// keep rows apart.
     pub fn rows_of(&self, rows: Range<usize>) -> Result<Weight> {
-        if rows.end > self.rows || self.stack != 1 || !self.format.rows_apart() {
+        let one = self.stack == 1 && self.turns == 1;
+        if rows.end > self.rows || !one || !self.format.rows_apart() {
             return Err(Error::Unsupported(format!(
                 "{}: tensor {}: rows {rows:?} of {} of {} cannot be taken apart",
                 self.data.path().display(),
@@ -178,15 +203,15 @@ impl Weight {
                 out.len()
             )));
         }
-        let parts = self.parts(row)?;
+        let (parts, row) = self.parts(row)?;
         quantization::dequantize(self.format, &parts, row, out).ok_or_else(|| self.unfit())
     }
 
     /// Takes one row apart into its group form. Error for dense weights, and for 8-bit floats and scales
     /// that are no finite numbers, which the group form cannot say.
     pub fn read_groups(&self, row: usize, out: &mut RowGroups) -> Result<()> {
-        let parts = self.parts(row)?;
-        match quantization::read_groups(self.format, &parts, row, out) {
+        let (parts, row_of_parts) = self.parts(row)?;
+        match quantization::read_groups(self.format, &parts, row_of_parts, out) {
             Some(Taken::Done) => Ok(()),
             Some(Taken::NoGroups) => Err(Error::InvalidArgument(format!(
                 "tensor {}: {} weights have no groups",
@@ -201,8 +226,8 @@ impl Weight {
         }
     }
 
-    /// The matrix as its format reads it, if `row` is inside.
-    fn parts(&self, row: usize) -> Result<Parts<'_>> {
+    /// The bytes as the format reads them, and the place of `row` among their rows, if it is inside.
+    fn parts(&self, row: usize) -> Result<(Parts<'_>, usize)> {
         if row >= self.rows {
             return Err(Error::InvalidArgument(format!(
                 "tensor {}: row {row} of {}",
@@ -212,8 +237,12 @@ impl Weight {
         fn bytes(part: &Option<Bytes>) -> &[u8] {
             part.as_deref().unwrap_or_default()
         }
+        let rows = self.rows.checked_mul(self.turns);
+        let Some(rows) = rows.filter(|_| self.turn < self.turns) else {
+            return Err(self.unfit());
+        };
         let parts = Parts {
-            rows: self.rows,
+            rows,
             cols: self.cols,
             data: &self.data,
             scales: bytes(&self.scales),
@@ -221,10 +250,10 @@ impl Weight {
         };
         // The parts were checked by `new`; fields are public, so they are not trusted blindly.
         let sizes = [parts.data.len(), parts.scales.len(), parts.biases.len()];
-        if quantization::sizes(self.format, self.rows, self.cols) != Some(sizes) {
+        if quantization::sizes(self.format, rows, self.cols) != Some(sizes) {
             return Err(self.unfit());
         }
-        Ok(parts)
+        Ok((parts, row * self.turns + self.turn))
     }
 
     fn unfit(&self) -> Error {
@@ -247,8 +276,9 @@ impl Weight {
 
     /// Bytes of the file that hold this weight.
     pub fn byte_len(&self) -> usize {
-        self.data.len()
+        let all = self.data.len()
             + self.scales.as_ref().map_or(0, |b| b.len())
-            + self.biases.as_ref().map_or(0, |b| b.len())
+            + self.biases.as_ref().map_or(0, |b| b.len());
+        all / self.turns.max(1)
     }
 }

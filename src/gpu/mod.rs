@@ -1,6 +1,7 @@
 //! The GPU engine: devices, memory, streams, events, kernels, and programs that replay a recorded
 //! list of launches, as one graph where that is right and faster.
 
+pub mod arrays;
 pub mod kernels;
 pub mod model;
 mod ops;

@@ -1,6 +1,6 @@
 //! What rules ask of a graph.
 
-use crate::ir::{Ending, Graph, NodeId, Op, Products, Value, VectorId};
+use crate::ir::{Binary, Ending, Graph, NodeId, Op, Products, Unary, Value, VectorId};
 
 /// A graph with the readers of its nodes, as they were when the rule began.
 pub struct Matcher {
@@ -50,6 +50,28 @@ pub fn through(graph: &Graph, value: Value, is: fn(&Op) -> bool) -> Option<Value
     let node = graph.node(value.node);
     match node.inputs.as_slice() {
         [input] if is(&node.op) => Some(*input),
+        _ => None,
+    }
+}
+
+/// The g of `g · sigmoid(g)`.
+pub fn silu_of(graph: &Graph, matcher: &Matcher, value: Value) -> Option<Value> {
+    factors(graph, value.node)?
+        .into_iter()
+        .find_map(|(g, sigmoid)| {
+            let node = graph.node(sigmoid.node);
+            let fits = node.op == Op::Unary(Unary::Sigmoid)
+                && node.inputs.as_slice() == [g]
+                && matcher.is_read(graph, sigmoid.node, 1);
+            fits.then_some(g)
+        })
+}
+
+/// The factors of a product of elements, both ways round.
+pub fn factors(graph: &Graph, id: NodeId) -> Option<[(Value, Value); 2]> {
+    let node = graph.node(id);
+    match (&node.op, node.inputs.as_slice()) {
+        (Op::Binary(Binary::Multiply), &[a, b]) => Some([(a, b), (b, a)]),
         _ => None,
     }
 }

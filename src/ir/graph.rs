@@ -1,6 +1,7 @@
 //! Graphs: operations whose inputs are results of earlier ones.
 
 use super::{Dtype, Op, Shape};
+use crate::{Error, Result};
 
 /// The dtype and shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -66,6 +67,48 @@ impl Graph {
         debug_assert!(node.inputs.iter().all(|input| input.node < id));
         self.nodes.push(node);
         id
+    }
+
+    /// The outputs, where `run` makes the results of a node of those of its inputs and `leaves` are there. Results
+    /// that nothing needs any more are let go on the way.
+    ///
+    /// # Errors
+    /// Those of `run`; `Internal` if a leaf or an input is missing.
+    pub fn compute<T: Clone>(
+        &self,
+        leaves: &[T],
+        mut run: impl FnMut(NodeId, &[&T]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        let mut uses = vec![0usize; self.nodes.len()];
+        let values = self.nodes.iter().flat_map(|node| &node.inputs);
+        for value in values.chain(&self.outputs) {
+            uses[value.node.0] += 1;
+        }
+        let mut made: Vec<Vec<T>> = vec![Vec::new(); self.nodes.len()];
+        let lost = || Error::Internal("an operation ran before its input".into());
+        for (place, node) in self.nodes.iter().enumerate() {
+            if uses[place] == 0 {
+                continue;
+            }
+            if let Op::Leaf(leaf) = node.op {
+                made[place].push(leaves.get(leaf).ok_or_else(lost)?.clone());
+                continue;
+            }
+            let find = |value: &Value| made[value.node.0].get(value.output).ok_or_else(lost);
+            let inputs = node.inputs.iter().map(find).collect::<Result<Vec<_>>>()?;
+            made[place] = run(NodeId(place), &inputs)?;
+            for input in &node.inputs {
+                uses[input.node.0] -= 1;
+                if uses[input.node.0] == 0 {
+                    made[input.node.0].clear();
+                }
+            }
+        }
+        let find = |value: &Value| {
+            let result = made[value.node.0].get(value.output);
+            result.cloned().ok_or_else(lost)
+        };
+        self.outputs.iter().map(find).collect()
     }
 
     /// The readers of every node, in order; a node that reads twice is there twice.

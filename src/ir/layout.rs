@@ -41,6 +41,14 @@ impl Layout {
         }
     }
 
+    /// The same from the buffer's begin.
+    pub fn from_start(&self) -> Layout {
+        Layout {
+            offset: 0,
+            ..self.clone()
+        }
+    }
+
     /// Elements.
     pub fn count(&self) -> usize {
         self.sizes.iter().product()

@@ -13,7 +13,7 @@ mod recurrent;
 mod shape;
 
 pub use dtype::{Dtype, Kind};
-pub use experts::{Experts, Gathered, Route};
+pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Route};
 pub use graph::{Graph, Node, NodeId, Type, Value};
 pub use layout::{Layout, Reach};
 pub use model::{
@@ -24,5 +24,5 @@ pub use op::{
     ArgReduce, Binary, Conv, Fft, Fp8, Input, LinearAlgebra, Number, Op, QuantMode, Quantization,
     Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
 };
-pub use recurrent::{GatedDelta, ShortConv};
+pub use recurrent::{GatedDelta, GatedNorm, ShortConv};
 pub use shape::{Dim, Shape, Symbol, axis_of};

@@ -119,7 +119,8 @@ pub struct Turn {
 
 /// Causal attention of `q` `[rows, heads · dim]` over the cache of a layer, to which `k` and `v`
 /// `[tokens, kv_heads · dim]` are added first: `softmax(scale · q·kᵀ)·v`, query head `h` with key head
-/// `h / (heads / kv_heads)`. Queries are all tokens or the wanted ones.
+/// `h / (heads / kv_heads)`. Queries are all tokens or the wanted ones. A fourth input, sinks `[heads]`, are
+/// scores that only the sum of the softmax sees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attend {
     /// Which state: the layer's keys and values.

@@ -4,7 +4,7 @@
 //! wherever they tell enough, so that a graph is alike for every batch.
 
 use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
-use super::{Dtype, Experts, GatedDelta, Route, ShortConv};
+use super::{Dtype, Experts, GatedDelta, GatedNorm, Route, ShortConv};
 use smallvec::SmallVec;
 
 /// A number among an operation's parameters, compared by its bits.
@@ -513,12 +513,14 @@ pub enum Op {
     Route(Route),
     /// Products with the experts of each row.
     Experts(Experts),
-    /// `(q, k, v)`: attention over the paged cache, to which k and v are added first.
+    /// `(q, k, v, [sinks])`: attention over the paged cache, to which k and v are added first.
     Attend(Attend),
     /// A causal convolution over few tokens.
     ShortConv(ShortConv),
     /// The gated delta rule.
     GatedDelta(GatedDelta),
+    /// A norm of each head, times the SiLU of a gate.
+    GatedNorm(GatedNorm),
 }
 
 impl Op {

@@ -24,7 +24,9 @@ impl ShortConv {
 }
 
 /// `(q, k [tokens, key_heads · key_dim], v [tokens, value_heads · value_dim], decay, beta [tokens, value_heads])` to
-/// `[tokens, value_heads · value_dim]`: the gated delta rule. q and k get length 1 (`x · rsqrt(Σx² + eps)`), q is
+/// `[tokens, value_heads · value_dim]`: the gated delta rule. With `gates` the inputs are
+/// `(q, k, v, a, b, rate, floor)` instead: `decay = exp(rate · log(exp(a) + exp(floor)))`, `beta = sigmoid(b)`, with
+/// vectors `[value_heads]` of the model. q and k get length 1 (`x · rsqrt(Σx² + eps)`), q is
 /// divided by `√key_dim` besides. Then for every value head, with the state `S` `[value_dim, key_dim]` f32, zero
 /// before the first token: `S ← decay · S`, `S ← S + beta · (v − S·k) kᵀ`, `y = S·q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,6 +45,8 @@ pub struct GatedDelta {
     pub tiled: bool,
     /// ε of the lengths.
     pub eps: Number,
+    /// Whether decay and beta are computed from a and b.
+    pub gates: bool,
     /// The first columns of q, k and v in their inputs.
     pub columns: [usize; 3],
 }
@@ -66,4 +70,14 @@ impl GatedDelta {
         let keys = self.key_heads * self.key_dim;
         [keys, keys, self.value_heads * self.value_dim]
     }
+}
+
+/// `(x [rows, heads, dim], weight [dim], z [rows, heads · dim])` to `[rows, heads · dim]`: `norm(x) · weight · silu(z)`,
+/// with an RMS norm of each head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GatedNorm {
+    /// Width of a head.
+    pub dim: usize,
+    /// ε of the norm.
+    pub eps: Number,
 }

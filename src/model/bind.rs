@@ -4,7 +4,7 @@ use super::weights::{self, Source};
 use crate::Result;
 use crate::array::Array;
 use crate::formats::Weight;
-use crate::ir::{MatrixId, VectorId};
+use crate::ir::{Factor, MatrixId, VectorId};
 
 /// The lists that the ids of a graph point into.
 #[derive(Debug, Default)]
@@ -56,8 +56,31 @@ impl Bound {
     /// A vector, as an array.
     pub fn vector(&mut self, values: Vec<f32>) -> Array {
         let len = values.len();
+        Array::vector(self.vector_id(values), len)
+    }
+
+    fn vector_id(&mut self, values: Vec<f32>) -> VectorId {
         self.vectors.push(values);
-        Array::vector(VectorId(self.vectors.len() - 1), len)
+        VectorId(self.vectors.len() - 1)
+    }
+
+    /// The stack of `count` matrices `[out, width]` at `path` of the source, with their biases if there are any.
+    ///
+    /// # Errors
+    /// Those of [`Source::stack`] and [`Source::stack_bias`].
+    pub fn stack(
+        &mut self,
+        source: &Source,
+        path: &str,
+        [count, out, width]: [usize; 3],
+        has_bias: bool,
+    ) -> Result<Factor> {
+        let weight = self.matrix(source.stack(path, count, out, width)?);
+        let bias = match has_bias {
+            true => Some(self.vector_id(source.stack_bias(path, count, out)?)),
+            false => None,
+        };
+        Ok(Factor { weight, bias })
     }
 
     /// The linear layer at `path` of the source, `[out, width]`, with a bias where the file has one.

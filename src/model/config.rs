@@ -52,6 +52,8 @@ pub enum RopeScaling {
         beta_fast: f32,
         /// Ramp end in rotations.
         beta_slow: f32,
+        /// The ramp begins and ends at whole pairs.
+        truncate: bool,
         /// Multiplier of cos and sin (`mscale`); 0: 0.1·ln(factor)+1.
         attention_factor: f32,
     },

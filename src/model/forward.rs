@@ -1,9 +1,20 @@
 //! What the session needs of a model: run slices of sequences over a paged KV cache.
 
-use super::{Choice, Slice};
+use super::{Choice, KvType, Slice};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::{Error, Result};
+
+/// What the bytes of a KV page are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageForm {
+    /// How the CPU (1) or GPUs (2) lay numbers out.
+    pub layout: u32,
+    /// What kind of numbers.
+    pub kv: KvType,
+    /// Bytes of a page.
+    pub bytes: usize,
+}
 
 /// A model's forward pass with its KV pages.
 ///
@@ -23,7 +34,35 @@ pub trait Forward: Send {
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
     /// `logits` (resized). On error the pages written are undefined, the state is usable.
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()>;
-    /// Starts the same on a device that chooses tokens itself: one for each wanted row, as its choice
+    /// The form of its pages; `None`: they cannot be read and written.
+    fn page_form(&self) -> Option<PageForm> {
+        None
+    }
+    /// Copies a page, of the form's size. No step is queued.
+    fn read_page(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
+        let _ = (page, to);
+        Err(Error::Unsupported("pages cannot be read".into()))
+    }
+    /// Writes a page that [`Forward::read_page`] gave, of this or another forward state of the same form. No step is
+    /// queued.
+    fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
+        let _ = (page, from);
+        Err(Error::Unsupported("pages cannot be written".into()))
+    }
+    /// Columns of a hidden state; 0: this model gives none.
+    fn hidden_size(&self) -> usize {
+        0
+    }
+    /// Runs the slices too, but gives the hidden states of the wanted rows after the final norm: what logits are
+    /// made of.
+    fn hidden(&mut self, slices: &[Slice], rows: &mut Vec<f32>) -> Result<()> {
+        let _ = slices;
+        rows.clear();
+        Err(Error::Unsupported(
+            "this model gives no hidden states".into(),
+        ))
+    }
+    /// Starts what [`Forward::forward`] does on a device that chooses tokens itself: one for each wanted row, as its choice
     /// says, or [`NO_TOKEN`](super::NO_TOKEN) where a logit is not finite and
     /// [`ALL_BANNED`](super::ALL_BANNED) where biases leave none. `false`, and nothing was started:
     /// this device leaves such choices to the caller.
@@ -64,9 +103,38 @@ impl Forward for CpuExecutor {
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         self.run(slices, logits)
     }
+
+    fn page_form(&self) -> Option<PageForm> {
+        let (kv, bytes) = self.page_kind();
+        Some(PageForm {
+            layout: 1,
+            kv,
+            bytes,
+        })
+    }
+
+    fn read_page(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
+        self.copy_page_out(page, to)
+    }
+
+    fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
+        self.copy_page_in(page, from)
+    }
+
+    fn hidden_size(&self) -> usize {
+        self.hidden_columns()
+    }
+
+    fn hidden(&mut self, slices: &[Slice], rows: &mut Vec<f32>) -> Result<()> {
+        self.run_hidden(slices, rows)
+    }
 }
 
 impl Forward for GpuExecutor {
+    fn slots(&self) -> Option<usize> {
+        GpuExecutor::slots(self)
+    }
+
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         GpuExecutor::queue(self, slices, choices)
     }
@@ -89,5 +157,22 @@ impl Forward for GpuExecutor {
 
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         self.run(slices, logits)
+    }
+
+    fn page_form(&self) -> Option<PageForm> {
+        let (kv, bytes) = self.page_kind();
+        Some(PageForm {
+            layout: 2,
+            kv,
+            bytes,
+        })
+    }
+
+    fn read_page(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
+        self.copy_page_out(page, to)
+    }
+
+    fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
+        self.copy_page_in(page, from)
     }
 }

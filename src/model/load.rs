@@ -2,8 +2,9 @@
 
 use super::device::{DeviceChoice, Weights};
 use super::families;
+use super::identity::Hashed;
 use super::weights::Source;
-use super::{Config, Forward, PAGE_TOKENS, TokenSet};
+use super::{Config, Forward, Identity, PAGE_TOKENS, TokenSet};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::graph::Rules;
@@ -62,6 +63,7 @@ pub struct Model {
     chat_template: Option<Arc<ChatTemplate>>,
     schedule: Schedule,
     weights: Weights,
+    hashed: Hashed,
     threads: usize,
 }
 
@@ -97,6 +99,7 @@ impl Model {
         };
         report(0)?;
         // The tokenizer is built while the weights are packed: both take about as long.
+        let hashed = Hashed::new(&config, &schedule, &bound);
         let (tokenizer, weights) = std::thread::scope(|scope| {
             let tokenizer =
                 scope.spawn(|| log::on_worker(|| panics::caught(|| source.tokenizer())));
@@ -159,8 +162,18 @@ impl Model {
             chat_template,
             schedule,
             weights,
+            hashed,
             threads: options.threads,
         }))
+    }
+
+    /// What it is known by: the same for the same weights and config, on every device. The first call reads all
+    /// weights.
+    ///
+    /// # Errors
+    /// `InvalidFile` if a file was cut since loading.
+    pub fn identity(&self) -> Result<Identity> {
+        self.hashed.identity(self.threads)
     }
 
     /// Facts.

@@ -5,7 +5,9 @@ pub mod config;
 mod device;
 pub mod families;
 mod forward;
+mod identity;
 mod load;
+pub mod quantize;
 mod rope;
 mod tokens;
 pub mod weights;
@@ -15,6 +17,7 @@ pub use crate::step::{
 };
 pub use config::Config;
 pub use device::DeviceChoice;
-pub use forward::Forward;
+pub use forward::{Forward, PageForm};
+pub use identity::Identity;
 pub use load::{LoadOptions, Model, ModelInfo};
 pub use tokens::TokenSet;

@@ -59,6 +59,7 @@ fn scaled(config: &Config, theta: f32, scaling: &RopeScaling) -> Rope {
             original_context,
             beta_fast,
             beta_slow,
+            truncate,
             attention_factor,
         } => {
             let factor = f64::from(*factor);
@@ -71,11 +72,12 @@ fn scaled(config: &Config, theta: f32, scaling: &RopeScaling) -> Rope {
                 let wavelength = *original_context as f64 / (f64::from(turns) * 2.0 * PI);
                 dims as f64 * wavelength.ln() / (2.0 * base.ln())
             };
-            let low = pair(*beta_fast).floor().max(0.0);
-            let high = pair(*beta_slow)
-                .ceil()
-                .min(dims as f64 - 1.0)
-                .max(low + 0.001);
+            let (mut low, mut high) = (pair(*beta_fast), pair(*beta_slow));
+            if *truncate {
+                (low, high) = (low.floor(), high.ceil());
+            }
+            let low = low.max(0.0);
+            let high = high.min(dims as f64 - 1.0).max(low + 0.001);
             plain
                 .enumerate()
                 .map(|(i, f)| {

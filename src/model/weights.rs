@@ -13,6 +13,7 @@ use crate::text::Tokenizer;
 use crate::{Error, Result};
 use folder::FolderTensors;
 use gguf::GgufTensors;
+pub(in crate::model) use gguf::name as gguf_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::path::Path;
@@ -88,6 +89,7 @@ impl Source {
             "q_proj" | "k_proj" | "v_proj" | "qkv_proj" => c.attention_bias,
             "o_proj" => c.output_bias,
             "gate_proj" | "up_proj" | "gate_up_proj" | "down_proj" => c.mlp_bias,
+            "gate" => c.experts.is_some_and(|experts| experts.biases),
             _ => false,
         }
     }
@@ -105,6 +107,26 @@ impl Source {
             return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}, {cols}]")));
         }
         Ok(weight)
+    }
+
+    /// The biases of the `count` matrices at `path`, `rows` of each, one after the other.
+    ///
+    /// # Errors
+    /// `InvalidFile` if they are missing or have another shape.
+    pub fn stack_bias(&self, path: &str, count: usize, rows: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path, "bias")?;
+        // The halves of what lies by turns are columns.
+        let column = (count, count.checked_mul(rows), 1);
+        let dims = (weight.stack, Some(weight.rows), weight.cols);
+        if dims != (1, Some(count), rows) && dims != column {
+            return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}]")));
+        }
+        let mut values = vec![0.0; count * rows];
+        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
+            weight.dequantize_row(row, values)?;
+        }
+        self.finite(&weight, &values)?;
+        Ok(values)
     }
 
     /// Whether the file has a matrix at `path`.

@@ -2,7 +2,7 @@
 //! time share it.
 
 use crate::ir::Op;
-use crate::step::{Buffer, BufferId, Epilogue, Place, Step};
+use crate::step::{self, Buffer, BufferId, Epilogue, Place, Step};
 
 /// Sets the offsets of `buffers`; returns the arena's floats a row.
 pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
@@ -14,29 +14,10 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
             *life = Some((life.map_or(at, |l| l.0), at));
         }
     }
-    let mut arena = 0;
-    for index in 0..buffers.len() {
-        let Some(life) = lives[index] else { continue };
-        // Buffers are numbered in order of birth, so all that overlap and are placed come before.
-        let mut taken: Vec<(usize, usize)> = (0..index)
-            .filter(|&other| lives[other].is_some_and(|l| l.0 <= life.1 && life.0 <= l.1))
-            .map(|other| {
-                (
-                    buffers[other].offset,
-                    buffers[other].offset + buffers[other].width,
-                )
-            })
-            .collect();
-        taken.sort_unstable();
-        let mut offset = 0;
-        for (from, to) in taken {
-            if offset + buffers[index].width <= from {
-                break;
-            }
-            offset = offset.max(to);
-        }
-        buffers[index].offset = offset;
-        arena = arena.max(offset + buffers[index].width);
+    let widths: Vec<usize> = buffers.iter().map(|buffer| buffer.width).collect();
+    let (offsets, arena) = step::place(&lives, &widths);
+    for (buffer, offset) in buffers.iter_mut().zip(offsets) {
+        buffer.offset = offset;
     }
     arena
 }
@@ -75,6 +56,7 @@ fn touched(step: &Step) -> Vec<BufferId> {
             let inputs = step.qkv.into_iter();
             inputs.chain([step.decay, step.beta, step.out]).collect()
         }
+        Step::GatedNorm(step) => vec![step.x, step.z, step.out],
         Step::Plain {
             inputs, outputs, ..
         } => {

@@ -2,8 +2,8 @@
 
 use super::memory;
 use crate::ir::{
-    Attend, Ending, Experts, Factor, GatedDelta, Gathered, Graph, Input, Node, NodeId, Op,
-    Products, ShortConv, Turn, Type, Value, VectorId,
+    Attend, Ending, Experts, Factor, GatedDelta, GatedNorm, Gathered, Graph, Input, Node, NodeId,
+    Norm, Op, Products, ShortConv, Turn, Type, Value, VectorId,
 };
 use crate::step::{
     self, Buffer, BufferId, Epilogue, Place, Product, Rope, Rows, Schedule, Source, Step,
@@ -57,6 +57,7 @@ pub fn schedule(graph: &Graph, vectors: &[Vec<f32>]) -> Result<Schedule> {
     let recurrent: Option<Vec<_>> = recurrent.into_iter().collect();
     let width = memory::plan(&steps, &mut buffers);
     Ok(Schedule {
+        hidden: None,
         steps,
         buffers,
         width,
@@ -122,6 +123,14 @@ impl Planner<'_> {
         }
     }
 
+    /// The vector of the model that a step reads.
+    fn vector(&self, value: Value) -> Result<VectorId> {
+        match self.place(value)? {
+            Place::Vector(id) => Ok(id),
+            place => Err(internal(&format!("{place:?} where a step needs a vector"))),
+        }
+    }
+
     fn lower(&mut self, id: NodeId) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
@@ -158,6 +167,7 @@ impl Planner<'_> {
             Op::Attend(attend) => self.attend(result, node, attend)?,
             Op::ShortConv(shape) => self.short_conv(result, node, *shape)?,
             Op::GatedDelta(shape) => self.gated_delta(result, node, *shape)?,
+            Op::GatedNorm(shape) => self.gated_norm(result, node, *shape)?,
             op => {
                 if let (Op::Rotary(rotary), Some(Place::Vector(frequencies))) =
                     (op, node.inputs.get(2).and_then(|f| self.places.get(f)))
@@ -247,8 +257,12 @@ impl Planner<'_> {
             &[x, index, ..] => (self.buffer(x)?, self.buffer(index)?),
             _ => return Err(internal("experts without an index")),
         };
+        let limit = match experts.gathered {
+            Gathered::SwiGlu { limit } => limit.map(|limit| limit.get() as f32),
+            Gathered::Sum => None,
+        };
         let (weights, residual) = match (experts.gathered, node.inputs.get(2..)) {
-            (Gathered::SwiGlu, Some([])) => (None, None),
+            (Gathered::SwiGlu { .. }, Some([])) => (None, None),
             (Gathered::Sum, Some(&[weights])) => (Some(self.buffer(weights)?), None),
             (Gathered::Sum, Some(&[weights, residual])) => {
                 (Some(self.buffer(weights)?), Some(self.buffer(residual)?))
@@ -270,6 +284,7 @@ impl Planner<'_> {
             weights,
             residual,
             products: experts.factors.iter().map(product).collect(),
+            limit,
             experts: experts.experts,
             chosen: chosen.ok_or_else(|| internal("experts of unknown number"))?,
             out,
@@ -278,9 +293,11 @@ impl Planner<'_> {
     }
 
     fn attend(&mut self, result: Value, node: &Node, attend: &Attend) -> Result<()> {
-        let &[q, k, v] = node.inputs.as_slice() else {
+        let (&[q, k, v] | &[q, k, v, _]) = node.inputs.as_slice() else {
             return Err(internal("an attention without queries, keys and values"));
         };
+        let sinks = node.inputs.get(3).map(|&sinks| self.vector(sinks));
+        let sinks = sinks.transpose()?;
         let (q, k, v) = (self.buffer(q)?, self.buffer(k)?, self.buffer(v)?);
         let rope = match attend.turn {
             Some(turn) => Some(self.rope(turn)?),
@@ -300,6 +317,7 @@ impl Planner<'_> {
             out,
             q_norm: attend.q_norm,
             k_norm: attend.k_norm,
+            sinks,
             rope,
             state: attend.state,
             shape: attend.shape,
@@ -311,9 +329,7 @@ impl Planner<'_> {
         let &[x, weight] = node.inputs.as_slice() else {
             return Err(internal("a convolution without x and a weight"));
         };
-        let Place::Vector(weight) = self.place(weight)? else {
-            return Err(internal("a convolution whose weight is no vector"));
-        };
+        let weight = self.vector(weight)?;
         let x = self.buffer(x)?;
         self.keep(shape.state, shape.floats())?;
         let out = self.make(result)?;
@@ -327,8 +343,13 @@ impl Planner<'_> {
     }
 
     fn gated_delta(&mut self, result: Value, node: &Node, shape: GatedDelta) -> Result<()> {
-        let &[q, k, v, decay, beta] = node.inputs.as_slice() else {
+        let Some((&[q, k, v, decay, beta], gates)) = node.inputs.split_first_chunk::<5>() else {
             return Err(internal("a gated delta rule with other inputs"));
+        };
+        let gates = match (shape.gates, gates) {
+            (false, []) => None,
+            (true, &[rate, floor]) => Some([self.vector(rate)?, self.vector(floor)?]),
+            _ => return Err(internal("a gated delta rule with other gates")),
         };
         let qkv = [self.buffer(q)?, self.buffer(k)?, self.buffer(v)?];
         let (decay, beta) = (self.buffer(decay)?, self.buffer(beta)?);
@@ -338,8 +359,26 @@ impl Planner<'_> {
             qkv,
             decay,
             beta,
+            gates,
             out,
             shape,
+        }));
+        Ok(())
+    }
+
+    fn gated_norm(&mut self, result: Value, node: &Node, shape: GatedNorm) -> Result<()> {
+        let &[x, weight, z] = node.inputs.as_slice() else {
+            return Err(internal("a gated norm with other inputs"));
+        };
+        let (x, weight, z) = (self.buffer(x)?, self.vector(weight)?, self.buffer(z)?);
+        let eps = shape.eps.get() as f32;
+        let out = self.make(result)?;
+        self.steps.push(Step::GatedNorm(step::GatedNorm {
+            x,
+            norm: Norm { weight, eps },
+            z,
+            out,
+            dim: shape.dim,
         }));
         Ok(())
     }

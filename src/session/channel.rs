@@ -1,9 +1,13 @@
 //! The events of one generation on their way from the scheduler to the caller.
 
+use super::ready::EventFd;
 use super::{Event, Next};
+use crate::Result;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// Events that wait for the caller before the generation pauses.
@@ -23,6 +27,20 @@ struct Queue {
     stalled: bool,
     /// The caller's handle is gone.
     abandoned: bool,
+    /// Threads that wait for this queue among others.
+    waiting: Vec<Thread>,
+    /// Can be read from while there are events, once somebody asked for it.
+    fd: Option<EventFd>,
+}
+
+/// What a thread that waits for several queues sees of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Event,
+    /// None yet; the thread will be unparked.
+    Waiting,
+    /// There will be none any more.
+    Ended,
 }
 
 /// The queue of one generation. Internally locked: any thread.
@@ -46,7 +64,12 @@ impl Channel {
             return;
         }
         queue.events.push_back(event);
+        if let (Some(fd), 1) = (&queue.fd, queue.events.len()) {
+            fd.raise();
+        }
+        let waiting = std::mem::take(&mut queue.waiting);
         drop(queue);
+        waiting.iter().for_each(Thread::unpark);
         if end {
             // Those who find nothing after the end must wake up too.
             self.filled.notify_all();
@@ -74,6 +97,9 @@ impl Channel {
         let mut queue = self.queue.lock();
         loop {
             if let Some(event) = queue.events.pop_front() {
+                if let (Some(fd), true) = (&queue.fd, queue.events.is_empty()) {
+                    fd.lower();
+                }
                 let room = queue.stalled && queue.events.len() <= RESUME;
                 return (Next::Event(event), room);
             }
@@ -92,6 +118,40 @@ impl Channel {
                 _ => self.filled.wait(&mut queue),
             }
         }
+    }
+
+    /// Whether there is an event. If there may be one later, `thread` is unparked then, until
+    /// [`Channel::leave`].
+    pub fn look(&self, thread: &Thread) -> Look {
+        let mut queue = self.queue.lock();
+        match (queue.events.is_empty(), queue.ended) {
+            (false, _) => return Look::Event,
+            (true, true) => return Look::Ended,
+            (true, false) => {}
+        }
+        if queue.waiting.iter().all(|other| other.id() != thread.id()) {
+            queue.waiting.push(thread.clone());
+        }
+        Look::Waiting
+    }
+
+    /// The thread does not wait for this queue any more.
+    pub fn leave(&self, thread: &Thread) {
+        let mut queue = self.queue.lock();
+        queue.waiting.retain(|other| other.id() != thread.id());
+    }
+
+    /// A descriptor that can be read from while there are events. It is closed with the queue.
+    pub fn fd(&self) -> Result<RawFd> {
+        let mut queue = self.queue.lock();
+        if queue.fd.is_none() {
+            let fd = EventFd::new()?;
+            if !queue.events.is_empty() {
+                fd.raise();
+            }
+            queue.fd = Some(fd);
+        }
+        Ok(queue.fd.as_ref().map_or(-1, EventFd::number))
     }
 
     /// Asks for the end. True where the scheduler has to be told.

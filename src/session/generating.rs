@@ -1,12 +1,12 @@
 //! The part of a sequence that makes text: sampler, text stream, stop conditions, counts.
 
 use super::channel::Channel;
-use super::sampling::{Sampler, Scratch};
+use super::sampling::{Sampled, Sampler, Scratch};
 use super::sequence::{End, Sender};
 use super::text::TextStream;
-use super::{Event, FinishReason, Usage};
-use crate::Error;
+use super::{Event, FinishReason, LogitsProcessor, Usage};
 use crate::text::StopMatcher;
+use crate::{Error, Result};
 use std::time::Instant;
 
 /// What a run gave for a token.
@@ -19,6 +19,8 @@ pub(super) enum Row<'a> {
 /// How a generation goes on and when it ends. One thread at a time.
 pub(super) struct Generating {
     pub sampler: Sampler,
+    /// Devices do not choose where there is one.
+    pub processor: Option<LogitsProcessor>,
     pub text: Box<dyn TextStream>,
     pub stops: StopMatcher,
     /// Tokens that end it.
@@ -41,6 +43,7 @@ pub(super) struct Generating {
 /// What a request asked for, ready to run.
 pub(super) struct Plan {
     pub sampler: Sampler,
+    pub processor: Option<LogitsProcessor>,
     pub text: Box<dyn TextStream>,
     pub stops: StopMatcher,
     pub stop_tokens: Vec<u32>,
@@ -53,6 +56,7 @@ impl Generating {
     pub fn new(plan: Plan, sender: Sender) -> Generating {
         Generating {
             sampler: plan.sampler,
+            processor: plan.processor,
             text: plan.text,
             stops: plan.stops,
             stop_tokens: plan.stop_tokens,
@@ -122,7 +126,7 @@ impl Generating {
         }
         let position = (tokens.len() - self.prompt_tokens) as u64;
         let sampled = match row {
-            Row::Logits(logits) => self.sampler.sample(logits, position, scratch),
+            Row::Logits(logits) => self.sample(tokens, logits, position, scratch),
             Row::Token(token) => self.sampler.chosen(token),
         };
         let sampled = match sampled {
@@ -167,8 +171,32 @@ impl Generating {
         end
     }
 
+    /// Chooses a token of a row, which the request's processor edits before.
+    fn sample(
+        &self,
+        tokens: &[u32],
+        logits: &mut [f32],
+        position: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Sampled> {
+        let Some(processor) = &self.processor else {
+            return self.sampler.sample(logits, position, scratch);
+        };
+        self.sampler.check_finite(logits)?;
+        // Log-probabilities are the model's.
+        let plain = self.sampler.rates().then(|| logits.to_vec());
+        processor.edit(tokens, logits)?;
+        let sampled = self.sampler.sample(logits, position, scratch)?;
+        match plain {
+            Some(mut plain) => self.sampler.rated(sampled.token, &mut plain, scratch),
+            None => Ok(sampled),
+        }
+    }
+
     /// Gives out what was held back and the end. `tokens`: how many the sequence has.
     pub fn finish(mut self, tokens: usize, mut reason: FinishReason, error: Option<Error>) {
+        // What belongs to the request is the caller's again when the end can be read.
+        self.processor = None;
         let mut text = String::new();
         if reason != FinishReason::StopString {
             let rest = self.text.finish();

@@ -3,6 +3,8 @@
 use super::channel::Channel;
 use super::shared::{Shared, Worker};
 use crate::{Error, Result};
+use parking_lot::Mutex;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,6 +101,9 @@ pub enum Next {
 /// It outlives its session: it runs on until it ends or is dropped. A generation whose events are
 /// not read pauses after some hundreds of them and goes on when they are; others do not wait for it.
 pub struct Generation {
+    pub(super) prompt: Arc<[u32]>,
+    /// Tokens whose events were given out.
+    pub(super) given: Mutex<Vec<u32>>,
     pub(super) channel: Arc<Channel>,
     pub(super) shared: Arc<Shared>,
     /// The last handle waits for the scheduler thread's end.
@@ -113,7 +118,23 @@ impl Generation {
         if room {
             self.shared.poke();
         }
+        if let Next::Event(Event::Token { token, .. }) = &next {
+            self.given.lock().push(*token);
+        }
         Ok(next)
+    }
+
+    /// The prompt and the tokens whose events were given out: a request with this prompt goes on from here, on pages
+    /// that both use.
+    pub fn tokens(&self) -> Vec<u32> {
+        [&*self.prompt, &*self.given.lock()].concat()
+    }
+
+    /// A file descriptor (Linux's eventfd) that poll, epoll and event loops find readable while an event can be
+    /// taken. It is this generation's and is closed with it: wait for it, but do not read from it. One, however
+    /// often it is asked for.
+    pub fn fd(&self) -> Result<RawFd> {
+        self.channel.fd()
     }
 
     /// Ends it soon; the `Finished` event still comes. May be called often, from any thread.

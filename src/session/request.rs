@@ -1,5 +1,6 @@
 //! What a caller asks for, and whether it can be done.
 
+use super::LogitsProcessor;
 use crate::{Error, Result};
 
 /// The most alternatives that log-probabilities are given for.
@@ -7,7 +8,7 @@ const MAX_LOGPROBS: u32 = 20;
 
 /// How the next token is chosen. `Default` is greedy.
 ///
-/// In this order: biases; repetition, then presence and frequency penalties; top-k; top-p and min-p, both at a
+/// In this order: the request's processor; biases; repetition, then presence and frequency penalties; top-k; top-p and min-p, both at a
 /// temperature of 1; temperature; the draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
@@ -69,6 +70,8 @@ pub struct Request {
     pub stop_tokens: Vec<u32>,
     /// Go on past the model's own stop tokens.
     pub ignore_eos: bool,
+    /// Edits logits before all that `sampling` does.
+    pub logits_processor: Option<LogitsProcessor>,
 }
 
 impl Sampling {

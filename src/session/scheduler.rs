@@ -3,7 +3,7 @@
 //! Each step of the loop is one call of the model: one token of every running sequence that is past
 //! its prompt, and at most `chunk` tokens of prompts. Prompts take turns, a chunk each; further
 //! prompts join in the same step where their whole chunk fits, so that how a prompt is cut depends
-//! on itself only.
+//! on itself only. A step gives logits or hidden states; where both are asked for, they take turns.
 //!
 //! Requests are admitted in the order of their age, when there are pages for all their tokens and
 //! some more. When the pages run out, a sequence whose caller does not read, else the youngest, is
@@ -12,6 +12,7 @@
 mod steps;
 
 use super::FinishReason;
+use super::evaluation::Output;
 use super::pages::PagePool;
 use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
@@ -40,8 +41,9 @@ pub(super) struct Scheduler {
     replan: bool,
     // Buffers that every step uses again.
     arrivals: Vec<Sequence>,
-    /// The step that runs.
+    /// The step that runs, and what its rows are.
     parts: Vec<Part>,
+    output: Output,
     /// The step that is queued after it, if any, and its tokens.
     ahead: Vec<Part>,
     unseen: Vec<u32>,
@@ -79,6 +81,7 @@ impl Scheduler {
             replan: false,
             arrivals: Vec::new(),
             parts: Vec::new(),
+            output: Output::Logits,
             ahead: Vec::new(),
             unseen: Vec::new(),
             prompts: Vec::new(),
@@ -152,8 +155,13 @@ impl Scheduler {
         }
     }
 
-    fn finish(&mut self, index: usize, end: End) {
+    fn finish(&mut self, index: usize, mut end: End) {
         let mut sequence = self.running.remove(index);
+        if end.0 != FinishReason::Error
+            && let Err(error) = sequence.complete(&mut *self.forward)
+        {
+            end = (FinishReason::Error, Some(error));
+        }
         if end.0 == FinishReason::Error {
             // What a failing model computed is not for others.
             for &page in &sequence.pages {
@@ -197,6 +205,19 @@ impl Scheduler {
                 return;
             }
         }
+    }
+
+    /// Ends the states that need no step. Whether there were some: others may have their places.
+    fn settle(&mut self) -> bool {
+        let (before, mut i) = (self.running.len(), 0);
+        while let Some(sequence) = self.running.get_mut(i) {
+            match sequence.is_settled(&mut self.pool, &mut *self.forward) {
+                Ok(false) => i += 1,
+                Ok(true) => self.finish(i, (FinishReason::Length, None)),
+                Err(error) => self.finish(i, (FinishReason::Error, Some(error))),
+            }
+        }
+        self.running.len() < before
     }
 
     /// Sends a running sequence back to wait.
@@ -251,18 +272,29 @@ impl Scheduler {
             }
         }
         self.admit();
+        while self.settle() {
+            self.admit();
+        }
         self.grow();
         self.parts.clear();
         self.prompts.clear();
+        let ready = |s: &&Sequence| !s.stalled;
+        let other = |s: &Sequence| s.output() != self.output;
+        if self.running.iter().filter(ready).any(other) {
+            self.output = match self.output {
+                Output::Logits => Output::Hidden,
+                Output::Hidden => Output::Logits,
+            };
+        }
         for (index, sequence) in self.running.iter().enumerate() {
-            if sequence.stalled {
+            if sequence.stalled || sequence.output() != self.output {
                 continue;
             }
             if sequence.pending() == 1 {
                 self.parts.push(Part {
                     id: sequence.id,
                     tokens: 1,
-                    wanted: sequence.wanted(1),
+                    rows: sequence.rows(1),
                 });
             } else {
                 self.prompts.push((sequence.turn, index));
@@ -285,7 +317,7 @@ impl Scheduler {
             self.parts.push(Part {
                 id: sequence.id,
                 tokens,
-                wanted: sequence.wanted(tokens),
+                rows: sequence.rows(tokens),
             });
         }
         self.publish();

@@ -2,17 +2,15 @@
 
 use super::FinishReason;
 use super::channel::Channel;
+use super::evaluation::{Evaluation, Output};
 use super::generating::{Generating, Row};
 use super::pages::{Known, PagePool, ROOT};
 use super::sampling::Scratch;
-use crate::model::{Choice, PAGE_TOKENS, Wanted};
+use super::state::StateWork;
+use crate::model::{Choice, Forward, PAGE_TOKENS, Wanted};
 use crate::{Error, Result};
-use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Tokens of an evaluation that are run at once: a row of logits for each is a lot of memory.
-const LOGITS_CHUNK: usize = 128;
 
 /// Why a sequence is over.
 pub(super) type End = (FinishReason, Option<Error>);
@@ -21,8 +19,10 @@ pub(super) type End = (FinishReason, Option<Error>);
 pub(super) enum Work {
     /// To be continued.
     Generate(Box<Generating>),
-    /// For their logits.
-    Logits(LogitsWork),
+    /// For their logits or hidden states.
+    Evaluate(Evaluation),
+    /// For their pages, to be saved; or nothing is, and their pages are given.
+    State(StateWork),
 }
 
 /// One request. One thread at a time.
@@ -70,26 +70,44 @@ impl Sequence {
 
     /// The most tokens to run at once.
     pub fn chunk(&self, limit: usize) -> usize {
-        let limit = match self.work {
-            Work::Generate(_) => limit,
-            Work::Logits(_) => limit.min(LOGITS_CHUNK),
+        let limit = match &self.work {
+            Work::Generate(_) | Work::State(_) => limit,
+            Work::Evaluate(work) => work.chunk(self.computed, limit),
         };
         self.pending().min(limit)
     }
 
     /// Which rows a run of the next `n` tokens must give.
-    pub fn wanted(&self, n: usize) -> Wanted {
-        match self.work {
-            Work::Logits(_) => Wanted::All,
+    pub fn wanted(&self, n: usize) -> Wanted<'_> {
+        match &self.work {
+            Work::Evaluate(work) => work.wanted(self.computed, n),
             Work::Generate(_) if n == self.pending() => Wanted::Last,
-            Work::Generate(_) => Wanted::Nothing,
+            Work::Generate(_) | Work::State(_) => Wanted::Nothing,
+        }
+    }
+
+    /// How many these are.
+    pub fn rows(&self, n: usize) -> usize {
+        match self.wanted(n) {
+            Wanted::Nothing => 0,
+            Wanted::Last => 1,
+            Wanted::All => n,
+            Wanted::At(positions) => positions.len(),
+        }
+    }
+
+    /// What its rows are.
+    pub fn output(&self) -> Output {
+        match &self.work {
+            Work::Evaluate(work) => work.output(),
+            Work::Generate(_) | Work::State(_) => Output::Logits,
         }
     }
 
     pub fn is_cancelled(&self) -> bool {
         match &self.work {
             Work::Generate(work) => work.channel().is_cancelled(),
-            Work::Logits(_) => false,
+            Work::Evaluate(_) | Work::State(_) => false,
         }
     }
 
@@ -97,18 +115,21 @@ impl Sequence {
     pub fn check_room(&mut self) -> bool {
         self.stalled = match &self.work {
             Work::Generate(work) => !work.channel().has_room(),
-            Work::Logits(_) => false,
+            Work::Evaluate(_) | Work::State(_) => false,
         };
         !self.stalled
     }
 
-    /// Pages that hold the first of the uncomputed tokens already, at most up to the last token,
-    /// which must be run to have logits.
+    /// Pages that hold the first of the uncomputed tokens already; where logits are wanted, at most up to the last
+    /// token, which must be run to have them.
     fn known_pages<'a>(&'a self, pool: &'a PagePool) -> impl Iterator<Item = Known> + 'a {
-        let reusable = matches!(self.work, Work::Generate(_))
-            && self.computed == self.registered * PAGE_TOKENS;
-        let end = match reusable {
-            true => (self.tokens.len() - 1) / PAGE_TOKENS,
+        let end = match self.work {
+            Work::Generate(_) => (self.tokens.len() - 1) / PAGE_TOKENS,
+            Work::State(_) => self.tokens.len() / PAGE_TOKENS,
+            Work::Evaluate(_) => self.registered,
+        };
+        let end = match self.computed == self.registered * PAGE_TOKENS {
+            true => end,
             false => self.registered,
         };
         let mut chain = self.chain;
@@ -170,7 +191,8 @@ impl Sequence {
         self.chain = ROOT;
         match &mut self.work {
             Work::Generate(work) => work.restarted(),
-            Work::Logits(work) => work.rows.clear(),
+            Work::Evaluate(work) => work.restarted(),
+            Work::State(_) => {}
         }
     }
 
@@ -178,11 +200,12 @@ impl Sequence {
     /// predecessor is not known here yet.
     pub fn choice(&self, own: bool) -> Option<Choice<'_>> {
         match &self.work {
+            Work::Generate(work) if work.processor.is_some() => None,
             Work::Generate(work) => {
                 let next = self.tokens.len() - work.prompt_tokens + usize::from(own);
                 work.sampler.choice(next as u64, own)
             }
-            Work::Logits(_) => None,
+            Work::Evaluate(_) | Work::State(_) => None,
         }
     }
 
@@ -190,7 +213,7 @@ impl Sequence {
     pub fn ends_next(&self) -> bool {
         match &self.work {
             Work::Generate(work) => work.ends_at(self.tokens.len() + 1),
-            Work::Logits(_) => false,
+            Work::Evaluate(_) | Work::State(_) => false,
         }
     }
 
@@ -212,26 +235,61 @@ impl Sequence {
         now: Instant,
     ) -> Option<End> {
         self.computed += n;
+        if !matches!(self.work, Work::Evaluate(_)) {
+            self.register(pool);
+        }
         match &mut self.work {
+            Work::State(_) => (self.pending() == 0).then_some((FinishReason::Length, None)),
             Work::Generate(work) => {
-                while (self.registered + 1) * PAGE_TOKENS <= self.computed
-                    && let Some(page) = self.pages.get_mut(self.registered)
-                {
-                    let first = self.registered * PAGE_TOKENS;
-                    let tokens = self.tokens.get(first..first + PAGE_TOKENS)?;
-                    let known = pool.register(*page, self.chain, tokens);
-                    *page = known.page;
-                    self.chain = known.chain;
-                    self.registered += 1;
-                }
                 work.advance(&mut self.tokens, self.computed, rows, scratch, now)
             }
-            Work::Logits(work) => {
+            Work::Evaluate(work) => {
                 if let Row::Logits(rows) = rows {
-                    work.rows.extend_from_slice(rows);
+                    work.take(rows);
                 }
                 (self.computed == self.tokens.len()).then_some((FinishReason::Length, None))
             }
+        }
+    }
+
+    /// Makes pages that are full now known.
+    fn register(&mut self, pool: &mut PagePool) {
+        while (self.registered + 1) * PAGE_TOKENS <= self.computed
+            && let Some(page) = self.pages.get_mut(self.registered)
+        {
+            let first = self.registered * PAGE_TOKENS;
+            let Some(tokens) = self.tokens.get(first..first + PAGE_TOKENS) else {
+                return;
+            };
+            let known = pool.register(*page, self.chain, tokens);
+            *page = known.page;
+            self.chain = known.chain;
+            self.registered += 1;
+        }
+    }
+
+    /// Whether it is a state that needs no more steps: its pages are known, or were given with it.
+    pub fn is_settled(&mut self, pool: &mut PagePool, forward: &mut dyn Forward) -> Result<bool> {
+        if !matches!(self.work, Work::State(_)) {
+            return Ok(false);
+        }
+        self.reuse(pool);
+        while let Work::State(work) = &self.work
+            && let Some(page) = self.pages.get(self.registered)
+            && let Some(bytes) = work.page(self.registered)
+        {
+            forward.write_page(*page, bytes)?;
+            self.computed += PAGE_TOKENS;
+            self.register(pool);
+        }
+        Ok(self.pending() == 0)
+    }
+
+    /// What is left to do before its pages are given back, where it ends well.
+    pub fn complete(&mut self, forward: &mut dyn Forward) -> Result<()> {
+        match &mut self.work {
+            Work::State(work) => work.save(&self.pages, forward),
+            _ => Ok(()),
         }
     }
 
@@ -240,78 +298,8 @@ impl Sequence {
         debug_assert!(self.pages.is_empty());
         match self.work {
             Work::Generate(work) => work.finish(self.tokens.len(), reason, error),
-            Work::Logits(work) => work.finish(error),
-        }
-    }
-}
-
-/// An evaluation.
-pub(super) struct LogitsWork {
-    rows: Vec<f32>,
-    ticket: Arc<LogitsTicket>,
-}
-
-impl LogitsWork {
-    /// `rows` is empty, with room for the result.
-    pub fn new(rows: Vec<f32>, ticket: Arc<LogitsTicket>) -> LogitsWork {
-        LogitsWork { rows, ticket }
-    }
-
-    fn finish(mut self, error: Option<Error>) {
-        let rows = std::mem::take(&mut self.rows);
-        self.ticket.answer(match error {
-            Some(error) => Err(error),
-            None => Ok(rows),
-        });
-    }
-}
-
-impl Drop for LogitsWork {
-    fn drop(&mut self) {
-        // Does nothing after `finish`; before it, somebody would wait forever.
-        self.ticket.answer(Err(Error::Internal(
-            "the scheduler dropped an evaluation".into(),
-        )));
-    }
-}
-
-/// What the caller of an evaluation waits on. Internally locked: any thread.
-#[derive(Debug, Default)]
-pub(super) struct LogitsTicket {
-    answer: Mutex<Ticket>,
-    ready: Condvar,
-}
-
-#[derive(Debug, Default)]
-enum Ticket {
-    #[default]
-    Open,
-    Answered(Result<Vec<f32>>),
-    Taken,
-}
-
-impl LogitsTicket {
-    fn answer(&self, answer: Result<Vec<f32>>) {
-        let mut ticket = self.answer.lock();
-        if matches!(*ticket, Ticket::Open) {
-            *ticket = Ticket::Answered(answer);
-            drop(ticket);
-            self.ready.notify_all();
-        }
-    }
-
-    /// Waits for the answer; called once.
-    pub fn wait(&self) -> Result<Vec<f32>> {
-        let mut ticket = self.answer.lock();
-        loop {
-            match std::mem::replace(&mut *ticket, Ticket::Taken) {
-                Ticket::Open => {
-                    *ticket = Ticket::Open;
-                    self.ready.wait(&mut ticket);
-                }
-                Ticket::Answered(answer) => return answer,
-                Ticket::Taken => return Err(Error::Internal("an answer was taken twice".into())),
-            }
+            Work::Evaluate(work) => work.finish(error),
+            Work::State(work) => work.finish(error),
         }
     }
 }

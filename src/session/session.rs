@@ -2,17 +2,17 @@
 
 use super::channel::Channel;
 use super::generating::{Generating, Plan};
-use super::request::check_token;
 use super::sampling::Sampler;
 use super::scheduler::Scheduler;
-use super::sequence::{LogitsTicket, LogitsWork, Sender, Sequence, Work};
+use super::sequence::{Sender, Sequence, Work};
 use super::shared::{Open, Shared, Worker};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::log::{self, Level};
-use crate::model::{Forward, KvType, Model, PAGE_TOKENS, StateSize, TokenSet};
+use crate::model::{Forward, KvType, Model, PAGE_TOKENS, PageForm, StateSize, TokenSet};
 use crate::text::StopMatcher;
 use crate::{Error, Result};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 const DEFAULT_CONTEXT: usize = 8192;
@@ -67,13 +67,19 @@ pub struct SessionStatus {
 /// the model at most).
 pub struct Session {
     // Dropped before `worker`: closes the session so that the thread ends.
-    open: Open,
+    pub(super) open: Open,
     worker: Arc<Worker>,
     text: Arc<dyn Detokenizer>,
     stop_tokens: Vec<u32>,
-    vocab: usize,
+    pub(super) vocab: usize,
+    /// Columns of a hidden state; 0: the model gives none.
+    pub(super) hidden: usize,
     tokens: Arc<TokenSet>,
-    context: usize,
+    /// What a page of a state is; `None`: there are no states.
+    pub(super) form: Option<PageForm>,
+    /// States are of this model; `None` in tests.
+    pub(super) model: Option<Arc<Model>>,
+    pub(super) context: usize,
     pages: usize,
 }
 
@@ -110,6 +116,7 @@ impl Session {
         let text = Arc::new(ModelText(model.tokenizer().clone()));
         let mut session = Session::start(forward, text, limits, model.stop_tokens().to_vec())?;
         session.tokens = model.tokens().clone();
+        session.model = Some(model);
         Ok(session)
     }
 
@@ -134,6 +141,8 @@ impl Session {
         stop_tokens: Vec<u32>,
     ) -> Result<Session> {
         let (vocab, pages) = (forward.vocab_size(), forward.page_count());
+        let hidden = forward.hidden_size();
+        let form = forward.page_form().filter(|_| forward.slots().is_none());
         // One token of each running request and a chunk must fit a call.
         let max_tokens = forward.max_tokens();
         let requests = limits.requests.min(max_tokens.div_ceil(2)).max(1);
@@ -152,6 +161,9 @@ impl Session {
             text,
             stop_tokens,
             vocab,
+            hidden,
+            form,
+            model: None,
             tokens: Arc::new(TokenSet::all(vocab)),
             context: limits.context.min(pages.saturating_mul(PAGE_TOKENS)),
             pages,
@@ -188,12 +200,14 @@ impl Session {
             stop,
             mut stop_tokens,
             ignore_eos,
+            logits_processor,
         } = request;
         if !ignore_eos {
             stop_tokens.extend_from_slice(&self.stop_tokens);
         }
         let plan = Plan {
             sampler: Sampler::new(sampling, self.vocab, &prompt)?.among(self.tokens.clone()),
+            processor: logits_processor,
             text: self.text.stream(&prompt),
             stops: StopMatcher::new(stop),
             stop_tokens,
@@ -201,54 +215,18 @@ impl Session {
             max_tokens,
             context: self.context,
         };
+        let text: Arc<[u32]> = prompt.as_slice().into();
         let channel = Arc::new(Channel::default());
         let work = Generating::new(plan, Sender(channel.clone()));
         let shared = self.open.0.clone();
         shared.submit(Sequence::new(prompt, Work::Generate(Box::new(work))))?;
         Ok(Generation {
+            prompt: text,
+            given: Mutex::default(),
             channel,
             shared,
             _worker: self.worker.clone(),
         })
-    }
-
-    /// Logits of every position of `tokens`, `[tokens, vocab]`, for evaluation. Waits for its turn
-    /// among the requests. Errors as [`Session::submit`], and [`Error::OutOfMemory`] where the
-    /// result has no room.
-    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
-        if tokens.is_empty() {
-            return Err(Error::InvalidArgument(
-                "tokens is empty; it needs at least one token".into(),
-            ));
-        }
-        for (i, &token) in tokens.iter().enumerate() {
-            check_token("tokens", i, token, self.vocab)?;
-        }
-        if tokens.len() > self.context {
-            return Err(Error::ContextFull(format!(
-                "{} tokens do not fit the session's context of {}",
-                tokens.len(),
-                self.context
-            )));
-        }
-        let mut rows: Vec<f32> = Vec::new();
-        tokens
-            .len()
-            .checked_mul(self.vocab)
-            .and_then(|n| rows.try_reserve_exact(n).ok())
-            .ok_or_else(|| {
-                Error::OutOfMemory(format!(
-                    "no memory for the logits of {} tokens × {} columns",
-                    tokens.len(),
-                    self.vocab
-                ))
-            })?;
-        let ticket = Arc::new(LogitsTicket::default());
-        let work = LogitsWork::new(rows, ticket.clone());
-        self.open
-            .0
-            .submit(Sequence::new(tokens.to_vec(), Work::Logits(work)))?;
-        ticket.wait()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! # Locks
 //! `Shared::inbox`, the queue of a `Channel`, the answer of a `LogitsTicket` and `Worker::thread`
-//! are all leaves: no thread ever holds two of them, and none is held while the model runs or a
+//! are all leaves (an event's file descriptor is written to under its queue's, and never blocks): no thread ever holds two of them, and none is held while the model runs or a
 //! caller's code is called. There is therefore no order to keep.
 //!
 //! # The thread's end

@@ -2,6 +2,8 @@
 
 use crate::ir::{self, Op, Symbol, Turn, Type};
 pub use crate::ir::{Attention, Input, MatrixId, Norm, PAGE_TOKENS, VectorId};
+use crate::{Error, Result};
+use std::ops::Range;
 
 /// An activation buffer of the program's arena, by its place in [`Schedule::buffers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,6 +156,8 @@ pub struct Attend {
     pub q_norm: Option<Norm>,
     /// Norm of each key head.
     pub k_norm: Option<Norm>,
+    /// `[heads]`: scores that only the sum of the softmax sees.
+    pub sinks: Option<VectorId>,
     /// Which of the schedule's ropes turns queries and keys.
     pub rope: Option<usize>,
     /// Which of the schedule's states: the layer's keys and values.
@@ -177,6 +181,8 @@ pub struct ExpertProducts {
     pub residual: Option<BufferId>,
     /// Stacks `[experts · out, in]`: one, or gate and up (`silu(gate) · up`).
     pub products: Vec<Product>,
+    /// Of gate and up, which is then gpt-oss' function: see [`ir::Gathered::SwiGlu`].
+    pub limit: Option<f32>,
     /// Matrices of a stack.
     pub experts: usize,
     /// Matrices of a row.
@@ -203,14 +209,31 @@ pub struct ShortConv {
 pub struct GatedDelta {
     /// Where q, k and v are columns.
     pub qkv: [BufferId; 3],
-    /// `[tokens, value_heads]`.
+    /// `[tokens, value_heads]`: decay and beta, or the a and b that `gates` makes them of.
     pub decay: BufferId,
-    /// `[tokens, value_heads]`.
+    /// As `decay`.
     pub beta: BufferId,
+    /// `rate` and `floor`, `[value_heads]` each.
+    pub gates: Option<[VectorId; 2]>,
     /// `[tokens, value_heads · value_dim]`.
     pub out: BufferId,
     /// Shape and state.
     pub shape: ir::GatedDelta,
+}
+
+/// A norm of each head, times the SiLU of a gate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GatedNorm {
+    /// `[rows, heads · dim]`.
+    pub x: BufferId,
+    /// `[dim]`, and ε.
+    pub norm: Norm,
+    /// As `x`.
+    pub z: BufferId,
+    /// As `x`.
+    pub out: BufferId,
+    /// Width of a head.
+    pub dim: usize,
 }
 
 /// What a plain operation reads.
@@ -262,6 +285,8 @@ pub enum Step {
     ShortConv(ShortConv),
     /// The gated delta rule.
     GatedDelta(GatedDelta),
+    /// A norm of each head, times the SiLU of a gate.
+    GatedNorm(GatedNorm),
     /// An operation by its plain form.
     Plain {
         /// Which.
@@ -304,9 +329,37 @@ pub struct Schedule {
     pub states: Vec<Attention>,
     /// What else outlives a step: numbers (f32) that each recurrent layer keeps for a sequence.
     pub recurrent: Vec<usize>,
+    /// The same forward pass up to the final norm: it gives hidden states instead of logits, and its `vocab_size`
+    /// is their width. Rotations and states are the same.
+    pub hidden: Option<Box<Schedule>>,
 }
 
 impl Schedule {
+    /// Floats of arena a row, whatever is asked for.
+    pub fn widest(&self) -> usize {
+        let hidden = self.hidden.as_ref().map_or(0, |hidden| hidden.width);
+        self.width.max(hidden)
+    }
+
+    /// The program for logits or for hidden states.
+    ///
+    /// # Errors
+    /// `Unsupported` if there is none.
+    pub fn of(&self, hidden: bool) -> Result<&Schedule> {
+        match (hidden, &self.hidden) {
+            (false, _) => Ok(self),
+            (true, Some(hidden)) => Ok(hidden),
+            (true, None) => Err(Error::Unsupported(
+                "this model gives no hidden states".into(),
+            )),
+        }
+    }
+
+    /// Columns of a hidden state; 0: it gives none.
+    pub fn hidden_size(&self) -> usize {
+        self.hidden.as_ref().map_or(0, |hidden| hidden.vocab_size)
+    }
+
     /// Bytes of a page of the KV cache: all layers.
     pub fn page_bytes(&self, kv: KvType) -> usize {
         self.states.iter().map(|shape| shape.layer_bytes(kv)).sum()
@@ -326,7 +379,7 @@ impl Schedule {
 
 /// Which rows of a slice want logits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Wanted<'a> {
     /// None: prefill that is not finished.
     #[default]
     Nothing,
@@ -334,6 +387,8 @@ pub enum Wanted {
     Last,
     /// Every token (evaluation).
     All,
+    /// The tokens at these positions of the sequence: they rise, and all are in the slice.
+    At(&'a [u32]),
 }
 
 /// As a token of a slice, `CHOSEN + i` stands for the `i`th token that the step queued before
@@ -351,7 +406,7 @@ pub struct Slice<'a> {
     /// the page count the forward state was made with.
     pub pages: &'a [u32],
     /// Which rows want logits.
-    pub wanted: Wanted,
+    pub wanted: Wanted<'a>,
     /// Where a model with recurrent layers keeps the sequence's state; others do not look at it. It is below the
     /// number of sequences that the forward state was made for, and no other slice's of the batch. A sequence
     /// stays in its slot from its first token (`start` 0, which needs no state) on.
@@ -361,10 +416,34 @@ pub struct Slice<'a> {
 impl Slice<'_> {
     /// Rows of logits this slice asks for.
     pub fn wanted_rows(&self) -> usize {
+        self.wanted_runs().map(|run| run.len()).sum()
+    }
+
+    /// The tokens that rows are asked for, by their places in the slice: runs of consecutive ones.
+    pub fn wanted_runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let (start, end) = (self.start, self.tokens.len());
+        let (run, at): (Range<usize>, &[u32]) = match self.wanted {
+            Wanted::Nothing => (0..0, &[]),
+            Wanted::Last => (end.saturating_sub(1)..end, &[]),
+            Wanted::All => (0..end, &[]),
+            Wanted::At(positions) => (0..0, positions),
+        };
+        let place = move |position: u32| (position as usize).saturating_sub(start);
+        let runs = at
+            .chunk_by(|a, b| b.checked_sub(*a) == Some(1))
+            .map(move |run| place(run[0])..place(run[0]) + run.len());
+        (!run.is_empty()).then_some(run).into_iter().chain(runs)
+    }
+
+    /// Whether [`Wanted::At`] keeps its promise.
+    pub fn wants_its_own(&self) -> bool {
         match self.wanted {
-            Wanted::Nothing => 0,
-            Wanted::Last => self.tokens.len().min(1),
-            Wanted::All => self.tokens.len(),
+            Wanted::At(positions) => {
+                let own =
+                    |p: &u32| (self.start..self.start + self.tokens.len()).contains(&(*p as usize));
+                positions.is_sorted_by(|a, b| a < b) && positions.iter().all(own)
+            }
+            _ => true,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Chat templates (Jinja) with Python's string methods, bounded by fuel.
 
 use super::Tokenizer;
+use super::chat;
 use super::chat_functions;
 use super::template_guard::guard;
 use super::template_meter::Meter;
@@ -9,7 +10,6 @@ use crate::formats::gguf::Gguf;
 use crate::formats::one_line;
 use crate::formats::read_text;
 use crate::{Error, Result};
-use minijinja::value::ValueKind;
 use minijinja::{Environment, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,8 +33,8 @@ pub struct ChatTemplate {
 }
 
 /// Noncharacters: no text has them.
-const OPEN: char = '\u{FDD0}';
-const CLOSE: char = '\u{FDD1}';
+pub(super) const OPEN: char = '\u{FDD0}';
+pub(super) const CLOSE: char = '\u{FDD1}';
 
 /// The name of the one template in its environment.
 const NAME: &str = "chat";
@@ -132,32 +132,25 @@ impl ChatTemplate {
     }
 
     /// The tokens of the prompt: [`ChatTemplate::render`], encoded so that only the template makes
-    /// control tokens. Control tokens spelled out in `messages` stay text, whatever the user typed;
-    /// what `extra` holds is taken as the template's.
+    /// control tokens. Control tokens spelled out in `messages` and `chat_json` stay text, whatever
+    /// the user typed.
     ///
     /// # Errors
-    /// As [`ChatTemplate::render`] and [`Tokenizer::encode`].
+    /// As [`ChatTemplate::render`] and [`Tokenizer::encode`], and where there are no messages.
     pub fn encode(
         &self,
         tokenizer: &Tokenizer,
         messages: &[Message],
         add_generation_prompt: bool,
-        extra: &str,
+        chat_json: &str,
     ) -> Result<Vec<u32>> {
-        // Each control token in a message is set between two characters that no text uses, and is
+        // Each control token in a text is set between two characters that no text uses, and is
         // encoded as text where they come out of the template.
         let mark = |text: &str| {
             let text = text.replace([OPEN, CLOSE], "");
             tokenizer.mark_special(&text, OPEN, CLOSE)
         };
-        let marked: Vec<Message> = messages
-            .iter()
-            .map(|message| Message {
-                role: mark(&message.role),
-                content: mark(&message.content),
-            })
-            .collect();
-        let text = self.render(&marked, add_generation_prompt, extra)?;
+        let text = self.render_with(messages, add_generation_prompt, chat_json, Some(&mark))?;
         let mut ids = Vec::new();
         for part in text.split(OPEN) {
             // A template may have cut a marked token apart: a mark without its partner is dropped.
@@ -168,19 +161,33 @@ impl ChatTemplate {
         Ok(ids)
     }
 
-    /// The text of the prompt. `add_generation_prompt` opens the assistant's turn. `extra` is a
-    /// JSON object of further template variables (e.g. `{"enable_thinking": false}`), or empty; it
-    /// goes before everything else, so that it can give whole messages (`{"messages": [...]}`) with
-    /// tool calls and the like.
+    /// The text of the prompt. `add_generation_prompt` opens the assistant's turn. `chat_json` is
+    /// empty or a JSON object: `messages` and `tools` as OpenAI's API writes them, and further
+    /// template variables (e.g. `{"enable_thinking": false}`), which go before everything else.
+    /// Messages are given here or in `messages`. Parts of content must be texts and are put together;
+    /// arguments of tool calls that are texts are read as JSON; a role `developer` that the template
+    /// does not know is `system`; `reasoning_content` is also called `thinking` where the template
+    /// knows only that name.
     ///
     /// # Errors
-    /// `InvalidArgument` where `extra` is no JSON object, or the template fails, raises an error
-    /// itself, or uses too much time or memory.
+    /// `InvalidArgument` where `chat_json` is not such an object, messages are given twice, or the
+    /// template fails, raises an error itself, or uses too much time or memory.
     pub fn render(
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
-        extra: &str,
+        chat_json: &str,
+    ) -> Result<String> {
+        self.render_with(messages, add_generation_prompt, chat_json, None)
+    }
+
+    /// The same, with every text of the messages and of the JSON changed by `mark`.
+    fn render_with(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+        chat_json: &str,
+        mark: Option<&dyn Fn(&str) -> String>,
     ) -> Result<String> {
         let mut variables = BTreeMap::<String, Value>::new();
         let mut set = |name: &str, value: Value| variables.insert(name.to_string(), value);
@@ -189,26 +196,32 @@ impl ChatTemplate {
         set("bos_token", Value::from(self.bos.as_str()));
         set("eos_token", Value::from(self.eos.as_str()));
         set("add_generation_prompt", Value::from(add_generation_prompt));
+        let marked = |value: Value| match mark {
+            Some(mark) => chat::map_texts(&value, mark),
+            None => value,
+        };
         let list = messages.iter().map(|message| {
             let fields = [("role", &message.role), ("content", &message.content)];
             let fields = fields.map(|(name, text)| (name, Value::from(text.as_str())));
             fields.into_iter().collect::<Value>()
         });
-        set("messages", list.collect());
-        if !extra.trim().is_empty() {
-            let invalid = |what: String| {
-                Error::InvalidArgument(format!("the extra template variables: {what}"))
-            };
-            // Read as template values, which keep the order of keys.
-            let object: Value =
-                serde_json::from_str(extra).map_err(|error| invalid(one_line(error)))?;
-            if object.kind() != ValueKind::Map {
-                return Err(invalid("not a JSON object".into()));
+        set("messages", marked(list.collect()));
+        let mut count = messages.len();
+        if !chat_json.trim().is_empty() {
+            for (name, value) in chat::read(chat_json, &self.source)? {
+                if name == "messages" {
+                    if !messages.is_empty() {
+                        return Err(Error::InvalidArgument(
+                            "messages are given twice: beside the chat in JSON and in it".into(),
+                        ));
+                    }
+                    count = value.len().unwrap_or(0);
+                }
+                set(&name, marked(value));
             }
-            for key in object.try_iter().map_err(|e| invalid(one_line(e)))? {
-                let value = object.get_item(&key);
-                set(&key.to_string(), value.map_err(|e| invalid(one_line(e)))?);
-            }
+        }
+        if mark.is_some() && count == 0 {
+            return Err(Error::InvalidArgument("the chat has no messages".into()));
         }
         let fail = |error: minijinja::Error| {
             Error::InvalidArgument(format!(
@@ -218,9 +231,8 @@ impl ChatTemplate {
         };
         // Cheap: the compiled template is shared.
         let mut environment = self.environment.clone();
-        let count = messages.len() as u64;
-        environment.set_fuel(Some(FUEL + FUEL_PER_MESSAGE * count));
-        let input = extra.len()
+        environment.set_fuel(Some(FUEL + FUEL_PER_MESSAGE * count as u64));
+        let input = chat_json.len()
             + messages
                 .iter()
                 .map(|m| m.content.len() + m.role.len())

@@ -14,18 +14,18 @@ use crate::{Error, Result};
 use std::collections::HashMap;
 
 /// GGUF's numbers for what a token is.
-mod token_type {
-    pub(super) const UNKNOWN: i64 = 2;
-    pub(super) const CONTROL: i64 = 3;
-    pub(super) const USER_DEFINED: i64 = 4;
-    pub(super) const UNUSED: i64 = 5;
-    pub(super) const BYTE: i64 = 6;
+pub(super) mod token_type {
+    pub const UNKNOWN: i64 = 2;
+    pub const CONTROL: i64 = 3;
+    pub const USER_DEFINED: i64 = 4;
+    pub const UNUSED: i64 = 5;
+    pub const BYTE: i64 = 6;
 }
 
 /// Metadata with its origin.
-struct Metadata<'a, 'b> {
-    source: &'b str,
-    get: &'b dyn Fn(&str) -> Option<&'a Value>,
+pub(super) struct Metadata<'a, 'b> {
+    pub(super) source: &'b str,
+    pub(super) get: &'b dyn Fn(&str) -> Option<&'a Value>,
 }
 
 impl<'a> Metadata<'a, '_> {
@@ -48,11 +48,11 @@ impl<'a> Metadata<'a, '_> {
         })
     }
 
-    fn text(&self, key: &str) -> Result<Option<&'a str>> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>> {
         self.value(key, "a text", Value::as_str)
     }
 
-    fn flag(&self, key: &str) -> Result<Option<bool>> {
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
         self.value(key, "a flag", Value::as_bool)
     }
 
@@ -99,7 +99,7 @@ pub(super) fn read<'a>(source: &str, get: &dyn Fn(&str) -> Option<&'a Value>) ->
 }
 
 /// The tokens and their types.
-fn tokens<'a>(metadata: &Metadata<'a, '_>) -> Result<(&'a [String], Option<&'a [i64]>)> {
+pub(super) fn tokens<'a>(metadata: &Metadata<'a, '_>) -> Result<(&'a [String], Option<&'a [i64]>)> {
     let tokens = metadata.texts("tokenizer.ggml.tokens")?;
     if tokens.is_empty() {
         return Err(metadata.invalid("metadata tokenizer.ggml.tokens is empty".into()));
@@ -117,7 +117,7 @@ fn tokens<'a>(metadata: &Metadata<'a, '_>) -> Result<(&'a [String], Option<&'a [
 }
 
 /// The spelling of token `id`: an empty one gets a name, so that it is never found in text.
-fn spelling(id: usize, token: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn spelling(id: usize, token: &str) -> std::borrow::Cow<'_, str> {
     if token.is_empty() {
         format!("[EMPTY_{id}]").into()
     } else {
@@ -125,19 +125,19 @@ fn spelling(id: usize, token: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-fn type_of(types: Option<&[i64]>, id: usize) -> i64 {
+pub(super) fn type_of(types: Option<&[i64]>, id: usize) -> i64 {
     types.and_then(|t| t.get(id)).copied().unwrap_or(1)
 }
 
 /// BOS, EOS and what goes around a raw prompt.
-struct Edges {
-    bos: Option<u32>,
-    eos: Option<u32>,
-    prefix: Vec<u32>,
-    suffix: Vec<u32>,
+pub(super) struct Edges {
+    pub(super) bos: Option<u32>,
+    pub(super) eos: Option<u32>,
+    pub(super) prefix: Vec<u32>,
+    pub(super) suffix: Vec<u32>,
 }
 
-fn edges(
+pub(super) fn edges(
     metadata: &Metadata,
     vocab_size: usize,
     defaults: (Option<u32>, Option<u32>),
@@ -163,11 +163,11 @@ fn edges(
     })
 }
 
-/// `gpt2`: byte-level BPE with a list of merges.
-fn read_bpe(metadata: &Metadata) -> Result<Parts> {
+/// How a byte-level BPE cuts text.
+pub(super) fn kind(metadata: &Metadata) -> Result<pre_tokenizer::Kind> {
     let source = metadata.source;
     let pre = metadata.text("tokenizer.ggml.pre")?;
-    let kind = match pre.map(pre_tokenizer::find) {
+    Ok(match pre.map(pre_tokenizer::find) {
         Some(Some(Ok(kind))) => kind,
         Some(Some(Err(what))) => {
             return Err(Error::Unsupported(format!(
@@ -189,7 +189,13 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
             });
             pre_tokenizer::DEFAULT
         }
-    };
+    })
+}
+
+/// `gpt2`: byte-level BPE with a list of merges.
+fn read_bpe(metadata: &Metadata) -> Result<Parts> {
+    let source = metadata.source;
+    let kind = kind(metadata)?;
     let (tokens, types) = tokens(metadata)?;
     let mut vocabulary = Vocabulary::new(Form::ByteLevel);
     vocabulary.reserve(tokens.len(), tokens.len(), source)?;
@@ -212,7 +218,7 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
         ignore_merges: kind.ignore_merges,
         ..Options::default()
     };
-    let merges = read_merges(metadata)?;
+    let merges = merges(metadata)?;
     let merger = Merger::new(&vocabulary, merges.into_iter(), &options, source)?;
     let missing = merger.missing_bytes();
     if missing > 0 {
@@ -222,7 +228,7 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
     }
     let steps = kind
         .steps()
-        .map_err(|error| Error::Internal(format!("pre-tokenizer {pre:?}: {error}")))?;
+        .map_err(|error| Error::Internal(format!("pre-tokenizer {error}")))?;
     let edges = edges(metadata, tokens.len(), (None, None), kind.add_bos)?;
     Ok(Parts {
         vocabulary,
@@ -244,7 +250,7 @@ fn read_bpe(metadata: &Metadata) -> Result<Parts> {
 }
 
 /// The merges, "left right" each.
-fn read_merges<'a>(metadata: &Metadata<'a, '_>) -> Result<Vec<(&'a str, &'a str)>> {
+pub(super) fn merges<'a>(metadata: &Metadata<'a, '_>) -> Result<Vec<(&'a str, &'a str)>> {
     let key = "tokenizer.ggml.merges";
     let lines = metadata.texts(key)?;
     let mut merges = Vec::with_capacity(lines.len());
@@ -263,10 +269,8 @@ fn read_merges<'a>(metadata: &Metadata<'a, '_>) -> Result<Vec<(&'a str, &'a str)
     Ok(merges)
 }
 
-/// `llama`: SentencePiece BPE with scores.
-fn read_spm(metadata: &Metadata) -> Result<Parts> {
-    let source = metadata.source;
-    let (tokens, types) = tokens(metadata)?;
+/// The scores of SentencePiece's pieces.
+pub(super) fn scores(metadata: &Metadata, tokens: usize) -> Result<Vec<f32>> {
     let key = "tokenizer.ggml.scores";
     // Some writers store the scores as integers.
     let scores = metadata.value(key, "an array of numbers", |value| match value {
@@ -275,13 +279,21 @@ fn read_spm(metadata: &Metadata) -> Result<Parts> {
         _ => None,
     })?;
     let scores = scores.ok_or_else(|| metadata.invalid(format!("metadata {key} is missing")))?;
-    if scores.len() < tokens.len() {
+    if scores.len() < tokens {
         return Err(metadata.invalid(format!(
             "metadata {key} has {} elements for {} tokens",
             scores.len(),
-            tokens.len()
+            tokens
         )));
     }
+    Ok(scores)
+}
+
+/// `llama`: SentencePiece BPE with scores.
+fn read_spm(metadata: &Metadata) -> Result<Parts> {
+    let source = metadata.source;
+    let (tokens, types) = tokens(metadata)?;
+    let scores = scores(metadata, tokens.len())?;
     let mut vocabulary = Vocabulary::new(Form::SpaceMark);
     vocabulary.reserve(tokens.len(), tokens.len(), source)?;
     let mut pieces = HashMap::with_capacity(tokens.len());

@@ -2,6 +2,7 @@
 
 mod added;
 mod bpe;
+mod chat;
 mod chat_functions;
 pub mod chat_template;
 mod components;
@@ -9,6 +10,7 @@ pub mod decode;
 mod folder;
 mod merger;
 mod metadata;
+mod metadata_json;
 mod normalizer;
 mod pre_tokenizer;
 mod spm;
@@ -26,5 +28,6 @@ mod words;
 
 pub use chat_template::{ChatTemplate, Message};
 pub use decode::DecodeStream;
+pub use metadata_json::TokenizerFiles;
 pub use stop::StopMatcher;
 pub use tokenizer::Tokenizer;

@@ -129,6 +129,16 @@ pub(super) fn find(pre: &str) -> Option<Result<Kind, &'static str>> {
 }
 
 impl Kind {
+    /// Whether text is put into Unicode form C first.
+    pub(super) fn is_nfc(&self) -> bool {
+        self.nfc
+    }
+
+    /// The patterns of the splits.
+    pub(super) fn splits(&self) -> &'static [&'static str] {
+        self.splits
+    }
+
     /// The normalizer, where the kind has one.
     pub(super) fn normalizer(&self) -> Normalizer {
         match self.nfc {

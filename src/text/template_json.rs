@@ -1,5 +1,6 @@
 //! Python's `json.dumps`, as chat templates expect it of `tojson`.
 
+use super::chat_template::{CLOSE, OPEN};
 use super::template_meter::{Text, fail, number};
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, Value};
@@ -146,6 +147,8 @@ fn write_string(out: &mut Text, text: &str, ascii: bool) -> Result<(), Error> {
             '\t' => escape.push_str("\\t"),
             '\u{8}' => escape.push_str("\\b"),
             '\u{c}' => escape.push_str("\\f"),
+            // Marks of the encoder stay marks.
+            OPEN | CLOSE => continue,
             c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     let _ = write!(escape, "\\u{unit:04x}");

@@ -24,7 +24,7 @@ fn file() -> &'static SafeTensors<'static> {
     })
 }
 
-/// An array of the file.
+/// An array of the file, at the home of these tests.
 pub fn golden(key: &str) -> Array {
     USED.lock().unwrap().insert(key.to_string());
     let tensor = file().tensor(key).unwrap_or_else(|_| panic!("no {key}"));
@@ -40,7 +40,7 @@ pub fn golden(key: &str) -> Array {
         dtype => panic!("{key} of {dtype:?}"),
     };
     let elements = Elements::from_slice(tensor.data(), dtype, tensor.shape()).unwrap();
-    Array::from_elements(elements)
+    Array::from_elements(elements).at(&crate::home())
 }
 
 /// An array of the file that holds halves (pairs of f32 or u32) of `dtype`.
@@ -53,7 +53,8 @@ pub fn paired(key: &str, dtype: Dtype) -> Array {
         // A scalar became a vector of its halves.
         _ => *sizes.last_mut().unwrap() /= 2,
     }
-    Array::from_elements(Elements::from_slice(elements.bytes(), dtype, &sizes).unwrap())
+    let elements = Elements::from_slice(elements.bytes(), dtype, &sizes).unwrap();
+    Array::from_elements(elements).at(&crate::home())
 }
 
 /// The numbers of an array, complex ones as pairs.

@@ -9,3 +9,8 @@ mod quantized;
 mod random;
 mod refusals;
 mod transforms;
+
+/// Where the arrays of the file are.
+fn home() -> mlxrocm::array::Home {
+    mlxrocm::array::Home::Cpu
+}

@@ -20,7 +20,7 @@ static double now(void) {
 }
 
 static void die(const char *what, mlxrocm_error *error) {
-    fprintf(stderr, "mlxrocm_bench: %s: %s\n", what, error ? mlxrocm_error_message(error) : "failed");
+    fprintf(stderr, "mlxrocm_bench: %s: %s\n", what, error ? mlxrocm_error_message(error, NULL) : "failed");
     exit(1);
 }
 
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     mlxrocm_model_options options = {.struct_size = sizeof options,
                                      .threads = (uint32_t)strtoul(argv[2], NULL, 10)};
     const double began = now();
-    if (mlxrocm_model_load(argv[1], &options, &model, &error) != MLXROCM_OK) die("load", error);
+    if (mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error) != MLXROCM_OK) die("load", error);
     mlxrocm_session_options limits = {.struct_size = sizeof limits,
                                       .context = (uint32_t)(prompt + decode + 64),
                                       .max_requests = 1,

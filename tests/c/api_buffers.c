@@ -42,7 +42,7 @@ static void specials(const mlxrocm_tokenizer *tokenizer) {
     size_t count = 0, needed = 0;
     const char *spelling = "<|im_end|>";
     const size_t length = strlen(spelling);
-    OK(mlxrocm_tokenizer_find_token(tokenizer, spelling, &id, &error));
+    OK(mlxrocm_tokenizer_find_token(tokenizer, spelling, MLXROCM_NUL, &id, &error));
     CHECK(id != MLXROCM_NO_TOKEN);
     OK(mlxrocm_tokenizer_is_special(tokenizer, id, &special, &error));
     CHECK(special == 1);
@@ -62,44 +62,47 @@ static void specials(const mlxrocm_tokenizer *tokenizer) {
 
 static void templates(const mlxrocm_model *model) {
     mlxrocm_chat_template *chat = NULL;
-    const mlxrocm_message messages[] = {{"system", "Be brief."}, {"user", "Hi \xff!"}};
+    const mlxrocm_message messages[] = {{.role = "system", .content = "Be brief."},
+                                        {.role = "user", .content = "Hi \xff!"}};
     const char *expected = "<|im_start|>system\nBe brief.<|im_end|>\n"
                            "<|im_start|>user\nHi \xef\xbf\xbd!<|im_end|>\n<|im_start|>assistant\n";
     char room[512], small[4] = {'x', 'x', 'x', 'x'};
     size_t needed = 0;
     OK(mlxrocm_model_get_chat_template(model, &chat, &error));
-    OK(mlxrocm_chat_template_render(chat, messages, 2, MLXROCM_RENDER_GENERATION_PROMPT, NULL, room,
+    OK(mlxrocm_chat_template_render(chat, messages, 2, MLXROCM_RENDER_GENERATION_PROMPT, NULL, MLXROCM_NUL,
+                                    room,
                                     sizeof room, &needed, &error));
     CHECK(strcmp(room, expected) == 0 && needed == strlen(expected) + 1);
     EXPECT(MLXROCM_ERROR_BUFFER_TOO_SMALL,
-           mlxrocm_chat_template_render(chat, messages, 2, 0, NULL, small, 4, &needed, &error));
+           mlxrocm_chat_template_render(chat, messages, 2, 0, NULL, MLXROCM_NUL, small, 4, &needed, &error));
     CHECK(small[0] == 'x' && needed > 4);
     OK(mlxrocm_chat_template_source(chat, NULL, 0, &needed, &error));
     CHECK(needed > 10 && needed < sizeof room);
     OK(mlxrocm_chat_template_source(chat, room, needed, NULL, &error));
     mlxrocm_chat_template *same = NULL;
-    OK(mlxrocm_chat_template_new(room, "<s>", "</s>", &same, &error));
+    OK(mlxrocm_chat_template_new(room, MLXROCM_NUL, "<s>", MLXROCM_NUL, "</s>", MLXROCM_NUL, &same, &error));
     mlxrocm_chat_template_free(chat);
-    OK(mlxrocm_chat_template_render(same, messages, 2, MLXROCM_RENDER_GENERATION_PROMPT, "", room,
+    OK(mlxrocm_chat_template_render(same, messages, 2, MLXROCM_RENDER_GENERATION_PROMPT, "", MLXROCM_NUL, room,
                                     sizeof room, &needed, &error));
     CHECK(strcmp(room, expected) == 0);
     mlxrocm_chat_template_free(same);
 
     mlxrocm_chat_template *extra = NULL;
-    OK(mlxrocm_chat_template_new("{{ bos_token }}{{ x }}{{ messages|length }}", "<s>", NULL, &extra,
+    OK(mlxrocm_chat_template_new("{{ bos_token }}{{ x }}{{ messages|length }}", MLXROCM_NUL, "<s>",
+                                 MLXROCM_NUL, NULL, MLXROCM_NUL, &extra,
                                  &error));
-    OK(mlxrocm_chat_template_render(extra, NULL, 0, 0, "{\"x\": 5}", room, sizeof room, &needed,
+    OK(mlxrocm_chat_template_render(extra, NULL, 0, 0, "{\"x\": 5}", MLXROCM_NUL, room, sizeof room, &needed,
                                     &error));
     CHECK(strcmp(room, "<s>50") == 0);
     mlxrocm_chat_template_free(extra);
 
     /* A template that never ends runs out of fuel. */
     OK(mlxrocm_chat_template_new("{% for a in range(9999) %}{% for b in range(9999) %}"
-                                 "{% for c in range(9999) %}{{ c }}{% endfor %}{% endfor %}{% endfor %}",
-                                 NULL, NULL, &extra, &error));
+                                 "{% for c in range(9999) %}{{ c }}{% endfor %}{% endfor %}{% endfor %}", MLXROCM_NUL,
+                                 NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, &extra, &error));
     mlxrocm_error *error = NULL;
-    CHECK(mlxrocm_chat_template_render(extra, messages, 2, 0, NULL, NULL, 0, &needed, &error) < 0);
-    CHECK(mlxrocm_error_message(error)[0]);
+    CHECK(mlxrocm_chat_template_render(extra, messages, 2, 0, NULL, MLXROCM_NUL, NULL, 0, &needed, &error) < 0);
+    CHECK(mlxrocm_error_message(error, NULL)[0]);
     mlxrocm_error_free(error);
     mlxrocm_chat_template_free(extra);
 }

@@ -20,15 +20,16 @@ static int32_t progress(uint64_t done, uint64_t total, void *data) {
     return ++s->calls == s->stop_at;
 }
 
-static void log_line(uint32_t level, const char *message, void *data) {
+static void log_line(uint32_t level, const char *message, size_t length, void *data) {
     state *s = data;
-    CHECK(s->freed == 0 && level >= MLXROCM_LOG_ERROR && level <= MLXROCM_LOG_DEBUG && message[0]);
+    CHECK(s->freed == 0 && level >= MLXROCM_LOG_ERROR && level <= MLXROCM_LOG_DEBUG && length > 0);
+    CHECK(strlen(message) == length);
     s->calls++;
 }
 
 /* Replaces itself from inside the callback. */
-static void log_once(uint32_t level, const char *message, void *data) {
-    log_line(level, message, data);
+static void log_once(uint32_t level, const char *message, size_t length, void *data) {
+    log_line(level, message, length, data);
     OK(mlxrocm_log_set_callback(MLXROCM_LOG_DEBUG, NULL, NULL, NULL, &error));
     CHECK(((state *)data)->freed == 0); /* this call still runs */
 }
@@ -38,8 +39,8 @@ static void log_once(uint32_t level, const char *message, void *data) {
 static pthread_t caller;
 static int worker_lines;
 
-static void log_on_caller(uint32_t level, const char *message, void *data) {
-    log_line(level, message, data);
+static void log_on_caller(uint32_t level, const char *message, size_t length, void *data) {
+    log_line(level, message, length, data);
     CHECK(pthread_equal(pthread_self(), caller));
     /* The tokenizer is built by a thread of the library; so are its lines. */
     if (strstr(message, "pre-tokenizer")) worker_lines++;
@@ -93,7 +94,7 @@ static void loads(const char *path) {
     options.progress = progress;
     options.user_data = &s;
     options.user_data_free = count_free;
-    OK(mlxrocm_model_load(path, &options, &model, &error));
+    OK(mlxrocm_model_load(path, MLXROCM_NUL, &options, &model, &error));
     CHECK(s.calls >= 2 && s.freed == 1 && s.last_done == s.last_total && s.last_total > 0);
     mlxrocm_model_free(model);
     const int calls = s.calls;
@@ -101,22 +102,22 @@ static void loads(const char *path) {
     for (int stop_at = 1; stop_at <= calls; stop_at++) {
         memset(&s, 0, sizeof s);
         s.stop_at = stop_at;
-        EXPECT(MLXROCM_ERROR_CANCELLED, mlxrocm_model_load(path, &options, &model, &error));
+        EXPECT(MLXROCM_ERROR_CANCELLED, mlxrocm_model_load(path, MLXROCM_NUL, &options, &model, &error));
         CHECK(s.freed == 1 && !model);
     }
     memset(&s, 0, sizeof s);
-    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/no/such/file", &options, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/no/such/file", MLXROCM_NUL, &options, &model, &error));
     CHECK(s.freed == 1);
-    NULL_ARGUMENT(mlxrocm_model_load(NULL, &options, &model, &error));
+    NULL_ARGUMENT(mlxrocm_model_load(NULL, MLXROCM_NUL, &options, &model, &error));
     CHECK(s.freed == 2);
-    NULL_ARGUMENT(mlxrocm_model_load(path, &options, NULL, &error));
+    NULL_ARGUMENT(mlxrocm_model_load(path, MLXROCM_NUL, &options, NULL, &error));
     CHECK(s.freed == 3);
     options.struct_size = 3; /* unreadable: nothing is known to be freed */
-    INVALID(mlxrocm_model_load(path, &options, &model, &error));
+    INVALID(mlxrocm_model_load(path, MLXROCM_NUL, &options, &model, &error));
     CHECK(s.freed == 3 && s.calls == 0);
     options.struct_size = sizeof options; /* user data without a callback */
     options.progress = NULL;
-    OK(mlxrocm_model_load(path, &options, &model, &error));
+    OK(mlxrocm_model_load(path, MLXROCM_NUL, &options, &model, &error));
     CHECK(s.freed == 4 && s.calls == 0);
     mlxrocm_model_free(model);
 }

@@ -304,7 +304,7 @@ static void kv_types(const mlxrocm_model *model) {
     mlxrocm_error *error = NULL;
     options.kv_type = 3;
     CHECK(mlxrocm_session_new(model, &options, &session, &error) == MLXROCM_ERROR_INVALID_ARGUMENT);
-    const char *message = mlxrocm_error_message(error);
+    const char *message = mlxrocm_error_message(error, NULL);
     CHECK(strstr(message, "kv_type is 3") && strstr(message, "MLXROCM_KV_Q8 (1)"));
     mlxrocm_error_free(error);
     /* A program that was compiled before the field was there. */
@@ -315,12 +315,29 @@ static void kv_types(const mlxrocm_model *model) {
 
 static void chat(const mlxrocm_session *session) {
     static result r;
-    const mlxrocm_message messages[] = {{"system", "Be brief."}, {"user", "Hi"}};
+    const mlxrocm_message messages[] = {{.role = "system", .content = "Be brief."},
+                                        {.role = "user", .content = "Hi"}};
     mlxrocm_request request = plain(NULL, 4);
     request.messages = messages;
     request.message_count = 2;
     run(session, &request, &r);
     CHECK(r.count == 4 && r.end.prompt_tokens > 10);
+    /* The same in JSON. */
+    static result same;
+    request = plain(NULL, 4);
+    request.chat_json = "{\"messages\": [{\"role\": \"system\", \"content\": \"Be brief.\"},"
+                        "{\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\": \"H\"},"
+                        "{\"type\": \"text\", \"text\": \"i\"}]}]}";
+    run(session, &request, &same);
+    CHECK(same.count == r.count && same.end.prompt_tokens == r.end.prompt_tokens);
+    CHECK(memcmp(same.tokens, r.tokens, r.count * sizeof r.tokens[0]) == 0);
+    /* A program that was compiled before the field was there. */
+    request = plain(NULL, 4);
+    request.struct_size = offsetof(mlxrocm_request, chat_json);
+    request.messages = messages;
+    request.message_count = 2;
+    run(session, &request, &same);
+    CHECK(same.count == r.count);
 }
 
 int main(int argc, char **argv) {

@@ -41,49 +41,49 @@ static void without_model(void) {
     OK(mlxrocm_log_set_callback(MLXROCM_LOG_WARN, NULL, NULL, NULL, &error));
 
     CHECK(mlxrocm_error_status(NULL) == MLXROCM_OK && mlxrocm_error_vendor_code(NULL) == 0);
-    CHECK(mlxrocm_error_message(NULL)[0] == '\0');
+    CHECK(mlxrocm_error_message(NULL, NULL)[0] == '\0');
     CHECK(mlxrocm_error_status(NO_HANDLE) == MLXROCM_ERROR_INVALID_ARGUMENT);
-    CHECK(mlxrocm_error_message(NO_HANDLE)[0] == '\0' && mlxrocm_error_vendor_code(NO_HANDLE) == 0);
+    CHECK(mlxrocm_error_message(NO_HANDLE, NULL)[0] == '\0' && mlxrocm_error_vendor_code(NO_HANDLE) == 0);
     mlxrocm_error_free(NULL);
     mlxrocm_error_free(NO_HANDLE);
     CHECK(mlxrocm_device_count(NULL, NULL) == MLXROCM_ERROR_NULL_ARGUMENT); /* error may be NULL */
-    CHECK(strcmp(mlxrocm_status_name(MLXROCM_ERROR_IO), "MLXROCM_ERROR_IO") == 0);
-    CHECK(strcmp(mlxrocm_status_name(-12345), "MLXROCM_STATUS_UNKNOWN") == 0);
+    CHECK(strcmp(mlxrocm_status_name(MLXROCM_ERROR_IO, NULL), "MLXROCM_ERROR_IO") == 0);
+    CHECK(strcmp(mlxrocm_status_name(-12345, NULL), "MLXROCM_STATUS_UNKNOWN") == 0);
 }
 
 static void loading(void) {
     mlxrocm_model *model = UNTOUCHED;
     mlxrocm_model_options options = {0};
-    NULL_ARGUMENT(mlxrocm_model_load(NULL, NULL, &model, &error));
-    NULL_ARGUMENT(mlxrocm_model_load(model_path, NULL, NULL, &error));
+    NULL_ARGUMENT(mlxrocm_model_load(NULL, MLXROCM_NUL, NULL, &model, &error));
+    NULL_ARGUMENT(mlxrocm_model_load(model_path, MLXROCM_NUL, NULL, NULL, &error));
     EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
-                   mlxrocm_model_load("/no/such/file", NULL, &model, &error));
-    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("", NULL, &model, &error));
-    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/\xff\xfe", NULL, &model, &error));
-    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/dev/null", NULL, &model, &error));
+                   mlxrocm_model_load("/no/such/file", MLXROCM_NUL, NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("", MLXROCM_NUL, NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/\xff\xfe", MLXROCM_NUL, NULL, &model, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/dev/null", MLXROCM_NUL, NULL, &model, &error));
     options.threads = 1; /* but no struct_size */
-    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     options.struct_size = sizeof options - 1;
-    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     options.struct_size = UINT32_MAX;
-    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     options.struct_size = sizeof options;
     options.threads = UINT32_MAX;
-    INVALID(mlxrocm_model_load(model_path, &options, &model, &error));
+    INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     options.threads = 1;
     options.device = NO_HANDLE;
     EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "options.device",
-                   mlxrocm_model_load(model_path, &options, &model, &error));
+                   mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     mlxrocm_device *cpu = NULL;
     OK(mlxrocm_device_open(0, &cpu, &error));
     options.device = cpu;
-    OK(mlxrocm_model_load(model_path, &options, &model, &error));
+    OK(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     mlxrocm_device_free(cpu); /* the model keeps what it needs */
     mlxrocm_model_info facts = {.struct_size = sizeof facts};
     OK(mlxrocm_model_get_info(model, &facts, &error));
     mlxrocm_model_free(model);
     model = UNTOUCHED;
-    INVALID(mlxrocm_model_load(model_path, &options, &model, &error)); /* freed */
+    INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error)); /* freed */
     options.device = NULL;
 
     struct {
@@ -93,15 +93,55 @@ static void loading(void) {
     larger.options.struct_size = sizeof larger;
     larger.options.threads = 1;
     EXPECT(MLXROCM_ERROR_UNSUPPORTED,
-           mlxrocm_model_load(model_path, &larger.options, &model, &error));
+           mlxrocm_model_load(model_path, MLXROCM_NUL, &larger.options, &model, &error));
     CHECK(model == UNTOUCHED);
     larger.newer = 0; /* a newer program that asks for nothing new */
-    OK(mlxrocm_model_load(model_path, &larger.options, &model, &error));
+    OK(mlxrocm_model_load(model_path, MLXROCM_NUL, &larger.options, &model, &error));
     mlxrocm_model_free(model);
     memset(&options, 0, sizeof options); /* all zero is NULL */
-    OK(mlxrocm_model_load(model_path, &options, &model, &error));
+    OK(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     mlxrocm_model_free(model);
     mlxrocm_model_free(NULL);
+}
+
+static void quantizing(void) {
+    mlxrocm_quantize_options options = {.struct_size = sizeof options};
+    mlxrocm_quantize_result result = {0};
+    const char *const rules[] = {"*=3", "lm_head"}, *const none[] = {NULL};
+    const char *target = "/no/such/folder/target";
+    NULL_ARGUMENT(mlxrocm_model_quantize(NULL, MLXROCM_NUL, target, MLXROCM_NUL, NULL, NULL, &error));
+    NULL_ARGUMENT(mlxrocm_model_quantize(model_path, MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, NULL, &error));
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, NULL, &result, &error)); /* no struct_size */
+    result.struct_size = sizeof result;
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+                   mlxrocm_model_quantize("/no/such/file", MLXROCM_NUL, target, MLXROCM_NUL, NULL, &result, &error));
+    CHECK(result.files == 0 && result.bytes == 0);
+    options.bits = 7;
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.bits = 4;
+    options.group_size = 48;
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.group_size = 0;
+    options.threads = 1025;
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.threads = 0;
+    options.mode = "int4";
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.mode = "\xff";
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.mode = NULL;
+    options.dtype = "float8";
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.dtype = NULL;
+    options.rules_count = 2;
+    NULL_ARGUMENT(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.rules = rules;
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.rules = none;
+    options.rules_count = 1;
+    NULL_ARGUMENT(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
+    options.struct_size = 8;
+    INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, &options, NULL, &error));
 }
 
 static void text(const mlxrocm_model *model) {
@@ -130,7 +170,7 @@ static void text(const mlxrocm_model *model) {
     NULL_ARGUMENT(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 0, NULL, 8, &needed, &error));
     NULL_ARGUMENT(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 0, tokens, 0, NULL, &error));
     INVALID(mlxrocm_tokenizer_encode(tokenizer, "a", 1, 4, tokens, 8, &needed, &error));
-    INVALID(mlxrocm_tokenizer_encode(tokenizer, "a", (size_t)-1, 0, tokens, 8, &needed, &error));
+    INVALID(mlxrocm_tokenizer_encode(tokenizer, "a", (size_t)-2, 0, tokens, 8, &needed, &error));
     CHECK(needed == 77);
     OK(mlxrocm_tokenizer_encode(tokenizer, NULL, 0, 0, tokens, 8, &needed, &error));
     CHECK(needed == 0);
@@ -149,11 +189,11 @@ static void text(const mlxrocm_model *model) {
     NULL_ARGUMENT(mlxrocm_tokenizer_token_bytes(tokenizer, 1, NULL, 64, &needed, &error));
     NULL_ARGUMENT(mlxrocm_tokenizer_token_bytes(tokenizer, 1, NULL, 0, NULL, &error));
     INVALID(mlxrocm_tokenizer_token_bytes(tokenizer, UINT32_MAX, room, 64, &needed, &error));
-    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(NULL, "a", &value, &error));
-    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, NULL, &value, &error));
-    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, "a", NULL, &error));
-    INVALID(mlxrocm_tokenizer_find_token(tokenizer, "\xff", &value, &error));
-    OK(mlxrocm_tokenizer_find_token(tokenizer, "no such token", &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(NULL, "a", MLXROCM_NUL, &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, NULL, MLXROCM_NUL, &value, &error));
+    NULL_ARGUMENT(mlxrocm_tokenizer_find_token(tokenizer, "a", MLXROCM_NUL, NULL, &error));
+    INVALID(mlxrocm_tokenizer_find_token(tokenizer, "\xff", MLXROCM_NUL, &value, &error));
+    OK(mlxrocm_tokenizer_find_token(tokenizer, "no such token", MLXROCM_NUL, &value, &error));
     CHECK(value == MLXROCM_NO_TOKEN);
     NULL_ARGUMENT(mlxrocm_tokenizer_is_special(NULL, 1, &value, &error));
     NULL_ARGUMENT(mlxrocm_tokenizer_is_special(tokenizer, 1, NULL, &error));
@@ -167,25 +207,33 @@ static void text(const mlxrocm_model *model) {
     NULL_ARGUMENT(mlxrocm_model_get_chat_template(NULL, &chat, &error));
     NULL_ARGUMENT(mlxrocm_model_get_chat_template(model, NULL, &error));
     OK(mlxrocm_model_get_chat_template(model, &chat, &error));
-    mlxrocm_message messages[2] = {{"user", "hi"}, {NULL, "x"}};
-    NULL_ARGUMENT(mlxrocm_chat_template_render(NULL, messages, 1, 0, NULL, room, 64, &needed, &error));
-    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, NULL, 1, 0, NULL, room, 64, &needed, &error));
-    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 2, 0, NULL, room, 64, &needed, &error));
-    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, NULL, 64, &needed, &error));
-    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, room, 0, NULL, &error));
-    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 2, NULL, room, 64, &needed, &error));
-    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 0, "not json", room, 64, &needed, &error));
+    mlxrocm_message messages[2] = {{.role = "user", .content = "hi"}, {.content = "x"}};
+    NULL_ARGUMENT(mlxrocm_chat_template_render(NULL, messages, 1, 0, NULL, MLXROCM_NUL, room, 64, &needed,
+                                               &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, NULL, 1, 0, NULL, MLXROCM_NUL, room, 64, &needed, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 2, 0, NULL, MLXROCM_NUL, room, 64, &needed,
+                                               &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, MLXROCM_NUL, NULL, 64, &needed,
+                                               &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_render(chat, messages, 1, 0, NULL, MLXROCM_NUL, room, 0, NULL, &error));
+    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 2, NULL, MLXROCM_NUL, room, 64, &needed, &error));
+    INVALID(mlxrocm_chat_template_render(chat, messages, 1, 0, "not json", MLXROCM_NUL, room, 64, &needed,
+                                         &error));
     NULL_ARGUMENT(mlxrocm_chat_template_source(NULL, room, 64, &needed, &error));
     NULL_ARGUMENT(mlxrocm_chat_template_source(chat, NULL, 64, &needed, &error));
     NULL_ARGUMENT(mlxrocm_chat_template_source(chat, NULL, 0, NULL, &error));
     mlxrocm_chat_template_free(chat);
     mlxrocm_chat_template_free(NULL);
     chat = UNTOUCHED;
-    NULL_ARGUMENT(mlxrocm_chat_template_new(NULL, NULL, NULL, &chat, &error));
-    NULL_ARGUMENT(mlxrocm_chat_template_new("x", NULL, NULL, NULL, &error));
-    INVALID(mlxrocm_chat_template_new("\xff", NULL, NULL, &chat, &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_new(NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, &chat,
+                                            &error));
+    NULL_ARGUMENT(mlxrocm_chat_template_new("x", MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, NULL,
+                                            &error));
+    INVALID(mlxrocm_chat_template_new("\xff", MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, &chat,
+                                      &error));
     mlxrocm_error *error = NULL;
-    CHECK(mlxrocm_chat_template_new("{% if %}", NULL, NULL, &chat, &error) < 0 && error);
+    CHECK(mlxrocm_chat_template_new("{% if %}", MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, MLXROCM_NUL, &chat,
+                                    &error) < 0 && error);
     mlxrocm_error_free(error);
     CHECK(chat == UNTOUCHED);
 }
@@ -237,6 +285,24 @@ static void sessions(const mlxrocm_model *model) {
     INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
     request.text = NULL; /* one, but without its pointer */
     NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.token_count = 0;
+    request.text = "a";
+    request.chat_json = "{\"messages\": []}"; /* two prompts */
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.text = NULL;
+    const char *const chats[] = {"", "{}", "{\"messages\": []}", "{\"messages\": [{}]}", "{\"messages\": [", "\xff"};
+    for (size_t i = 0; i < sizeof chats / sizeof *chats; i++) {
+        request.chat_json = chats[i];
+        INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    }
+    const mlxrocm_message message = {.role = "user", .content = "a"};
+    request.messages = &message;
+    request.message_count = 1;
+    request.chat_json = "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}"; /* given twice */
+    INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    request.message_count = 0;
+    request.chat_json = NULL;
+    request.token_count = 1;
     request.tokens = tokens + 3; /* a token that does not exist */
     INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
     request.tokens = tokens;
@@ -291,6 +357,7 @@ int main(int argc, char **argv) {
     model_path = argv[1];
     without_model();
     loading();
+    quantizing();
     mlxrocm_model *model = load(model_path);
     mlxrocm_model_info info = {0};
     info.struct_size = sizeof info;

@@ -32,13 +32,13 @@ static void release(int object) {
 /* What is not freed yet must work. */
 static void use(const int *freed) {
     size_t needed = 0, tokens = 0;
-    const mlxrocm_message message = {"user", "hi"};
+    const mlxrocm_message message = {.role = "user", .content = "hi"};
     if (!freed[TOKENIZER]) {
         OK(mlxrocm_tokenizer_encode(tokenizer, "hat", 3, 0, NULL, 0, &needed, &error));
         CHECK(needed > 0);
     }
     if (!freed[TEMPLATE]) {
-        OK(mlxrocm_chat_template_render(chat, &message, 1, 0, NULL, NULL, 0, &needed, &error));
+        OK(mlxrocm_chat_template_render(chat, &message, 1, 0, NULL, MLXROCM_NUL, NULL, 0, &needed, &error));
         CHECK(needed > 1);
     }
     if (!freed[GENERATION]) {

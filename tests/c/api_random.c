@@ -56,7 +56,7 @@ static void free_kind(int kind, void *handle) {
 /* Every failure has an object that agrees with it; nothing is broken inside. */
 static void judge(mlxrocm_status status, mlxrocm_error *error) {
     CHECK((status < 0) == (error != NULL));
-    if (error) CHECK(mlxrocm_error_status(error) == status && mlxrocm_error_message(error)[0]);
+    if (error) CHECK(mlxrocm_error_status(error) == status && mlxrocm_error_message(error, NULL)[0]);
     CHECK(status != MLXROCM_ERROR_INTERNAL && status != MLXROCM_ERROR_POISONED);
     mlxrocm_error_free(error);
 }
@@ -65,6 +65,7 @@ static void judge(mlxrocm_status status, mlxrocm_error *error) {
     do {                                                                                          \
         const mlxrocm_status status = (call);                                                     \
         judge(status, error);                                                                     \
+        error = NULL;                                                                             \
     } while (0)
 
 static void make(uint64_t *state, int kind) {
@@ -76,7 +77,8 @@ static void make(uint64_t *state, int kind) {
         options.struct_size = sizeof options;
         options.threads = 1 + (uint32_t)below(state, 2);
         mlxrocm_model *model = NULL;
-        status = mlxrocm_model_load(below(state, 8) ? model_path : "/dev/zero", &options, &model, &error);
+        status = mlxrocm_model_load(below(state, 8) ? model_path : "/dev/zero", MLXROCM_NUL, &options, &model,
+                                    &error);
         made = model;
     } else if (kind == TOKENIZERS) {
         mlxrocm_tokenizer *tokenizer = NULL;
@@ -131,7 +133,7 @@ static void use(uint64_t *state) {
     size_t needed = 0;
     uint32_t tokens[32];
     char room[64];
-    switch (below(state, 10)) {
+    switch (below(state, 12)) {
     case 0: {
         mlxrocm_event event = {0};
         event.struct_size = sizeof event;
@@ -150,8 +152,9 @@ static void use(uint64_t *state) {
                                        below(state, 64), &needed, &error));
         break;
     case 4: {
-        const mlxrocm_message message = {"user", "hi"};
+        const mlxrocm_message message = {.role = "user", .content = "hi"};
         JUDGE(mlxrocm_chat_template_render(take(state, TEMPLATES), &message, below(state, 2), 1, NULL,
+                                           MLXROCM_NUL,
                                            room, below(state, 64), &needed, &error));
         break;
     }
@@ -186,6 +189,34 @@ static void use(uint64_t *state) {
         CHECK(logits);
         JUDGE(mlxrocm_session_logits(take(state, SESSIONS), some, 3, logits, 960, &needed, &error));
         free(logits);
+        break;
+    }
+    case 9: {
+        static const uint32_t text[40] = {65, 66, 67};
+        static uint8_t state_bytes[1 << 17];
+        const mlxrocm_session *session = take(state, SESSIONS);
+        JUDGE(mlxrocm_session_save_state(session, text, below(state, 41), NULL, 0, &needed, &error));
+        JUDGE(mlxrocm_session_load_state(session, state_bytes, below(state, sizeof state_bytes), &error));
+        float *row = malloc(4096 * sizeof *row);
+        CHECK(row);
+        JUDGE(mlxrocm_session_embed(session, text, below(state, 9), NULL, row, 4096, &needed, &error));
+        JUDGE(mlxrocm_session_logits_at(session, text, below(state, 9), text, below(state, 2), row, 4096, &needed,
+                                        &error));
+        free(row);
+        break;
+    }
+    case 10: {
+        const mlxrocm_generation *some[3];
+        for (size_t i = 0; i < 3; i++) some[i] = take(state, GENERATIONS);
+        int32_t fd;
+        JUDGE(mlxrocm_generation_wait_any(some, below(state, 4), 1000, &needed, &error));
+        JUDGE(mlxrocm_generation_get_fd(some[0], &fd, &error));
+        mlxrocm_request request = {0};
+        request.struct_size = sizeof request;
+        request.max_tokens = 2;
+        mlxrocm_generation *made = NULL;
+        JUDGE(mlxrocm_generation_fork(some[0], &request, &made, &error));
+        mlxrocm_generation_free(made);
         break;
     }
     }

@@ -1,9 +1,12 @@
 // The C++ wrapper: exceptions, moves, loops, and the same results as the C functions.
 #include <mlxrocm.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #define CHECK(condition)                                                                          \
@@ -55,6 +58,33 @@ static void devices(const char *path, const mlxrocm::Device &cpu) {
     CHECK(status_of([&] { mlxrocm::Model(path, cpu, 1, [](auto, auto) { return false; }); }) ==
           MLXROCM_ERROR_CANCELLED);
     CHECK(status_of([&] { mlxrocm::Model("/no/such/file", cpu); }) == MLXROCM_ERROR_IO);
+}
+
+/* A processor that allows one token, one that throws, and several generations waited for at once. */
+static void constrained(mlxrocm::Session &session, const std::vector<mlxrocm::Token> &prompt) {
+    mlxrocm::Request only, broken;
+    only.tokens(prompt).max_tokens(5).logits_processor(
+        [](const mlxrocm::Token *, std::size_t, float *logits, std::size_t vocab_size) {
+            std::fill(logits, logits + vocab_size, -INFINITY);
+            logits[66] = 0;
+        });
+    broken.tokens(prompt).logits_processor(
+        [](const mlxrocm::Token *, std::size_t, float *, std::size_t) { throw 1; });
+    std::vector<mlxrocm::Generation> all;
+    all.push_back(session.submit(only));
+    all.push_back(session.submit(broken));
+    CHECK(all[0].fd() >= 0 && all[0].fd() != all[1].fd());
+    std::size_t tokens = 0, failed = 0;
+    while (const std::optional<std::size_t> ready = mlxrocm::Generation::wait_any(all)) {
+        mlxrocm::Event event;
+        CHECK(all[*ready].next(event, std::chrono::nanoseconds(0)) == MLXROCM_OK);
+        if (event.is_token()) {
+            CHECK(*ready == 0 && event.token == 66);
+            tokens++;
+        }
+        failed += event.is_finished() && event.error_status == MLXROCM_ERROR_CANCELLED;
+    }
+    CHECK(tokens == 5 && failed == 1);
 }
 
 static std::string text_of(mlxrocm::Generation generation, std::size_t &tokens) {
@@ -116,9 +146,19 @@ int main(int argc, char **argv) {
     CHECK(mlxrocm::Session(model, options).info().kv_bytes < session.info().kv_bytes);
     const std::vector<float> logits = session.logits(tokens);
     CHECK(logits.size() == tokens.size() * model.info().vocab_size);
+    const std::vector<float> last = session.logits_at(tokens);
+    CHECK(std::equal(last.rbegin(), last.rend(), logits.rbegin()));
+    CHECK(session.logits_at(tokens, {0, 2}).size() == 2 * model.info().vocab_size);
+    const std::vector<float> embedding = session.embed(tokens);
+    CHECK(embedding.size() == model.info().hidden_size);
+    const std::vector<std::uint8_t> state = session.save_state(std::vector<mlxrocm::Token>(70, 65));
+    session.load_state(state);
+    CHECK(mlxrocm::state_tokens(state).size() == 70);
+    CHECK(session.embed(tokens, MLXROCM_POOLING_NONE).size() == tokens.size() * embedding.size());
 
     mlxrocm::Request request;
     request.tokens(tokens).max_tokens(8);
+    constrained(session, tokens);
     request.options.flags = MLXROCM_REQUEST_IGNORE_EOS;
     std::size_t count = 0, again = 0;
     const std::string text = text_of(session.submit(request), count);

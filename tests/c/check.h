@@ -30,9 +30,9 @@
         mlxrocm_error *error = NULL;                                                              \
         const mlxrocm_status got = (call);                                                        \
         check_status(__FILE__, __LINE__, #call, (wanted), got, error);                            \
-        if (!strstr(mlxrocm_error_message(error), (part))) {                                      \
+        if (!strstr(mlxrocm_error_message(error, NULL), (part))) {                                \
             fprintf(stderr, "%s:%d: no \"%s\" in: %s\n", __FILE__, __LINE__, (part),              \
-                    mlxrocm_error_message(error));                                                \
+                    mlxrocm_error_message(error, NULL));                                          \
             exit(1);                                                                              \
         }                                                                                         \
         mlxrocm_error_free(error);                                                                \
@@ -44,13 +44,13 @@
 
 static inline void check_status(const char *file, int line, const char *call, mlxrocm_status wanted,
                                 mlxrocm_status got, const mlxrocm_error *error) {
-    const char *message = mlxrocm_error_message(error);
+    const char *message = mlxrocm_error_message(error, NULL);
     const int right = got == wanted && (got < 0) == (error != NULL) &&
                       mlxrocm_error_status(error) == (got < 0 ? got : MLXROCM_OK) &&
                       (message[0] != '\0') == (got < 0) && !strchr(message, '\n');
     if (right) return;
     fprintf(stderr, "%s:%d: %s\n  returned %s instead of %s: %s\n", file, line, call,
-            mlxrocm_status_name(got), mlxrocm_status_name(wanted), message);
+            mlxrocm_status_name(got, NULL), mlxrocm_status_name(wanted, NULL), message);
     exit(1);
 }
 
@@ -62,7 +62,7 @@ static inline mlxrocm_model *load(const char *path) {
     options.struct_size = sizeof options;
     options.threads = 1;
     mlxrocm_model *model = NULL;
-    OK(mlxrocm_model_load(path, &options, &model, &error));
+    OK(mlxrocm_model_load(path, MLXROCM_NUL, &options, &model, &error));
     CHECK(model);
     return model;
 }
@@ -100,7 +100,7 @@ static inline uint32_t drain(const mlxrocm_generation *generation, size_t *token
     for (;;) {
         mlxrocm_error *error = NULL;
         const mlxrocm_status status = mlxrocm_generation_next(generation, -1, &event, &error);
-        if (status < 0) fprintf(stderr, "%s\n", mlxrocm_error_message(error));
+        if (status < 0) fprintf(stderr, "%s\n", mlxrocm_error_message(error, NULL));
         CHECK(status == MLXROCM_OK || status == MLXROCM_END);
         if (status == MLXROCM_END) break;
         CHECK(reason == 0); /* nothing follows the end */

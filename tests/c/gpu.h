@@ -76,7 +76,7 @@ static inline mlxrocm_buffer *buffer_on(const mlxrocm_device *device, uint32_t k
 
 static inline mlxrocm_kernel *kernel_on(const mlxrocm_device *device, const char *name) {
     mlxrocm_kernel *kernel = NULL;
-    OK(mlxrocm_device_get_kernel(device, name, &kernel, &error));
+    OK(mlxrocm_device_get_kernel(device, name, MLXROCM_NUL, &kernel, &error));
     return kernel;
 }
 

@@ -14,7 +14,7 @@ static mlxrocm_arg args[4];
 #define FAILS(wanted, call) EXPECT(wanted, call)
 
 static void setup(void) {
-    gpu_configure("devices=gfx1100;sticky=0;hang_limit_ms=20000");
+    gpu_configure("devices=gfx1151;integrated=0;sticky=0;hang_limit_ms=20000");
     gpu = open_gpu(1);
     stream = stream_on(gpu);
     buffer = buffer_on(gpu, MLXROCM_BUFFER_DEVICE, 1024);
@@ -67,7 +67,7 @@ static void at_the_call(void) {
     mlxrocm_kernel *kernel = NULL;
     gpu_fault("module@1");
     FAILS(MLXROCM_ERROR_OUT_OF_MEMORY,
-          mlxrocm_device_get_kernel(gpu, "mlxrocm_fill_u32", &kernel, &error));
+          mlxrocm_device_get_kernel(gpu, "mlxrocm_fill_u32", MLXROCM_NUL, &kernel, &error));
     still_works();
     CHECK(!more && !other && !event && !kernel);
     mlxrocm_error *error = NULL;
@@ -147,7 +147,7 @@ static void lost(void) {
     mlxrocm_error *error = NULL;
     mlxrocm_status status = mlxrocm_stream_launch(stream, add, &doubling, &error);
     if (status == MLXROCM_OK) status = mlxrocm_stream_wait(stream, FOREVER, &error);
-    CHECK(status == MLXROCM_ERROR_DEVICE_LOST && mlxrocm_error_message(error)[0]);
+    CHECK(status == MLXROCM_ERROR_DEVICE_LOST && mlxrocm_error_message(error, NULL)[0]);
     mlxrocm_error_free(error);
     FAILS(MLXROCM_ERROR_DEVICE_LOST, mlxrocm_stream_launch(stream, add, &doubling, &error));
     FAILS(MLXROCM_ERROR_DEVICE_LOST, mlxrocm_stream_wait(stream, FOREVER, &error));

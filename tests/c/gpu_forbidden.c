@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     mlxrocm_model *model = NULL;
     mlxrocm_model_options options = {0};
     options.struct_size = sizeof options;
-    OK(mlxrocm_model_load(argv[1], &options, &model, &error));
+    OK(mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error));
     mlxrocm_model_free(model);
     return 0;
 }

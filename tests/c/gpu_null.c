@@ -32,8 +32,8 @@ static void devices(void) {
     INVALID(mlxrocm_device_get_info(gpu, &info, &error));
     info.struct_size = sizeof info;
     OK(mlxrocm_device_get_info(gpu, &info, &error));
-    CHECK(info.kind == MLXROCM_DEVICE_HIP && strcmp(info.isa, "gfx1100") == 0);
-    CHECK(strncmp(info.target, "gfx1100", 7) == 0 && strlen(info.pci_id) > 6 && info.name[0]);
+    CHECK(info.kind == MLXROCM_DEVICE_HIP && strcmp(info.isa, "gfx1151") == 0);
+    CHECK(strncmp(info.target, "gfx1151", 7) == 0 && strlen(info.pci_id) > 6 && info.name[0]);
     CHECK(info.wave_size == 32 && info.compute_units > 0 && info.lds_bytes == 65536);
     CHECK(info.max_block_threads == 1024 && info.memory_total == UINT64_C(2048) << 20);
     CHECK(info.integrated == 0 && info.driver_version > 0);
@@ -79,12 +79,12 @@ static void cpu(void) {
     UNSUPPORTED(mlxrocm_device_trim(device, &error));
     UNSUPPORTED(mlxrocm_device_set_graphs(device, 0, &error));
     UNSUPPORTED(mlxrocm_device_selftest(device, NULL, &error));
-    UNSUPPORTED(mlxrocm_device_get_kernel(device, "x", (mlxrocm_kernel **)&made, &error));
+    UNSUPPORTED(mlxrocm_device_get_kernel(device, "x", MLXROCM_NUL, (mlxrocm_kernel **)&made, &error));
     UNSUPPORTED(mlxrocm_stream_new(device, (mlxrocm_stream **)&made, &error));
     UNSUPPORTED(mlxrocm_gpu_event_new(device, (mlxrocm_gpu_event **)&made, &error));
     UNSUPPORTED(mlxrocm_program_new(device, (mlxrocm_program **)&made, &error));
     UNSUPPORTED(mlxrocm_buffer_new(device, MLXROCM_BUFFER_DEVICE, 1, (mlxrocm_buffer **)&made, &error));
-    UNSUPPORTED(mlxrocm_module_compile(device, "", NULL, (mlxrocm_module **)&made, &error));
+    UNSUPPORTED(mlxrocm_module_compile(device, "", MLXROCM_NUL, NULL, (mlxrocm_module **)&made, &error));
     UNSUPPORTED(mlxrocm_module_load(device, "x", 1, (mlxrocm_module **)&made, &error));
     CHECK(made == UNTOUCHED);
     mlxrocm_device_free(device);
@@ -221,28 +221,30 @@ static void kernels(void) {
     mlxrocm_module *module = UNTOUCHED;
     mlxrocm_kernel *kernel = UNTOUCHED;
     const char *source = "extern \"C\" __global__ void one(float *x) { x[threadIdx.x] = N; }\n";
-    NULL_ARGUMENT(mlxrocm_module_compile(NULL, source, NULL, &module, &error));
-    NULL_ARGUMENT(mlxrocm_module_compile(gpu, NULL, NULL, &module, &error));
-    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, NULL, NULL, &error));
-    INVALID(mlxrocm_module_compile(gpu, "\xff\xff", NULL, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_compile(NULL, source, MLXROCM_NUL, NULL, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_compile(gpu, NULL, MLXROCM_NUL, NULL, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, NULL, NULL, &error));
+    INVALID(mlxrocm_module_compile(gpu, "\xff\xff", MLXROCM_NUL, NULL, &module, &error));
     mlxrocm_compile_options options = {0};
     options.flag_count = 1;
-    INVALID(mlxrocm_module_compile(gpu, source, &options, &module, &error)); /* no struct_size */
+    INVALID(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, &options, &module, &error)); /* no struct_size */
     options.struct_size = sizeof options;
-    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, &options, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, &options, &module, &error));
     const char *flags[] = {NULL};
     options.flags = flags;
-    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, &options, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, &options, &module, &error));
     /* What does not compile: one line in the message, the log in the details. */
     mlxrocm_error *error = NULL;
     options.flag_count = 0;
     options.name = "one.hip";
-    CHECK(mlxrocm_module_compile(gpu, source, &options, &module, &error) ==
+    CHECK(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, &options, &module, &error) ==
           MLXROCM_ERROR_INVALID_ARGUMENT);
-    CHECK(strstr(mlxrocm_error_message(error), "one.hip") && strstr(mlxrocm_error_message(error), "'N'"));
-    CHECK(!strchr(mlxrocm_error_message(error), '\n') && strchr(mlxrocm_error_details(error), '\n'));
+    CHECK(strstr(mlxrocm_error_message(error, NULL), "one.hip") && strstr(mlxrocm_error_message(error, NULL),
+                                                                          "'N'"));
+    CHECK(!strchr(mlxrocm_error_message(error, NULL), '\n') && strchr(mlxrocm_error_details(error, NULL),
+                                                                      '\n'));
     mlxrocm_error_free(error);
-    CHECK(mlxrocm_error_details(NULL)[0] == '\0' && mlxrocm_error_details(NO_HANDLE)[0] == '\0');
+    CHECK(mlxrocm_error_details(NULL, NULL)[0] == '\0' && mlxrocm_error_details(NO_HANDLE, NULL)[0] == '\0');
     NULL_ARGUMENT(mlxrocm_module_load(NULL, "x", 1, &module, &error));
     NULL_ARGUMENT(mlxrocm_module_load(gpu, NULL, 1, &module, &error));
     NULL_ARGUMENT(mlxrocm_module_load(gpu, "x", 1, NULL, &error));
@@ -252,18 +254,18 @@ static void kernels(void) {
 
     flags[0] = "-DN=3";
     options.flag_count = 1;
-    OK(mlxrocm_module_compile(gpu, source, &options, &module, &error));
-    NULL_ARGUMENT(mlxrocm_module_get_kernel(NULL, "one", &kernel, &error));
-    NULL_ARGUMENT(mlxrocm_module_get_kernel(module, NULL, &kernel, &error));
-    NULL_ARGUMENT(mlxrocm_module_get_kernel(module, "one", NULL, &error));
+    OK(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, &options, &module, &error));
+    NULL_ARGUMENT(mlxrocm_module_get_kernel(NULL, "one", MLXROCM_NUL, &kernel, &error));
+    NULL_ARGUMENT(mlxrocm_module_get_kernel(module, NULL, MLXROCM_NUL, &kernel, &error));
+    NULL_ARGUMENT(mlxrocm_module_get_kernel(module, "one", MLXROCM_NUL, NULL, &error));
     EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "two",
-                   mlxrocm_module_get_kernel(module, "two", &kernel, &error));
-    NULL_ARGUMENT(mlxrocm_device_get_kernel(NULL, "one", &kernel, &error));
-    NULL_ARGUMENT(mlxrocm_device_get_kernel(gpu, NULL, &kernel, &error));
-    NULL_ARGUMENT(mlxrocm_device_get_kernel(gpu, "one", NULL, &error));
-    UNSUPPORTED(mlxrocm_device_get_kernel(gpu, "one", &kernel, &error));
+                   mlxrocm_module_get_kernel(module, "two", MLXROCM_NUL, &kernel, &error));
+    NULL_ARGUMENT(mlxrocm_device_get_kernel(NULL, "one", MLXROCM_NUL, &kernel, &error));
+    NULL_ARGUMENT(mlxrocm_device_get_kernel(gpu, NULL, MLXROCM_NUL, &kernel, &error));
+    NULL_ARGUMENT(mlxrocm_device_get_kernel(gpu, "one", MLXROCM_NUL, NULL, &error));
+    UNSUPPORTED(mlxrocm_device_get_kernel(gpu, "one", MLXROCM_NUL, &kernel, &error));
     CHECK(kernel == UNTOUCHED);
-    OK(mlxrocm_module_get_kernel(module, "one", &kernel, &error));
+    OK(mlxrocm_module_get_kernel(module, "one", MLXROCM_NUL, &kernel, &error));
     mlxrocm_kernel_info info = {0};
     INVALID(mlxrocm_kernel_get_info(kernel, &info, &error));
     info.struct_size = sizeof info;
@@ -273,7 +275,7 @@ static void kernels(void) {
     CHECK(strcmp(info.name, "one") == 0 && info.registers > 0 && info.scratch_bytes == 0);
     CHECK(info.max_block_threads > 0 && info.wave_size == 32);
     mlxrocm_module_free(module);
-    INVALID(mlxrocm_module_get_kernel(module, "one", &kernel, &error));
+    INVALID(mlxrocm_module_get_kernel(module, "one", MLXROCM_NUL, &kernel, &error));
     mlxrocm_kernel_free(kernel);
     INVALID(mlxrocm_kernel_get_info(kernel, &info, &error));
     mlxrocm_module_free(NULL);
@@ -435,7 +437,7 @@ static void launches(void) {
 }
 
 int main(void) {
-    gpu_configure("devices=gfx1100,gfx1100");
+    gpu_configure("devices=gfx1151,gfx1151;integrated=0");
     gpu = open_gpu(1);
     devices();
     cpu();

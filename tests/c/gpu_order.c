@@ -37,8 +37,8 @@ static void make(void) {
     stream = stream_on(gpu);
     OK(mlxrocm_gpu_event_new(gpu, &event, &error));
     buffer = buffer_on(gpu, MLXROCM_BUFFER_DEVICE, 16);
-    OK(mlxrocm_module_compile(gpu, source, NULL, &module, &error));
-    OK(mlxrocm_module_get_kernel(module, "increase", &kernel, &error));
+    OK(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, NULL, &module, &error));
+    OK(mlxrocm_module_get_kernel(module, "increase", MLXROCM_NUL, &kernel, &error));
     OK(mlxrocm_program_new(gpu, &program, &error));
     const mlxrocm_launch launch = increase();
     OK(mlxrocm_program_launch(program, kernel, &launch, &error));
@@ -72,7 +72,7 @@ static void use(const int *freed, uint32_t *value) {
     }
     if (!freed[MODULE]) {
         mlxrocm_kernel *other = NULL;
-        OK(mlxrocm_module_get_kernel(module, "increase", &other, &error));
+        OK(mlxrocm_module_get_kernel(module, "increase", MLXROCM_NUL, &other, &error));
         mlxrocm_kernel_free(other);
     }
     if (!freed[STREAM] && !freed[PROGRAM]) {

@@ -54,10 +54,11 @@ static void free_kind(int kind, void *handle) {
 
 static void judge(const char *call, mlxrocm_status status, mlxrocm_error *error) {
     CHECK((status < 0) == (error != NULL));
-    if (error) CHECK(mlxrocm_error_status(error) == status && mlxrocm_error_message(error)[0]);
+    if (error) CHECK(mlxrocm_error_status(error) == status && mlxrocm_error_message(error, NULL)[0]);
     if (status < 0 && status != MLXROCM_ERROR_INVALID_ARGUMENT && status != MLXROCM_ERROR_NULL_ARGUMENT &&
         status != MLXROCM_ERROR_TIMEOUT && status != MLXROCM_ERROR_UNSUPPORTED) {
-        fprintf(stderr, "%s\n  %s: %s\n", call, mlxrocm_status_name(status), mlxrocm_error_message(error));
+        fprintf(stderr, "%s\n  %s: %s\n", call, mlxrocm_status_name(status, NULL),
+                mlxrocm_error_message(error, NULL));
         exit(1);
     }
     mlxrocm_error_free(error);
@@ -112,15 +113,15 @@ static void make(uint64_t *state, int kind) {
         mlxrocm_kernel *kernel = NULL;
         const char *name = names[below(state, 3)];
         if (below(state, 2))
-            status = mlxrocm_device_get_kernel(take(state, DEVICES), name, &kernel, &error);
+            status = mlxrocm_device_get_kernel(take(state, DEVICES), name, MLXROCM_NUL, &kernel, &error);
         else
-            status = mlxrocm_module_get_kernel(take(state, MODULES), name, &kernel, &error);
+            status = mlxrocm_module_get_kernel(take(state, MODULES), name, MLXROCM_NUL, &kernel, &error);
         made = kernel;
         break;
     }
     case MODULES: {
         mlxrocm_module *module = NULL;
-        status = mlxrocm_module_compile(take(state, DEVICES), source, NULL, &module, &error);
+        status = mlxrocm_module_compile(take(state, DEVICES), source, MLXROCM_NUL, NULL, &module, &error);
         made = module;
         break;
     }

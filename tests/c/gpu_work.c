@@ -94,8 +94,8 @@ static void own_kernels(const char *code_path) {
     mlxrocm_kernel *kernel = NULL;
     mlxrocm_buffer *x = buffer_on(gpu, MLXROCM_BUFFER_DEVICE, sizeof numbers);
     mlxrocm_buffer *y = buffer_on(gpu, MLXROCM_BUFFER_DEVICE, sizeof numbers + 16);
-    OK(mlxrocm_module_compile(gpu, source, NULL, &module, &error));
-    OK(mlxrocm_module_get_kernel(module, "affine", &kernel, &error));
+    OK(mlxrocm_module_compile(gpu, source, MLXROCM_NUL, NULL, &module, &error));
+    OK(mlxrocm_module_get_kernel(module, "affine", MLXROCM_NUL, &kernel, &error));
     mlxrocm_module_free(module); /* the kernel keeps it */
     const mlxrocm_arg args[] = {mlxrocm_arg_output(y, 16),    mlxrocm_arg_input(x, 0),
                                 mlxrocm_arg_u32(COUNT),       mlxrocm_arg_f32(2.0f),
@@ -130,7 +130,7 @@ static void own_kernels(const char *code_path) {
     CHECK(size > 0 && size < sizeof code);
     OK(mlxrocm_module_load(gpu, code, size, &module, &error));
     memset(code, 0, size);
-    OK(mlxrocm_module_get_kernel(module, "twice", &kernel, &error));
+    OK(mlxrocm_module_get_kernel(module, "twice", MLXROCM_NUL, &kernel, &error));
     const mlxrocm_arg twice[] = {mlxrocm_arg_buffer(y, 16), mlxrocm_arg_u32(COUNT)};
     launch = (mlxrocm_launch){.struct_size = sizeof launch, .grid = {4}, .block = {256}};
     launch.args = twice;
@@ -250,8 +250,9 @@ typedef struct {
     char seed[64];
 } hearing;
 
-static int32_t hear(const char *line, void *user_data) {
+static int32_t hear(const char *line, size_t length, void *user_data) {
     hearing *heard = user_data;
+    CHECK(strlen(line) == length);
     CHECK(!strchr(line, '\n'));
     ++heard->lines;
     if (strncmp(line, "FAIL", 4) == 0) ++heard->failed;

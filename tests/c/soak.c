@@ -355,7 +355,7 @@ int main(int argc, char **argv) {
     OK(mlxrocm_device_get_info(device, &device_info, &error));
     is_gpu = device_info.kind != MLXROCM_DEVICE_CPU;
     mlxrocm_model_options options = {.struct_size = sizeof options, .device = device};
-    OK(mlxrocm_model_load(argv[1], &options, &model, &error));
+    OK(mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error));
     mlxrocm_model_info info = {.struct_size = sizeof info};
     OK(mlxrocm_model_get_info(model, &info, &error));
     context = info.context_length < CONTEXT ? (uint32_t)info.context_length : CONTEXT;

@@ -4,3 +4,4 @@ mod damage;
 mod evaluations;
 mod games;
 mod golden;
+mod queues;

@@ -49,12 +49,12 @@ fn devices_are_listed() {
     assert!(out.starts_with("0  ") && out.contains("   CPU, "), "{out}");
     assert!(out.contains("/nonexistent/hip.so") && out.contains("/nonexistent/cuda.so"));
     let mut command = mlxrocm(&["devices", "--json"]);
-    gpu_env::software(&mut command, "devices=gfx1100,gfx1151");
+    gpu_env::software(&mut command, "devices=gfx1151,gfx1201;integrated=0");
     let said = run_with(&mut command, "");
     let found: Value = serde_json::from_str(&said.out).unwrap();
     let devices = found["devices"].as_array().unwrap();
     let isas: Vec<&str> = devices.iter().map(|d| d["isa"].as_str().unwrap()).collect();
-    assert_eq!(isas[1..], ["gfx1100", "gfx1151"], "{found}");
+    assert_eq!(isas[1..], ["gfx1151", "gfx1201"], "{found}");
     assert_eq!(devices[2]["number"], 2);
     assert_eq!(devices[2]["kind"], "AMD GPU");
     assert_eq!(found["why_no_amd_gpu"], "");
@@ -75,12 +75,15 @@ fn gpus_are_tested() {
     };
     let said = run(
         &["selftest", "--no-measurements", "--seed", "5"],
-        "devices=gfx1100",
+        "devices=gfx1151;integrated=0",
     );
     assert_eq!(said.status, Some(0), "{}{}", said.out, said.errors);
     assert!(said.out.contains("seed: 5") && said.out.contains("ok    mlxrocm_vector_add_f32"));
     assert!(said.out.contains(" passed in "), "{}", said.out);
-    let said = run(&["selftest", "-d", "2", "--quick"], "devices=gfx1100");
+    let said = run(
+        &["selftest", "-d", "2", "--quick"],
+        "devices=gfx1151;integrated=0",
+    );
     assert_eq!(said.status, Some(1), "{}", said.errors);
     refused(77, &["selftest"], "", "/nonexistent/hip.so");
     refused(1, &["selftest", "-d", "cpu"], "", "the CPU");
@@ -250,6 +253,9 @@ fn valgrind_finds_nothing() {
     );
     let chat = scratch().join("valgrind.json");
     let _ = std::fs::remove_file(&chat);
+    let quantized = scratch().join("valgrind");
+    let _ = std::fs::remove_dir_all(&quantized);
+    let quantized = quantized.to_str().unwrap();
     let talk = format!(
         "Hello\n\"\"\"two\nlines\"\"\"\n/system Be brief\n/save {0}\n/clear\n/load {0}\n/load {1}\n",
         chat.display(),
@@ -261,6 +267,11 @@ fn valgrind_finds_nothing() {
         (&["bench", "-p4", "-n4", "-r1", model], "", 0),
         (&["perplexity", "-w", "8", model, "-"], "QXZJVKWYQQXZJ", 0),
         (&["chat", "-n4", model], &talk, 1),
+        (
+            &["quantize", "-g32", "--rule=lm_head=8", model, quantized],
+            "",
+            0,
+        ),
     ] {
         let suppressions = cc::root().join("tests/c/valgrind.supp");
         let mut command = cc::command(

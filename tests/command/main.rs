@@ -7,6 +7,7 @@ mod generate;
 mod options;
 #[path = "../support/plain_llama.rs"]
 mod plain_llama;
+mod quantize;
 mod terminal;
 
 #[path = "../support/cc.rs"]

@@ -3,13 +3,14 @@
 use super::{plain_model, refused, root, run, succeed};
 use std::collections::BTreeSet;
 
-const SUBCOMMANDS: [&str; 7] = [
+const SUBCOMMANDS: [&str; 8] = [
     "run",
     "chat",
     "info",
     "devices",
     "bench",
     "perplexity",
+    "quantize",
     "selftest",
 ];
 
@@ -159,8 +160,8 @@ fn wrong_arguments_are_refused_with_a_hint() {
         refused(2, arguments, "", why);
     }
     let mut many = vec!["run", model, "a"];
-    many.extend(["--stop=z"; 17]);
-    refused(2, &many, "", "at most 16");
+    many.extend(["--stop=z"; 65]);
+    refused(2, &many, "", "at most 64");
 }
 
 #[test]

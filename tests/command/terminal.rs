@@ -203,10 +203,14 @@ fn ctrl_c_ends_a_run() {
     assert!(text.ends_with("\r\n"), "{text:?}");
 }
 
+/// Exit status and screen of a run on a terminal.
+pub fn on_terminal(command: &mut Command) -> (Option<i32>, String) {
+    Terminal::new(command).end()
+}
+
 #[test]
 fn colours_and_progress_are_for_terminals() {
     let (_, model) = plain_model();
-    let on_terminal = |command: &mut Command| Terminal::new(command).end();
     let arguments = ["run", "-v", "-n4", model, "Hello"];
     let (status, text) = on_terminal(&mut mlxrocm(&arguments));
     assert_eq!(status, Some(0));

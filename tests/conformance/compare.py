@@ -2,6 +2,8 @@
 
     compare.py LIBRARY TABLE [SEED] [NAME]     TABLE is compared; with MLXROCM_BLESS=1 it is written.
 
+MLXROCM_CONFORMANCE_DEVICE is the device that the arrays are on (0: the CPU, whose table it is).
+
 Where MLX differs on purpose or by chance, the case says so beside it.
 """
 import os
@@ -41,7 +43,8 @@ def main():
         if wrong:
             failures.append(f"{name} {dtype} {layout}: {wrong}")
 
-    tester = Tester(Library(path), seed)
+    device = int(os.environ.get("MLXROCM_CONFORMANCE_DEVICE", "0"))
+    tester = Tester(Library(path, device), seed)
     for family in FAMILIES:
         family(tester, table)
     cases = sum(count for _, count in rows.values())
@@ -65,7 +68,7 @@ def main():
             said = "all but " + ", ".join(lacking)
         lines.append(f"| {primitive} | `{name}` | {said} | {count} |")
     made = "\n".join(lines) + "\n"
-    if only or failures:
+    if only or failures or device:
         sys.exit(1 if failures else 0)
     if os.environ.get("MLXROCM_BLESS") == "1":
         table_path.write_text(made)

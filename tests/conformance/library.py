@@ -13,15 +13,22 @@ class Failure(Exception):
 
 
 class Library:
-    def __init__(self, path):
+    """The library at a path; arrays are on a device of its list (0: the CPU)."""
+
+    def __init__(self, path, device=0):
         self.c = C.CDLL(path)
         for name, result in [("dtype", C.c_uint32), ("rank", C.c_size_t), ("bytes", C.c_size_t)]:
             function = getattr(self.c, "mlxrocm_array_" + name)
             function.restype, function.argtypes = result, [C.c_void_p]
         self.c.mlxrocm_error_message.restype = C.c_char_p
-        self.c.mlxrocm_error_message.argtypes = [C.c_void_p]
+        self.c.mlxrocm_error_message.argtypes = [C.c_void_p, C.c_void_p]
         self.c.mlxrocm_error_free.argtypes = [C.c_void_p]
         self.c.mlxrocm_array_free.argtypes = [C.c_void_p]
+        self.device, error = None, C.c_void_p()
+        if device:
+            self.device = C.c_void_p()
+            if self.c.mlxrocm_device_open(C.c_size_t(device), C.byref(self.device), C.byref(error)) != 0:
+                raise Failure(self.c.mlxrocm_error_message(error, None).decode())
 
     def call(self, name, *arguments):
         """Calls a function that ends with an error pointer."""
@@ -29,7 +36,7 @@ class Library:
         function = getattr(self.c, "mlxrocm_array_" + name)
         function.restype = C.c_int32
         if function(*arguments, C.byref(error)) != 0:
-            message = self.c.mlxrocm_error_message(error).decode()
+            message = self.c.mlxrocm_error_message(error, None).decode()
             self.c.mlxrocm_error_free(error)
             raise Failure(message)
 
@@ -42,7 +49,12 @@ class Library:
         out = C.c_void_p()
         self.call("from_data", numbers.ctypes.data_as(C.c_void_p), shape, C.c_size_t(len(sizes)),
                   C.c_uint32(DTYPES.index(dtype)), C.byref(out))
-        return Array(self, out)
+        array = Array(self, out)
+        if self.device is None:
+            return array
+        moved = C.c_void_p()
+        self.call("to_device", array.handle, self.device, C.byref(moved))
+        return Array(self, moved)
 
     def op(self, name, *arguments, results=1):
         """Calls an operation: arrays, lists of arrays or integers, numbers, dtypes, None."""

@@ -117,6 +117,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
         offset,
     };
     Schedule {
+        hidden: None,
         steps: vec![
             Step::Embed {
                 table: MatrixId(0),

@@ -376,7 +376,7 @@ fn single_queries_over_every_cache() {
 /// From as many parts on as there may be, parts are longer.
 #[test]
 fn long_sequences_have_longer_parts() {
-    on_targets(&["gfx1100"], |bench| {
+    on_targets(&["gfx1201"], |bench| {
         let shape = Shape {
             heads: 2,
             lengths: [SPLIT * PARTS + 33, 1],
@@ -497,30 +497,33 @@ fn weights_beside_a_sink_are_not_lost() {
 /// Keys and values too large for f16 are kept as the largest there is; what is not finite stays so.
 #[test]
 fn a_cache_of_f16_saturates() {
-    on_targets(&["gfx90a", "gfx1030", "gfx1151", "gfx1201"], |bench| {
-        let mut world = World::new(SHAPES[3], Kind::F16, &mut Prng::new(1));
-        let width = world.shape.kv_heads * world.shape.dim;
-        let put = [7e4, -1e30, f32::INFINITY, f32::NAN, 65_504.0];
-        for row in [3, 32] {
-            world.v[row * width..][..put.len()].copy_from_slice(&put);
-        }
-        let placed = Placed::new(bench, &world);
-        let cache = placed.cache();
-        // The first by the kernel for prompts, the other, its sequence's last, by attention.
-        placed.write(&cache, |row| row != 32);
-        placed.paged(&cache, &[32], true);
-        let bytes = placed.bytes(&cache);
-        for row in [3, 32] {
-            let kept = world.cached(&bytes, row, 0, 1);
-            assert_eq!(kept[..3], [65_504.0, -65_504.0, f64::INFINITY], "{row}");
-            assert!(kept[3].is_nan() && kept[4] == 65_504.0, "{row}");
-        }
-    });
+    on_targets(
+        &gpu::among(&["gfx90a", "gfx1030", "gfx1151", "gfx1201"]),
+        |bench| {
+            let mut world = World::new(SHAPES[3], Kind::F16, &mut Prng::new(1));
+            let width = world.shape.kv_heads * world.shape.dim;
+            let put = [7e4, -1e30, f32::INFINITY, f32::NAN, 65_504.0];
+            for row in [3, 32] {
+                world.v[row * width..][..put.len()].copy_from_slice(&put);
+            }
+            let placed = Placed::new(bench, &world);
+            let cache = placed.cache();
+            // The first by the kernel for prompts, the other, its sequence's last, by attention.
+            placed.write(&cache, |row| row != 32);
+            placed.paged(&cache, &[32], true);
+            let bytes = placed.bytes(&cache);
+            for row in [3, 32] {
+                let kept = world.cached(&bytes, row, 0, 1);
+                assert_eq!(kept[..3], [65_504.0, -65_504.0, f64::INFINITY], "{row}");
+                assert!(kept[3].is_nan() && kept[4] == 65_504.0, "{row}");
+            }
+        },
+    );
 }
 
 #[test]
 fn what_is_not_finite_shows_in_its_group() {
-    on_targets(&["gfx942", "gfx1100", "gfx1201"], |bench| {
+    on_targets(&["gfx942", "gfx1151", "gfx1201"], |bench| {
         for kind in [Kind::Q8, Kind::Q4] {
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let mut world = World::new(SHAPES[3], kind, &mut Prng::new(1));

@@ -253,7 +253,7 @@ fn the_software_gpu_sees_a_wrong_length() {
     if crate::gpu::is_real() {
         return;
     }
-    let gpu = crate::gpu::soft("devices=gfx1100;sticky=0");
+    let gpu = crate::gpu::soft("devices=gfx1151;integrated=0;sticky=0");
     let device = gpu.device();
     let bench = Bench {
         stream: device.stream().unwrap(),

@@ -160,6 +160,7 @@ impl Wide {
         };
         let (cols, rows) = (self.cols, self.rows);
         Schedule {
+            hidden: None,
             steps: vec![
                 Step::Embed {
                     table: MatrixId(0),

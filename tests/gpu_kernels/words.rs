@@ -102,7 +102,7 @@ fn the_flat_source_compiles() {
     if gpu::is_real() {
         return;
     }
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let device = gpu.device();
     let mut text = String::new();
     flatten("words.hip", &mut Vec::new(), &mut text);

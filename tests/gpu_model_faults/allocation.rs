@@ -26,7 +26,7 @@ fn assert_out_of_memory(error: &Error, site: &str) {
 /// and works when there is memory again.
 #[test]
 fn every_allocation_of_a_load() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let device = gpu.device();
     for site in SITES {
         let mut failed = 0;
@@ -59,7 +59,7 @@ fn every_allocation_of_a_load() {
 
 /// As above, from the making of a session to the last token. A session that was made goes on.
 fn every_allocation_of_a_generation(site: &str, fewest: usize) {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let mut device = Some(gpu.device());
     let mut failures = 0;
     for n in 1.. {
@@ -131,7 +131,7 @@ fn every_module_and_graph_of_a_generation() {
 /// One refusal is not felt: cached memory is given back and the driver asked again.
 #[test]
 fn a_refused_allocation_is_tried_again() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let device = gpu.device();
     device.set_graph_policy(GraphPolicy::Off);
     for site in ["alloc", "host_alloc"] {

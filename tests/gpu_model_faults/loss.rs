@@ -65,7 +65,7 @@ fn lost_devices() {
         // By launches, copies and fills.
         if !gone(
             &format!("lost@{place}"),
-            "devices=gfx1100",
+            "devices=gfx1151;integrated=0",
             GraphPolicy::Off,
         ) {
             break;
@@ -78,7 +78,7 @@ fn lost_devices() {
 /// A kernel's fault that the driver does not recover from.
 #[test]
 fn broken_devices() {
-    let config = "devices=gfx1100;sticky=1";
+    let config = "devices=gfx1151;integrated=0;sticky=1";
     assert!(gone("kernel@1", config, GraphPolicy::On));
     assert!(gone("kernel@30", config, GraphPolicy::Off));
 }
@@ -86,7 +86,19 @@ fn broken_devices() {
 #[test]
 fn hung_devices() {
     // While graphs are judged; in the middle of a program; a whole graph.
-    assert!(gone("hang@1", "devices=gfx1100", GraphPolicy::Auto));
-    assert!(gone("hang@30", "devices=gfx1100", GraphPolicy::Off));
-    assert!(gone("hang@3", "devices=gfx1100", GraphPolicy::On));
+    assert!(gone(
+        "hang@1",
+        "devices=gfx1151;integrated=0",
+        GraphPolicy::Auto
+    ));
+    assert!(gone(
+        "hang@30",
+        "devices=gfx1151;integrated=0",
+        GraphPolicy::Off
+    ));
+    assert!(gone(
+        "hang@3",
+        "devices=gfx1151;integrated=0",
+        GraphPolicy::On
+    ));
 }

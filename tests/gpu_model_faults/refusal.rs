@@ -11,7 +11,7 @@ const PLACES: [usize; 7] = [1, 3, 8, 21, 55, 144, 610];
 /// The nth launch or copy fails: those that it was for end with the driver's code, the others and all
 /// later ones are right.
 fn refused(site: &str, code: i32, policy: GraphPolicy, needed: usize) {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let device = gpu.device();
     device.set_graph_policy(policy);
     let model = load_on_gpu().unwrap();
@@ -52,7 +52,7 @@ fn launches() {
 
 #[test]
 fn launches_while_graphs_are_judged() {
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     for place in [2, 100] {
         // Judged once a device: each round has one of its own, and nothing is known of it.
         let _ = std::fs::remove_dir_all(gpu.cache().join("mlxrocm"));
@@ -79,7 +79,7 @@ fn copies() {
 /// The driver goes on after a kernel's fault (`sticky=0`): so do the session and the device.
 #[test]
 fn kernels() {
-    let gpu = gpu::soft("devices=gfx1100;sticky=0");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=0");
     let device = gpu.device();
     for policy in [GraphPolicy::Off, GraphPolicy::On] {
         device.set_graph_policy(policy);

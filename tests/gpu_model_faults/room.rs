@@ -33,7 +33,7 @@ fn load(path: &Path, device: DeviceChoice, steps: &mut Vec<u64>) -> mlxrocm::Res
 fn a_model_that_does_not_fit_is_refused_before_it_is_copied() {
     let folder = tempfile::tempdir().unwrap();
     let path = large(folder.path());
-    let gpu = gpu::soft("devices=gfx1100;vram_mib=128");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=128");
     let device = gpu.device();
     device.set_memory_limit(4 << 20).unwrap();
     let mut steps = Vec::new();
@@ -59,7 +59,7 @@ fn a_model_that_does_not_fit_is_refused_before_it_is_copied() {
 
 #[test]
 fn a_cache_that_does_not_fit_is_refused_with_the_numbers() {
-    let gpu = gpu::soft("devices=gfx1100;vram_mib=64");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=64");
     let device = gpu.device();
     let model = load_on_gpu().unwrap();
     device.trim().unwrap();
@@ -115,7 +115,7 @@ impl Drop for Other<'_> {
 fn memory_of_others_counts() {
     let folder = tempfile::tempdir().unwrap();
     let path = large(folder.path());
-    let gpu = gpu::soft("devices=gfx1100;vram_mib=64");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=64");
     let device = gpu.device();
     let other = Other::new(&gpu, 60 << 20);
     let mut steps = Vec::new();

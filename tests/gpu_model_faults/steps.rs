@@ -21,7 +21,7 @@ const COPIES: [&str; 2] = ["hipMemcpyHtoDAsync", "hipMemcpyDtoHAsync"];
 #[test]
 fn steps_follow_each_other() {
     const STEPS: usize = 20;
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let device = gpu.device();
     device.set_graph_policy(GraphPolicy::On);
     let model = load_on_gpu().unwrap();
@@ -121,7 +121,7 @@ fn the_device_samples_as_the_host_does() {
             ..Default::default()
         })
         .collect();
-    let gpu = gpu::soft("devices=gfx1100");
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let model = load_on_gpu().unwrap();
     let session = session(&model).unwrap();
     let on_device = tokens(&session, &requests);

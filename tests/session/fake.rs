@@ -2,7 +2,9 @@
 //! what the pages hold, so a page that is mixed up, lost or overwritten changes the tokens. What the
 //! session must give is computed here without pages and without a session.
 
-use mlxrocm::model::{ALL_BANNED, CHOSEN, Choice, Forward, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
+use mlxrocm::model::{
+    ALL_BANNED, CHOSEN, Choice, Forward, KvType, NO_TOKEN, PAGE_TOKENS, PageForm, Slice, Wanted,
+};
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
     Detokenizer, Event, FinishReason, Generation, Next, Request, Sampling, Session, SessionOptions,
@@ -29,9 +31,25 @@ fn row(state: u64) -> impl Iterator<Item = f32> {
     (0..VOCAB as u64).map(move |i| (hash(state, i + 1000) % 4096) as f32 / 512.0 - 4.0)
 }
 
+fn state_after(tokens: &[u32]) -> u64 {
+    tokens.iter().fold(1, |s, &t| hash(s, u64::from(t)))
+}
+
 /// Logits after `tokens`.
 pub fn logits_after(tokens: &[u32]) -> Vec<f32> {
-    row(tokens.iter().fold(1, |s, &t| hash(s, u64::from(t)))).collect()
+    row(state_after(tokens)).collect()
+}
+
+/// Columns of a hidden state.
+pub const HIDDEN: usize = 5;
+
+fn hidden_row(state: u64) -> impl Iterator<Item = f32> {
+    (0..HIDDEN as u64).map(move |i| (hash(state, i + 5000) % 4096) as f32 / 512.0 - 4.0)
+}
+
+/// The hidden state of the last of `tokens`.
+pub fn hidden_after(tokens: &[u32]) -> Vec<f32> {
+    hidden_row(state_after(tokens)).collect()
 }
 
 /// What happens in the model, and what it has seen.
@@ -53,8 +71,8 @@ pub struct Control {
     pub calls: AtomicUsize,
     pub tokens: AtomicUsize,
     pub dropped: AtomicBool,
-    /// (tokens of each slice, wants nothing) of each call.
-    pub log: Mutex<Vec<Vec<(usize, Wanted)>>>,
+    /// (tokens, rows wanted) of each slice of each call.
+    pub log: Mutex<Vec<Vec<(usize, usize)>>>,
     gate: Mutex<bool>,
     opened: Condvar,
 }
@@ -81,6 +99,7 @@ pub struct Fake {
     /// (position, token) that each place of each page holds.
     pages: Vec<[Option<(usize, u32)>; PAGE_TOKENS]>,
     max_tokens: usize,
+    kv: KvType,
     /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
     pipelined: bool,
     queue: VecDeque<Queued>,
@@ -148,7 +167,7 @@ struct OwnedSlice {
     tokens: Vec<u32>,
     start: usize,
     pages: Vec<u32>,
-    wanted: Wanted,
+    wanted: Wanted<'static>,
 }
 
 impl OwnedSlice {
@@ -233,7 +252,13 @@ impl Forward for Fake {
             tokens: slice.tokens.to_vec(),
             start: slice.start,
             pages: slice.pages.to_vec(),
-            wanted: slice.wanted,
+            wanted: match slice.wanted_rows() {
+                0 => Wanted::Nothing,
+                rows => {
+                    assert_eq!(rows, 1, "what is queued is generated");
+                    Wanted::Last
+                }
+            },
         };
         self.queue.push_back(Queued {
             slices: slices.iter().map(own).collect(),
@@ -250,7 +275,7 @@ impl Forward for Fake {
         }
         let slices: Vec<Slice> = step.slices.iter().map(OwnedSlice::slice).collect();
         let mut logits = Vec::new();
-        let result = self.run(&slices, &mut logits);
+        let result = self.run(&slices, &mut logits, false);
         self.chosen.clear();
         self.after_failure = result.is_err() && !self.queue.is_empty();
         match result {
@@ -270,12 +295,43 @@ impl Forward for Fake {
     }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         assert!(self.queue.is_empty(), "a call while a step is queued");
-        self.run(slices, logits)
+        self.run(slices, logits, false)
+    }
+    fn page_form(&self) -> Option<PageForm> {
+        Some(PageForm {
+            layout: 1,
+            kv: self.kv,
+            bytes: PAGE_TOKENS * 16,
+        })
+    }
+    fn read_page(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        for (to, place) in to.chunks_mut(16).zip(&self.pages[page as usize]) {
+            let (position, token) = place.expect("an empty place is saved");
+            to[..8].copy_from_slice(&position.to_le_bytes());
+            to[8..].copy_from_slice(&u64::from(token).to_le_bytes());
+        }
+        Ok(())
+    }
+    fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        for (from, place) in from.chunks(16).zip(&mut self.pages[page as usize]) {
+            let number = |at: usize| u64::from_le_bytes(from[at..at + 8].try_into().unwrap());
+            *place = Some((number(0) as usize, number(8) as u32));
+        }
+        Ok(())
+    }
+    fn hidden_size(&self) -> usize {
+        HIDDEN
+    }
+    fn hidden(&mut self, slices: &[Slice], rows: &mut Vec<f32>) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        self.run(slices, rows, true)
     }
 }
 
 impl Fake {
-    fn run(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
+    fn run(&mut self, slices: &[Slice], logits: &mut Vec<f32>, hidden: bool) -> Result<()> {
         logits.clear();
         self.check(slices);
         let control = self.control.clone();
@@ -289,7 +345,10 @@ impl Fake {
             std::thread::sleep(Duration::from_micros(delay));
         }
         let call = control.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        let entry = slices.iter().map(|s| (s.tokens.len(), s.wanted)).collect();
+        let entry = slices
+            .iter()
+            .map(|s| (s.tokens.len(), s.wanted_rows()))
+            .collect();
         control.log.lock().unwrap().push(entry);
         let broken = |at: &AtomicUsize| at.load(Ordering::SeqCst) == call;
         assert!(!broken(&control.panic_at), "injected panic");
@@ -323,14 +382,13 @@ impl Fake {
                     "page {page} holds position {stored}, not {position}"
                 );
                 state = hash(state, u64::from(token));
-                let last = position + 1 == slice.start + slice.tokens.len();
-                let wanted = match slice.wanted {
-                    Wanted::Nothing => false,
-                    Wanted::Last => last,
-                    Wanted::All => position >= slice.start,
-                };
-                if wanted {
-                    logits.extend(row(state));
+                let place = position.checked_sub(slice.start);
+                let wanted = |place| slice.wanted_runs().any(|run| run.contains(&place));
+                if place.is_some_and(wanted) {
+                    match hidden {
+                        true => logits.extend(hidden_row(state)),
+                        false => logits.extend(row(state)),
+                    }
                 }
             }
         }
@@ -374,6 +432,7 @@ pub struct Setup {
     pub context: usize,
     pub max_requests: usize,
     pub prefill_chunk: usize,
+    pub kv: KvType,
     pub pipelined: bool,
 }
 
@@ -385,6 +444,7 @@ impl Default for Setup {
             context: 512,
             max_requests: 8,
             prefill_chunk: 64,
+            kv: KvType::F16,
             pipelined: false,
         }
     }
@@ -396,6 +456,7 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         control: control.clone(),
         pages: vec![[None; PAGE_TOKENS]; setup.pages],
         max_tokens: setup.max_tokens,
+        kv: setup.kv,
         pipelined: setup.pipelined,
         queue: VecDeque::new(),
         after_failure: false,

@@ -1,9 +1,12 @@
 //! The session over a model that detects every mistake with its pages.
 
 mod ends;
+mod evaluate;
 mod failures;
 mod fake;
 mod pipeline;
+mod processor;
 mod scheduling;
+mod state;
 mod stress;
 mod tokens;

@@ -93,6 +93,7 @@ fn four_threads_hammer() {
             max_requests: 5,
             prefill_chunk: 32,
             pipelined,
+            ..Default::default()
         });
         let completed = AtomicUsize::new(0);
         let end = Instant::now() + Duration::from_millis(2500);

@@ -20,8 +20,16 @@ fn about(kind: &str, name: &str, count: &str) -> String {
         "int" | "number" => format!("/// - `{name}`: a number.\n"),
         "flag" => format!("/// - `{name}`: 0 or not.\n"),
         "dtype" => format!("/// - `{name}`: an MLXROCM_DTYPE number.\n"),
-        "text" => format!("/// - `{name}`: NUL-terminated, borrowed for the call.\n"),
+        "text" => format!("/// - `{name}`: UTF-8, borrowed for the call.\n"),
         kind => panic!("a parameter of unknown kind {kind}"),
+    }
+}
+
+/// The line about the length of a list or text.
+fn about_count(kind: &str, name: &str, count: &str) -> String {
+    match kind {
+        "text" => format!("/// - `{count}`: bytes of `{name}`, or MLXROCM_NUL.\n"),
+        _ => format!("/// - `{count}`: how many.\n"),
     }
 }
 
@@ -67,7 +75,7 @@ fn function(comment: &[&str], name: &str, parameters: &str, results: &str) -> St
         bullet(parameter, about(kind, parameter, count.unwrap_or_default()));
         signature += &format!("    {parameter}: {},\n", c_type(kind));
         if let Some(count) = count {
-            bullet(count, format!("/// - `{count}`: how many.\n"));
+            bullet(count, about_count(kind, parameter, count));
             signature += &format!("    {count}: usize,\n");
         }
     }

@@ -58,6 +58,8 @@ pub struct Variant {
     pub config: serde_json::Value,
     pub tensors: BTreeMap<String, (Vec<usize>, f32, f32)>,
     pub logits: Vec<f32>,
+    /// Hidden states, chosen alike.
+    pub hidden: Vec<f32>,
     /// What a converter to GGUF makes of it.
     pub gguf: Option<Gguf>,
 }

@@ -30,12 +30,32 @@ pub fn targets() -> Vec<&'static str> {
     }
 }
 
+/// Those of `wanted` that the library was built for.
+pub fn among(wanted: &[&'static str]) -> Vec<&'static str> {
+    let mut built = targets();
+    built.retain(|target| wanted.contains(target));
+    assert!(
+        !built.is_empty(),
+        "the library was built for none of {wanted:?}"
+    );
+    built
+}
+
+/// Those of `wanted` that the library was built for: one of them, another every day.
+pub fn todays(wanted: &[&'static str]) -> &'static str {
+    let built = among(wanted);
+    built[day() % built.len()]
+}
+
+fn day() -> usize {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_secs() / 86_400) as usize
+}
+
 /// Whether a case's turn is today, of so many days; always with `MLXROCM_TEST_ALL=1`.
 pub fn is_turn(case: usize, days: usize) -> bool {
     let all = std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1");
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let day = now.map_or(0, |now| now.as_secs() / 86_400) as usize;
-    all || case % days == day % days
+    all || case % days == day() % days
 }
 
 /// Whether the tests run on this machine's own GPU. Faults cannot be injected there.
@@ -123,7 +143,7 @@ pub fn gpu() -> Gpu {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         return Gpu { _turn: turn };
     }
-    soft("devices=gfx1100")
+    soft("devices=gfx1151;integrated=0")
 }
 
 impl Gpu {

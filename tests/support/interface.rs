@@ -2,6 +2,10 @@
 //! in few forms; anything else here is a panic, not left out.
 #![allow(dead_code)] // each test program uses a part
 
+#[path = "interface_lengths.rs"]
+mod interface_lengths;
+
+use interface_lengths::{field_lengths, parameter_lengths};
 use serde_json::{Value, json};
 
 /// A declaration and the comment above it.
@@ -83,36 +87,64 @@ fn bullet(comment: &str, name: &str) -> String {
     squeeze(&item.map(|(_, line)| line).collect::<Vec<_>>().join(" "))
 }
 
+/// Whether what is said of a pointer allows NULL.
+fn nullable(words: &str) -> bool {
+    let allowed = [
+        "NULL is fine",
+        "nullable",
+        "Nullable",
+        "NULL:",
+        "NULL means",
+        "else NULL",
+    ];
+    allowed.iter().any(|allowed| words.contains(allowed))
+}
+
+/// Which way a parameter goes: `in`, `out`, or `inout` for a struct whose size the caller sets.
+fn direction(type_: &str, words: &str) -> &'static str {
+    let pointer = type_.ends_with('*');
+    if !pointer
+        || type_.contains("const ")
+        || words.starts_with("consumed")
+        || type_ == "void *" && !words.contains("receives")
+    {
+        return "in";
+    }
+    match words.contains("`struct_size` must be set") {
+        true => "inout",
+        false => "out",
+    }
+}
+
 fn parameters(list: &str, comment: &str) -> Vec<Value> {
     let list = squeeze(list);
     if list == "void" {
         return Vec::new();
     }
-    list.split(',')
-        .map(|parameter| {
-            let (type_, name, _) = variable(parameter);
-            let words = bullet(comment, &name);
-            let mut value = json!({"name": name, "type": type_});
-            if words.contains("NULL is fine")
-                || words.contains("nullable")
-                || words.contains("NULL:")
-                || words.contains("NULL means")
-            {
-                value["nullable"] = json!(true);
-            }
-            if words.starts_with("consumed") {
-                value["consumed"] = json!(true);
-            }
-            if let Some((_, free)) = words.split_once("owned: free it with ") {
-                let end = free.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                value["free"] = json!(&free[..end.unwrap_or(free.len())]);
-            }
-            if !words.is_empty() {
-                value["doc"] = json!(words);
-            }
-            value
-        })
-        .collect()
+    let one = |parameter: &str| {
+        let (type_, name, _) = variable(parameter);
+        let words = bullet(comment, &name);
+        let mut value =
+            json!({"name": name, "type": type_, "direction": direction(&type_, &words)});
+        // A callback's parameters have no lines of their own.
+        if nullable(&words) || name == "user_data" && words.is_empty() {
+            value["nullable"] = json!(true);
+        }
+        if words.starts_with("consumed") {
+            value["consumed"] = json!(true);
+        }
+        if let Some((_, free)) = words.split_once("owned: free it with ") {
+            let end = free.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            value["free"] = json!(&free[..end.unwrap_or(free.len())]);
+        }
+        if !words.is_empty() {
+            value["doc"] = json!(words);
+        }
+        value
+    };
+    let mut all: Vec<Value> = list.split(',').map(one).collect();
+    parameter_lengths(&mut all);
+    all
 }
 
 /// The words after `Errors:` that are names of statuses, in full.
@@ -154,17 +186,26 @@ fn fields(code: &str, callbacks: &[String], structs: &[Value]) -> (Vec<Value>, u
         if let Some(count) = count {
             value["count"] = json!(count);
         }
+        if type_.ends_with('*') && nullable(&field.comment) || callbacks.contains(&type_) {
+            value["nullable"] = json!(true);
+        }
         fields.push(value);
         offset += bytes; // no struct has padding (tests/abi.rs)
     }
+    field_lengths(&mut fields);
     (fields, offset)
 }
 
-fn number(text: &str) -> i64 {
+/// A constant's type and value; a macro has no type of its own.
+fn number(text: &str) -> (&'static str, Value) {
     match text {
-        "UINT32_MAX" => i64::from(u32::MAX),
-        "INT64_MIN" => i64::MIN,
-        text => text.parse().unwrap_or_else(|_| panic!("the number {text}")),
+        "UINT32_MAX" => ("uint32_t", json!(u32::MAX)),
+        "INT64_MIN" => ("int64_t", json!(i64::MIN)),
+        "SIZE_MAX" => ("size_t", json!(u64::MAX)),
+        text => {
+            let value: i64 = text.parse().unwrap_or_else(|_| panic!("the number {text}"));
+            ("uint32_t", json!(value))
+        }
     }
 }
 
@@ -180,8 +221,8 @@ pub fn read(header: &str) -> Value {
         let line = squeeze(code);
         if let Some(constant) = line.strip_prefix("#define ") {
             let (name, value) = constant.split_once(' ').expect("a value");
-            let value = number(value);
-            constants.push(json!({"name": name, "type": "uint32_t", "value": value, "doc": doc}));
+            let (type_, value) = number(value);
+            constants.push(json!({"name": name, "type": type_, "value": value, "doc": doc}));
         } else if let Some((typedef, list)) = code.split_once("\nenum {") {
             let (type_, name, _) =
                 variable(typedef.trim_start_matches("typedef ").trim_end_matches(';'));
@@ -189,7 +230,7 @@ pub fn read(header: &str) -> Value {
                 let code = one.code.trim_end_matches(';');
                 let (constant, value) = code.trim().split_once(" = ").expect("a value");
                 statuses.push(constant.to_string());
-                let value = number(value);
+                let (_, value) = number(value);
                 constants.push(
                     json!({"name": constant, "type": name, "value": value, "doc": one.comment}),
                 );
@@ -217,11 +258,34 @@ pub fn read(header: &str) -> Value {
         } else {
             let (head, list) = line.split_once('(').expect("a function");
             let (returns, name, _) = variable(head);
-            functions.push(json!({
+            let mut function = json!({
                 "name": name, "returns": returns,
                 "parameters": parameters(list.trim_end_matches(");"), comment),
                 "errors": errors(comment, &statuses), "doc": doc
-            }));
+            });
+            if returns == "const char *" {
+                function["returns_length"] = json!("length");
+                function["returns_nullable"] = json!(doc.contains("NULL if"));
+            }
+            functions.push(function);
+        }
+    }
+    // "mlxrocm_session_options.kv_type: ...": a value of that field or parameter, of its type.
+    for constant in &mut constants {
+        let place = constant["doc"]
+            .as_str()
+            .and_then(|doc| doc.split_once(": "));
+        let Some((owner, name)) = place.and_then(|(place, _)| place.split_once('.')) else {
+            continue;
+        };
+        let owner = structs
+            .iter()
+            .chain(&functions)
+            .find(|o| o["name"] == owner);
+        let members = owner.and_then(|o| o["fields"].as_array().or(o["parameters"].as_array()));
+        let member = members.and_then(|m| m.iter().find(|m| m["name"] == name));
+        if let Some(member) = member {
+            constant["type"] = member["type"].clone();
         }
     }
     json!({

@@ -12,6 +12,9 @@ command -v readelf >/dev/null || missing="$missing binutils"
 command -v cmake >/dev/null || missing="$missing cmake"
 command -v abidiff >/dev/null || missing="$missing abigail-tools"
 command -v mold >/dev/null || missing="$missing mold"
+# The reference is made of the header, without a warning.
+command -v doxygen >/dev/null || missing="$missing doxygen"
+command -v man >/dev/null || missing="$missing man-db"
 # The GPU kernels' compiler, and the tools that the software GPU reads its code with.
 command -v clang++-19 >/dev/null || missing="$missing clang-19"
 command -v ld.lld-19 >/dev/null || missing="$missing lld-19"
@@ -31,24 +34,74 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >&2
 fi
 
-# A target of each kind that the software GPU executes, one more by turns, and NVIDIA's: code of the same kind differs
-# little, and compiling and executing all of it takes long. `MLXROCM_GPU_TARGETS` chooses others.
-case $(($(date +%-j) % 4)) in
+# Three of the nine targets that the software GPU executes, one of the others by turns, and NVIDIA's: compiling and
+# executing all code takes long. `MLXROCM_GPU_TARGETS` chooses others.
+case $(($(date +%-j) % 6)) in
 0) turn=gfx90a ;;
-1) turn=gfx1103 ;;
-2) turn=gfx1150 ;;
+1) turn=gfx1030 ;;
+2) turn=gfx1100 ;;
+3) turn=gfx1103 ;;
+4) turn=gfx1150 ;;
 *) turn=gfx1200 ;;
 esac
-export MLXROCM_GPU_TARGETS="${MLXROCM_GPU_TARGETS-gfx942 gfx1030 gfx1100 gfx1151 gfx1201 $turn sm_90 sm_90a}"
+export MLXROCM_GPU_TARGETS="${MLXROCM_GPU_TARGETS-gfx942 gfx1151 gfx1201 $turn sm_90 sm_90a}"
 echo "GPU targets: $MLXROCM_GPU_TARGETS"
 
-result=0
-${CARGO:-cargo} test --locked --workspace --no-fail-fast "$@" </dev/null || result=1
-if sh tests/tsan.sh --can; then
-    sh tests/tsan.sh </dev/null || result=1
-else
-    echo "NOT RUN: the search for data races (tests/tsan.sh)" >&2
+# What is printed is counted at the end.
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+MLXROCM_TEST_LOG=$(cd "$target" && pwd)/test.log
+export MLXROCM_TEST_LOG
+: >"$MLXROCM_TEST_LOG"
+begin=$(date +%s)
+note() { echo "$*" | tee -a "$MLXROCM_TEST_LOG"; }
+
+# Everything is built first, then the test programs run, as many at once as there are CPUs: most wait for one thread.
+built=$MLXROCM_TEST_LOG.built
+if ! ${CARGO:-cargo} test --locked --workspace --no-run "$@" 2>"$built"; then
+    cat "$built"
+    note "PART FAILED: build"
 fi
-# The languages' packages, against the library that cargo has built; what they need is fetched.
-sh bindings/test.sh </dev/null || result=1
-exit "$result"
+grep -E '^warning|^error' "$built" || true
+note "PART build: $(($(date +%s) - begin)) s"
+# The longest first, so that none of them is left alone at the end.
+long="gpu_model kernel_compile instructions gpu_kernels gpu_delta gpu_experts capi hip gpu_families"
+programs=$(sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$built")
+{
+    for name in $long; do
+        for program in $programs; do
+            case ${program##*/} in "$name"-????????????????) echo "$name $program" ;; esac
+        done
+    done
+    # The languages' packages, against the library that cargo has built, and the server, with OpenAI's own client;
+    # what they need is fetched.
+    [ $# != 0 ] || printf '%s\n' "languages sh bindings/test.sh" "server sh server/test.sh"
+    for program in $programs; do
+        name=${program##*/}
+        name=${name%-*}
+        case " $long session_alone " in *" $name "*) ;; *) echo "$name $program" ;; esac
+    done
+} >"$built.list"
+xargs -r -P "$(nproc)" -L 1 sh tests/support/suite.sh <"$built.list" || note "PART FAILED: xargs"
+# What measures time runs by itself.
+sed -n 's/^ *Executable .*(\(.*session_alone.*\))$/session_alone \1/p' "$built" | xargs -r -L 1 sh tests/support/suite.sh
+if sh tests/tsan.sh --can; then
+    sh tests/support/suite.sh races sh tests/tsan.sh
+else
+    note "NOT RUN: the search for data races (tests/tsan.sh needs rust-src)"
+fi
+awk -v seconds="$(($(date +%s) - begin))" '
+/^test result: / { passed += $4; failed += $6; ignored += $8 }
+/^(languages|server): [0-9]+ passed/ {
+    for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) passed += $(i - 1); if ($i ~ /^failed/) failed += $(i - 1) }
+}
+/^PART FAILED/ { parts = parts " " $3 }
+/^PART [^ ]*: [0-9]+ s/ { if ($3 >= 60) times = times ", " $2 " " $3 " s" }
+/^NOT RUN: / { sub(/^NOT RUN: /, ""); reasons = reasons "; " $0 }
+END {
+    if (ignored) reasons = reasons "; " ignored " ignored (run by name: cargo test -- --ignored)"
+    gsub(":", "", times)
+    printf "all tests: %d passed, %d failed%s; not run: %s (%d min: %s)\n", passed, failed,
+        parts ? " (" substr(parts, 2) ")" : "", reasons ? substr(reasons, 3) : "nothing", seconds / 60, substr(times, 3)
+    exit (parts != "")
+}' "$MLXROCM_TEST_LOG"

@@ -41,6 +41,9 @@ test('streaming chat', async () => {
   assert.equal(await generation.next(), null);
   const prompt = tokenizer.encode(model.renderChat(messages), { parseSpecial: true });
   assert.equal(await session.submit(prompt, { maxTokens: 24 }).text(), streamed);
+  const content = [{ type: 'text', text: 'What is the capital' }, { type: 'text', text: ' of France?' }];
+  const chat = { messages: [{ role: 'user', content }], tools: [] };
+  assert.equal(await session.chat(chat, { maxTokens: 24 }).text(), streamed);
 });
 
 test('greedy takes the largest logit', async () => {

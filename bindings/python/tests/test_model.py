@@ -46,6 +46,14 @@ class Chat(WithModel):
         tokens = self.tokenizer.encode(prompt, parse_special=True)
         self.assertEqual(self.session.chat(messages, max_tokens=8).text(), self.session.submit(tokens, max_tokens=8).text())
 
+    def test_chat_in_the_form_of_openai(self):
+        parts = [{"type": "text", "text": "Name a"}, {"type": "text", "text": " colour."}]
+        chat = {"messages": [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": parts}], "tools": []}
+        plain = [("system", "Be brief."), ("user", "Name a colour.")]
+        self.assertEqual(self.session.chat(chat, max_tokens=8).text(), self.session.chat(plain, max_tokens=8).text())
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "image_url"):
+            self.session.chat({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})
+
     def test_greedy_takes_the_largest_logit(self):
         prompt = self.tokenizer.encode("Water boils at")
         made = [e for e in self.session.submit(prompt, max_tokens=6, logprobs=2) if isinstance(e, mlxrocm.Token)]

@@ -17,7 +17,9 @@ pub fn lastMessage() []const u8 {
 /// The error of a status that is negative; frees `failure`.
 pub fn check(status: i32, failure: ?*c.mlxrocm_error) Error!void {
     if (status >= 0) return;
-    keep(std.mem.span(c.mlxrocm_error_message(failure)));
+    var bytes: usize = 0;
+    const said = c.mlxrocm_error_message(failure, &bytes);
+    keep(said[0..bytes]);
     c.mlxrocm_error_free(failure);
     return statuses.ofStatus(status);
 }

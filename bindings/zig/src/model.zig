@@ -11,7 +11,10 @@ pub const Token = u32;
 /// One message of a chat: the role is "system", "user", "assistant" …
 pub const Message = extern struct {
     role: [*:0]const u8,
+    /// 0: up to its NUL.
+    role_length: usize = 0,
     content: [*:0]const u8,
+    content_length: usize = 0,
 };
 
 pub fn deviceCount() Error!usize {
@@ -55,7 +58,7 @@ pub const Model = struct {
         if (options.device) |device| how.device = device.handle;
         var handle: ?*c.mlxrocm_model = null;
         var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_model_load(path.ptr, &how, &handle, &failure), failure);
+        try check(c.mlxrocm_model_load(path.ptr, path.len, &how, &handle, &failure), failure);
         return .{ .handle = handle.? };
     }
 
@@ -89,10 +92,10 @@ pub const Model = struct {
         const list: [*c]const c.mlxrocm_message = @ptrCast(messages.ptr);
         const render = c.mlxrocm_chat_template_render;
         var needed: usize = 0;
-        try check(render(template, list, messages.len, flags, null, null, 0, &needed, &failure), failure);
+        try check(render(template, list, messages.len, flags, null, 0, null, 0, &needed, &failure), failure);
         const text = try allocator.alloc(u8, needed);
         errdefer allocator.free(text);
-        try check(render(template, list, messages.len, flags, null, text.ptr, needed, &needed, &failure), failure);
+        try check(render(template, list, messages.len, flags, null, 0, text.ptr, needed, &needed, &failure), failure);
         return withoutNul(allocator, text);
     }
 };

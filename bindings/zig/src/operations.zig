@@ -1409,50 +1409,50 @@ pub fn quantize(w_: Array, group_size_: i64, bits_: i64) Error![3]Array {
 }
 
 /// Codes and scales of groups along the last axis, in a mode without biases.
-pub fn quantizeFloat(w_: Array, mode_: [:0]const u8, global_scale_: ?Array) Error![2]Array {
+pub fn quantizeFloat(w_: Array, mode_: []const u8, global_scale_: ?Array) Error![2]Array {
     var results = [_]?*c.mlxrocm_array{null} ** 2;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_quantize_float(w_.handle, mode_.ptr, if (global_scale_) |given| given.handle else null, &results[0], &results[1], &failure), failure);
+    try check(c.mlxrocm_array_quantize_float(w_.handle, mode_.ptr, mode_.len, if (global_scale_) |given| given.handle else null, &results[0], &results[1], &failure), failure);
     return .{ .{ .handle = results[0] }, .{ .handle = results[1] } };
 }
 
 /// The numbers of codes.
-pub fn dequantize(w_: Array, scales_: Array, biases_: ?Array, group_size_: i64, bits_: i64, mode_: [:0]const u8, global_scale_: ?Array, dtype_or_none_: i64) Error!Array {
+pub fn dequantize(w_: Array, scales_: Array, biases_: ?Array, group_size_: i64, bits_: i64, mode_: []const u8, global_scale_: ?Array, dtype_or_none_: i64) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_dequantize(w_.handle, scales_.handle, if (biases_) |given| given.handle else null, group_size_, bits_, mode_.ptr, if (global_scale_) |given| given.handle else null, dtype_or_none_, &result, &failure), failure);
+    try check(c.mlxrocm_array_dequantize(w_.handle, scales_.handle, if (biases_) |given| given.handle else null, group_size_, bits_, mode_.ptr, mode_.len, if (global_scale_) |given| given.handle else null, dtype_or_none_, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// Product with a quantized matrix.
-pub fn quantizedMatmul(x_: Array, w_: Array, scales_: Array, biases_: ?Array, transpose_: bool, group_size_: i64, bits_: i64, mode_: [:0]const u8) Error!Array {
+pub fn quantizedMatmul(x_: Array, w_: Array, scales_: Array, biases_: ?Array, transpose_: bool, group_size_: i64, bits_: i64, mode_: []const u8) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_quantized_matmul(x_.handle, w_.handle, scales_.handle, if (biases_) |given| given.handle else null, @intFromBool(transpose_), group_size_, bits_, mode_.ptr, &result, &failure), failure);
+    try check(c.mlxrocm_array_quantized_matmul(x_.handle, w_.handle, scales_.handle, if (biases_) |given| given.handle else null, @intFromBool(transpose_), group_size_, bits_, mode_.ptr, mode_.len, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
-pub fn gatherQmm(x_: Array, w_: Array, scales_: Array, biases_: ?Array, lhs_indices_: ?Array, rhs_indices_: ?Array, transpose_: bool, group_size_: i64, bits_: i64, mode_: [:0]const u8) Error!Array {
+pub fn gatherQmm(x_: Array, w_: Array, scales_: Array, biases_: ?Array, lhs_indices_: ?Array, rhs_indices_: ?Array, transpose_: bool, group_size_: i64, bits_: i64, mode_: []const u8) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_gather_qmm(x_.handle, w_.handle, scales_.handle, if (biases_) |given| given.handle else null, if (lhs_indices_) |given| given.handle else null, if (rhs_indices_) |given| given.handle else null, @intFromBool(transpose_), group_size_, bits_, mode_.ptr, &result, &failure), failure);
+    try check(c.mlxrocm_array_gather_qmm(x_.handle, w_.handle, scales_.handle, if (biases_) |given| given.handle else null, if (lhs_indices_) |given| given.handle else null, if (rhs_indices_) |given| given.handle else null, @intFromBool(transpose_), group_size_, bits_, mode_.ptr, mode_.len, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales.
-pub fn qqmm(x_: Array, w_: Array, scales_: ?Array, mode_: [:0]const u8, global_scale_x_: ?Array, global_scale_w_: ?Array) Error!Array {
+pub fn qqmm(x_: Array, w_: Array, scales_: ?Array, mode_: []const u8, global_scale_x_: ?Array, global_scale_w_: ?Array) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_qqmm(x_.handle, w_.handle, if (scales_) |given| given.handle else null, mode_.ptr, if (global_scale_x_) |given| given.handle else null, if (global_scale_w_) |given| given.handle else null, &result, &failure), failure);
+    try check(c.mlxrocm_array_qqmm(x_.handle, w_.handle, if (scales_) |given| given.handle else null, mode_.ptr, mode_.len, if (global_scale_x_) |given| given.handle else null, if (global_scale_w_) |given| given.handle else null, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// As qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
-pub fn gatherQqmm(x_: Array, w_: Array, scales_: ?Array, lhs_indices_: ?Array, rhs_indices_: ?Array, mode_: [:0]const u8, global_scale_x_: ?Array, global_scale_w_: ?Array) Error!Array {
+pub fn gatherQqmm(x_: Array, w_: Array, scales_: ?Array, lhs_indices_: ?Array, rhs_indices_: ?Array, mode_: []const u8, global_scale_x_: ?Array, global_scale_w_: ?Array) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_gather_qqmm(x_.handle, w_.handle, if (scales_) |given| given.handle else null, if (lhs_indices_) |given| given.handle else null, if (rhs_indices_) |given| given.handle else null, mode_.ptr, if (global_scale_x_) |given| given.handle else null, if (global_scale_w_) |given| given.handle else null, &result, &failure), failure);
+    try check(c.mlxrocm_array_gather_qqmm(x_.handle, w_.handle, if (scales_) |given| given.handle else null, if (lhs_indices_) |given| given.handle else null, if (rhs_indices_) |given| given.handle else null, mode_.ptr, mode_.len, if (global_scale_x_) |given| given.handle else null, if (global_scale_w_) |given| given.handle else null, &result, &failure), failure);
     return .{ .handle = result };
 }
 
@@ -1729,10 +1729,10 @@ pub fn linalgNorm(x_: Array, p_: f64, axes_: ?[]const i64, keepdims_: bool) Erro
 }
 
 /// Norm of matrices.
-pub fn linalgNormMatrix(x_: Array, order_: [:0]const u8, axes_: ?[]const i64, keepdims_: bool) Error!Array {
+pub fn linalgNormMatrix(x_: Array, order_: []const u8, axes_: ?[]const i64, keepdims_: bool) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_linalg_norm_matrix(x_.handle, order_.ptr, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, @intFromBool(keepdims_), &result, &failure), failure);
+    try check(c.mlxrocm_array_linalg_norm_matrix(x_.handle, order_.ptr, order_.len, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, @intFromBool(keepdims_), &result, &failure), failure);
     return .{ .handle = result };
 }
 

@@ -10,12 +10,14 @@ const check = errors.check;
 const Error = errors.Error;
 const Token = model.Token;
 
-/// A prompt, one of tokens, text and messages, and how to continue it. Zero is each default: greedy, until the model
+/// A prompt, one of tokens, text, messages and chat_json, and how to continue it. Zero is each default: greedy, until the model
 /// stops. All is copied when it is submitted.
 pub const Request = struct {
     tokens: []const Token = &.{},
     text: ?[*:0]const u8 = null,
     messages: []const model.Message = &.{},
+    /// A chat in the form of OpenAI's API: an object of messages, tools and further variables of the chat template.
+    chat_json: ?[*:0]const u8 = null,
     stop: []const [*:0]const u8 = &.{},
     stop_tokens: []const Token = &.{},
     /// Tokens whose logits are changed, and what is added to each.
@@ -75,6 +77,7 @@ pub const Session = struct {
         how.struct_size = @sizeOf(c.mlxrocm_request);
         how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
         how.text = request.text;
+        how.chat_json = request.chat_json;
         inline for (.{ "tokens", "stop", "stop_tokens", "messages" }) |name| {
             const list = @field(request, name);
             @field(how, name) = @ptrCast(list.ptr);

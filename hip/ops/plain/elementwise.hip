@@ -2,10 +2,10 @@
 // function is a number, the same for the whole launch: a branch that all lanes take alike.
 //
 // Launch: 256 threads, blocks of 1024 numbers each; arrays lie row after row. out may be a or b.
-#include "common/math.h"
+#include "common/log_add_exp.h"
 
 enum UnaryFunction { ABS, NEGATIVE, SQUARE, SQRT, RSQRT, EXP, LOG, SIGMOID, TANH };
-enum BinaryFunction { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM };
+enum BinaryFunction { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, LOG_ADD_EXP };
 
 DEVICE f32 unary(u32 function, f32 x) {
     switch (function) {
@@ -29,7 +29,9 @@ DEVICE f32 binary(u32 function, f32 a, f32 b) {
     case MULTIPLY: return a * b;
     case DIVIDE: return a / b;
     case MAXIMUM: return a != a ? a : b != b ? b : maximum(a, b);
-    default: return a != a ? a : b != b ? b : minimum(a, b);
+    case MINIMUM: return a != a ? a : b != b ? b : minimum(a, b);
+    // Equal infinities are their own sum.
+    default: return a != a ? a : b != b ? b : a == b ? a + 0.693147180559945309417f : log_add_exp(a, b);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::invalid;
 use crate::array::Array;
-use crate::ir::{Dtype, Experts, Factor, Gathered, MatrixId, Op, Route, Shape, Type};
+use crate::ir::{Dtype, Experts, Factor, Gathered, Number, Op, Route, Shape, Type};
 use crate::{Error, Result};
 
 impl Array {
@@ -34,16 +34,17 @@ impl Array {
     }
 
     /// `silu(gate_k·x) · up_k·x` of each row's experts, `index` `[rows, chosen]`, with stacks of `experts`
-    /// matrices `[out, width]`: `[rows, chosen, out]`.
+    /// matrices `[out, width]`: `[rows, chosen, out]`. With a `limit`: see [`Gathered::SwiGlu`].
     ///
     /// # Errors
     /// `InvalidArgument` if x is not f32 `[rows, width]` or the index has other rows.
     pub fn experts_swiglu(
         &self,
         index: &Array,
-        stacks: [MatrixId; 2],
+        stacks: [Factor; 2],
         experts: usize,
         out: usize,
+        limit: Option<f32>,
     ) -> Result<Array> {
         let (&[rows], &[index_rows, chosen]) = (
             &self.shape().dims()[..self.rank().min(1)],
@@ -58,16 +59,18 @@ impl Array {
         let op = Op::Experts(Experts {
             norm: None,
             experts,
-            factors: stacks.map(|weight| Factor { weight, bias: None }).into(),
-            gathered: Gathered::SwiGlu,
+            factors: stacks.into(),
+            gathered: Gathered::SwiGlu {
+                limit: limit.map(|limit| Number::new(limit.into())),
+            },
         });
         let shape = Shape::new([rows, chosen, out.into()]);
         let inputs = vec![self.clone(), index.clone()];
         Ok(Array::one(op, inputs, Dtype::F32, shape))
     }
 
-    /// `Σ weight_k · W_k·x_k` over each row's experts: x `[rows, chosen, width]`, a stack of `experts` matrices
-    /// `[out, width]`: `[rows, out]`.
+    /// `Σ weight_k · (W_k·x_k + b_k)` over each row's experts: x `[rows, chosen, width]`, a stack of `experts`
+    /// matrices `[out, width]`: `[rows, out]`.
     ///
     /// # Errors
     /// `InvalidArgument` if shapes or dtypes are others.
@@ -75,7 +78,7 @@ impl Array {
         &self,
         index: &Array,
         weight: &Array,
-        stack: MatrixId,
+        stack: Factor,
         experts: usize,
         out: usize,
     ) -> Result<Array> {
@@ -91,10 +94,7 @@ impl Array {
         let op = Op::Experts(Experts {
             norm: None,
             experts,
-            factors: vec![Factor {
-                weight: stack,
-                bias: None,
-            }],
+            factors: vec![stack],
             gathered: Gathered::Sum,
         });
         let shape = Shape::new([self.shape().dims()[0], out.into()]);

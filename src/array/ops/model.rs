@@ -62,11 +62,17 @@ impl Array {
     }
 
     /// Causal attention of these queries `[rows, heads · dim]` over the cache of a layer, to which `k`
-    /// and `v` `[tokens, kv_heads · dim]` are added first. See [`Attend`].
+    /// and `v` `[tokens, kv_heads · dim]` are added first; `sinks`: `[heads]`. See [`Attend`].
     ///
     /// # Errors
     /// `InvalidArgument` if the widths are not those of the shape.
-    pub fn attend(&self, k: &Array, v: &Array, state: usize, shape: Attention) -> Result<Array> {
+    pub fn attend(
+        &self,
+        [k, v]: [&Array; 2],
+        sinks: Option<&Array>,
+        state: usize,
+        shape: Attention,
+    ) -> Result<Array> {
         for array in [self, k, v] {
             array.f32_rows("attention")?;
         }
@@ -77,10 +83,11 @@ impl Array {
             && Some(self.shape().dims()[1]) == width(shape.heads)
             && Some(k.shape().dims()[1]) == width(shape.kv_heads)
             && k.shape() == v.shape()
-            && k.shape().dims()[0] == tokens.dims()[0];
+            && k.shape().dims()[0] == tokens.dims()[0]
+            && sinks.is_none_or(|sinks| *sinks.shape() == Shape::new([shape.heads]));
         if !fits {
             let what = format!(
-                "{} / {} heads of {} over {self:?}, {k:?} and {v:?}",
+                "{} / {} heads of {} over {self:?}, {k:?} and {v:?}, sinks {sinks:?}",
                 shape.heads, shape.kv_heads, shape.head_dim
             );
             return Err(invalid("attention", what));
@@ -92,7 +99,7 @@ impl Array {
             k_norm: None,
             turn: None,
         });
-        let inputs = vec![self.clone(), k.clone(), v.clone()];
+        let inputs = [self, k, v].into_iter().chain(sinks).cloned().collect();
         Ok(Array::one(op, inputs, Dtype::F32, self.shape().clone()))
     }
 

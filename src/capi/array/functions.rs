@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each parameter is a kind (see [`c_type`] and [`argument`]) and a name; lists have the name of their
-//! count in brackets. The body gives `Result<Array>`, or as many arrays as there are results. Outputs
+//! count in brackets, texts that of their length. The body gives `Result<Array>`, or as many arrays as there are results. Outputs
 //! and `error` are added behind the parameters. The header's generator (`tests/support/expand.rs`)
 //! reads the same text and adds the lines of the manual that all functions share.
 
@@ -179,9 +179,9 @@ macro_rules! argument {
     (dtype $p:ident) => {
         $crate::capi::array::object::dtype_of($p)?
     };
-    (text $p:ident) => {
-        // SAFETY: the caller's string, as documented.
-        unsafe { $crate::capi::strings::utf8($p, stringify!($p)) }?
+    (text $p:ident $n:ident) => {
+        // SAFETY: the caller's text, as documented.
+        unsafe { $crate::capi::strings::utf8($p, $n, stringify!($p)) }?
     };
 }
 pub(in crate::capi) use argument;

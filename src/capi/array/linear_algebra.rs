@@ -90,8 +90,8 @@ array_functions! {
     fn mlxrocm_array_linalg_norm(array x, number p, axes axes[axes_count], flag keepdims) -> result
         = x.norm(Some(NormOrder::P(p)), axes, keepdims);
     /// Norm of matrices.
-    /// - `order`: NUL-terminated, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+    /// - `order`: UTF-8, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
     /// - `keepdims`: not 0: reduced axes stay, of size 1.
-    fn mlxrocm_array_linalg_norm_matrix(array x, text order, axes axes[axes_count], flag keepdims) -> result
+    fn mlxrocm_array_linalg_norm_matrix(array x, text order[order_length], axes axes[axes_count], flag keepdims) -> result
         = x.norm(Some(self::order(order)?), axes, keepdims);
 }

@@ -1,8 +1,9 @@
 //! The array: made from data, asked about, read.
 
-use crate::array::{Array, eval};
+use crate::array::{Array, Home, eval};
 use crate::capi::boundary::{boundary, boundary_free, boundary_on, boundary_value};
 use crate::capi::callback::{UserData, mlxrocm_user_data_free};
+use crate::capi::device::{DeviceObject, mlxrocm_device};
 use crate::capi::error::mlxrocm_error;
 use crate::capi::handle::{self, Object};
 use crate::capi::status::mlxrocm_status;
@@ -237,6 +238,36 @@ pub unsafe extern "C" fn mlxrocm_array_clone(
     })
 }
 
+/// Moves an array to a device: operations on what is there are computed there, and those of its results. Arrays of the
+/// CPU that an operation has besides are moved too; arrays of two GPUs are refused when the elements are computed. What a
+/// GPU has no form of is computed by the CPU in between.
+///
+/// - `array`: borrowed.
+/// - `device`: borrowed; the CPU or a GPU.
+/// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_LOST. Lazy as all operations. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_array_to_device(
+    array: *const mlxrocm_array,
+    device: *const mlxrocm_device,
+    result: *mut *mut mlxrocm_array,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(array, "array", error, |object: &ArrayObject| {
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(result, "result") }?;
+        let device = handle::get::<DeviceObject>(device, "device")?;
+        let home = match device.value().as_gpu() {
+            Some(gpu) => Home::of(&gpu.device)?,
+            None => Home::Cpu,
+        };
+        output.write(handle::publish(ArrayObject(object.0.at(&home))));
+        Ok(())
+    })
+}
+
 /// Asks an array something; `otherwise` if it is none.
 fn ask<R>(array: *const mlxrocm_array, otherwise: R, what: impl FnOnce(&Array) -> R) -> R {
     boundary_value(otherwise, || {
@@ -350,8 +381,8 @@ pub unsafe extern "C" fn mlxrocm_array_eval(
 /// Reads an array's elements, computing them if they are not there yet.
 ///
 /// - `array`: borrowed.
-/// - `data`: receives the elements row after row; undefined on failure.
-/// - `size`: bytes of `data`: those of mlxrocm_array_bytes.
+/// - `data`: receives `size` bytes, the elements row after row; undefined on failure.
+/// - `size`: what mlxrocm_array_bytes says.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
 /// Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
@@ -387,7 +418,8 @@ fn item<T: bytemuck::Pod>(array: &Array, dtype: Dtype) -> Result<T> {
             "item: the element is complex, take its real or imaginary part".into(),
         ));
     }
-    let values = array.astype(dtype).read()?.to_vec::<T>();
+    let element = Array::from_elements(array.read()?);
+    let values = element.astype(dtype).read()?.to_vec::<T>();
     let value = values.first().copied();
     value.ok_or_else(|| Error::Internal("one element that is not there".into()))
 }
@@ -445,7 +477,7 @@ pub unsafe extern "C" fn mlxrocm_array_free(array: *mut mlxrocm_array) {
 }
 
 since_0_1! {
-    mlxrocm_array_from_data mlxrocm_array_from_borrowed mlxrocm_array_clone mlxrocm_array_dtype
+    mlxrocm_array_from_data mlxrocm_array_from_borrowed mlxrocm_array_clone mlxrocm_array_to_device mlxrocm_array_dtype
     mlxrocm_array_rank mlxrocm_array_size mlxrocm_array_bytes mlxrocm_array_shape mlxrocm_array_eval
     mlxrocm_array_read mlxrocm_array_item_f64 mlxrocm_array_item_i64 mlxrocm_array_free
 }

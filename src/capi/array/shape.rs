@@ -5,13 +5,13 @@ use crate::array::Array;
 use crate::array::ops::PadMode;
 use crate::{Error, Result};
 
-/// Around an array: a value.
+/// mlxrocm_array_pad.mode: a value around the array.
 pub const MLXROCM_PAD_CONSTANT: i64 = 0;
-/// Around an array: its outermost elements.
+/// mlxrocm_array_pad.mode: its outermost elements around the array.
 pub const MLXROCM_PAD_EDGE: i64 = 1;
-/// Around an array: its mirror image without the outermost elements.
+/// mlxrocm_array_pad.mode: its mirror image around the array, without the outermost elements.
 pub const MLXROCM_PAD_REFLECT: i64 = 2;
-/// Around an array: its mirror image.
+/// mlxrocm_array_pad.mode: its mirror image around the array.
 pub const MLXROCM_PAD_SYMMETRIC: i64 = 3;
 
 fn pad_mode(mode: i64) -> Result<PadMode> {

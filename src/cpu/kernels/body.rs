@@ -2,6 +2,7 @@
 //! them from functions with its target features on.
 
 use super::{AttendPage, KeysValues};
+use crate::ir::CLAMPED_ALPHA;
 use crate::step::PAGE_TOKENS;
 
 /// Lanes of the explicit accumulators: two AVX-512 vectors, four AVX2 ones.
@@ -85,49 +86,17 @@ pub fn swiglu<const F: bool>(gate: &mut [f32], up: &[f32]) {
     }
 }
 
-/// Rows of a tile of a product: with two vectors of columns each, its sums fill AVX2's registers.
-pub const GEMM_ROWS: usize = 6;
-/// Columns of a tile.
-pub const GEMM_COLUMNS: usize = 16;
-
-/// Up to [`GEMM_ROWS`] rows `[rows][inner]` by a panel `[inner][GEMM_COLUMNS]`.
+/// `gate = gate · sigmoid(1.702·gate) · (up + 1)`, gate at most `limit`, up at most so far from 0.
 #[inline(always)]
-pub fn gemm_tile<const F: bool>(
-    rows: &[f32],
-    panel: &[f32],
-    inner: usize,
-    out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
-) {
-    if inner == 0 {
-        out.fill([0.0; GEMM_COLUMNS]);
-    } else if rows.len() >= GEMM_ROWS * inner {
-        gemm_rows::<F, GEMM_ROWS>(rows, panel, inner, out);
-    } else {
-        for (row, out) in rows.chunks_exact(inner).zip(out) {
-            gemm_rows::<F, 1>(row, panel, inner, std::slice::from_mut(out));
-        }
+pub fn swiglu_clamped<const F: bool>(gate: &mut [f32], up: &[f32], limit: f32) {
+    // A comparison with NaN is false, so that NaN stays.
+    let below = |x: f32| if x > limit { limit } else { x };
+    let above = |x: f32| if x < -limit { -limit } else { x };
+    for (g, &u) in gate.iter_mut().zip(up) {
+        let gate = below(*g);
+        let silu = gate / (1.0 + exp::<F>(-CLAMPED_ALPHA * gate));
+        *g = silu * (above(below(u)) + 1.0);
     }
-}
-
-#[inline(always)]
-fn gemm_rows<const F: bool, const R: usize>(
-    rows: &[f32],
-    panel: &[f32],
-    inner: usize,
-    out: &mut [[f32; GEMM_COLUMNS]],
-) {
-    let rows: [&[f32]; R] = std::array::from_fn(|row| &rows[row * inner..][..inner]);
-    let (panel, _) = panel.as_chunks::<GEMM_COLUMNS>();
-    let mut sums = [[0.0f32; GEMM_COLUMNS]; R];
-    for (k, columns) in panel[..inner].iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(&rows) {
-            let x = row[k];
-            for (sum, &y) in sums.iter_mut().zip(columns) {
-                *sum = fma::<F>(x, y, *sum);
-            }
-        }
-    }
-    out[..R].copy_from_slice(&sums);
 }
 
 /// The two inner products of attention, of one SIMD level, for `R` query rows and keys and values of

@@ -10,21 +10,29 @@ mod avx2;
 mod avx512;
 mod body;
 mod columns;
+mod elements;
+mod gemm;
 mod kv;
 mod portable;
 mod recurrent;
 #[cfg(test)]
 mod tests;
+mod vector;
+mod winograd;
 
 use super::activations::{FourRowsTarget, Group, RowTarget, SPAN};
 use super::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use crate::step::KvType;
-pub use body::{GEMM_COLUMNS, GEMM_ROWS};
 pub use columns::{COLUMNS, Column};
+pub use elements::{Function, Side};
+pub use gemm::{GEMM_COLUMNS, GEMM_ROWS_MOST, GemmTile};
 pub use kv::KvGroup;
 pub use recurrent::DeltaToken;
 use std::sync::OnceLock;
+pub use winograd::{
+    FREQUENCIES, SQUARES, TILES, WIDTH, WinogradInput, WinogradOutput, kernel as winograd_kernel,
+};
 
 /// The instruction sets the kernels use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,8 +56,8 @@ impl SimdLevel {
     }
 }
 
-/// Sums of rows times a panel.
-pub type GemmTile = [[f32; GEMM_COLUMNS]; GEMM_ROWS];
+/// A norm of a row x.
+pub type LayerNorm = unsafe fn(x: &[f32], weight: &[f32], bias: &[f32], eps: f32, out: &mut [f32]);
 /// Scale and bias of one block of a tile: `[scale, bias][row]`.
 pub type ScaleEntry = [[f32; TILE_ROWS]; 2];
 
@@ -166,13 +174,26 @@ pub struct Kernels {
         unsafe fn(&[Tile<'_>], &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
     /// The same as `matmul_tile` for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
-    /// Up to [`GEMM_ROWS`] rows `[rows][inner]` by a panel `[inner][GEMM_COLUMNS]`, all f32; sums in the order
-    /// of the inner places.
-    pub gemm_tile: unsafe fn(rows: &[f32], panel: &[f32], inner: usize, out: &mut GemmTile),
+    /// Rows of a tile of a product of f32 matrices.
+    pub gemm_rows: usize,
+    /// Up to `gemm_rows` rows by a panel, all f32; sums in the order of the inner places.
+    pub gemm_tile: unsafe fn(&GemmTile),
+    /// A tile of a board before the products of a convolution (see `winograd`).
+    pub winograd_input: unsafe fn(&WinogradInput<'_>),
+    /// A tile of a board behind them.
+    pub winograd_output: unsafe fn(&WinogradOutput<'_>),
+    /// A function of each element.
+    pub elements: unsafe fn(Function, a: Side<'_>, b: Side<'_>, out: &mut [f32]),
+    /// `out = (x − mean) · rsqrt(variance + eps) · weight + bias`.
+    pub layer_norm: LayerNorm,
+    /// A row to its softmax.
+    pub softmax: unsafe fn(x: &mut [f32]),
     /// `out = x · rsqrt(mean(x²) + eps) · weight`.
     pub rms_norm: unsafe fn(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]),
     /// `gate = silu(gate) · up`.
     pub swiglu: unsafe fn(gate: &mut [f32], up: &[f32]),
+    /// The same with gpt-oss' function (see `body::swiglu_clamped`).
+    pub swiglu_clamped: unsafe fn(gate: &mut [f32], up: &[f32], limit: f32),
     /// `out += a · b`.
     pub multiply_add: unsafe fn(a: &[f32], b: &[f32], out: &mut [f32]),
     /// `x = silu(x)`.

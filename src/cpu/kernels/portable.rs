@@ -4,7 +4,7 @@ use super::{
     AttendColumns, AttendPage, DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileParts,
     TileScratch, Words, body,
     columns::{self, Column},
-    kv, recurrent,
+    elements, gemm, kv, recurrent, winograd,
 };
 use crate::cpu::activations::{BlockMeta, Group, LARGEST, RowTarget, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, GridBlock, TILE_ROWS, block_bytes};
@@ -27,10 +27,17 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
+    swiglu_clamped: body::swiglu_clamped::<false>,
     multiply_add: recurrent::multiply_add::<false>,
     silu: recurrent::silu::<false>,
     gated_delta: recurrent::gated_delta::<false>,
-    gemm_tile: body::gemm_tile::<false>,
+    gemm_rows: gemm::GEMM_ROWS,
+    gemm_tile: gemm::gemm_tile::<[f32; 8], 2>,
+    winograd_input: winograd::input::<[f32; 8]>,
+    winograd_output: winograd::output::<[f32; 8]>,
+    elements: elements::elements::<false>,
+    layer_norm: elements::layer_norm::<false>,
+    softmax: elements::softmax::<false>,
     narrow,
     kv_group: kv::quantize,
     kv_keys: |kind, page, out| kv::keys(widen, kind, page, out),

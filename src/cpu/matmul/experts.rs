@@ -228,8 +228,7 @@ impl Experts<'_> {
                 let (gate, up) = out.split_at_mut(count);
                 if two {
                     let (gate, up) = (gate.as_flattened_mut(), up[..count].as_flattened());
-                    // SAFETY: the kernels table was chosen for this CPU.
-                    unsafe { (self.kernels.swiglu)(gate, up) };
+                    self.gated(gate, up);
                 }
                 for (i, values) in gate.iter().enumerate() {
                     self.store(pair, from + i, values, results);
@@ -252,8 +251,7 @@ impl Experts<'_> {
                     let (own, to) = (&mut scratch.tile, &mut second);
                     matmul.tile(&products[1], tile, x, &group, first_row, own, to);
                     let (gate, up) = (first.as_flattened_mut(), second.as_flattened());
-                    // SAFETY: the kernels table was chosen for this CPU.
-                    unsafe { (self.kernels.swiglu)(gate, up) };
+                    self.gated(gate, up);
                 }
                 for (values, &pair) in first.iter().zip(&pairs[first_row..]) {
                     self.store(pair, at, values, results);
@@ -261,6 +259,17 @@ impl Experts<'_> {
             }
         }
         scratch.results = [first, second];
+    }
+
+    /// `gate` becomes what the gate lets through of `up`.
+    fn gated(&self, gate: &mut [f32], up: &[f32]) {
+        // SAFETY: the kernels table was chosen for this CPU.
+        unsafe {
+            match self.step.limit {
+                Some(limit) => (self.kernels.swiglu_clamped)(gate, up, limit),
+                None => (self.kernels.swiglu)(gate, up),
+            }
+        }
     }
 
     /// Stores a tile's numbers of a pair.

@@ -131,8 +131,8 @@ fn float(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>], q: &Quantization
             _ => {
                 let exponent = match scale == 0.0 {
                     true => 0.0,
-                    // Upwards, as MLX 0.32.4 does.
-                    false => round(dtype, scale.log2()).ceil(),
+                    // Upwards, and the logarithm is not rounded to the dtype, as MLX 0.32.4 does.
+                    false => scale.log2().ceil(),
                 };
                 scales[place] = round(dtype, exponent + 127.0) as i32 as u8;
                 let scale = round(dtype, 2f32.powf(exponent));

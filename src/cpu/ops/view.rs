@@ -4,6 +4,7 @@ use crate::cpu::Elements;
 use crate::ir::{Dtype, Layout};
 use crate::{Error, Result};
 use bytemuck::Pod;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
 /// An input of any layout.
@@ -41,7 +42,7 @@ impl<'a> View<'a> {
     }
 
     /// A layout that lies within `bytes`.
-    pub(super) fn whole(bytes: &'a [u8], dtype: Dtype, layout: Layout) -> View<'a> {
+    pub(in crate::cpu) fn whole(bytes: &'a [u8], dtype: Dtype, layout: Layout) -> View<'a> {
         View {
             bytes,
             dtype,
@@ -122,7 +123,7 @@ impl<'a> View<'a> {
             return take(self.layout.offset);
         };
         let step = strides[outer.len()];
-        let mut index = vec![0usize; outer.len()];
+        let mut index: SmallVec<[usize; 8]> = smallvec![0; outer.len()];
         let mut start = self.layout.offset as isize;
         loop {
             for i in 0..last {

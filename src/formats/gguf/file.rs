@@ -5,13 +5,14 @@ use super::{Value, header};
 use crate::formats::{MappedFile, Weight};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An opened GGUF file. Immutable: any thread.
 #[derive(Debug)]
 pub struct Gguf {
     file: Arc<MappedFile>,
+    files: Vec<PathBuf>,
     metadata: HashMap<String, Value>,
     tensors: Vec<Weight>,
     /// Name → what the file says about the tensor.
@@ -70,6 +71,7 @@ impl Gguf {
             entries.insert(info.name, Entry { place, dims });
         }
         Ok(Gguf {
+            files: vec![path.to_path_buf()],
             file,
             metadata: header.metadata,
             tensors,
@@ -81,6 +83,7 @@ impl Gguf {
     pub(super) fn add(&mut self, other: Gguf) -> Result<()> {
         let first = self.tensors.len();
         self.tensors.extend(other.tensors);
+        self.files.extend(other.files);
         for (name, mut entry) in other.entries {
             if let Ok(place) = &mut entry.place {
                 *place += first;
@@ -104,6 +107,11 @@ impl Gguf {
     /// The path it was opened by, for messages; of a split model the first file's.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// All files: several of a split model.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.clone()
     }
 
     /// A metadata value.

@@ -6,6 +6,7 @@ use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
 use super::programs::Programs;
 use super::record::{Memory, Recorder};
+use super::recurrent::RecurrentMemory;
 use super::turns::Turns;
 use super::weights::GpuWeights;
 use crate::gpu::{
@@ -31,9 +32,9 @@ pub struct GpuExecutor {
     inputs: DeviceBuffer,
     pub(super) turns: Turns,
     /// Logits on the host.
-    results: PinnedBuffer,
+    pub(super) results: PinnedBuffer,
     pub(super) programs: Programs,
-    size: StateSize,
+    pub(super) size: StateSize,
     token_end: usize,
 }
 
@@ -67,6 +68,7 @@ impl GpuExecutor {
             tiled: true,
             singles: bucket_rows(max_rows),
             decode: false,
+            recurrent: !schedule.recurrent.is_empty(),
             output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
@@ -97,6 +99,7 @@ impl GpuExecutor {
             operand: buffer(operand.max(operand_of_experts))?,
             scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,
+            recurrent: RecurrentMemory::new(&device, &schedule, size.sequences)?,
             scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
@@ -131,6 +134,12 @@ impl GpuExecutor {
     /// The most tokens a call takes.
     pub fn max_rows(&self) -> usize {
         self.size.tokens
+    }
+
+    /// Sequences that a model with recurrent layers has room for.
+    pub fn slots(&self) -> Option<usize> {
+        let recurrent = self.memory.recurrent.as_ref();
+        recurrent.map(RecurrentMemory::slots)
     }
 
     /// KV pages.
@@ -238,8 +247,28 @@ impl GpuExecutor {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
         }
+        let sequences = match &mut self.memory.recurrent {
+            Some(recurrent) => recurrent.begin(slices, bucket.rows)?,
+            None => Vec::new(),
+        };
         let host = &mut self.turns.spare().inputs;
-        bucket.send(slices, choices, host, &self.inputs, &self.stream)?;
+        bucket.send(
+            slices,
+            choices,
+            &sequences,
+            host,
+            &self.inputs,
+            &self.stream,
+        )?;
+        self.run_bucket(bucket, slices)?;
+        if let Some(recurrent) = &mut self.memory.recurrent {
+            recurrent.end(slices);
+        }
+        Ok(())
+    }
+
+    /// Queues a bucket's program, whose inputs were sent.
+    fn run_bucket(&mut self, bucket: Bucket, slices: &[Slice<'_>]) -> Result<()> {
         let ran = self.run_program(bucket, slices);
         let without = self.program(bucket).is_ok_and(Program::multiplies)
             && self.weights.device.blas().is_none();
@@ -281,7 +310,7 @@ impl GpuExecutor {
         }
     }
 
-    /// The pages of the cache that the slices' tokens go to.
+    /// The pages of the cache that the slices' tokens go to, and their recurrent states.
     fn touched(&self, slices: &[Slice<'_>]) -> Vec<Range> {
         let (schedule, cache) = (&self.schedule, &self.memory.cache);
         let bytes = schedule.page_bytes(self.size.kv) as u64;
@@ -292,7 +321,9 @@ impl GpuExecutor {
         });
         let pages: BTreeSet<u32> = pages.copied().collect();
         let range = |page: u32| cache.range(u64::from(page) * bytes, bytes);
-        pages.into_iter().map(range).collect()
+        let states = self.memory.recurrent.iter();
+        let states = states.flat_map(|recurrent| recurrent.written(slices));
+        pages.into_iter().map(range).chain(states).collect()
     }
 
     /// The sizes of a batch's program.
@@ -319,6 +350,7 @@ impl GpuExecutor {
             decode: slices
                 .iter()
                 .all(|slice| slice.tokens.len() == 1 && slice.wanted_rows() == 1),
+            recurrent: self.memory.recurrent.is_some(),
             output,
         }
     }
@@ -380,6 +412,11 @@ impl GpuExecutor {
             {
                 return Err(Error::InvalidArgument(
                     "a slice without valid pages for its positions".into(),
+                ));
+            }
+            if !slice.wants_its_own() {
+                return Err(Error::InvalidArgument(
+                    "a slice wants rows of other tokens than its own".into(),
                 ));
             }
             if let Some(token) = slice.tokens.iter().find(|token| !is_known(**token)) {

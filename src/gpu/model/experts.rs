@@ -2,13 +2,14 @@
 //! `hip/ops/experts` and `hip/ops/matmul/experts*.h`.
 
 use super::matmul::{
-    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, operand_stride,
+    ADD, BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, SILU,
+    operand_stride,
 };
 use super::record::Recorder;
 use super::weights::{GpuMatrix, GpuWeights};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::ir::{Op, Route, Type};
-use crate::step::{BufferId, ExpertProducts, Norm, Place, Rows, Schedule, Source, Step};
+use crate::step::{BufferId, ExpertProducts, Place, Rows, Schedule, Source, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -18,9 +19,6 @@ const MAX_CHOSEN: usize = 32;
 const MAX_EXPERTS: usize = 1024;
 /// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
 const MAX_ROUTED: usize = 512;
-/// `ADD` and `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
-const ADD: u32 = 1;
-const SILU: u32 = 2;
 
 /// What steps with experts need besides the arena.
 pub struct ExpertMemory {
@@ -96,6 +94,8 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
         format!("{} experts: GPUs take at most {MAX_EXPERTS}", step.experts)
     } else if step.products.iter().any(|product| product.bias.is_some()) {
         "experts with biases: GPUs have no form of them yet".into()
+    } else if step.limit.is_some() {
+        "experts with a limit of their function: GPUs have no form of them yet".into()
     } else {
         return None;
     };
@@ -373,7 +373,7 @@ impl Recorder<'_> {
             None => (rows, step.chosen),
             Some(_) => (pairs, 1),
         };
-        self.operand_rows((x, step.norm), inputs, stack.matrix.cols)?;
+        self.operand_rows(Operand::Rows, (x, step.norm), (inputs, stack.matrix.cols))?;
         let (to, offset, width) = match step.weights {
             None => {
                 let width = self.width(step.out) / step.chosen;
@@ -404,30 +404,6 @@ impl Recorder<'_> {
             Some(_) => self.sum(step, rows),
             None => Ok(()),
         }
-    }
-
-    /// `inputs` rows of so many columns of `x` as the matrix unit takes them.
-    fn operand_rows(
-        &mut self,
-        (x, norm): (BufferId, Option<Norm>),
-        inputs: usize,
-        cols: usize,
-    ) -> Result<()> {
-        let (to, scales) = (&self.memory.operand, &self.memory.scales);
-        let from = self.at(x, 0);
-        let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
-        let args = Args::new().buffer(&self.memory.arena, from);
-        let args = self
-            .norm_of(args, norm)
-            .buffer(to, 0)
-            .buffer(scales, 0)
-            .u32(cols as u32)
-            .f32(norm.map_or(0.0, |norm| norm.eps))
-            .f32(norm_scale.copied().unwrap_or(1.0));
-        let reads = [self.memory.arena.range(from, (inputs * cols * 4) as u64)];
-        let writes = [to.whole(), scales.whole()];
-        let grid = [inputs as u32, 1, 1];
-        self.launch(Operand::Rows.kernel(), grid, 256, 0, args, &reads, &writes)
     }
 
     /// The weighted sums of the results of each row's experts.

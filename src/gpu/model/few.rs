@@ -1,16 +1,13 @@
 //! Products of few rows, by the kernels of `hip/ops/matmul/rows.h` and `rows_dense.hip`.
 
 use super::many::Outputs;
-use super::matmul::{MatrixForm, few_rows_parts};
+use super::matmul::{MatrixForm, SILU, few_rows_parts};
 use super::pack::TILE_ROWS;
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
 use crate::Result;
 use crate::gpu::Args;
 use crate::step::{BufferId, Norm};
-
-/// `SILU` of `enum Epilogue` of `hip/ops/matmul/epilogue.h`: tiles in pairs.
-const SILU: u32 = 2;
 
 /// Threads of `hip/ops/matmul/rows_finish.hip`, a number each.
 const FINISH_THREADS: usize = 256;

@@ -26,6 +26,8 @@ pub struct Bucket {
     pub singles: usize,
     /// Whether each sequence has one token and wants its logits: decoding.
     pub decode: bool,
+    /// Whether layers are recurrent: they ask which rows are a sequence's.
+    pub recurrent: bool,
     pub output: Output,
 }
 
@@ -41,6 +43,9 @@ pub enum Output {
 
 /// Numbers of a choice: `CHOICE_WORDS` of `hip/ops/rows/sample.hip`.
 const CHOICE_WORDS: usize = 12 + MAX_RECENT + 2 * MAX_BIASES;
+
+/// Numbers of a sequence: `SEQUENCE_WORDS` of `hip/ops/recurrent/sequence.h`.
+pub const SEQUENCE_WORDS: usize = 4;
 
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
@@ -58,6 +63,8 @@ pub struct Places {
     /// `[tiles][first row, rows]`.
     pub tiles: usize,
     pub wanted: usize,
+    /// `[slots][SEQUENCE_WORDS]`, if layers are recurrent.
+    pub sequences: usize,
     /// `[wanted][CHOICE_WORDS]`, if tokens are sampled.
     pub choices: usize,
     /// `[slots][pages]`.
@@ -69,7 +76,11 @@ impl Bucket {
     pub fn places(self) -> Places {
         let rows = self.rows;
         let wanted = 3 * rows + self.singles + 2 * self.tiles();
-        let choices = wanted + self.wanted;
+        let sequences = wanted + self.wanted;
+        let choices = match self.recurrent {
+            true => sequences + self.slots * SEQUENCE_WORDS,
+            false => sequences,
+        };
         let pages = match self.output {
             Output::Sampled => choices + self.wanted * CHOICE_WORDS,
             _ => choices,
@@ -81,6 +92,7 @@ impl Bucket {
             singles: 3 * rows,
             tiles: 3 * rows + self.singles,
             wanted,
+            sequences,
             choices,
             pages,
             end: pages + self.slots * self.pages,
@@ -111,6 +123,7 @@ impl Bucket {
         self,
         slices: &[Slice<'_>],
         choices: &[Choice<'_>],
+        sequences: &[[u32; SEQUENCE_WORDS]],
         host: &mut PinnedBuffer,
         device: &DeviceBuffer,
         stream: &Stream,
@@ -123,7 +136,6 @@ impl Bucket {
         let mut put = |at: usize, value: u32| numbers[at] = value.to_le_bytes();
         let (mut row, mut wanted, mut single, mut tile) = (0, 0, 0, 0);
         for (slot, slice) in slices.iter().enumerate() {
-            let asked = slice.tokens.len() - slice.wanted_rows();
             let tiled = Bucket::is_tiled(slice);
             for first in (0..slice.tokens.len()).step_by(QUERIES).filter(|_| tiled) {
                 put(places.tiles + 2 * tile, (row + first) as u32);
@@ -139,11 +151,12 @@ impl Bucket {
                     put(places.singles + single, row as u32);
                     single += 1;
                 }
-                if i >= asked {
-                    put(places.wanted + wanted, row as u32);
-                    wanted += 1;
-                }
                 row += 1;
+            }
+            let first = row - slice.tokens.len();
+            for token in slice.wanted_runs().flatten() {
+                put(places.wanted + wanted, (first + token) as u32);
+                wanted += 1;
             }
             for (i, &page) in slice.pages.iter().take(bucket.pages).enumerate() {
                 put(places.pages + slot * bucket.pages + i, page);
@@ -170,6 +183,12 @@ impl Bucket {
         }
         for wanted in wanted..bucket.wanted {
             put(places.wanted + wanted, UNUSED);
+        }
+        if self.recurrent {
+            let numbers = sequences.iter().flatten().copied();
+            let numbers = numbers.chain(std::iter::repeat(0));
+            let places = places.sequences..places.choices;
+            places.zip(numbers).for_each(|(at, value)| put(at, value));
         }
         if self.output == Output::Sampled {
             for row in 0..self.wanted {

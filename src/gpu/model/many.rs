@@ -92,9 +92,20 @@ impl Recorder<'_> {
         x: BufferId,
         norm: Option<Norm>,
     ) -> Result<()> {
-        let (rows, cols) = (self.rows(x), self.width(x));
+        let sizes = (self.rows(x), self.width(x));
+        self.operand_rows(operand, (x, norm), sizes)
+    }
+
+    /// The same of a buffer whose rows are cut otherwise: `rows` of `cols` columns.
+    pub(super) fn operand_rows(
+        &mut self,
+        operand: Operand,
+        (x, norm): (BufferId, Option<Norm>),
+        (rows, cols): (usize, usize),
+    ) -> Result<()> {
         let (to, scales) = (&self.memory.operand, &self.memory.scales);
-        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
+        let from = self.at(x, 0);
+        let args = Args::new().buffer(&self.memory.arena, from);
         let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
         let args = self.norm_of(args, norm);
         let args = args
@@ -103,7 +114,7 @@ impl Recorder<'_> {
             .u32(cols as u32)
             .f32(norm.map_or(0.0, |n| n.eps))
             .f32(norm_scale.copied().unwrap_or(1.0));
-        let reads = [self.range(x, 0, rows)];
+        let reads = [self.memory.arena.range(from, (rows * cols * 4) as u64)];
         let writes = [to.whole(), scales.whole()];
         let grid = [rows as u32, 1, 1];
         self.launch(operand.kernel(), grid, 256, 0, args, &reads, &writes)

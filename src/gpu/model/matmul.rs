@@ -22,6 +22,10 @@ const PART_BYTES: usize = BLOCK_ROWS * BLOCK_TILES * TILE_ROWS * 4;
 /// Shared memory of a block of `hip/ops/matmul/warpgroup.h` (`WARPGROUP_BYTES`).
 const WARPGROUP_BYTES: usize = 5 * 16384 + 1024 + 2 * 5 * 8;
 
+/// `ADD` and `SILU` (tiles in pairs) of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+pub const ADD: u32 = 1;
+pub const SILU: u32 = 2;
+
 /// How kernels for many rows take x (the layouts of `hip/ops/matmul/operand.hip`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {

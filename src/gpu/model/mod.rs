@@ -9,9 +9,11 @@ mod inputs;
 mod many;
 mod matmul;
 mod pack;
+mod pages;
 mod plain;
 mod programs;
 mod record;
+mod recurrent;
 mod turns;
 mod weights;
 

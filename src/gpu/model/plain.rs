@@ -3,6 +3,7 @@
 use super::experts;
 use super::inputs::Bucket;
 use super::record::Recorder;
+use super::recurrent;
 use crate::gpu::Range;
 use crate::gpu::ops::{self, Angles, Operand, THREADS};
 use crate::ir::{Dtype, Input, Op, Symbol, Turn, Type};
@@ -11,12 +12,6 @@ use crate::{Error, Result};
 
 /// Why GPUs cannot run a model, if they cannot.
 pub fn refusal(schedule: &Schedule) -> Option<Error> {
-    // Said before what such layers need besides.
-    if !schedule.recurrent.is_empty() {
-        return Some(Error::Unsupported(
-            "gated delta nets: GPUs have no form of recurrent layers yet; use the CPU".into(),
-        ));
-    }
     schedule.steps.iter().find_map(refusal_of_step)
 }
 
@@ -40,6 +35,10 @@ fn refusal_of_step(step: &Step) -> Option<Error> {
             (!supported).then(|| ops::missing(op))
         }
         Step::Experts(step) => experts::refusal(step),
+        Step::Attend(attend) if attend.sinks.is_some() => Some(Error::Unsupported(
+            "attention with sinks: GPUs have no form of it yet; use the CPU".into(),
+        )),
+        Step::GatedDelta(step) => recurrent::refusal(step),
         _ => None,
     }
 }
@@ -163,30 +162,4 @@ fn sizes(bucket: Bucket, ty: &Type) -> Result<Vec<usize>> {
     });
     let numbers = bound.numbers().map(|numbers| numbers.to_vec());
     numbers.ok_or_else(|| Error::Internal(format!("a size of {} is not known", ty.shape)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recurrent_layers_are_refused_by_name() {
-        let schedule = |recurrent| Schedule {
-            steps: Vec::new(),
-            buffers: Vec::new(),
-            width: 0,
-            ropes: Vec::new(),
-            turns: Vec::new(),
-            vocab_size: 8,
-            states: Vec::new(),
-            recurrent,
-        };
-        assert!(refusal(&schedule(Vec::new())).is_none());
-        match refusal(&schedule(vec![4])) {
-            Some(Error::Unsupported(message)) => {
-                assert!(message.contains("gated delta nets"), "{message}");
-            }
-            other => panic!("{other:?}"),
-        }
-    }
 }

@@ -77,6 +77,7 @@ mod tests {
             tiled: false,
             singles: rows,
             decode: false,
+            recurrent: false,
             output: Output::Logits,
         };
         let mut programs = Programs::default();

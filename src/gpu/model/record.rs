@@ -6,6 +6,7 @@ use super::inputs::{Bucket, Output, Places};
 use super::many::{Outputs, Way};
 use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
 use super::pack::TILE_ROWS;
+use super::recurrent::RecurrentMemory;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step};
@@ -34,6 +35,8 @@ pub struct Memory {
     pub scratch: Option<Scratch>,
     /// For mixtures of experts.
     pub experts: Option<ExpertMemory>,
+    /// What recurrent layers keep.
+    pub recurrent: Option<RecurrentMemory>,
     /// Results of an up projection whose form differs from the gate's.
     pub up: Option<DeviceBuffer>,
 }
@@ -119,10 +122,9 @@ impl Recorder<'_> {
                 } => self.plain(op, inputs, outputs)?,
                 Step::Logits { x } => self.copy_logits(*x)?,
                 Step::Experts(step) => self.experts(index, step)?,
-                // Refused when weights are loaded.
-                Step::ShortConv(_) | Step::GatedDelta(_) => {
-                    return Err(Error::Internal("recurrent layers on a GPU".into()));
-                }
+                Step::ShortConv(step) => self.short_conv(*step)?,
+                Step::GatedDelta(step) => self.gated_delta(*step)?,
+                Step::GatedNorm(step) => self.gated_norm(*step)?,
             }
         }
         match self.bucket.output {

@@ -33,6 +33,7 @@ pub fn binary_number(function: Binary) -> Option<u32> {
         Binary::Divide => 3,
         Binary::Maximum => 4,
         Binary::Minimum => 5,
+        Binary::LogAddExp => 6,
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ pub fn apply(graph: &mut Graph) -> usize {
     let mut count = 0;
     for place in 0..graph.nodes.len() {
         let node = graph.node(NodeId(place));
-        let (Op::Attend(attend), &[q, k, v]) = (&node.op, node.inputs.as_slice()) else {
+        let (Op::Attend(attend), &[q, k, ..]) = (&node.op, node.inputs.as_slice()) else {
             continue;
         };
         let (Some(queries), Some(keys)) = (turned(graph, q), turned(graph, k)) else {
@@ -22,7 +22,7 @@ pub fn apply(graph: &mut Graph) -> usize {
         attend.k_norm = keys.norm;
         let node = &mut graph.nodes[place];
         node.op = Op::Attend(attend);
-        node.inputs = vec![queries.x, keys.x, v];
+        node.inputs[..2].copy_from_slice(&[queries.x, keys.x]);
         count += 1;
     }
     count

@@ -3,6 +3,8 @@
 mod attention;
 mod bias;
 mod columns;
+mod delta_gates;
+mod gated_norm;
 mod norm;
 mod residual;
 mod siblings;
@@ -48,6 +50,14 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "columns",
         apply: columns::apply,
+    },
+    Rule {
+        name: "delta_gates",
+        apply: delta_gates::apply,
+    },
+    Rule {
+        name: "gated_norm",
+        apply: gated_norm::apply,
     },
 ];
 

@@ -18,7 +18,9 @@ pub fn apply(graph: &mut Graph) -> usize {
         let readers = matcher.readers(id);
         let takes = |reader: &NodeId| match &graph.node(*reader).op {
             Op::Products(products) => products.norm.is_none(),
-            Op::Experts(experts) => experts.norm.is_none() && experts.gathered == Gathered::SwiGlu,
+            Op::Experts(experts) => {
+                experts.norm.is_none() && matches!(experts.gathered, Gathered::SwiGlu { .. })
+            }
             _ => false,
         };
         let reads_it_once = |reader: &NodeId| {

@@ -1,7 +1,7 @@
 //! `gate · sigmoid(gate) · up` of two products of the same x → one step with two matrices.
 
-use crate::graph::matching::{Matcher, product};
-use crate::ir::{Binary, Ending, Graph, NodeId, Op, Unary, Value};
+use crate::graph::matching::{Matcher, factors, product, silu_of};
+use crate::ir::{Ending, Graph, NodeId, Op, Value};
 
 pub fn apply(graph: &mut Graph) -> usize {
     let matcher = Matcher::new(graph);
@@ -40,26 +40,4 @@ fn gate_and_up(graph: &Graph, matcher: &Matcher, id: NodeId) -> Option<(Value, V
             && matcher.is_read(graph, up.node, 1);
         fits.then_some((gate, up))
     })
-}
-
-/// The g of `g · sigmoid(g)`.
-fn silu_of(graph: &Graph, matcher: &Matcher, value: Value) -> Option<Value> {
-    factors(graph, value.node)?
-        .into_iter()
-        .find_map(|(g, sigmoid)| {
-            let node = graph.node(sigmoid.node);
-            let fits = node.op == Op::Unary(Unary::Sigmoid)
-                && node.inputs.as_slice() == [g]
-                && matcher.is_read(graph, sigmoid.node, 1);
-            fits.then_some(g)
-        })
-}
-
-/// The factors of a product of elements, both ways round.
-fn factors(graph: &Graph, id: NodeId) -> Option<[(Value, Value); 2]> {
-    let node = graph.node(id);
-    match (&node.op, node.inputs.as_slice()) {
-        (Op::Binary(Binary::Multiply), &[a, b]) => Some([(a, b), (b, a)]),
-        _ => None,
-    }
 }

@@ -7,7 +7,7 @@ use crate::Result;
 use serde_json::Value;
 
 /// A mixture of experts in place of every block's MLP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Experts {
     /// Experts of a block.
     pub count: usize,
@@ -19,6 +19,10 @@ pub struct Experts {
     pub normalize: bool,
     /// Width of one more that every token goes to, behind a gate of its own; 0: there is none.
     pub shared: usize,
+    /// The router and all products of the experts have biases.
+    pub biases: bool,
+    /// gpt-oss' function with this limit (see [`crate::ir::Gathered::SwiGlu`]); `None`: `silu(gate) · up`.
+    pub limit: Option<f32>,
 }
 
 impl Experts {
@@ -41,7 +45,14 @@ impl Experts {
                 );
             }
         }
-        let count = fields.needed("num_experts", limits::EXPERTS)?;
+        let width = fields.needed("moe_intermediate_size", limits::WIDTHS)?;
+        let normalize = fields.flag("norm_topk_prob")?.unwrap_or(false);
+        Experts::counted(fields, "num_experts", width, normalize)
+    }
+
+    /// As many experts as `key` says.
+    pub fn counted(fields: &Fields, key: &str, width: usize, normalize: bool) -> Result<Experts> {
+        let count = fields.needed(key, limits::EXPERTS)?;
         let chosen = fields.needed("num_experts_per_tok", limits::EXPERTS)?;
         if chosen > count {
             let what = format_args!("{chosen} of {count} experts");
@@ -50,9 +61,11 @@ impl Experts {
         Ok(Experts {
             count,
             chosen,
-            width: fields.needed("moe_intermediate_size", limits::WIDTHS)?,
-            normalize: fields.flag("norm_topk_prob")?.unwrap_or(false),
+            width,
+            normalize,
             shared: 0,
+            biases: false,
+            limit: None,
         })
     }
 
@@ -71,6 +84,8 @@ impl Experts {
             // llama.cpp's form of these architectures always divides.
             normalize: true,
             shared: 0,
+            biases: false,
+            limit: None,
         })
     }
 }

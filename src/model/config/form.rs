@@ -33,6 +33,8 @@ pub struct Form {
     pub logit_scale: f32,
     /// Scores are `q·k` times this; `None`: 1 / √width.
     pub score_scale: Option<f32>,
+    /// A learned number for each query head joins its scores, but not their values.
+    pub sinks: bool,
     /// Scores become `cap · tanh(score / cap)`.
     pub score_cap: Option<f32>,
     /// Logits become `cap · tanh(logit / cap)`.
@@ -61,6 +63,7 @@ impl Form {
         embedding_scale: 1.0,
         logit_scale: 1.0,
         score_scale: None,
+        sinks: false,
         score_cap: None,
         logit_cap: None,
         query_growth: None,

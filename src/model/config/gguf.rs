@@ -340,6 +340,8 @@ fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
         original_context,
         beta_fast: beta("rope.scaling.yarn_beta_fast", 32.0)?,
         beta_slow: beta("rope.scaling.yarn_beta_slow", 1.0)?,
+        // As llama.cpp; the format has no key for it.
+        truncate: true,
         attention_factor,
     })
 }

@@ -99,9 +99,6 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
             Ok(scaling)
         }
         Some("yarn") => {
-            if fields.flag("truncate")? == Some(false) {
-                return Err(fields.unsupported("truncate", "false is not supported"));
-            }
             let factor = needed("factor")?;
             let number = |key: &str, default: f64| -> Result<f32> {
                 Ok(fields.number(key, 1e-3..=1e6)?.unwrap_or(default) as f32)
@@ -111,6 +108,7 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
                 original_context: original(Some(context_length))?,
                 beta_fast: number("beta_fast", 32.0)?,
                 beta_slow: number("beta_slow", 1.0)?,
+                truncate: fields.flag("truncate")?.unwrap_or(true),
                 attention_factor: attention_factor(fields, factor)?,
             })
         }

@@ -73,6 +73,7 @@ pub struct Attention {
     o: Linear,
     norms: Option<[Array; 2]>,
     growth: Option<[Array; 3]>,
+    sinks: Option<Array>,
     layer: usize,
 }
 
@@ -106,11 +107,16 @@ impl Attention {
             .form
             .query_growth
             .map(|(beta, length)| [beta, length, 1.0].map(|number| bound.number(number)));
+        let sinks = match c.form.sinks {
+            true => Some(bound.vector(source.numbers(&at("sinks"), c.heads)?)),
+            false => None,
+        };
         Ok(Attention {
             products,
             o: bound.linear(source, &at("o_proj"), hidden, q_width)?,
             norms,
             growth,
+            sinks,
             layer,
         })
     }
@@ -176,7 +182,8 @@ impl Attention {
             window: c.window(self.layer),
             cap: c.form.score_cap,
         };
-        self.o.of(&q.attend(&k, &v, self.layer, shape)?)
+        let attended = q.attend([&k, &v], self.sinks.as_ref(), self.layer, shape)?;
+        self.o.of(&attended)
     }
 }
 

@@ -5,6 +5,7 @@
 //! `out(norm(delta(conv(q), conv(k), conv(v), decay, sigmoid(b))) · silu(z))` with
 //! `decay = exp(−exp(A_log) · softplus(a + dt_bias))`.
 
+use super::Results;
 use super::mlp::Mlp;
 use crate::array::Array;
 use crate::ir::{
@@ -89,8 +90,8 @@ struct Shared<'a> {
     positions: Array,
 }
 
-/// Binds the weights of `source` and makes the logits of the wanted rows.
-pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
+/// Binds the weights of `source` and makes what it gives for the wanted rows.
+pub fn forward(source: &Source, bound: &mut Bound) -> Result<Results> {
     let c = source.config();
     let Some(d) = &c.delta else {
         return Err(Error::Internal("a delta net without its numbers".into()));
@@ -145,7 +146,9 @@ pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
         let h = x.rms_norm(Some(&block.mlp_norm), eps)?;
         x = x.plus(&block.mlp.of(&h)?)?;
     }
-    head.of(&x.rms_norm(Some(&final_norm), eps)?)
+    let hidden = x.rms_norm(Some(&final_norm), eps)?;
+    let logits = head.of(&hidden)?;
+    Ok(Results { hidden, logits })
 }
 
 /// States that have been given out.
@@ -261,7 +264,7 @@ impl GatedAttention {
             window: None,
             cap: None,
         };
-        let attended = q.attend(&k, &v, self.state, shape)?;
+        let attended = q.attend([&k, &v], None, self.state, shape)?;
         self.o.of(&attended.times(&gate.unary(Unary::Sigmoid)?)?)
     }
 }
@@ -361,6 +364,7 @@ impl DeltaNet {
             value_dim: d.value_dim,
             tiled: d.tiled,
             eps: Number::new(LENGTH_EPS),
+            gates: false,
             columns: [0; 3],
         };
         let [q, k, v] = match parts.as_slice() {

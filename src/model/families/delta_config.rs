@@ -72,6 +72,7 @@ const GGUF_MODULES: &[(&str, &str)] = &[
 pub const QWEN3_NEXT: Family = Family {
     name: "qwen3_next",
     model_types: &["qwen3_next"],
+    wide_modules: &["mlp.gate", "shared_expert_gate"],
     architectures: &["qwen3next"],
     keys: KEYS,
     harmless: HARMLESS,
@@ -79,7 +80,7 @@ pub const QWEN3_NEXT: Family = Family {
     read: |fields, config| read(fields, config, false),
     read_gguf: |fields, config| read_gguf(fields, config, false),
     gguf_modules: GGUF_MODULES,
-    logits: delta::logits,
+    forward: delta::forward,
     ..Family::PLAIN
 };
 

@@ -1,6 +1,7 @@
 //! Transformers: blocks of attention and an MLP (or experts) around a residual stream, in the forms that
 //! [`Form`](crate::model::config::Form) lists.
 
+use super::Results;
 use super::attention::{Attention, Turns};
 use super::mlp::Mlp;
 use super::norm::Norm;
@@ -21,8 +22,8 @@ struct Block {
     after_mlp: Option<Norm>,
 }
 
-/// Binds the weights of `source` and makes the logits of the wanted rows.
-pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
+/// Binds the weights of `source` and makes what it gives for the wanted rows.
+pub fn forward(source: &Source, bound: &mut Bound) -> Result<Results> {
     let c = source.config();
     let blocks = (0..c.layers).map(|layer| Block::bind(source, c, layer, bound));
     let blocks = blocks.collect::<Result<Vec<_>>>()?;
@@ -63,11 +64,16 @@ pub fn logits(source: &Source, bound: &mut Bound) -> Result<Array> {
         }
         x = x.plus(&normed(&block.after_mlp, &block.mlp.of(&h)?)?)?;
     }
-    let logits = head.of(&final_norm.of(&x)?)?;
-    match c.form.logit_cap {
-        Some(cap) => logits.unary(Unary::Tanh)?.times(&bound.number(cap)),
-        None => Ok(logits),
+    let mut logits = head.of(&final_norm.of(&x)?)?;
+    if let Some(cap) = c.form.logit_cap {
+        logits = logits.unary(Unary::Tanh)?.times(&bound.number(cap))?;
     }
+    let plain_norm = match factor {
+        1.0 => final_norm,
+        _ => Norm::bind(source, bound, "model.norm", 1.0)?,
+    };
+    let hidden = plain_norm.of(&x)?;
+    Ok(Results { hidden, logits })
 }
 
 fn normed(norm: &Option<Norm>, x: &Array) -> Result<Array> {

@@ -7,6 +7,14 @@ use crate::model::bind::Bound;
 use crate::model::config::{Fields, Form, GgufFields};
 use crate::model::weights::Source;
 
+/// What a forward pass gives for the wanted rows.
+pub struct Results {
+    /// What the final norm gives.
+    pub hidden: Array,
+    /// Logits of the next token.
+    pub logits: Array,
+}
+
 /// A family of models: one entry of [`super::FAMILIES`].
 pub struct Family {
     /// What programs are told: `mlxrocm_model_info`'s family.
@@ -37,8 +45,10 @@ pub struct Family {
     pub folder_modules: &'static [(&'static str, &'static str)],
     /// Modules of a block whose GGUF names are not the usual ones: path in a folder, name in a GGUF file.
     pub gguf_modules: &'static [(&'static str, &'static str)],
-    /// Binds the weights and makes the logits of the wanted rows.
-    pub logits: fn(&Source, &mut Bound) -> Result<Array>,
+    /// Modules that mlx-lm quantizes with 8 bits whatever the others get, by the ends of their paths.
+    pub wide_modules: &'static [&'static str],
+    /// Binds the weights and makes what the model gives for the wanted rows.
+    pub forward: fn(&Source, &mut Bound) -> Result<Results>,
 }
 
 impl Family {
@@ -58,7 +68,8 @@ impl Family {
         sizes: &[],
         folder_modules: &[],
         gguf_modules: &[],
-        logits: super::dense::logits,
+        wide_modules: &[],
+        forward: super::dense::forward,
     };
 }
 

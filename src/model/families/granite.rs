@@ -6,6 +6,7 @@ use crate::model::Config;
 pub const GRANITE: Family = Family {
     name: "granite",
     model_types: &["granite"],
+    wide_modules: &["self_attn.o_proj", "mlp.down_proj", "lm_head"],
     keys: &[
         "embedding_multiplier",
         "residual_multiplier",

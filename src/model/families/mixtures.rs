@@ -1,8 +1,7 @@
 //! Mixtures of experts around llama's block: Mixtral, OLMoE.
 
 use super::Family;
-use crate::Result;
-use crate::model::config::{Experts, Fields, Form, HeadNorm};
+use crate::model::config::{Experts, Form, HeadNorm};
 
 pub const MIXTRAL: Family = Family {
     name: "mixtral",
@@ -32,12 +31,8 @@ pub const MIXTRAL: Family = Family {
     read: |fields, config| {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
         // The softmax of the chosen ones is that of all, divided by their sum.
-        config.experts = Some(experts(
-            fields,
-            "num_local_experts",
-            config.intermediate_size,
-            true,
-        )?);
+        let width = config.intermediate_size;
+        config.experts = Some(Experts::counted(fields, "num_local_experts", width, true)?);
         Ok(())
     },
     ..Family::PLAIN
@@ -61,24 +56,8 @@ pub const OLMOE: Family = Family {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
         let normalize = fields.flag("norm_topk_prob")?.unwrap_or(false);
         let width = config.intermediate_size;
-        config.experts = Some(experts(fields, "num_experts", width, normalize)?);
+        config.experts = Some(Experts::counted(fields, "num_experts", width, normalize)?);
         Ok(())
     },
     ..Family::PLAIN
 };
-
-fn experts(fields: &Fields, key: &str, width: usize, normalize: bool) -> Result<Experts> {
-    let count = fields.needed(key, 1..=1 << 16)?;
-    let chosen = fields.needed("num_experts_per_tok", 1..=1 << 16)?;
-    if chosen > count {
-        let what = format_args!("{chosen} of {count} experts");
-        return Err(fields.bad("num_experts_per_tok", what));
-    }
-    Ok(Experts {
-        count,
-        chosen,
-        width,
-        normalize,
-        shared: 0,
-    })
-}

@@ -2,7 +2,7 @@
 
 use super::activation::Function;
 use crate::array::Array;
-use crate::ir::{MatrixId, Route, Unary};
+use crate::ir::{Factor, Route, Unary};
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
 use crate::model::config::Experts;
@@ -25,9 +25,9 @@ pub enum Mlp {
     /// Each token's own, chosen by `router`.
     Experts {
         router: Linear,
-        gate: MatrixId,
-        up: MatrixId,
-        down: MatrixId,
+        gate: Factor,
+        up: Factor,
+        down: Factor,
         experts: Experts,
         hidden: usize,
         shared: Option<Shared>,
@@ -80,7 +80,7 @@ impl Mlp {
         let router = bound.linear(source, &format!("{path}.gate"), count, hidden)?;
         let mut stack = |name: &str, out, cols| {
             let path = format!("{path}.switch_mlp.{name}");
-            Ok::<_, Error>(bound.matrix(source.stack(&path, count, out, cols)?))
+            bound.stack(source, &path, [count, out, cols], experts.biases)
         };
         let stacks = [
             stack("gate_proj", width, hidden)?,
@@ -145,10 +145,11 @@ impl Mlp {
                     chosen,
                     width,
                     normalize,
+                    limit,
                     ..
                 } = *experts;
                 let (index, weight) = router.of(x)?.route(Route { chosen, normalize })?;
-                let y = x.experts_swiglu(&index, [*gate, *up], count, width)?;
+                let y = x.experts_swiglu(&index, [*gate, *up], count, width, limit)?;
                 let y = y.experts_sum(&index, &weight, *down, count, *hidden)?;
                 let Some(shared) = shared else {
                     return Ok(y);

@@ -13,6 +13,7 @@ mod exaone;
 mod family;
 mod gemma;
 mod glm;
+mod gpt_oss;
 mod granite;
 mod layer_norm;
 mod llama;
@@ -23,12 +24,12 @@ mod olmo;
 mod qwen;
 mod variants;
 
-pub use family::Family;
+pub use family::{Family, Results};
 
 use super::bind::Bound;
 use super::weights::Source;
 use crate::Result;
-use crate::array;
+use crate::array::{self, Array};
 use crate::graph::{Rules, fuse};
 use crate::log::{self, Level};
 use crate::plan;
@@ -68,6 +69,7 @@ pub static FAMILIES: &[Family] = &[
     layer_norm::NEMOTRON,
     mixtures::MIXTRAL,
     mixtures::OLMOE,
+    gpt_oss::GPT_OSS,
 ];
 
 /// The family of a `model_type` of config.json.
@@ -96,10 +98,14 @@ pub fn names() -> String {
 /// `InvalidFile` for a tensor that is missing or has another shape than the config says.
 pub fn schedule(source: &Source, rules: Rules) -> Result<(Bound, Schedule)> {
     let mut bound = Bound::default();
-    let logits = (source.config().family.logits)(source, &mut bound)?;
-    let mut graph = array::trace(&logits)?;
-    let counts = fuse(&mut graph, rules);
-    log::write(Level::Debug, || format!("fusions: {counts:?}"));
-    let schedule = plan::schedule(&graph, &bound.vectors)?;
+    let Results { hidden, logits } = (source.config().family.forward)(source, &mut bound)?;
+    let plan = |result: &Array| {
+        let mut graph = array::trace(result)?;
+        let counts = fuse(&mut graph, rules);
+        log::write(Level::Debug, || format!("fusions: {counts:?}"));
+        plan::schedule(&graph, &bound.vectors)
+    };
+    let mut schedule = plan(&logits)?;
+    schedule.hidden = Some(Box::new(plan(&hidden)?));
     Ok((bound, schedule))
 }

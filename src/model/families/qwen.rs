@@ -44,6 +44,7 @@ pub const QWEN3: Family = Family {
 pub const QWEN3_MOE: Family = Family {
     name: "qwen3_moe",
     model_types: &["qwen3_moe"],
+    wide_modules: &["mlp.gate"],
     architectures: &["qwen3moe"],
     keys: &[
         "sliding_window",

@@ -157,8 +157,9 @@ impl FolderTensors {
             .iter()
             .flat_map(|shard| shard.tensors());
         for (name, tensor) in names {
-            if let Some((path, weight)) = self.published(name, tensor, quantization)? {
-                weights.insert(path, weight);
+            let published = self.published(name, tensor, quantization)?;
+            if !published.is_empty() {
+                weights.extend(published);
                 continue;
             }
             let weight = match name.strip_suffix(".weight") {
@@ -343,7 +344,7 @@ impl FolderTensors {
         }
     }
 
-    fn in_file(&self, name: &str, error: Error) -> Error {
+    pub(super) fn in_file(&self, name: &str, error: Error) -> Error {
         match error {
             Error::InvalidFile(message) => {
                 Error::InvalidFile(format!("{}: {message}", self.file(name).display()))

@@ -44,7 +44,7 @@ impl GgufTensors {
 }
 
 /// The GGUF name of `path.part` in files of the family.
-pub(super) fn name(path: &str, part: &str, family: &Family) -> Option<String> {
+pub(in crate::model) fn name(path: &str, part: &str, family: &Family) -> Option<String> {
     let name = match path {
         "model.embed_tokens" => "token_embd",
         "model.norm" => "output_norm",

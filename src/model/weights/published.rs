@@ -34,14 +34,14 @@ impl FolderTensors {
             || name.strip_suffix("_scales").is_some_and(blocks)
     }
 
-    /// The weight whose codes `tensor` holds, with the path it is found by, where its name says that it
-    /// holds some.
+    /// The weights whose codes (or biases) `tensor` holds, with the names they are found by, where its own name
+    /// says that it holds some.
     pub(super) fn published(
         &self,
         name: &str,
         tensor: &Tensor,
         quantization: &Quantization,
-    ) -> Result<Option<(String, Weight)>> {
+    ) -> Result<Vec<(String, Weight)>> {
         let method = quantization.method();
         let weight = if let Some(module) = name.strip_suffix(".qweight") {
             let weight = match method {
@@ -58,14 +58,12 @@ impl FolderTensors {
                 _ => Err(self.unsaid(name, "compressed-tensors", method)),
             };
             (module, weight?)
-        } else if let Some(module) = name.strip_suffix("_blocks")
-            && method == Some(Method::Mxfp4)
-        {
-            (module, self.mxfp4_blocks(module, name, tensor)?)
+        } else if method == Some(Method::Mxfp4) {
+            return self.mxfp4(name, tensor);
         } else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
-        Ok(Some((format!("{}.weight", weight.0), weight.1)))
+        Ok(vec![(format!("{}.weight", weight.0), weight.1)])
     }
 
     /// `module.weight` of a folder in another tool's format: 8-bit floats, or what was not quantized.
@@ -288,7 +286,44 @@ impl FolderTensors {
         self.weight(name, format, (1, rows, cols), data, Some(scales), None)
     }
 
-    /// gpt-oss: `[experts, rows, groups, 16]` bytes of codes, `[experts, rows, groups]` of scales.
+    /// gpt-oss: `module_blocks` beside `module_scales`, and `module_bias` `[experts, rows]`; rows of
+    /// `gate_up_proj` are those of gate and of up by turns.
+    fn mxfp4(&self, name: &str, tensor: &Tensor) -> Result<Vec<(String, Weight)>> {
+        let (module, part) = if let Some(module) = name.strip_suffix("_blocks") {
+            (module, "weight")
+        } else if let Some(module) = name.strip_suffix("_bias") {
+            (module, "bias")
+        } else {
+            return Ok(Vec::new());
+        };
+        let weight = match (part, &tensor.dtype, &tensor.shape[..]) {
+            ("weight", ..) => self.mxfp4_blocks(module, name, tensor)?,
+            (_, Dtype::Float(scalar), [experts, rows]) => {
+                let (shape, data) = ((*experts, *rows, 1), tensor.data.clone());
+                self.weight(name, Format::Dense(*scalar), shape, data, None, None)?
+            }
+            (_, dtype, shape) => {
+                return Err(self.bad(
+                    name,
+                    format_args!(
+                        "{dtype} of shape {shape:?} where floats [experts, rows] are needed"
+                    ),
+                ));
+            }
+        };
+        let Some(path) = module.strip_suffix("gate_up_proj") else {
+            return Ok(vec![(format!("{module}.{part}"), weight)]);
+        };
+        let half = |(turn, half): (usize, &str)| {
+            let weight = weight.clone().by_turns(2, turn);
+            let weight = weight.map_err(|error| self.in_file(name, error))?;
+            Ok((format!("{path}{half}.{part}"), weight))
+        };
+        let halves = ["gate_proj", "up_proj"];
+        halves.into_iter().enumerate().map(half).collect()
+    }
+
+    /// `[experts, rows, groups, 16]` bytes of codes, `[experts, rows, groups]` of scales.
     fn mxfp4_blocks(&self, base: &str, name: &str, tensor: &Tensor) -> Result<Weight> {
         let (Dtype::U8, [stack, rows, groups, 16]) = (&tensor.dtype, &tensor.shape[..]) else {
             return Err(self.bad(

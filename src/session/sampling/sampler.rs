@@ -220,6 +220,36 @@ impl Sampler {
         })
     }
 
+    /// Whether log-probabilities are asked for.
+    pub fn rates(&self) -> bool {
+        self.params.logprobs > 0
+    }
+
+    /// [`Error::InvalidFile`] where a logit of the model is not finite.
+    pub fn check_finite(&self, logits: &[f32]) -> Result<()> {
+        match logits.iter().position(|logit| !logit.is_finite()) {
+            Some(at) => Err(not_finite(logits, at)),
+            None => Ok(()),
+        }
+    }
+
+    /// A token that was chosen by other logits than the model's `logits`, which are changed: with the
+    /// log-probabilities that these give.
+    pub fn rated(&self, token: u32, logits: &mut [f32], scratch: &mut Scratch) -> Result<Sampled> {
+        let columns = self.tokens.end().min(logits.len());
+        let logits = &mut logits[..columns];
+        self.hide_holes(logits);
+        scratch.undo.clear();
+        let max = block_maxima(logits, &mut scratch.maxima).map_err(|at| not_finite(logits, at))?;
+        let n = self.params.logprobs as usize;
+        let (logprob, top) = self.logprobs(logits, token, n, max, scratch);
+        Ok(Sampled {
+            token,
+            logprob,
+            top,
+        })
+    }
+
     /// Columns that are no tokens have no chance.
     fn hide_holes(&self, logits: &mut [f32]) {
         for id in self.tokens.holes() {
@@ -457,7 +487,9 @@ fn pick(weights: &[f32], random: u64, sums: &mut Vec<u64>) -> usize {
 }
 
 fn all_banned() -> Error {
-    Error::InvalidArgument("logit_bias bans every token; leave at least one".into())
+    Error::InvalidArgument(
+        "every token is banned, by logit_bias or the logits processor; leave at least one".into(),
+    )
 }
 
 fn not_finite(logits: &[f32], at: usize) -> Error {

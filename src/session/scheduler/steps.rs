@@ -11,6 +11,7 @@ use super::Scheduler;
 use crate::log::{self, Level};
 use crate::model::{CHOSEN, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
 use crate::session::FinishReason;
+use crate::session::evaluation::Output;
 use crate::session::generating::Row;
 use crate::session::sequence::Sequence;
 use crate::{Error, Result};
@@ -22,17 +23,8 @@ pub(super) struct Part {
     pub id: u64,
     /// Tokens to run.
     pub tokens: usize,
-    pub wanted: Wanted,
-}
-
-impl Part {
-    fn rows(&self) -> usize {
-        match self.wanted {
-            Wanted::Nothing => 0,
-            Wanted::Last => 1,
-            Wanted::All => self.tokens,
-        }
-    }
+    /// Rows that it gives.
+    pub rows: usize,
 }
 
 impl Scheduler {
@@ -110,17 +102,21 @@ impl Scheduler {
                 continue;
             };
             let sequence = &self.running[index];
-            rows += part.rows();
-            if part.rows() > 0 {
+            rows += part.rows;
+            if part.rows > 0 {
                 choices.extend(sequence.choice(false));
             }
             slices.push(Slice {
                 tokens: &sequence.tokens[sequence.computed..sequence.computed + part.tokens],
                 start: sequence.computed,
                 pages: &sequence.pages,
-                wanted: part.wanted,
+                wanted: sequence.wanted(part.tokens),
                 slot: sequence.slot,
             });
+        }
+        if self.output == Output::Hidden {
+            self.forward.hidden(&slices, &mut self.logits)?;
+            return self.check_rows(rows * self.forward.hidden_size());
         }
         // Some may need more than a device gives.
         if choices.len() == rows && self.forward.queue(&slices, &choices)? {
@@ -133,13 +129,17 @@ impl Scheduler {
             self.logits = Vec::new();
         }
         self.forward.forward(&slices, &mut self.logits)?;
-        if self.logits.len() != want {
-            return Err(Error::Internal(format!(
-                "the model gave {} logits instead of {want}",
-                self.logits.len()
-            )));
+        self.check_rows(want)
+    }
+
+    /// The rows were left in `logits`, and not chosen from on the device.
+    fn check_rows(&self, want: usize) -> Result<bool> {
+        match self.logits.len() {
+            found if found == want => Ok(false),
+            found => Err(Error::Internal(format!(
+                "the model gave {found} numbers instead of {want}"
+            ))),
         }
-        Ok(false)
     }
 
     /// Queues the step after `parts`, which is on the device, if that is one more token of each sequence
@@ -148,13 +148,13 @@ impl Scheduler {
         let going = self.running.iter().filter(|s| !s.stalled).count();
         let is_ready = |part: &&Part| {
             let sequence = place(&self.running, part.id).map(|index| &self.running[index]);
-            part.wanted == Wanted::Last && sequence.is_some_and(|s| s.pending() == part.tokens)
+            part.rows == 1 && sequence.is_some_and(|s| s.pending() == part.tokens)
         };
         if self.replan || self.parts.iter().filter(is_ready).count() != going {
             return Ok(());
         }
         self.unseen.clear();
-        for (row, part) in (0..).zip(self.parts.iter().filter(|part| part.rows() > 0)) {
+        for (row, part) in (0..).zip(self.parts.iter().filter(|part| part.rows > 0)) {
             let Some(index) = place(&self.running, part.id) else {
                 continue;
             };
@@ -178,7 +178,7 @@ impl Scheduler {
             self.ahead.push(Part {
                 id: sequence.id,
                 tokens: 1,
-                wanted: Wanted::Last,
+                rows: 1,
             });
         }
         if self.ahead.is_empty() {
@@ -193,7 +193,7 @@ impl Scheduler {
                     tokens: token,
                     start: sequence.tokens.len(),
                     pages: &sequence.pages,
-                    wanted: part.wanted,
+                    wanted: Wanted::Last,
                     slot: sequence.slot,
                 });
             }
@@ -207,7 +207,7 @@ impl Scheduler {
     /// Waits for `parts`; leaves their tokens in `tokens`.
     fn collect(&mut self) -> Result<()> {
         self.forward.collect(&mut self.tokens)?;
-        let rows: usize = self.parts.iter().map(Part::rows).sum();
+        let rows: usize = self.parts.iter().map(|part| part.rows).sum();
         if self.tokens.len() != rows {
             return Err(Error::Internal(format!(
                 "the model gave {} tokens instead of {rows}",
@@ -219,19 +219,22 @@ impl Scheduler {
 
     /// Hands the rows of `parts` out, `tokens` or `logits`; fills `ended`.
     fn absorb(&mut self, on_device: bool) {
-        let vocab = self.forward.vocab_size();
+        let columns = match self.output {
+            Output::Logits => self.forward.vocab_size(),
+            Output::Hidden => self.forward.hidden_size(),
+        };
         let now = Instant::now();
         let mut rest = self.logits.as_mut_slice();
         let mut tokens = self.tokens.iter();
         for part in &self.parts {
             let rows = match on_device {
                 // A part that wants none does not look at it.
-                true => Row::Token(match part.rows() {
+                true => Row::Token(match part.rows {
                     0 => NO_TOKEN,
                     _ => tokens.next().copied().unwrap_or(NO_TOKEN),
                 }),
                 false => {
-                    let (rows, after) = rest.split_at_mut(part.rows() * vocab);
+                    let (rows, after) = rest.split_at_mut(part.rows * columns);
                     rest = after;
                     Row::Logits(rows)
                 }

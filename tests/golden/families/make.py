@@ -1,9 +1,9 @@
-"""Makes the references of tests/families.rs: logits of mlx-lm in float32 on the CPU for small models of every
+"""Makes the references of tests/families.rs: logits and hidden states of mlx-lm in float32 on the CPU for small models of every
 family, whose weights follow from the names of their tensors. Needs mlx-lm, "mlx[cpu]" and gguf.
 
 usage: make.py [family...]
 
-Writes FAMILY.json beside itself: for each variant its config, its tensors and some logits. Keys and values are
+Writes FAMILY.json beside itself: for each variant its config, its tensors and some of each. Keys and values are
 rounded to float16 on their way to the cache, as the library keeps them.
 """
 
@@ -15,37 +15,14 @@ import sys
 import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten
-from mlx_lm.models.cache import KVCache
 
 from gguf import MODEL_ARCH_NAMES, get_tensor_name_map
 
 from variants import GGUF, VARIANTS, metadata
+from weights import HalfCache, tokens, uniform
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOKENS, ROWS, COLUMNS = 45, 4, 3
-
-
-def uniform(name, count):
-    """Numbers in [-1, 1) that follow from the name: splitmix64 from its FNV-1a."""
-    seed = 0xCBF29CE484222325
-    for byte in name.encode():
-        seed = (seed ^ byte) * 0x100000001B3 % (1 << 64)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(40)).astype(np.float32) / np.float32(1 << 23) - np.float32(1)
-
-
-def tokens(vocabulary):
-    return [(i * i * 7 + i * 13 + 5) % vocabulary for i in range(TOKENS)]
-
-
-class HalfCache(KVCache):
-    def update_and_fetch(self, keys, values):
-        half = lambda x: x.astype(mx.float16).astype(mx.float32)
-        return super().update_and_fetch(half(keys), half(values))
+ROWS, COLUMNS = 4, 3
 
 
 def centre_and_spread(name, shape, offset, tied):
@@ -53,7 +30,10 @@ def centre_and_spread(name, shape, offset, tied):
     if name.endswith("alpha_p") or name.endswith("alpha_n"):
         return 0.3, 0.2
     if name.endswith(".bias"):
-        return 0.0, 0.1
+        # Experts' reach the limits of their function.
+        return 0.0, 9.0 if "experts.gate" in name or "experts.up" in name else 0.1
+    if name.endswith(".sinks"):
+        return 0.5, 2.0
     if len(shape) < 2:
         return 1.0 - offset, 0.25
     if "embed" in name and not tied:
@@ -85,13 +65,17 @@ def make(family, name, config):
     logits = model(mx.array([tokens(vocabulary)]), cache=[HalfCache() for _ in model.layers])[0]
     some = np.array(logits.astype(mx.float32))
     print(f"{family} {name}: deviation {some.std():.3f}")
-    kept = [round(float(x), 5) for x in some[::ROWS, ::COLUMNS].flatten()]
-    made = {"config": config, "tensors": tensors, "logits": kept}
+    kept = lambda rows: [round(float(x), 5) for x in rows[::ROWS, ::COLUMNS].flatten()]
+    hidden = inner.model(mx.array([tokens(vocabulary)]), cache=[HalfCache() for _ in model.layers])[0]
+    hidden = kept(np.array(hidden.astype(mx.float32)))
+    made = {"config": config, "tensors": tensors, "logits": kept(some), "hidden": hidden}
     architecture, variants, permuted = GGUF.get(family, (None, [], False))
     if name in variants:
         arch = next(arch for arch, other in MODEL_ARCH_NAMES.items() if other == architecture)
         names = get_tensor_name_map(arch, config["num_hidden_layers"])
         names = {path: names.get_name(path, try_suffixes=(".weight", ".bias")) for path in tensors}
+        # As the converter does.
+        names = {path: name + ".weight" * name.endswith("_sinks") for path, name in names.items()}
         made["gguf"] = {
             "architecture": architecture,
             "metadata": metadata(family, config),

@@ -40,6 +40,7 @@ YARN = {
     "mscale_all_dim": 1.0,
     "llama_4_scaling_beta": 0.1,
 }
+YARN_PLAIN = ("rope_type", "factor", "original_max_position_embeddings", "beta_fast", "beta_slow")
 BIASES = {"attention_bias": True, "mlp_bias": True}
 NO_BIASES = {"attention_bias": False, "mlp_bias": False}
 
@@ -192,6 +193,34 @@ VARIANTS = {
         {"hidden_size": 48, "intermediate_size": 32, "num_experts": 7, "num_experts_per_tok": 3},
         divided={"norm_topk_prob": True, "attention_bias": True},
     ),
+    "gpt_oss": variants(
+        "gpt_oss",
+        {
+            "hidden_size": 48,
+            "intermediate_size": 32,
+            "num_local_experts": 6,
+            "num_experts_per_tok": 3,
+            "sliding_window": 7,
+            "head_dim": 12,
+            "layer_types": ["sliding_attention", "full_attention"],
+        },
+        yarn={"rope_scaling": {key: YARN[key] for key in YARN_PLAIN} | {"truncate": True}, "rope_theta": 150000.0},
+        alternating={
+            "num_hidden_layers": 4,
+            "layer_types": None,
+            "num_key_value_heads": 1,
+            "num_experts_per_tok": 1,
+            "head_dim": 16,
+        },
+        all={
+            "hidden_size": 64,
+            "intermediate_size": 48,
+            "num_attention_heads": 6,
+            "num_local_experts": 3,
+            "sliding_window": 40,
+            "layer_types": ["full_attention", "sliding_attention"],
+        },
+    ),
 }
 
 
@@ -222,6 +251,7 @@ GGUF = {
     "starcoder2": ("starcoder2", ["plain", "tied"], False),
     "seed_oss": ("seed_oss", ["plain"], False),
     "ernie4_5": ("ernie4_5", ["plain"], False),
+    "gpt_oss": ("gpt-oss", ["plain", "alternating"], False),
 }
 
 
@@ -248,6 +278,9 @@ def metadata(family, config):
         "embedding_scale": config.get("embedding_multiplier"),
         "residual_scale": config.get("residual_multiplier"),
         "attention.scale": config.get("attention_multiplier"),
+        "expert_count": config.get("num_local_experts"),
+        "expert_used_count": config.get("num_experts_per_tok"),
+        "expert_feed_forward_length": config["intermediate_size"] if "num_local_experts" in config else None,
         "logit_scale": config.get("logits_scaling", config.get("logit_scale")),
     }
     return {key: number for key, number in numbers.items() if number is not None}

@@ -28,15 +28,15 @@ class SessionOptions(ct.Structure):
 def our_logits(library, path, ids, vocab):
     lib = ct.CDLL(library)
     lib.mlxrocm_error_message.restype = ct.c_char_p
-    lib.mlxrocm_error_message.argtypes = [ct.c_void_p]
+    lib.mlxrocm_error_message.argtypes = [ct.c_void_p, ct.c_void_p]
     error = ct.c_void_p()
 
     def check(status):
         if status != 0:
-            sys.exit(f"libmlxrocm: {lib.mlxrocm_error_message(error).decode()}")
+            sys.exit(f"libmlxrocm: {lib.mlxrocm_error_message(error, None).decode()}")
 
     model, session = ct.c_void_p(), ct.c_void_p()
-    check(lib.mlxrocm_model_load(path.encode(), None, ct.byref(model), ct.byref(error)))
+    check(lib.mlxrocm_model_load(path.encode(), ct.c_size_t(-1), None, ct.byref(model), ct.byref(error)))
     options = SessionOptions(ct.sizeof(SessionOptions), len(ids) + 64, 1, 0, 0)
     check(lib.mlxrocm_session_new(model, ct.byref(options), ct.byref(session), ct.byref(error)))
     tokens = np.asarray(ids, np.uint32)

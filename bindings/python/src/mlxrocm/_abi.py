@@ -5,6 +5,7 @@ import ctypes as C
 SONAME = 'libmlxrocm.so.0'
 LIBRARY_VERSION = '0.1.0'
 
+NUL = 18446744073709551615
 VERSION_MAJOR = 0
 VERSION_MINOR = 1
 VERSION_PATCH = 0
@@ -42,6 +43,11 @@ RENDER_GENERATION_PROMPT = 1
 KV_F16 = 0
 KV_Q8 = 1
 KV_Q4 = 2
+POOLING_NONE = 0
+POOLING_MEAN = 1
+POOLING_CLS = 2
+POOLING_LAST = 3
+EMBED_NORMALIZE = 1
 REQUEST_IGNORE_EOS = 1
 EVENT_PROMPT = 1
 EVENT_TOKEN = 2
@@ -67,6 +73,7 @@ CHESS_POLICY_HEAD_OPPONENT = 3
 CHESS_VALUE_HEAD_WINNER = 0
 CHESS_VALUE_HEAD_Q = 1
 CHESS_VALUE_HEAD_ST = 2
+CHESS_QUEUE_BATCHES = 64
 DTYPE_BOOL = 0
 DTYPE_UINT8 = 1
 DTYPE_UINT16 = 2
@@ -107,10 +114,11 @@ ERROR_DEVICE_LOST = -14
 ERROR_TIMEOUT = -15
 ERROR_SELFTEST_FAILED = -16
 
-log_callback = C.CFUNCTYPE(None, C.c_uint32, C.c_char_p, C.c_void_p)
+log_callback = C.CFUNCTYPE(None, C.c_uint32, C.c_char_p, C.c_size_t, C.c_void_p)
 user_data_free = C.CFUNCTYPE(None, C.c_void_p)
-selftest_callback = C.CFUNCTYPE(C.c_int32, C.c_char_p, C.c_void_p)
+selftest_callback = C.CFUNCTYPE(C.c_int32, C.c_char_p, C.c_size_t, C.c_void_p)
 progress_callback = C.CFUNCTYPE(C.c_int32, C.c_uint64, C.c_uint64, C.c_void_p)
+logits_processor = C.CFUNCTYPE(C.c_int32, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p)
 
 
 class device_info(C.Structure):
@@ -118,12 +126,16 @@ class device_info(C.Structure):
         ("struct_size", C.c_uint32),
         ("kind", C.c_uint32),
         ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
         ("isa", C.c_char_p),
+        ("isa_length", C.c_size_t),
         ("compute_units", C.c_uint64),
         ("memory_total", C.c_uint64),
         ("memory_free", C.c_uint64),
         ("target", C.c_char_p),
+        ("target_length", C.c_size_t),
         ("pci_id", C.c_char_p),
+        ("pci_id_length", C.c_size_t),
         ("l2_bytes", C.c_uint64),
         ("lds_bytes", C.c_uint32),
         ("wave_size", C.c_uint32),
@@ -200,7 +212,9 @@ class compile_options(C.Structure):
         ("struct_size", C.c_uint32),
         ("flag_count", C.c_uint32),
         ("flags", C.c_void_p),
+        ("flag_lengths", C.c_void_p),
         ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
     ]
 
 
@@ -213,6 +227,7 @@ class kernel_info(C.Structure):
         ("max_block_threads", C.c_uint32),
         ("wave_size", C.c_uint32),
         ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
     ]
 
 
@@ -245,8 +260,11 @@ class model_info(C.Structure):
         ("struct_size", C.c_uint32),
         ("layers", C.c_uint32),
         ("family", C.c_char_p),
+        ("family_length", C.c_size_t),
         ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
         ("quantization", C.c_char_p),
+        ("quantization_length", C.c_size_t),
         ("parameters", C.c_uint64),
         ("weight_bytes", C.c_uint64),
         ("context_length", C.c_uint64),
@@ -254,6 +272,37 @@ class model_info(C.Structure):
         ("hidden_size", C.c_uint64),
         ("kv_bytes_per_token", C.c_uint64),
         ("load_seconds", C.c_double),
+    ]
+
+
+class quantize_options(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("bits", C.c_uint32),
+        ("group_size", C.c_uint32),
+        ("threads", C.c_uint32),
+        ("mode", C.c_char_p),
+        ("mode_length", C.c_size_t),
+        ("recipe", C.c_char_p),
+        ("recipe_length", C.c_size_t),
+        ("dtype", C.c_char_p),
+        ("dtype_length", C.c_size_t),
+        ("rules", C.c_void_p),
+        ("rules_lengths", C.c_void_p),
+        ("rules_count", C.c_size_t),
+        ("progress", progress_callback),
+        ("user_data", C.c_void_p),
+        ("user_data_free", user_data_free),
+    ]
+
+
+class quantize_result(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("files", C.c_uint32),
+        ("parameters", C.c_uint64),
+        ("bytes", C.c_uint64),
+        ("resumed_bytes", C.c_uint64),
     ]
 
 
@@ -269,7 +318,9 @@ class tokenizer_info(C.Structure):
 class message(C.Structure):
     _fields_ = [
         ("role", C.c_char_p),
+        ("role_length", C.c_size_t),
         ("content", C.c_char_p),
+        ("content_length", C.c_size_t),
     ]
 
 
@@ -304,9 +355,11 @@ class request(C.Structure):
         ("tokens", C.c_void_p),
         ("token_count", C.c_size_t),
         ("text", C.c_char_p),
+        ("text_length", C.c_size_t),
         ("messages", C.c_void_p),
         ("message_count", C.c_size_t),
         ("stop", C.c_void_p),
+        ("stop_lengths", C.c_void_p),
         ("stop_count", C.c_size_t),
         ("stop_tokens", C.c_void_p),
         ("stop_token_count", C.c_size_t),
@@ -324,6 +377,21 @@ class request(C.Structure):
         ("frequency_penalty", C.c_float),
         ("penalty_window", C.c_uint32),
         ("logprobs", C.c_uint32),
+        ("logits_processor", logits_processor),
+        ("user_data", C.c_void_p),
+        ("user_data_free", user_data_free),
+        ("chat_json", C.c_char_p),
+        ("chat_json_length", C.c_size_t),
+    ]
+
+
+class embed_options(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("pooling", C.c_uint32),
+        ("positions", C.c_void_p),
+        ("position_count", C.c_size_t),
+        ("flags", C.c_uint64),
     ]
 
 
@@ -349,6 +417,7 @@ class event(C.Structure):
         ("finish_reason", C.c_uint32),
         ("error_status", C.c_int32),
         ("error_message", C.c_char_p),
+        ("error_message_length", C.c_size_t),
         ("prompt_tokens", C.c_uint64),
         ("cached_tokens", C.c_uint64),
         ("generated_tokens", C.c_uint64),
@@ -384,44 +453,48 @@ class chess_net_info(C.Structure):
 class chess_move(C.Structure):
     _fields_ = [
         ("policy_index", C.c_uint32),
+        ("name_length", C.c_uint32),
         ("name", C.c_char * 8),
     ]
 
 
 # Bytes of each struct and of its fields' offsets, as the compiler of the library lays them out.
 LAYOUT = {
-    device_info: (104, {'struct_size': 0, 'kind': 4, 'name': 8, 'isa': 16, 'compute_units': 24, 'memory_total': 32, 'memory_free': 40, 'target': 48, 'pci_id': 56, 'l2_bytes': 64, 'lds_bytes': 72, 'wave_size': 76, 'max_block_threads': 80, 'integrated': 84, 'clock_khz': 88, 'memory_clock_khz': 92, 'memory_bus_bits': 96, 'driver_version': 100}),
+    device_info: (136, {'struct_size': 0, 'kind': 4, 'name': 8, 'name_length': 16, 'isa': 24, 'isa_length': 32, 'compute_units': 40, 'memory_total': 48, 'memory_free': 56, 'target': 64, 'target_length': 72, 'pci_id': 80, 'pci_id_length': 88, 'l2_bytes': 96, 'lds_bytes': 104, 'wave_size': 108, 'max_block_threads': 112, 'integrated': 116, 'clock_khz': 120, 'memory_clock_khz': 124, 'memory_bus_bits': 128, 'driver_version': 132}),
     device_memory: (72, {'struct_size': 0, 'integrated': 4, 'active': 8, 'peak': 16, 'cache': 24, 'limit': 32, 'total': 40, 'free': 48, 'pinned_active': 56, 'pinned_cache': 64}),
     selftest_options: (40, {'struct_size': 0, 'flags': 4, 'seed': 8, 'report': 16, 'user_data': 24, 'user_data_free': 32}),
     buffer_info: (32, {'struct_size': 0, 'kind': 4, 'size': 8, 'address': 16, 'data': 24}),
     arg: (32, {'kind': 0, 'access': 4, 'value': 8, 'buffer': 16, 'size': 24}),
     launch: (64, {'struct_size': 0, 'dynamic_lds': 4, 'grid': 8, 'block': 20, 'args': 32, 'arg_count': 40, 'touched': 48, 'touched_count': 56}),
-    compile_options: (24, {'struct_size': 0, 'flag_count': 4, 'flags': 8, 'name': 16}),
-    kernel_info: (32, {'struct_size': 0, 'registers': 4, 'lds_bytes': 8, 'scratch_bytes': 12, 'max_block_threads': 16, 'wave_size': 20, 'name': 24}),
+    compile_options: (40, {'struct_size': 0, 'flag_count': 4, 'flags': 8, 'flag_lengths': 16, 'name': 24, 'name_length': 32}),
+    kernel_info: (40, {'struct_size': 0, 'registers': 4, 'lds_bytes': 8, 'scratch_bytes': 12, 'max_block_threads': 16, 'wave_size': 20, 'name': 24, 'name_length': 32}),
     program_info: (48, {'struct_size': 0, 'mode': 4, 'reason': 8, 'same_bits': 12, 'nodes': 16, 'edges': 24, 'direct_ns': 32, 'graph_ns': 40}),
     model_options: (40, {'struct_size': 0, 'threads': 4, 'progress': 8, 'user_data': 16, 'user_data_free': 24, 'device': 32}),
-    model_info: (88, {'struct_size': 0, 'layers': 4, 'family': 8, 'name': 16, 'quantization': 24, 'parameters': 32, 'weight_bytes': 40, 'context_length': 48, 'vocab_size': 56, 'hidden_size': 64, 'kv_bytes_per_token': 72, 'load_seconds': 80}),
+    model_info: (112, {'struct_size': 0, 'layers': 4, 'family': 8, 'family_length': 16, 'name': 24, 'name_length': 32, 'quantization': 40, 'quantization_length': 48, 'parameters': 56, 'weight_bytes': 64, 'context_length': 72, 'vocab_size': 80, 'hidden_size': 88, 'kv_bytes_per_token': 96, 'load_seconds': 104}),
+    quantize_options: (112, {'struct_size': 0, 'bits': 4, 'group_size': 8, 'threads': 12, 'mode': 16, 'mode_length': 24, 'recipe': 32, 'recipe_length': 40, 'dtype': 48, 'dtype_length': 56, 'rules': 64, 'rules_lengths': 72, 'rules_count': 80, 'progress': 88, 'user_data': 96, 'user_data_free': 104}),
+    quantize_result: (32, {'struct_size': 0, 'files': 4, 'parameters': 8, 'bytes': 16, 'resumed_bytes': 24}),
     tokenizer_info: (16, {'struct_size': 0, 'vocab_size': 4, 'bos': 8, 'eos': 12}),
-    message: (16, {'role': 0, 'content': 8}),
+    message: (32, {'role': 0, 'role_length': 8, 'content': 16, 'content_length': 24}),
     session_options: (32, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24}),
     session_info: (56, {'struct_size': 0, 'context': 4, 'running': 8, 'waiting': 16, 'kv_tokens': 24, 'kv_used': 32, 'kv_cached': 40, 'kv_bytes': 48}),
-    request: (152, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'messages': 32, 'message_count': 40, 'stop': 48, 'stop_count': 56, 'stop_tokens': 64, 'stop_token_count': 72, 'bias_tokens': 80, 'bias_values': 88, 'bias_count': 96, 'seed': 104, 'max_tokens': 112, 'temperature': 116, 'top_k': 120, 'top_p': 124, 'min_p': 128, 'repetition_penalty': 132, 'presence_penalty': 136, 'frequency_penalty': 140, 'penalty_window': 144, 'logprobs': 148}),
+    request: (208, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'text_length': 32, 'messages': 40, 'message_count': 48, 'stop': 56, 'stop_lengths': 64, 'stop_count': 72, 'stop_tokens': 80, 'stop_token_count': 88, 'bias_tokens': 96, 'bias_values': 104, 'bias_count': 112, 'seed': 120, 'max_tokens': 128, 'temperature': 132, 'top_k': 136, 'top_p': 140, 'min_p': 144, 'repetition_penalty': 148, 'presence_penalty': 152, 'frequency_penalty': 156, 'penalty_window': 160, 'logprobs': 164, 'logits_processor': 168, 'user_data': 176, 'user_data_free': 184, 'chat_json': 192, 'chat_json_length': 200}),
+    embed_options: (32, {'struct_size': 0, 'pooling': 4, 'positions': 8, 'position_count': 16, 'flags': 24}),
     token_logprob: (8, {'token': 0, 'logprob': 4}),
-    event: (120, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'prompt_tokens': 80, 'cached_tokens': 88, 'generated_tokens': 96, 'prompt_seconds': 104, 'decode_seconds': 112}),
+    event: (128, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'error_message_length': 80, 'prompt_tokens': 88, 'cached_tokens': 96, 'generated_tokens': 104, 'prompt_seconds': 112, 'decode_seconds': 120}),
     chess_net_options: (24, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16}),
     chess_net_info: (40, {'struct_size': 0, 'input_format': 4, 'body': 8, 'depth': 12, 'width': 16, 'policy': 20, 'has_draws': 24, 'has_moves_left': 28, 'parameters': 32}),
-    chess_move: (12, {'policy_index': 0, 'name': 4}),
+    chess_move: (16, {'policy_index': 0, 'name_length': 4, 'name': 8}),
 }
 
 # Result and parameters of each function.
 FUNCTIONS = {
     "mlxrocm_version": (C.c_uint32, ()),
-    "mlxrocm_version_string": (C.c_char_p, ()),
-    "mlxrocm_build_info": (C.c_char_p, ()),
-    "mlxrocm_status_name": (C.c_char_p, (C.c_int32,)),
+    "mlxrocm_version_string": (C.c_char_p, (C.c_void_p,)),
+    "mlxrocm_build_info": (C.c_char_p, (C.c_void_p,)),
+    "mlxrocm_status_name": (C.c_char_p, (C.c_int32, C.c_void_p)),
     "mlxrocm_error_status": (C.c_int32, (C.c_void_p,)),
-    "mlxrocm_error_message": (C.c_char_p, (C.c_void_p,)),
-    "mlxrocm_error_details": (C.c_char_p, (C.c_void_p,)),
+    "mlxrocm_error_message": (C.c_char_p, (C.c_void_p, C.c_void_p)),
+    "mlxrocm_error_details": (C.c_char_p, (C.c_void_p, C.c_void_p)),
     "mlxrocm_error_vendor_code": (C.c_int32, (C.c_void_p,)),
     "mlxrocm_error_free": (None, (C.c_void_p,)),
     "mlxrocm_log_set_callback": (C.c_int32, (C.c_uint32, log_callback, C.c_void_p, user_data_free, C.c_void_p)),
@@ -457,11 +530,11 @@ FUNCTIONS = {
     "mlxrocm_gpu_event_query": (C.c_int32, (C.c_void_p, C.c_void_p)),
     "mlxrocm_gpu_event_elapsed": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_gpu_event_free": (None, (C.c_void_p,)),
-    "mlxrocm_module_compile": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_module_compile": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_module_load": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
-    "mlxrocm_module_get_kernel": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_module_get_kernel": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_module_free": (None, (C.c_void_p,)),
-    "mlxrocm_device_get_kernel": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_device_get_kernel": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_kernel_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_kernel_free": (None, (C.c_void_p,)),
     "mlxrocm_arg_buffer": (arg, (C.c_void_p, C.c_uint64)),
@@ -483,20 +556,21 @@ FUNCTIONS = {
     "mlxrocm_program_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_program_explain": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_program_free": (None, (C.c_void_p,)),
-    "mlxrocm_model_load": (C.c_int32, (C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_model_load": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_free": (None, (C.c_void_p,)),
+    "mlxrocm_model_quantize": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_get_tokenizer": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_encode": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_decode": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_token_bytes": (C.c_int32, (C.c_void_p, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
-    "mlxrocm_tokenizer_find_token": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_tokenizer_find_token": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_is_special": (C.c_int32, (C.c_void_p, C.c_uint32, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_free": (None, (C.c_void_p,)),
     "mlxrocm_model_get_chat_template": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_chat_template_new": (C.c_int32, (C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_chat_template_render": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, C.c_char_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chat_template_new": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chat_template_render": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, C.c_char_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_chat_template_source": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_chat_template_free": (None, (C.c_void_p,)),
     "mlxrocm_session_new": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
@@ -504,19 +578,34 @@ FUNCTIONS = {
     "mlxrocm_session_submit": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_session_logits": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_session_free": (None, (C.c_void_p,)),
+    "mlxrocm_session_logits_at": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_session_embed": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_generation_next": (C.c_int32, (C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
     "mlxrocm_generation_cancel": (C.c_int32, (C.c_void_p, C.c_void_p)),
     "mlxrocm_generation_free": (None, (C.c_void_p,)),
-    "mlxrocm_chess_net_load": (C.c_int32, (C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_generation_wait_any": (C.c_int32, (C.c_void_p, C.c_size_t, C.c_int64, C.c_void_p, C.c_void_p)),
+    "mlxrocm_generation_get_fd": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_session_save_state": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_session_save_state_file": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_session_load_state": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_session_load_state_file": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_state_get_tokens": (C.c_int32, (C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_generation_fork": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_load": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_net_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_chess_net_get_input": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_net_get_input": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_net_evaluate": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_net_get_chances": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_float, C.c_void_p, C.c_void_p)),
-    "mlxrocm_chess_net_move_name": (C.c_char_p, (C.c_uint32,)),
+    "mlxrocm_chess_net_move_name": (C.c_char_p, (C.c_uint32, C.c_void_p)),
     "mlxrocm_chess_net_free": (None, (C.c_void_p,)),
+    "mlxrocm_chess_queue_create": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_queue_submit": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_queue_next": (C.c_int32, (C.c_void_p, C.c_int64, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_chess_queue_free": (None, (C.c_void_p,)),
     "mlxrocm_array_from_data": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_from_borrowed": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_uint32, user_data_free, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_clone": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_to_device": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_dtype": (C.c_uint32, (C.c_void_p,)),
     "mlxrocm_array_rank": (C.c_size_t, (C.c_void_p,)),
     "mlxrocm_array_size": (C.c_size_t, (C.c_void_p,)),
@@ -702,12 +791,12 @@ FUNCTIONS = {
     "mlxrocm_array_tensordot": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_inner": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_quantize": (C.c_int32, (C.c_void_p, C.c_int64, C.c_int64, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_quantize_float": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_dequantize": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_char_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_quantized_matmul": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int32, C.c_int64, C.c_int64, C.c_char_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_gather_qmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int32, C.c_int64, C.c_int64, C.c_char_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_qqmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_gather_qqmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_char_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_quantize_float": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_dequantize": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_char_p, C.c_size_t, C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_quantized_matmul": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int32, C.c_int64, C.c_int64, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_gather_qmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int32, C.c_int64, C.c_int64, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_qqmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_gather_qqmm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_to_fp8": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_from_fp8": (C.c_int32, (C.c_void_p, C.c_uint32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_conv_general": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_int64, C.c_int32, C.c_void_p, C.c_void_p)),
@@ -742,7 +831,7 @@ FUNCTIONS = {
     "mlxrocm_array_linalg_cross": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_linalg_norm_l2": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_int32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_linalg_norm": (C.c_int32, (C.c_void_p, C.c_double, C.c_void_p, C.c_size_t, C.c_int32, C.c_void_p, C.c_void_p)),
-    "mlxrocm_array_linalg_norm_matrix": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_void_p, C.c_size_t, C.c_int32, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_linalg_norm_matrix": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_int32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_random_seed": (C.c_int32, (C.c_uint64, C.c_void_p)),
     "mlxrocm_array_random_key": (C.c_int32, (C.c_int64, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_random_split": (C.c_int32, (C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),

@@ -41,8 +41,8 @@ def call(name: str, *arguments: Any) -> int:
     if status >= 0:
         return status
     try:
-        message = library.mlxrocm_error_message(place).decode(errors="replace")
-        details = library.mlxrocm_error_details(place).decode(errors="replace")
+        message = library.mlxrocm_error_message(place, None).decode(errors="replace")
+        details = library.mlxrocm_error_details(place, None).decode(errors="replace")
         raise errors.make(status, message, details, library.mlxrocm_error_vendor_code(place))
     finally:
         library.mlxrocm_error_free(place)
@@ -137,7 +137,7 @@ def set_log(level: int, callback: Callable[[int, str], None] | None) -> None:
     """
     global _log_callback
 
-    def line(line_level: int, message: bytes, _: object) -> None:
+    def line(line_level: int, message: bytes, _length: int, _: object) -> None:
         assert callback is not None
         callback(line_level, message.decode(errors="replace"))
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from . import _methods
+from ._abi import NUL
 from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,
                      _operate, _text, _tuple)
 from .dtypes import float32 as FLOAT32, int32 as INT32
@@ -891,32 +892,32 @@ def quantize(w: ArrayLike, group_size: int = 0, bits: int = 0) -> tuple[array, a
 
 def quantize_float(w: ArrayLike, mode: str, global_scale: ArrayLike | None = None) -> tuple[array, array]:
     """Codes and scales of groups along the last axis, in a mode without biases."""
-    return _tuple(2, "mlxrocm_array_quantize_float", _array(w, global_scale), _text(mode), _array(global_scale, w))
+    return _tuple(2, "mlxrocm_array_quantize_float", _array(w, global_scale), _text(mode), NUL, _array(global_scale, w))
 
 
 def dequantize(w: ArrayLike, scales: ArrayLike, dtype_or_none: int, biases: ArrayLike | None = None, group_size: int = 0, bits: int = 0, mode: str = "affine", global_scale: ArrayLike | None = None) -> array:
     """The numbers of codes."""
-    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, _text(mode), _array(global_scale, w, scales, biases), dtype_or_none)
+    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, _text(mode), NUL, _array(global_scale, w, scales, biases), dtype_or_none)
 
 
 def quantized_matmul(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, transpose: bool = True, group_size: int = 0, bits: int = 0, mode: str = "affine") -> array:
     """Product with a quantized matrix."""
-    return _one("mlxrocm_array_quantized_matmul", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), bool(transpose), group_size, bits, _text(mode))
+    return _one("mlxrocm_array_quantized_matmul", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), bool(transpose), group_size, bits, _text(mode), NUL)
 
 
 def gather_qmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, lhs_indices: ArrayLike | None = None, rhs_indices: ArrayLike | None = None, transpose: bool = True, group_size: int = 0, bits: int = 0, mode: str = "affine") -> array:
     """Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w."""
-    return _one("mlxrocm_array_gather_qmm", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), _array(lhs_indices), _array(rhs_indices), bool(transpose), group_size, bits, _text(mode))
+    return _one("mlxrocm_array_gather_qmm", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), _array(lhs_indices), _array(rhs_indices), bool(transpose), group_size, bits, _text(mode), NUL)
 
 
 def qqmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike | None = None, mode: str = "nvfp4", global_scale_x: ArrayLike | None = None, global_scale_w: ArrayLike | None = None) -> array:
     """Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales."""
-    return _one("mlxrocm_array_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _text(mode), _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
+    return _one("mlxrocm_array_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _text(mode), NUL, _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
 
 
 def gather_qqmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike | None = None, lhs_indices: ArrayLike | None = None, rhs_indices: ArrayLike | None = None, mode: str = "nvfp4", global_scale_x: ArrayLike | None = None, global_scale_w: ArrayLike | None = None) -> array:
     """As qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w."""
-    return _one("mlxrocm_array_gather_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _array(lhs_indices), _array(rhs_indices), _text(mode), _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
+    return _one("mlxrocm_array_gather_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _array(lhs_indices), _array(rhs_indices), _text(mode), NUL, _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
 
 
 def to_fp8(x: ArrayLike) -> array:
@@ -1091,7 +1092,7 @@ def linalg_norm(x: ArrayLike, p: float, axis: int | Sequence[int] | None = None,
 
 def linalg_norm_matrix(x: ArrayLike, order: str, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> array:
     """Norm of matrices."""
-    return _one("mlxrocm_array_linalg_norm_matrix", _array(x), _text(order), *_ints(axis), bool(keepdims))
+    return _one("mlxrocm_array_linalg_norm_matrix", _array(x), _text(order), NUL, *_ints(axis), bool(keepdims))
 
 
 def random_seed(seed: int) -> None:

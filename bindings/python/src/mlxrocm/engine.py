@@ -101,12 +101,13 @@ class Module(Object):
 
     def __init__(self, device: Device, source: str, *, flags: Sequence[str] = (), name: str = "kernel source"):
         strings = (C.c_char_p * max(len(flags), 1))(*(text(flag, "a flag") for flag in flags))
-        options = _abi.compile_options(C.sizeof(_abi.compile_options), len(flags), C.cast(strings, C.c_void_p),
+        options = _abi.compile_options(C.sizeof(_abi.compile_options), len(flags), C.cast(strings, C.c_void_p), None,
                                        text(name))  # fmt: skip
-        super().__init__(new("mlxrocm_module_compile", device.handle, text(source, "the source"), C.byref(options)))
+        super().__init__(new("mlxrocm_module_compile", device.handle, text(source, "the source"), _abi.NUL,
+                             C.byref(options)))  # fmt: skip
 
     def kernel(self, name: str) -> Kernel:
-        return Kernel(new("mlxrocm_module_get_kernel", self.handle, text(name)))
+        return Kernel(new("mlxrocm_module_get_kernel", self.handle, text(name), _abi.NUL))
 
 
 class Stream(Object):

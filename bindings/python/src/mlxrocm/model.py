@@ -20,11 +20,11 @@ _KINDS = {_abi.DEVICE_CPU: "cpu", _abi.DEVICE_HIP: "hip", _abi.DEVICE_CUDA: "cud
 
 def version() -> str:
     """The library's version, like "0.1.0"."""
-    return str(library.mlxrocm_version_string().decode())
+    return str(library.mlxrocm_version_string(None).decode())
 
 
 def build_info() -> str:
-    return str(library.mlxrocm_build_info().decode())
+    return str(library.mlxrocm_build_info(None).decode())
 
 
 def device_count() -> int:
@@ -41,8 +41,10 @@ def why_no_gpu(kind: str) -> str:
 
 
 def _plain(struct: Any) -> dict[str, Any]:
-    """The fields of a struct as Python values; strings are copied."""
-    values = {name: getattr(struct, name) for name, *_ in struct._fields_ if name != "struct_size"}
+    """The fields of a struct as Python values; strings are copied, and know their lengths themselves."""
+    names = [name for name, *_ in struct._fields_]
+    left_out = {"struct_size", *(f"{name}_length" for name in names)}
+    values = {name: getattr(struct, name) for name in names if name not in left_out}
     return {k: v.decode(errors="replace") if isinstance(v, bytes) else v for k, v in values.items()}
 
 
@@ -120,7 +122,7 @@ class Model(Object):
         if b"\0" in encoded:
             raise errors.InvalidArgumentError("the path holds a NUL character, which no path may")
         try:
-            super().__init__(new("mlxrocm_model_load", encoded, C.byref(options)))
+            super().__init__(new("mlxrocm_model_load", encoded, len(encoded), C.byref(options)))
         except errors.CancelledError:
             if raised:
                 raise raised[0] from None
@@ -182,7 +184,7 @@ class Tokenizer(Object):
     def find(self, spelling: str) -> int | None:
         """The token of exactly this spelling."""
         token = C.c_uint32()
-        call("mlxrocm_tokenizer_find_token", self.handle, text(spelling, "the spelling"), C.byref(token))
+        call("mlxrocm_tokenizer_find_token", self.handle, text(spelling, "the spelling"), _abi.NUL, C.byref(token))
         return self._token(token.value)
 
     def is_special(self, token: int) -> bool:
@@ -197,7 +199,8 @@ class ChatTemplate(Object):
     _free = "mlxrocm_chat_template_free"
 
     def __init__(self, source: str, *, bos: str = "", eos: str = ""):
-        super().__init__(new("mlxrocm_chat_template_new", text(source, "the template"), text(bos), text(eos)))
+        super().__init__(new("mlxrocm_chat_template_new", text(source, "the template"), _abi.NUL, text(bos), _abi.NUL,
+                             text(eos), _abi.NUL))
 
     @classmethod
     def _own(cls, handle: int) -> ChatTemplate:
@@ -214,7 +217,7 @@ class ChatTemplate(Object):
         flags = _abi.RENDER_GENERATION_PROMPT * generation_prompt
         structs = messages_of(messages)
         return filled_text("mlxrocm_chat_template_render", self.handle, structs, len(messages), flags,
-                           text(json.dumps(extra)))  # fmt: skip
+                           text(json.dumps(extra)), _abi.NUL)  # fmt: skip
 
 
 def messages_of(messages: Sequence[Message]) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes as C
+import json
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +20,8 @@ from .model import Message, Model, _plain, ids, messages_of
 if TYPE_CHECKING:
     import numpy
 
-# A text, token ids, or a chat.
-Prompt = Union[str, Sequence[int], Sequence[Message]]
+# A text, token ids, or a chat; a mapping is {"messages": [...], "tools": [...], ...} in the form of OpenAI's API.
+Prompt = Union[str, Sequence[int], Sequence[Message], Mapping[str, Any]]
 
 FINISH_REASONS = {
     _abi.FINISH_STOP_TOKEN: "stop_token", _abi.FINISH_STOP_STRING: "stop_string", _abi.FINISH_LENGTH: "length",
@@ -104,6 +105,8 @@ class Request:
 
         if isinstance(prompt, str):
             struct.text = text(prompt, "the prompt")
+        elif isinstance(prompt, Mapping):
+            struct.chat_json = text(json.dumps(prompt), "the chat")
         elif prompt and isinstance(prompt[0], int):
             tokens, struct.token_count = ids(prompt)  # type: ignore[arg-type]
             struct.tokens = lend(tokens)
@@ -255,9 +258,9 @@ class Session(Object):
         del kept  # the library has copied it
         return generation
 
-    def chat(self, messages: str | Sequence[Message], request: Request | None = None, **options: Any) -> Generation:
+    def chat(self, messages: str | Sequence[Message] | Mapping[str, Any], request: Request | None = None, **options: Any) -> Generation:
         """Queues a chat that the model answers; a string is one message of the user."""
-        chat = [("user", messages)] if isinstance(messages, str) else messages
+        chat: Prompt = [("user", messages)] if isinstance(messages, str) else messages
         return self.submit(chat, request, **options)
 
     def batch(self, prompts: Sequence[Prompt], request: Request | None = None, **options: Any) -> list[str]:

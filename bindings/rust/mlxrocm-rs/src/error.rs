@@ -52,8 +52,8 @@ pub(crate) fn call(function: impl FnOnce(*mut *mut sys::mlxrocm_error) -> sys::m
     unsafe {
         let made = Error {
             status: Status::from(status),
-            message: owned(sys::mlxrocm_error_message(error)),
-            details: owned(sys::mlxrocm_error_details(error)),
+            message: owned(sys::mlxrocm_error_message(error, null_mut())),
+            details: owned(sys::mlxrocm_error_details(error, null_mut())),
             vendor_code: sys::mlxrocm_error_vendor_code(error),
         };
         sys::mlxrocm_error_free(error);
@@ -80,12 +80,19 @@ pub(crate) fn text(text: &str, what: &str) -> Result<CString> {
 pub(crate) fn filled_text(
     fill: impl Fn(*mut c_char, usize, *mut usize, *mut *mut sys::mlxrocm_error) -> sys::mlxrocm_status,
 ) -> Result<String> {
+    Ok(String::from_utf8_lossy(&filled(fill)?).into_owned())
+}
+
+/// Bytes with a NUL behind them that a function measures, then fills; without the NUL.
+pub(crate) fn filled(
+    fill: impl Fn(*mut c_char, usize, *mut usize, *mut *mut sys::mlxrocm_error) -> sys::mlxrocm_status,
+) -> Result<Vec<u8>> {
     let mut needed = 0;
     call(|error| fill(null_mut(), 0, &mut needed, error))?;
     let mut bytes = vec![0u8; needed];
     call(|error| fill(bytes.as_mut_ptr().cast(), bytes.len(), &mut needed, error))?;
     bytes.truncate(needed.saturating_sub(1));
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 /// An owned handle type: freed once, used by any thread.

@@ -33,10 +33,10 @@ pub use error::{Error, Result};
 pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
 pub use model::{Device, Message, Model, ModelInfo, Tokenizer};
 pub use operations::*;
-pub use session::{KvType, Request, Session, SessionOptions};
+pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions};
 
 /// The library's version, like "0.1.0".
 pub fn version() -> String {
     // SAFETY: live handles, and pointers with the lengths of what they point to.
-    error::owned(unsafe { mlxrocm_sys::mlxrocm_version_string() })
+    error::owned(unsafe { mlxrocm_sys::mlxrocm_version_string(std::ptr::null_mut()) })
 }

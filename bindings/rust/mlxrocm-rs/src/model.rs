@@ -1,6 +1,6 @@
 //! Devices, models and tokenizers.
 
-use crate::error::{Result, call, filled_text, handle, owned, text};
+use crate::error::{Result, call, filled, filled_text, handle, owned, text};
 use mlxrocm_sys as sys;
 use std::ffi::CString;
 use std::mem::zeroed;
@@ -60,7 +60,6 @@ impl Model {
     /// The same with a device (`None`: the best), and CPU threads (0: one for each CPU).
     pub fn load_on(path: impl AsRef<Path>, device: Option<&Device>, threads: u32) -> Result<Model> {
         let path = path.as_ref().as_os_str().as_encoded_bytes();
-        let path = CString::new(path).map_err(|_| crate::Error::invalid("the path holds a NUL byte".into()))?;
         let options = sys::mlxrocm_model_options {
             struct_size: size_of::<sys::mlxrocm_model_options>() as u32,
             threads,
@@ -70,8 +69,10 @@ impl Model {
             ..unsafe { zeroed() }
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
-        ModelHandle::make(|out, error| unsafe { sys::mlxrocm_model_load(path.as_ptr(), &options, out, error) })
-            .map(Model)
+        ModelHandle::make(|out, error| unsafe {
+            sys::mlxrocm_model_load(path.as_ptr().cast(), path.len(), &options, out, error)
+        })
+        .map(Model)
     }
 
     /// Tells facts about the model.
@@ -113,7 +114,8 @@ impl Model {
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         filled_text(|text, capacity, needed, error| unsafe {
             let (list, count) = (messages.list.as_ptr(), messages.list.len());
-            sys::mlxrocm_chat_template_render(template.get(), list, count, flags, null(), text, capacity, needed, error)
+            let (template, extra) = (template.get(), null());
+            sys::mlxrocm_chat_template_render(template, list, count, flags, extra, 0, text, capacity, needed, error)
         })
     }
 }
@@ -140,6 +142,14 @@ impl Tokenizer {
             encode(tokens.as_mut_ptr(), tokens.len(), &mut needed)?;
         }
         Ok(tokens)
+    }
+
+    /// The bytes that a token stands for; they may be a part of a character.
+    pub fn token_bytes(&self, token: u32) -> Result<Vec<u8>> {
+        filled(|bytes, capacity, needed, error| {
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            unsafe { sys::mlxrocm_tokenizer_token_bytes(self.0.get(), token, bytes, capacity, needed, error) }
+        })
     }
 
     /// The text of tokens.
@@ -191,7 +201,12 @@ impl Messages {
         for message in messages {
             let (role, content) = (text(&message.role, "a role")?, text(&message.content, "a message")?);
             // A CString's bytes stay where they are when it moves.
-            list.push(sys::mlxrocm_message { role: role.as_ptr(), content: content.as_ptr() });
+            list.push(sys::mlxrocm_message {
+                role: role.as_ptr(),
+                role_length: role.count_bytes(),
+                content: content.as_ptr(),
+                content_length: content.count_bytes(),
+            });
             texts.extend([role, content]);
         }
         Ok(Messages { list, _texts: texts })

@@ -3,7 +3,7 @@
 #![allow(clippy::too_many_arguments)]
 
 use crate::array::{Array, DType, own_all, room};
-use crate::error::{Result, call, text};
+use crate::error::{Result, call};
 use mlxrocm_sys as sys;
 use std::ptr::{null, null_mut};
 
@@ -1388,11 +1388,10 @@ impl Array {
     ///
     /// `None`: global_scale: none.
     pub fn quantize_float(&self, mode: &str, global_scale: Option<&Array>) -> Result<(Array, Array)> {
-        let mode_text = text(mode, "mode")?;
         let mut codes_out = null_mut();
         let mut scales_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_quantize_float(self.as_ptr(), mode_text.as_ptr(), global_scale.map_or(null(), Array::as_ptr), &mut codes_out, &mut scales_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_quantize_float(self.as_ptr(), mode.as_ptr().cast(), mode.len(), global_scale.map_or(null(), Array::as_ptr), &mut codes_out, &mut scales_out, error) })?;
         Ok((Array::own(codes_out), Array::own(scales_out)))
     }
 
@@ -1400,10 +1399,9 @@ impl Array {
     ///
     /// `None`: biases: none; global_scale: none.
     pub fn dequantize(&self, scales: &Array, biases: Option<&Array>, group_size: i64, bits: i64, mode: &str, global_scale: Option<&Array>, dtype_or_none: i64) -> Result<Array> {
-        let mode_text = text(mode, "mode")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_dequantize(self.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), group_size, bits, mode_text.as_ptr(), global_scale.map_or(null(), Array::as_ptr), dtype_or_none, &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_dequantize(self.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), group_size, bits, mode.as_ptr().cast(), mode.len(), global_scale.map_or(null(), Array::as_ptr), dtype_or_none, &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1411,10 +1409,9 @@ impl Array {
     ///
     /// `None`: biases: none.
     pub fn quantized_matmul(&self, w: &Array, scales: &Array, biases: Option<&Array>, transpose: bool, group_size: i64, bits: i64, mode: &str) -> Result<Array> {
-        let mode_text = text(mode, "mode")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_quantized_matmul(self.as_ptr(), w.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), i32::from(transpose), group_size, bits, mode_text.as_ptr(), &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_quantized_matmul(self.as_ptr(), w.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), i32::from(transpose), group_size, bits, mode.as_ptr().cast(), mode.len(), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1422,10 +1419,9 @@ impl Array {
     ///
     /// `None`: biases: none; lhs_indices: all in order; rhs_indices: all in order.
     pub fn gather_qmm(&self, w: &Array, scales: &Array, biases: Option<&Array>, lhs_indices: Option<&Array>, rhs_indices: Option<&Array>, transpose: bool, group_size: i64, bits: i64, mode: &str) -> Result<Array> {
-        let mode_text = text(mode, "mode")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_gather_qmm(self.as_ptr(), w.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), lhs_indices.map_or(null(), Array::as_ptr), rhs_indices.map_or(null(), Array::as_ptr), i32::from(transpose), group_size, bits, mode_text.as_ptr(), &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_gather_qmm(self.as_ptr(), w.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), lhs_indices.map_or(null(), Array::as_ptr), rhs_indices.map_or(null(), Array::as_ptr), i32::from(transpose), group_size, bits, mode.as_ptr().cast(), mode.len(), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1433,10 +1429,9 @@ impl Array {
     ///
     /// `None`: scales: w is not; global_scale_x: none; global_scale_w: none.
     pub fn qqmm(&self, w: &Array, scales: Option<&Array>, mode: &str, global_scale_x: Option<&Array>, global_scale_w: Option<&Array>) -> Result<Array> {
-        let mode_text = text(mode, "mode")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_qqmm(self.as_ptr(), w.as_ptr(), scales.map_or(null(), Array::as_ptr), mode_text.as_ptr(), global_scale_x.map_or(null(), Array::as_ptr), global_scale_w.map_or(null(), Array::as_ptr), &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_qqmm(self.as_ptr(), w.as_ptr(), scales.map_or(null(), Array::as_ptr), mode.as_ptr().cast(), mode.len(), global_scale_x.map_or(null(), Array::as_ptr), global_scale_w.map_or(null(), Array::as_ptr), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1444,10 +1439,9 @@ impl Array {
     ///
     /// `None`: scales: w is not; lhs_indices: all in order; rhs_indices: all in order; global_scale_x: none; global_scale_w: none.
     pub fn gather_qqmm(&self, w: &Array, scales: Option<&Array>, lhs_indices: Option<&Array>, rhs_indices: Option<&Array>, mode: &str, global_scale_x: Option<&Array>, global_scale_w: Option<&Array>) -> Result<Array> {
-        let mode_text = text(mode, "mode")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_gather_qqmm(self.as_ptr(), w.as_ptr(), scales.map_or(null(), Array::as_ptr), lhs_indices.map_or(null(), Array::as_ptr), rhs_indices.map_or(null(), Array::as_ptr), mode_text.as_ptr(), global_scale_x.map_or(null(), Array::as_ptr), global_scale_w.map_or(null(), Array::as_ptr), &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_gather_qqmm(self.as_ptr(), w.as_ptr(), scales.map_or(null(), Array::as_ptr), lhs_indices.map_or(null(), Array::as_ptr), rhs_indices.map_or(null(), Array::as_ptr), mode.as_ptr().cast(), mode.len(), global_scale_x.map_or(null(), Array::as_ptr), global_scale_w.map_or(null(), Array::as_ptr), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1756,10 +1750,9 @@ impl Array {
     ///
     /// `None`: axes: all axes.
     pub fn linalg_norm_matrix(&self, order: &str, axes: Option<&[i64]>, keepdims: bool) -> Result<Array> {
-        let order_text = text(order, "order")?;
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_linalg_norm_matrix(self.as_ptr(), order_text.as_ptr(), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), i32::from(keepdims), &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_linalg_norm_matrix(self.as_ptr(), order.as_ptr().cast(), order.len(), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), i32::from(keepdims), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 }

@@ -33,6 +33,37 @@ pub struct SessionOptions {
     pub kv_type: KvType,
 }
 
+/// What makes one embedding of a text's tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooling {
+    /// The mean of all tokens.
+    Mean,
+    /// The first token.
+    Cls,
+    /// The last token.
+    Last,
+}
+
+/// What a session is and does right now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionInfo {
+    /// Tokens of context that a request may use, its prompt included.
+    pub context: u32,
+    /// Requests that run.
+    pub running: u64,
+    /// Requests that wait for their turn.
+    pub waiting: u64,
+    /// Tokens that the KV cache holds.
+    pub kv_tokens: u64,
+    /// Of these, tokens in pages that running requests hold.
+    pub kv_used: u64,
+    /// Of these, tokens in pages that are kept for prompts that begin alike.
+    pub kv_cached: u64,
+    /// Bytes of memory that the KV cache takes.
+    pub kv_bytes: u64,
+}
+
 /// Several requests at once over one KV cache.
 pub struct Session(SessionHandle);
 
@@ -49,21 +80,40 @@ impl Session {
             max_requests: options.max_requests,
             prefill_chunk: options.prefill_chunk,
             kv_tokens: options.kv_tokens,
-            kv_type: u64::from(match options.kv_type {
+            kv_type: match options.kv_type {
                 KvType::F16 => sys::MLXROCM_KV_F16,
                 KvType::Q8 => sys::MLXROCM_KV_Q8,
                 KvType::Q4 => sys::MLXROCM_KV_Q4,
-            }),
+            },
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let make = |out, error| unsafe { sys::mlxrocm_session_new(model.0.get(), &options, out, error) };
         SessionHandle::make(make).map(Session)
     }
 
+    /// Tells what the session is and does right now.
+    pub fn info(&self) -> Result<SessionInfo> {
+        // SAFETY: zero is a value of each field: numbers.
+        let mut info: sys::mlxrocm_session_info = unsafe { zeroed() };
+        info.struct_size = size_of_val(&info) as u32;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_session_get_info(self.0.get(), &mut info, error) })?;
+        Ok(SessionInfo {
+            context: info.context,
+            running: info.running,
+            waiting: info.waiting,
+            kv_tokens: info.kv_tokens,
+            kv_used: info.kv_used,
+            kv_cached: info.kv_cached,
+            kv_bytes: info.kv_bytes,
+        })
+    }
+
     /// Queues a request and returns at once.
     pub fn submit(&self, request: &Request) -> Result<Generation> {
         let messages = Messages::new(&request.messages)?;
-        let text = request.text.as_deref().map(|prompt| text(prompt, "the prompt")).transpose()?;
+        let prompt = request.text.as_deref().map(|prompt| text(prompt, "the prompt")).transpose()?;
+        let chat_json = request.chat_json.as_deref().map(|chat| text(chat, "the chat")).transpose()?;
         let stop = request.stop.iter().map(|stop| crate::error::text(stop, "a stop string"));
         let stop: Vec<CString> = stop.collect::<Result<_>>()?;
         let stop_list: Vec<_> = stop.iter().map(|stop| stop.as_ptr()).collect();
@@ -71,7 +121,8 @@ impl Session {
         let mut c = request.numbers;
         c.struct_size = size_of_val(&c) as u32;
         (c.tokens, c.token_count) = (request.tokens.as_ptr(), request.tokens.len());
-        c.text = text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
+        c.text = prompt.as_ref().map_or(std::ptr::null(), |prompt| prompt.as_ptr());
+        c.chat_json = chat_json.as_ref().map_or(std::ptr::null(), |chat| chat.as_ptr());
         (c.messages, c.message_count) = (messages.list.as_ptr(), messages.list.len());
         (c.stop, c.stop_count) = (stop_list.as_ptr(), stop_list.len());
         (c.stop_tokens, c.stop_token_count) = (request.stop_tokens.as_ptr(), request.stop_tokens.len());
@@ -88,20 +139,45 @@ impl Session {
         generations.into_iter().map(Generation::text).collect()
     }
 
-    /// Raw logits, a row for each token: row i is about the token that follows the first i + 1.
-    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
-        let run = |logits: *mut f32, capacity, needed: &mut usize| {
+    /// The embedding of a text's tokens: their hidden states, pooled; `normalize`: of length 1.
+    pub fn embed(&self, tokens: &[u32], pooling: Pooling, normalize: bool) -> Result<Vec<f32>> {
+        let options = sys::mlxrocm_embed_options {
+            struct_size: size_of::<sys::mlxrocm_embed_options>() as u32,
+            pooling: match pooling {
+                Pooling::Mean => sys::MLXROCM_POOLING_MEAN,
+                Pooling::Cls => sys::MLXROCM_POOLING_CLS,
+                Pooling::Last => sys::MLXROCM_POOLING_LAST,
+            },
+            positions: std::ptr::null(),
+            position_count: 0,
+            flags: u64::from(normalize) * sys::MLXROCM_EMBED_NORMALIZE,
+        };
+        self.rows(|out, capacity, needed, error| {
             let (list, count) = (tokens.as_ptr(), tokens.len());
             // SAFETY: live handles, and pointers with the lengths of what they point to.
-            call(|error| unsafe {
-                sys::mlxrocm_session_logits(self.0.get(), list, count, logits, capacity, needed, error)
-            })
-        };
+            unsafe { sys::mlxrocm_session_embed(self.0.get(), list, count, &options, out, capacity, needed, error) }
+        })
+    }
+
+    /// Raw logits, a row for each token: row i is about the token that follows the first i + 1.
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
+        self.rows(|logits, capacity, needed, error| {
+            let (list, count) = (tokens.as_ptr(), tokens.len());
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            unsafe { sys::mlxrocm_session_logits(self.0.get(), list, count, logits, capacity, needed, error) }
+        })
+    }
+
+    /// Numbers that a function measures, then fills.
+    fn rows(
+        &self,
+        run: impl Fn(*mut f32, usize, *mut usize, *mut *mut sys::mlxrocm_error) -> sys::mlxrocm_status,
+    ) -> Result<Vec<f32>> {
         let mut needed = 0;
-        run(null_mut(), 0, &mut needed)?;
-        let mut logits = vec![0.0; needed];
-        run(logits.as_mut_ptr(), logits.len(), &mut needed)?;
-        Ok(logits)
+        call(|error| run(null_mut(), 0, &mut needed, error))?;
+        let mut numbers = vec![0.0; needed];
+        call(|error| run(numbers.as_mut_ptr(), numbers.len(), &mut needed, error))?;
+        Ok(numbers)
     }
 }
 
@@ -113,6 +189,7 @@ pub struct Request {
     tokens: Vec<u32>,
     text: Option<String>,
     messages: Vec<Message>,
+    chat_json: Option<String>,
     stop: Vec<String>,
     stop_tokens: Vec<u32>,
     bias: Vec<(u32, f32)>,
@@ -141,12 +218,18 @@ impl Request {
         // SAFETY: zero is a value of each field: numbers, and pointers that are null.
         let numbers = unsafe { zeroed() };
         let (tokens, messages, stop, stop_tokens, bias) = Default::default();
-        Request { numbers, tokens, text: None, messages, stop, stop_tokens, bias }
+        Request { numbers, tokens, text: None, messages, chat_json: None, stop, stop_tokens, bias }
     }
 
     /// A chat that the model answers.
     pub fn chat(messages: &[Message]) -> Request {
         Request { messages: messages.to_vec(), ..Request::empty() }
+    }
+
+    /// A chat in JSON that the model answers: an object of `messages` and `tools` as OpenAI's API writes them,
+    /// and further variables of the chat template.
+    pub fn chat_json(object: impl Into<String>) -> Request {
+        Request { chat_json: Some(object.into()), ..Request::empty() }
     }
 
     /// A plain text to continue.

@@ -1,7 +1,8 @@
 //! Chat, batch, cancel and errors with the demo model.
 
 use mlxrocm_rs::{
-    Device, Event, FinishReason, Finished, Generation, Message, Model, Request, Session, SessionOptions, Status, Token,
+    Device, Event, FinishReason, Finished, Generation, Message, Model, Pooling, Request, Session, SessionOptions,
+    Status, Token,
 };
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -65,6 +66,49 @@ fn streaming_chat() {
     let prompt = model().render_chat(&messages).unwrap();
     let prompt = tokenizer.encode(&prompt, false, true).unwrap();
     assert_eq!(run(&Request::tokens(&prompt).max_tokens(24)), streamed);
+}
+
+#[test]
+fn a_chat_in_json_is_as_its_messages() {
+    let parts = r#"{"messages": [{"role": "user", "content": [
+        {"type": "text", "text": "What is the capital"}, {"type": "text", "text": " of France?"}]}]}"#;
+    let messages = [Message::user("What is the capital of France?")];
+    let found = run(&Request::chat_json(parts).max_tokens(24));
+    assert_eq!(found, run(&Request::chat(&messages).max_tokens(24)));
+    let image = r#"{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}"#;
+    let error = session().submit(&Request::chat_json(image)).err().unwrap();
+    assert_eq!(error.status, Status::InvalidArgument);
+    assert!(error.message.contains("image_url"), "{error}");
+}
+
+#[test]
+fn facts_about_sessions_and_tokens() {
+    let info = session().info().unwrap();
+    assert_eq!(info.context, 512);
+    assert!(info.kv_tokens >= 512 && info.kv_bytes > 0);
+    let tokenizer = model().tokenizer().unwrap();
+    let tokens = tokenizer.encode("Grüße 😀", false, false).unwrap();
+    let bytes: Vec<u8> = tokens.iter().flat_map(|token| tokenizer.token_bytes(*token).unwrap()).collect();
+    assert_eq!(bytes, "Grüße 😀".as_bytes());
+    assert_eq!(tokenizer.token_bytes(u32::MAX).err().unwrap().status, Status::InvalidArgument);
+}
+
+#[test]
+fn embeddings() {
+    let tokens = |text: &str| model().tokenizer().unwrap().encode(text, false, false).unwrap();
+    let embed = |text, pooling| session().embed(&tokens(text), pooling, true).unwrap();
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let cat = embed("A cat sleeps on the sofa.", Pooling::Mean);
+    assert_eq!(cat.len(), model().info().unwrap().hidden_size);
+    assert!((product(&cat, &cat) - 1.0).abs() < 1e-5);
+    let (kitten, law) = (embed("A kitten naps on the couch.", Pooling::Mean), embed("x = 5; return x", Pooling::Mean));
+    assert!(product(&cat, &kitten) > product(&cat, &law));
+    // The first token knows nothing of the others.
+    assert_eq!(embed("A cat", Pooling::Cls), embed("A", Pooling::Last));
+    let (plain, unit) = (session().embed(&tokens("A"), Pooling::Last, false).unwrap(), embed("A", Pooling::Last));
+    let length = product(&plain, &plain).sqrt();
+    assert!(plain.iter().zip(unit).all(|(plain, unit)| (plain / length - unit).abs() < 1e-6));
+    assert_eq!(session().embed(&[], Pooling::Mean, true).err().unwrap().status, Status::InvalidArgument);
 }
 
 #[test]

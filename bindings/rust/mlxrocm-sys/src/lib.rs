@@ -11,6 +11,8 @@ use core::ffi::{c_char, c_void};
 /// outcomes that are not errors. Numbers are stable: they are never reused.
 pub type mlxrocm_status = i32;
 
+/// In place of a length in bytes: the text ends at its NUL.
+pub const MLXROCM_NUL: usize = 18446744073709551615;
 /// Major version of this header: the binary interface changes with it.
 pub const MLXROCM_VERSION_MAJOR: u32 = 0;
 /// Minor version of this header: functions and fields are added with it.
@@ -86,13 +88,23 @@ pub const MLXROCM_NO_TOKEN: u32 = 4294967295;
 /// Render flag: open the assistant's turn at the end, so that the model answers.
 pub const MLXROCM_RENDER_GENERATION_PROMPT: u32 = 1;
 /// mlxrocm_session_options.kv_type: 16-bit floating point numbers.
-pub const MLXROCM_KV_F16: u32 = 0;
+pub const MLXROCM_KV_F16: u64 = 0;
 /// mlxrocm_session_options.kv_type: integers of 8 bits with a scale for each 32 of them: 53 % of the
 /// memory; hardly any difference in what is generated.
-pub const MLXROCM_KV_Q8: u32 = 1;
+pub const MLXROCM_KV_Q8: u64 = 1;
 /// mlxrocm_session_options.kv_type: integers of 4 bits with a scale and a minimum for each 32 of
 /// them: 31 % of the memory; what is generated differs.
-pub const MLXROCM_KV_Q4: u32 = 2;
+pub const MLXROCM_KV_Q4: u64 = 2;
+/// mlxrocm_embed_options.pooling: a row for each chosen token.
+pub const MLXROCM_POOLING_NONE: u32 = 0;
+/// mlxrocm_embed_options.pooling: the mean of all tokens.
+pub const MLXROCM_POOLING_MEAN: u32 = 1;
+/// mlxrocm_embed_options.pooling: the first token.
+pub const MLXROCM_POOLING_CLS: u32 = 2;
+/// mlxrocm_embed_options.pooling: the last token.
+pub const MLXROCM_POOLING_LAST: u32 = 3;
+/// mlxrocm_embed_options.flags: each row is divided by its Euclidean length; a row of zeros stays.
+pub const MLXROCM_EMBED_NORMALIZE: u64 = 1;
 /// Request flag: go on past the model's own stop tokens.
 pub const MLXROCM_REQUEST_IGNORE_EOS: u32 = 1;
 /// Event kind: `prompt_done` of `prompt_total` prompt tokens have been run.
@@ -143,6 +155,8 @@ pub const MLXROCM_CHESS_VALUE_HEAD_WINNER: u32 = 0;
 pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
 /// Value head: the search's value some plies later.
 pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
+/// Batches that a queue holds at most.
+pub const MLXROCM_CHESS_QUEUE_BATCHES: u32 = 64;
 /// Dtype: truth values, one byte of 0 or 1.
 pub const MLXROCM_DTYPE_BOOL: u32 = 0;
 /// Dtype: unsigned integers of 8 bits.
@@ -175,14 +189,14 @@ pub const MLXROCM_DTYPE_COMPLEX64: u32 = 13;
 pub const MLXROCM_DTYPE_NONE: u32 = 4294967295;
 /// In place of an axis: none; the operation is on the array made flat.
 pub const MLXROCM_AXIS_NONE: i64 = -9223372036854775808;
-/// Around an array: a value.
-pub const MLXROCM_PAD_CONSTANT: u32 = 0;
-/// Around an array: its outermost elements.
-pub const MLXROCM_PAD_EDGE: u32 = 1;
-/// Around an array: its mirror image without the outermost elements.
-pub const MLXROCM_PAD_REFLECT: u32 = 2;
-/// Around an array: its mirror image.
-pub const MLXROCM_PAD_SYMMETRIC: u32 = 3;
+/// mlxrocm_array_pad.mode: a value around the array.
+pub const MLXROCM_PAD_CONSTANT: i64 = 0;
+/// mlxrocm_array_pad.mode: its outermost elements around the array.
+pub const MLXROCM_PAD_EDGE: i64 = 1;
+/// mlxrocm_array_pad.mode: its mirror image around the array, without the outermost elements.
+pub const MLXROCM_PAD_REFLECT: i64 = 2;
+/// mlxrocm_array_pad.mode: its mirror image around the array.
+pub const MLXROCM_PAD_SYMMETRIC: i64 = 3;
 /// Success.
 pub const MLXROCM_OK: mlxrocm_status = 0;
 /// Nothing happened within the timeout; call again.
@@ -251,6 +265,13 @@ pub struct mlxrocm_chat_template {
 /// A network that evaluates chess positions. Internally locked: any thread.
 #[repr(C)]
 pub struct mlxrocm_chess_net {
+    _private: [u8; 0],
+}
+
+/// Batches of positions that are evaluated one after the other while the application goes on: each thread that
+/// searches may have a queue of its own, or several may share one. Internally locked: any thread.
+#[repr(C)]
+pub struct mlxrocm_chess_queue {
     _private: [u8; 0],
 }
 
@@ -335,29 +356,48 @@ pub struct mlxrocm_tokenizer {
     _private: [u8; 0],
 }
 
-/// Receives a log line without its newline; `message` is borrowed for the call.
+/// Receives a log line without its newline; `message` has `length` bytes and a NUL behind them,
+/// and is borrowed for the call.
 ///
 /// It is called only on a thread that is in a call of this library, by several such threads at once;
 /// never on a thread of the library: what those write waits for the next call that ends or logs
 /// (1,024 lines at most). It may call this library, but must not throw, unwind or jump out.
-pub type mlxrocm_log_callback = Option<unsafe extern "C" fn(level: u32, message: *const c_char, user_data: *mut c_void)>;
+pub type mlxrocm_log_callback = Option<unsafe extern "C" fn(level: u32, message: *const c_char, length: usize, user_data: *mut c_void)>;
 
 /// Frees a callback's `user_data`.
 pub type mlxrocm_user_data_free = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
-/// Receives one line of a self-test's report without its newline; `line` is borrowed for the call.
-/// It is called from the thread that tests.
+/// Receives one line of a self-test's report without its newline; `line` has `length` bytes and a NUL
+/// behind them, and is borrowed for the call. It is called from the thread that tests.
 ///
 /// Returns 0 to go on, anything else to end the test with MLXROCM_ERROR_CANCELLED. It must not throw,
 /// unwind or jump out.
-pub type mlxrocm_selftest_callback = Option<unsafe extern "C" fn(line: *const c_char, user_data: *mut c_void) -> i32>;
+pub type mlxrocm_selftest_callback = Option<unsafe extern "C" fn(line: *const c_char, length: usize, user_data: *mut c_void) -> i32>;
 
-/// Hears how far loading is: `done` of `total` bytes; the last call has done == total. It is called
-/// from the thread that loads.
+/// Hears how far loading or quantizing is: `done` of `total` bytes; the last call has done == total. It
+/// is called from the thread that called.
 ///
-/// Returns 0 to go on, anything else to end loading with MLXROCM_ERROR_CANCELLED. It must not
+/// Returns 0 to go on, anything else to end the work with MLXROCM_ERROR_CANCELLED. It must not
 /// throw, unwind or jump out.
 pub type mlxrocm_progress_callback = Option<unsafe extern "C" fn(done: u64, total: u64, user_data: *mut c_void) -> i32>;
+
+/// Edits the logits of a request's next token before one is chosen, for a grammar, a watermark, guidance.
+///
+/// - `tokens`: the tokens so far, the prompt's and the generated ones; borrowed for the call.
+/// - `token_count`: elements of `tokens`.
+/// - `logits`: `vocab_size` numbers, all finite, to be changed in place. −INFINITY bans a token.
+/// - `vocab_size`: columns of the model's logits (mlxrocm_model_info). Those that are no token of the tokenizer are
+///   never chosen, whatever is written there.
+/// - `user_data`: from the request.
+///
+/// Returns 0 to go on. Another number ends the generation with MLXROCM_FINISH_ERROR and MLXROCM_ERROR_CANCELLED;
+/// NaN or +INFINITY in `logits`, or no token left, with MLXROCM_ERROR_INVALID_ARGUMENT.
+///
+/// Called on the session's own thread, of one session never twice at a time, while all requests of the session wait
+/// for it. In it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and
+/// _embed, and mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine. On GPUs the
+/// steps with such a request choose their tokens on the host, with the same result.
+pub type mlxrocm_logits_processor = Option<unsafe extern "C" fn(tokens: *const u32, token_count: usize, logits: *mut f32, vocab_size: usize, user_data: *mut c_void) -> i32>;
 
 /// Facts about a device. What does not apply to a device, or is not known, is 0 or "".
 #[repr(C)]
@@ -369,8 +409,12 @@ pub struct mlxrocm_device_info {
     pub kind: u32,
     /// The maker's name of it; borrowed until the device is freed.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
     /// The kernels that run on it. CPU: "avx512-vnni", "avx2" or "portable"; GPU: the target of its code, like "gfx1151" or "sm_90". Borrowed until the device is freed.
     pub isa: *const c_char,
+    /// Bytes of `isa` without the NUL.
+    pub isa_length: usize,
     /// CPU: logical CPUs this process may run on. AMD: compute units (work-group processors where HIP counts those). NVIDIA: multiprocessors.
     pub compute_units: u64,
     /// Memory in bytes; of a GPU that shares the processor's memory, all of that.
@@ -379,8 +423,12 @@ pub struct mlxrocm_device_info {
     pub memory_free: u64,
     /// GPU: the target as the driver spells it, like "gfx942:sramecc+:xnack-"; borrowed until the device is freed.
     pub target: *const c_char,
+    /// Bytes of `target` without the NUL.
+    pub target_length: usize,
     /// GPU: its address on the PCI bus, like "0000:03:00.0"; borrowed until the device is freed.
     pub pci_id: *const c_char,
+    /// Bytes of `pci_id` without the NUL.
+    pub pci_id_length: usize,
     /// GPU: bytes of level 2 cache.
     pub l2_bytes: u64,
     /// GPU: bytes of local memory (LDS, shared memory) that one block may use.
@@ -402,25 +450,29 @@ pub struct mlxrocm_device_info {
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_device_info>() == 104);
+    assert!(size_of::<mlxrocm_device_info>() == 136);
     assert!(core::mem::offset_of!(mlxrocm_device_info, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_device_info, kind) == 4);
     assert!(core::mem::offset_of!(mlxrocm_device_info, name) == 8);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, isa) == 16);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, compute_units) == 24);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_total) == 32);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_free) == 40);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, target) == 48);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, pci_id) == 56);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, l2_bytes) == 64);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, lds_bytes) == 72);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, wave_size) == 76);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, max_block_threads) == 80);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, integrated) == 84);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, clock_khz) == 88);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_clock_khz) == 92);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_bus_bits) == 96);
-    assert!(core::mem::offset_of!(mlxrocm_device_info, driver_version) == 100);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, name_length) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, isa) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, isa_length) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, compute_units) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_total) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_free) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, target) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, target_length) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, pci_id) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, pci_id_length) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, l2_bytes) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, lds_bytes) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, wave_size) == 108);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, max_block_threads) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, integrated) == 116);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, clock_khz) == 120);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_clock_khz) == 124);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, memory_bus_bits) == 128);
+    assert!(core::mem::offset_of!(mlxrocm_device_info, driver_version) == 132);
 };
 
 /// Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
@@ -585,18 +637,24 @@ pub struct mlxrocm_compile_options {
     pub struct_size: u32,
     /// Elements of `flags`.
     pub flag_count: u32,
-    /// The compiler's options, NUL-terminated UTF-8 like "-DROWS=4".
+    /// The compiler's options, UTF-8 like "-DROWS=4".
     pub flags: *const *const c_char,
-    /// What the source is called in messages; NULL: "kernel source".
+    /// Bytes of each of `flags`; NULL: they are NUL-terminated.
+    pub flag_lengths: *const usize,
+    /// What the source is called in messages, UTF-8; NULL: "kernel source".
     pub name: *const c_char,
+    /// Bytes of `name`; 0: it is NUL-terminated.
+    pub name_length: usize,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_compile_options>() == 24);
+    assert!(size_of::<mlxrocm_compile_options>() == 40);
     assert!(core::mem::offset_of!(mlxrocm_compile_options, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_compile_options, flag_count) == 4);
     assert!(core::mem::offset_of!(mlxrocm_compile_options, flags) == 8);
-    assert!(core::mem::offset_of!(mlxrocm_compile_options, name) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, flag_lengths) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, name) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_compile_options, name_length) == 32);
 };
 
 /// Facts about a kernel.
@@ -617,10 +675,12 @@ pub struct mlxrocm_kernel_info {
     pub wave_size: u32,
     /// Its name; borrowed until the kernel is freed.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_kernel_info>() == 32);
+    assert!(size_of::<mlxrocm_kernel_info>() == 40);
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, registers) == 4);
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, lds_bytes) == 8);
@@ -628,6 +688,7 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, max_block_threads) == 16);
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, wave_size) == 20);
     assert!(core::mem::offset_of!(mlxrocm_kernel_info, name) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_kernel_info, name_length) == 32);
 };
 
 /// Facts about a recorded program.
@@ -702,10 +763,16 @@ pub struct mlxrocm_model_info {
     pub layers: u32,
     /// "llama", "qwen3", "gemma3" and so on.
     pub family: *const c_char,
+    /// Bytes of `family` without the NUL.
+    pub family_length: usize,
     /// The name the file gives itself, or the file's name.
     pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
     /// What most of the weights are stored as, e.g. "Q4_1" or "affine 4-bit g64".
     pub quantization: *const c_char,
+    /// Bytes of `quantization` without the NUL.
+    pub quantization_length: usize,
     /// Weights in all tensors used.
     pub parameters: u64,
     /// Bytes of the file or files that hold them.
@@ -723,19 +790,105 @@ pub struct mlxrocm_model_info {
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_model_info>() == 88);
+    assert!(size_of::<mlxrocm_model_info>() == 112);
     assert!(core::mem::offset_of!(mlxrocm_model_info, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_model_info, layers) == 4);
     assert!(core::mem::offset_of!(mlxrocm_model_info, family) == 8);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, name) == 16);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, quantization) == 24);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, parameters) == 32);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, weight_bytes) == 40);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, context_length) == 48);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, vocab_size) == 56);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, hidden_size) == 64);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, kv_bytes_per_token) == 72);
-    assert!(core::mem::offset_of!(mlxrocm_model_info, load_seconds) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, family_length) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, name) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, name_length) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, quantization) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, quantization_length) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, parameters) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, weight_bytes) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, context_length) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, vocab_size) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, hidden_size) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, kv_bytes_per_token) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, load_seconds) == 104);
+};
+
+/// How to quantize a model. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_quantize_options {
+    /// Set by the caller to sizeof(mlxrocm_quantize_options).
+    pub struct_size: u32,
+    /// Bits of a weight: 2, 3, 4, 5, 6 or 8 in mode "affine"; 0: the mode's usual ones (4, 8 of "mxfp8").
+    pub bits: u32,
+    /// Weights that share a scale: 32, 64 or 128 in mode "affine"; 0: the mode's usual ones (64, 32 of "mxfp4" and "mxfp8", 16 of "nvfp4"). Matrices whose rows are no whole groups stay as they are.
+    pub group_size: u32,
+    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
+    pub threads: u32,
+    /// Nullable: "affine" (the default), "mxfp4", "mxfp8" or "nvfp4"; borrowed for the call.
+    pub mode: *const c_char,
+    /// Bytes of `mode`; 0 or MLXROCM_NUL: it ends at its NUL.
+    pub mode_length: usize,
+    /// Nullable: "mixed_2_6", "mixed_3_4", "mixed_3_6" or "mixed_4_6", which give some layers' v_proj and down_proj and the output head the second number of bits and all else the first, as in mlx-lm; borrowed for the call.
+    pub recipe: *const c_char,
+    /// Bytes of `recipe`; 0 or MLXROCM_NUL: it ends at its NUL.
+    pub recipe_length: usize,
+    /// Nullable: "float16", "bfloat16" or "float32", the type of scales and of what is not quantized. NULL: what the config names, else the source's.
+    pub dtype: *const c_char,
+    /// Bytes of `dtype`; 0 or MLXROCM_NUL: it ends at its NUL.
+    pub dtype_length: usize,
+    /// What modules become by their paths, e.g. "*.v_proj=6", "lm_head=8:32" (bits and group size), "*.mlp.*=mxfp4" or "model.embed_tokens=none" (stays as it is); '*' stands for any characters, '?' for one. The first rule that matches counts, before the recipe. Borrowed for the call; ignored where `rules_count` is 0.
+    pub rules: *const *const c_char,
+    /// Bytes of each of `rules`; NULL: they are NUL-terminated.
+    pub rules_lengths: *const usize,
+    /// Strings in `rules`.
+    pub rules_count: usize,
+    /// Nullable; hears how far it is, in bytes of the source.
+    pub progress: mlxrocm_progress_callback,
+    /// Nullable, passed to `progress`.
+    pub user_data: *mut c_void,
+    /// Nullable; called exactly once with `user_data` before mlxrocm_model_quantize returns, unless this struct cannot be read (NULL, a wrong struct_size).
+    pub user_data_free: mlxrocm_user_data_free,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_quantize_options>() == 112);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, bits) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, group_size) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, threads) == 12);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, mode) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, mode_length) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, recipe) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, recipe_length) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, dtype) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, dtype_length) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, rules) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, rules_lengths) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, rules_count) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, progress) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, user_data) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_options, user_data_free) == 104);
+};
+
+/// What mlxrocm_model_quantize made.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_quantize_result {
+    /// Set by the caller to sizeof(mlxrocm_quantize_result).
+    pub struct_size: u32,
+    /// Files of tensors.
+    pub files: u32,
+    /// Numbers in all tensors.
+    pub parameters: u64,
+    /// Bytes of all tensors of the result.
+    pub bytes: u64,
+    /// Bytes of the source that an interrupted run had done before.
+    pub resumed_bytes: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_quantize_result>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_result, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_result, files) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_result, parameters) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_result, bytes) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_quantize_result, resumed_bytes) == 24);
 };
 
 /// Facts about a tokenizer.
@@ -764,16 +917,22 @@ const _: () = {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_message {
-    /// "system", "user", "assistant", "tool"...; NUL-terminated UTF-8.
+    /// "system", "user", "assistant", "tool"...; UTF-8.
     pub role: *const c_char,
-    /// The text, NUL-terminated UTF-8; bytes that are not UTF-8 become U+FFFD.
+    /// Bytes of `role`; 0: it is NUL-terminated.
+    pub role_length: usize,
+    /// The text, UTF-8; bytes that are not UTF-8 become U+FFFD.
     pub content: *const c_char,
+    /// Bytes of `content`; 0: it is NUL-terminated.
+    pub content_length: usize,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_message>() == 16);
+    assert!(size_of::<mlxrocm_message>() == 32);
     assert!(core::mem::offset_of!(mlxrocm_message, role) == 0);
-    assert!(core::mem::offset_of!(mlxrocm_message, content) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_message, role_length) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_message, content) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_message, content_length) == 24);
 };
 
 /// Limits of a session. Zero is each field's default.
@@ -841,11 +1000,11 @@ const _: () = {
 
 /// A prompt and how to continue it. Zero is each field's default: greedy, until the model stops.
 ///
-/// The prompt is exactly one of `tokens`, `text` and `messages`.
+/// The prompt is exactly one of `tokens`, `text` and a chat: `messages`, `chat_json` or both.
 ///
 /// How a token is chosen, in this order, from the model's logits (of ids that the tokenizer has; padding of
 /// the embedding is never chosen):
-/// 1. the biases are added;
+/// 1. `logits_processor` may change them, then the biases are added;
 /// 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
 /// 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
 /// 4. `top_k` keeps the k largest logits;
@@ -860,18 +1019,22 @@ pub struct mlxrocm_request {
     pub struct_size: u32,
     /// MLXROCM_REQUEST_... together.
     pub flags: u32,
-    /// The prompt as token ids, run as they are; `token_count` of them.
+    /// The prompt as token ids, run as they are; `token_count` of them. NULL: none.
     pub tokens: *const u32,
     /// Ids in `tokens`; 0: none.
     pub token_count: usize,
-    /// The prompt as plain text, NUL-terminated UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL.
+    /// The prompt as plain text, UTF-8; encoded with MLXROCM_ENCODE_ADD_SPECIAL. NULL: none.
     pub text: *const c_char,
-    /// The prompt as a chat of `message_count` messages, which the model answers: written with the model's chat template. Special tokens spelled out in a message stay text.
+    /// Bytes of `text`; 0: it is NUL-terminated.
+    pub text_length: usize,
+    /// The prompt as a chat of `message_count` messages, which the model answers: written with the model's chat template. Special tokens spelled out in a message stay text. NULL: none.
     pub messages: *const mlxrocm_message,
     /// Messages in `messages`; 0: none.
     pub message_count: usize,
-    /// Strings that end the generation and are not part of its text; NUL-terminated UTF-8.
+    /// Strings that end the generation and are not part of its text; UTF-8.
     pub stop: *const *const c_char,
+    /// Bytes of each of `stop`; NULL: they are NUL-terminated.
+    pub stop_lengths: *const usize,
     /// Strings in `stop`.
     pub stop_count: usize,
     /// Tokens that end the generation besides the model's own.
@@ -906,35 +1069,77 @@ pub struct mlxrocm_request {
     pub penalty_window: u32,
     /// n above 0: events tell the log-probability of the token and the n most probable tokens; at most 20. They are the model's own: before biases, penalties, temperature and every filter, so that they do not depend on how tokens are chosen, and a chosen token may be none of the n.
     pub logprobs: u32,
+    /// Nullable; called before each token is chosen. See mlxrocm_logits_processor.
+    pub logits_processor: mlxrocm_logits_processor,
+    /// Passed to `logits_processor`.
+    pub user_data: *mut c_void,
+    /// Nullable; called exactly once with `user_data` when it is not needed any more, on any thread: before the generation's MLXROCM_EVENT_FINISHED can be read, or before a call that fails with this request returns (unless struct_size cannot be read).
+    pub user_data_free: mlxrocm_user_data_free,
+    /// The prompt as a chat in JSON, UTF-8: an object of `messages`, `tools` and further variables of the template, as in mlxrocm_chat_template_render. Special tokens spelled out in its texts stay text. With `messages` it has none.
+    pub chat_json: *const c_char,
+    /// Bytes of `chat_json`; 0: it is NUL-terminated.
+    pub chat_json_length: usize,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_request>() == 152);
+    assert!(size_of::<mlxrocm_request>() == 208);
     assert!(core::mem::offset_of!(mlxrocm_request, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_request, flags) == 4);
     assert!(core::mem::offset_of!(mlxrocm_request, tokens) == 8);
     assert!(core::mem::offset_of!(mlxrocm_request, token_count) == 16);
     assert!(core::mem::offset_of!(mlxrocm_request, text) == 24);
-    assert!(core::mem::offset_of!(mlxrocm_request, messages) == 32);
-    assert!(core::mem::offset_of!(mlxrocm_request, message_count) == 40);
-    assert!(core::mem::offset_of!(mlxrocm_request, stop) == 48);
-    assert!(core::mem::offset_of!(mlxrocm_request, stop_count) == 56);
-    assert!(core::mem::offset_of!(mlxrocm_request, stop_tokens) == 64);
-    assert!(core::mem::offset_of!(mlxrocm_request, stop_token_count) == 72);
-    assert!(core::mem::offset_of!(mlxrocm_request, bias_tokens) == 80);
-    assert!(core::mem::offset_of!(mlxrocm_request, bias_values) == 88);
-    assert!(core::mem::offset_of!(mlxrocm_request, bias_count) == 96);
-    assert!(core::mem::offset_of!(mlxrocm_request, seed) == 104);
-    assert!(core::mem::offset_of!(mlxrocm_request, max_tokens) == 112);
-    assert!(core::mem::offset_of!(mlxrocm_request, temperature) == 116);
-    assert!(core::mem::offset_of!(mlxrocm_request, top_k) == 120);
-    assert!(core::mem::offset_of!(mlxrocm_request, top_p) == 124);
-    assert!(core::mem::offset_of!(mlxrocm_request, min_p) == 128);
-    assert!(core::mem::offset_of!(mlxrocm_request, repetition_penalty) == 132);
-    assert!(core::mem::offset_of!(mlxrocm_request, presence_penalty) == 136);
-    assert!(core::mem::offset_of!(mlxrocm_request, frequency_penalty) == 140);
-    assert!(core::mem::offset_of!(mlxrocm_request, penalty_window) == 144);
-    assert!(core::mem::offset_of!(mlxrocm_request, logprobs) == 148);
+    assert!(core::mem::offset_of!(mlxrocm_request, text_length) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_request, messages) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_request, message_count) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_lengths) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_count) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_tokens) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_request, stop_token_count) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_tokens) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_values) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_request, bias_count) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_request, seed) == 120);
+    assert!(core::mem::offset_of!(mlxrocm_request, max_tokens) == 128);
+    assert!(core::mem::offset_of!(mlxrocm_request, temperature) == 132);
+    assert!(core::mem::offset_of!(mlxrocm_request, top_k) == 136);
+    assert!(core::mem::offset_of!(mlxrocm_request, top_p) == 140);
+    assert!(core::mem::offset_of!(mlxrocm_request, min_p) == 144);
+    assert!(core::mem::offset_of!(mlxrocm_request, repetition_penalty) == 148);
+    assert!(core::mem::offset_of!(mlxrocm_request, presence_penalty) == 152);
+    assert!(core::mem::offset_of!(mlxrocm_request, frequency_penalty) == 156);
+    assert!(core::mem::offset_of!(mlxrocm_request, penalty_window) == 160);
+    assert!(core::mem::offset_of!(mlxrocm_request, logprobs) == 164);
+    assert!(core::mem::offset_of!(mlxrocm_request, logits_processor) == 168);
+    assert!(core::mem::offset_of!(mlxrocm_request, user_data) == 176);
+    assert!(core::mem::offset_of!(mlxrocm_request, user_data_free) == 184);
+    assert!(core::mem::offset_of!(mlxrocm_request, chat_json) == 192);
+    assert!(core::mem::offset_of!(mlxrocm_request, chat_json_length) == 200);
+};
+
+/// What mlxrocm_session_embed gives. Zero is each field's default: the hidden state of every token as it is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_embed_options {
+    /// Set by the caller to sizeof(mlxrocm_embed_options).
+    pub struct_size: u32,
+    /// One of MLXROCM_POOLING_...; 0: MLXROCM_POOLING_NONE. What a model was trained for is said by whoever made it: language models know most in the last token.
+    pub pooling: u32,
+    /// Without pooling: `position_count` positions of tokens, from 0, each larger than the one before.
+    pub positions: *const u32,
+    /// Elements of `positions`; 0: all tokens.
+    pub position_count: usize,
+    /// MLXROCM_EMBED_NORMALIZE or 0.
+    pub flags: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_embed_options>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_embed_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_embed_options, pooling) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_embed_options, positions) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_embed_options, position_count) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_embed_options, flags) == 24);
 };
 
 /// A token and its natural-log probability. This struct never grows.
@@ -985,6 +1190,8 @@ pub struct mlxrocm_event {
     pub error_status: mlxrocm_status,
     /// FINISHED with MLXROCM_FINISH_ERROR: the error's message; else NULL.
     pub error_message: *const c_char,
+    /// Bytes of `error_message` without the NUL.
+    pub error_message_length: usize,
     /// FINISHED: tokens of the prompt.
     pub prompt_tokens: u64,
     /// FINISHED: prompt tokens that were in the KV cache already.
@@ -998,7 +1205,7 @@ pub struct mlxrocm_event {
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_event>() == 120);
+    assert!(size_of::<mlxrocm_event>() == 128);
     assert!(core::mem::offset_of!(mlxrocm_event, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_event, kind) == 4);
     assert!(core::mem::offset_of!(mlxrocm_event, text) == 8);
@@ -1012,11 +1219,12 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_event, finish_reason) == 64);
     assert!(core::mem::offset_of!(mlxrocm_event, error_status) == 68);
     assert!(core::mem::offset_of!(mlxrocm_event, error_message) == 72);
-    assert!(core::mem::offset_of!(mlxrocm_event, prompt_tokens) == 80);
-    assert!(core::mem::offset_of!(mlxrocm_event, cached_tokens) == 88);
-    assert!(core::mem::offset_of!(mlxrocm_event, generated_tokens) == 96);
-    assert!(core::mem::offset_of!(mlxrocm_event, prompt_seconds) == 104);
-    assert!(core::mem::offset_of!(mlxrocm_event, decode_seconds) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_event, error_message_length) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_tokens) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_event, cached_tokens) == 96);
+    assert!(core::mem::offset_of!(mlxrocm_event, generated_tokens) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_event, prompt_seconds) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_event, decode_seconds) == 120);
 };
 
 /// How to load a network. Zero is each field's default.
@@ -1087,14 +1295,17 @@ const _: () = {
 pub struct mlxrocm_chess_move {
     /// Its place in the policy, below MLXROCM_CHESS_MOVES.
     pub policy_index: u32,
+    /// Bytes of `name` without the NUL.
+    pub name_length: u32,
     /// UCI's name, NUL-terminated: "e2e4", "e7e8q"; castling as the king's two squares ("e1g1"), in games of Chess960 as the king taking its rook.
     pub name: [c_char; 8],
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_chess_move>() == 12);
+    assert!(size_of::<mlxrocm_chess_move>() == 16);
     assert!(core::mem::offset_of!(mlxrocm_chess_move, policy_index) == 0);
-    assert!(core::mem::offset_of!(mlxrocm_chess_move, name) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_chess_move, name_length) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_chess_move, name) == 8);
 };
 
 unsafe extern "C" {
@@ -1105,20 +1316,25 @@ unsafe extern "C" {
 
     /// The version of the library that runs, as text: "major.minor.patch".
     ///
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
+    ///
     /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
-    pub fn mlxrocm_version_string() -> *const c_char;
+    pub fn mlxrocm_version_string(length: *mut usize) -> *const c_char;
 
     /// One line about how the library was built: version, target, devices and formats. For bug reports.
     ///
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
+    ///
     /// Returns a string that is borrowed until the process ends. Any thread. Since 0.1.
-    pub fn mlxrocm_build_info() -> *const c_char;
+    pub fn mlxrocm_build_info(length: *mut usize) -> *const c_char;
 
     /// The name of a status, e.g. "MLXROCM_ERROR_IO".
     ///
     /// - `status`: any number; one that is no status gives "MLXROCM_STATUS_UNKNOWN".
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
     ///
     /// Returns a string that is borrowed until the process ends, never NULL. Any thread. Since 0.1.
-    pub fn mlxrocm_status_name(status: mlxrocm_status) -> *const c_char;
+    pub fn mlxrocm_status_name(status: mlxrocm_status, length: *mut usize) -> *const c_char;
 
     /// The status that the failed function returned.
     ///
@@ -1130,18 +1346,20 @@ unsafe extern "C" {
     /// One line of UTF-8: what failed, which object it was about, and what to do.
     ///
     /// - `error`: borrowed; NULL means no error.
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
     ///
     /// Returns a string that is borrowed until `error` is freed; never NULL, "" for NULL. Any thread.
     /// Since 0.1.
-    pub fn mlxrocm_error_message(error: *const mlxrocm_error) -> *const c_char;
+    pub fn mlxrocm_error_message(error: *const mlxrocm_error, length: *mut usize) -> *const c_char;
 
     /// The long form of a message that has one: several lines of UTF-8, e.g. a compiler's log.
     ///
     /// - `error`: borrowed; NULL means no error.
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
     ///
     /// Returns a string that is borrowed until `error` is freed; never NULL, "" where the message says
     /// everything. Any thread. Since 0.1.
-    pub fn mlxrocm_error_details(error: *const mlxrocm_error) -> *const c_char;
+    pub fn mlxrocm_error_details(error: *const mlxrocm_error, length: *mut usize) -> *const c_char;
 
     /// The number that the vendor's driver gave for the failure (HIP or CUDA), where there is one.
     ///
@@ -1521,7 +1739,8 @@ unsafe extern "C" {
     /// was compiled before comes from a cache on disk.
     ///
     /// - `device`: borrowed; a GPU. The module keeps it alive.
-    /// - `source`: NUL-terminated UTF-8, borrowed for the call.
+    /// - `source`: UTF-8, borrowed for the call.
+    /// - `source_length`: bytes of `source`, or MLXROCM_NUL.
     /// - `options`: borrowed for the call; NULL means defaults.
     /// - `module`: receives the module, owned: free it with mlxrocm_module_free.
     /// - `error`: nullable; receives an owned error object on failure. If the source does not compile its
@@ -1530,7 +1749,7 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (the source does not compile), UNSUPPORTED (the CPU; no
     /// compiler on this machine: the message says what to install), INVALID_FILE, OUT_OF_MEMORY,
     /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
-    pub fn mlxrocm_module_compile(device: *const mlxrocm_device, source: *const c_char, options: *const mlxrocm_compile_options, module: *mut *mut mlxrocm_module, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_module_compile(device: *const mlxrocm_device, source: *const c_char, source_length: usize, options: *const mlxrocm_compile_options, module: *mut *mut mlxrocm_module, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Loads code that was compiled for a GPU: an ELF code object of its target (AMD), a cubin or PTX
     /// (NVIDIA).
@@ -1548,13 +1767,14 @@ unsafe extern "C" {
     /// Finds a kernel of a module.
     ///
     /// - `module`: borrowed; the kernel keeps its code loaded.
-    /// - `name`: NUL-terminated; the kernel's name as it is in the code: `extern "C"`.
+    /// - `name`: UTF-8, borrowed for the call; the kernel's name as it is in the code: `extern "C"`.
+    /// - `name_length`: bytes of `name`, or MLXROCM_NUL.
     /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there is none of this name), DEVICE_FAILED, DEVICE_LOST.
     /// Any thread. Since 0.1.
-    pub fn mlxrocm_module_get_kernel(module: *const mlxrocm_module, name: *const c_char, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_module_get_kernel(module: *const mlxrocm_module, name: *const c_char, name_length: usize, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Frees a module. Its kernels and work that was queued with them keep the code loaded.
     ///
@@ -1567,13 +1787,14 @@ unsafe extern "C" {
     /// comments of their sources.
     ///
     /// - `device`: borrowed; a GPU. The kernel keeps it alive.
-    /// - `name`: NUL-terminated.
+    /// - `name`: UTF-8, borrowed for the call.
+    /// - `name_length`: bytes of `name`, or MLXROCM_NUL.
     /// - `kernel`: receives the kernel, owned: free it with mlxrocm_kernel_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU; no such kernel; none for this device
     /// and no compiler on this machine), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
-    pub fn mlxrocm_device_get_kernel(device: *const mlxrocm_device, name: *const c_char, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_device_get_kernel(device: *const mlxrocm_device, name: *const c_char, name_length: usize, kernel: *mut *mut mlxrocm_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Tells facts about a kernel.
     ///
@@ -1769,7 +1990,8 @@ unsafe extern "C" {
     /// The weights are mapped, not copied: the file must stay as it is while the model lives. A file
     /// that another process shortens meanwhile ends the process with SIGBUS.
     ///
-    /// - `path`: the file or folder, NUL-terminated, as the operating system spells it; copied.
+    /// - `path`: the file or folder as the operating system spells it; copied.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
     /// - `options`: borrowed for the call; NULL means defaults.
     /// - `model`: receives the model, owned: free it with mlxrocm_model_free.
     /// - `error`: nullable; receives an owned error object on failure. It names the file and the field
@@ -1777,7 +1999,7 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE, UNSUPPORTED (an unknown family or
     /// format), OUT_OF_MEMORY, CANCELLED. Any thread. Since 0.1.
-    pub fn mlxrocm_model_load(path: *const c_char, options: *const mlxrocm_model_options, model: *mut *mut mlxrocm_model, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_model_load(path: *const c_char, path_length: usize, options: *const mlxrocm_model_options, model: *mut *mut mlxrocm_model, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Tells facts about a model.
     ///
@@ -1795,6 +2017,28 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_model_free(model: *mut mlxrocm_model);
+
+    /// Quantizes a model into a new folder in MLX's format.
+    ///
+    /// The tensors are byte for byte those that mlx-lm 0.32.2 writes. They are converted some rows at a
+    /// time, so that memory does not grow with the model. Until all is on disk, the result lies in
+    /// `destination`.partial; when a call was cancelled, failed or ended with the process, the same call
+    /// goes on there, and files that were finished are not written again. Of a GGUF file the config and
+    /// the tokenizer's files are made too (families llama, qwen2, qwen3, qwen3_moe and smollm3).
+    ///
+    /// - `source`: a model folder of safetensors files, or a GGUF file, of 16- or 32-bit floats, as the
+    ///   operating system spells it.
+    /// - `source_length`: bytes of `source`, or MLXROCM_NUL.
+    /// - `destination`: the folder to make, which must not exist; spelled likewise.
+    /// - `destination_length`: bytes of `destination`, or MLXROCM_NUL.
+    /// - `options`: borrowed for the call; NULL means defaults: affine, 4 bits in groups of 64.
+    /// - `result`: nullable; receives what was made; its `struct_size` must be set.
+    /// - `error`: nullable; receives an owned error object on failure. It names the file and the tensor.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (options that do not fit, a destination that exists or
+    /// is being written, a partial folder of another source or other options), IO, INVALID_FILE,
+    /// UNSUPPORTED (an unknown family, a model that is quantized), CANCELLED. Any thread. Since 0.1.
+    pub fn mlxrocm_model_quantize(source: *const c_char, source_length: usize, destination: *const c_char, destination_length: usize, options: *const mlxrocm_quantize_options, result: *mut mlxrocm_quantize_result, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Gives a model's tokenizer.
     ///
@@ -1817,9 +2061,8 @@ unsafe extern "C" {
     /// Turns text into token ids.
     ///
     /// - `tokenizer`: borrowed.
-    /// - `text`: `length` bytes of UTF-8, which need no NUL; borrowed for the call. Bytes that are not
-    ///   UTF-8 count as U+FFFD.
-    /// - `length`: bytes of `text`; 0: `text` is ignored.
+    /// - `text`: UTF-8, borrowed for the call. Bytes that are not UTF-8 count as U+FFFD.
+    /// - `text_length`: bytes of `text`, or MLXROCM_NUL.
     /// - `flags`: MLXROCM_ENCODE_... together.
     /// - `tokens`: receives the ids; room for `capacity` of them.
     /// - `capacity`: 0: only measure.
@@ -1827,7 +2070,7 @@ unsafe extern "C" {
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL. Any thread. Since 0.1.
-    pub fn mlxrocm_tokenizer_encode(tokenizer: *const mlxrocm_tokenizer, text: *const c_char, length: usize, flags: u32, tokens: *mut u32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_tokenizer_encode(tokenizer: *const mlxrocm_tokenizer, text: *const c_char, text_length: usize, flags: u32, tokens: *mut u32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Turns token ids into text.
     ///
@@ -1863,12 +2106,13 @@ unsafe extern "C" {
     /// Finds a token by its exact spelling in the vocabulary.
     ///
     /// - `tokenizer`: borrowed.
-    /// - `spelling`: NUL-terminated UTF-8, borrowed for the call, e.g. "<|im_end|>".
+    /// - `spelling`: UTF-8, borrowed for the call, e.g. "<|im_end|>".
+    /// - `spelling_length`: bytes of `spelling`, or MLXROCM_NUL.
     /// - `token`: receives the id, or MLXROCM_NO_TOKEN when no token is spelled like that.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
-    pub fn mlxrocm_tokenizer_find_token(tokenizer: *const mlxrocm_tokenizer, spelling: *const c_char, token: *mut u32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_tokenizer_find_token(tokenizer: *const mlxrocm_tokenizer, spelling: *const c_char, spelling_length: usize, token: *mut u32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Says whether a token is a control token that ordinary text never contains.
     ///
@@ -1900,24 +2144,31 @@ unsafe extern "C" {
 
     /// Compiles a chat template (Jinja, with Python's string methods).
     ///
-    /// - `source`: NUL-terminated UTF-8; copied.
-    /// - `bos`: spelling of the token that begins a text; NUL-terminated UTF-8, copied; NULL: "".
-    /// - `eos`: spelling of the token that ends a text; NUL-terminated UTF-8, copied; NULL: "".
+    /// - `source`: UTF-8; copied.
+    /// - `source_length`: bytes of `source`, or MLXROCM_NUL.
+    /// - `bos`: spelling of the token that begins a text; UTF-8, copied; NULL: "".
+    /// - `bos_length`: bytes of `bos`, or MLXROCM_NUL.
+    /// - `eos`: spelling of the token that ends a text; UTF-8, copied; NULL: "".
+    /// - `eos_length`: bytes of `eos`, or MLXROCM_NUL.
     /// - `chat_template`: receives the template, owned: free it with mlxrocm_chat_template_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, INVALID_FILE (a syntax error). Any thread. Since 0.1.
-    pub fn mlxrocm_chat_template_new(source: *const c_char, bos: *const c_char, eos: *const c_char, chat_template: *mut *mut mlxrocm_chat_template, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_chat_template_new(source: *const c_char, source_length: usize, bos: *const c_char, bos_length: usize, eos: *const c_char, eos_length: usize, chat_template: *mut *mut mlxrocm_chat_template, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Writes a chat as the text of a prompt. Encode it with MLXROCM_ENCODE_PARSE_SPECIAL and without
     /// MLXROCM_ENCODE_ADD_SPECIAL: the template has written all special tokens.
     ///
     /// - `chat_template`: borrowed.
     /// - `messages`: `count` messages, borrowed for the call.
-    /// - `count`: messages.
+    /// - `count`: messages; 0 with messages in `chat_json`.
     /// - `flags`: MLXROCM_RENDER_... together.
-    /// - `extra`: a JSON object of further template variables, e.g. {"enable_thinking": false};
-    ///   NUL-terminated UTF-8, borrowed for the call; NULL: none.
+    /// - `chat_json`: a JSON object of variables of the template, UTF-8, borrowed for the call; NULL: none. `messages`
+    ///   and `tools` are as OpenAI's API writes them: content as a text or as parts of type text, which are put
+    ///   together; tool_calls, whose arguments may be a text of JSON; tool_call_id; name; reasoning_content (thinking,
+    ///   where the template says so); a role developer is system where the template does not know it. Others are as
+    ///   they are, e.g. {"enable_thinking": false}.
+    /// - `chat_json_length`: bytes of `chat_json`, or MLXROCM_NUL.
     /// - `text`: receives NUL-terminated UTF-8.
     /// - `capacity`: bytes of `text`; 0: only measure.
     /// - `needed`: receives the bytes with the NUL, also when they do not fit; nullable unless
@@ -1926,7 +2177,7 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also what the template itself refuses),
     /// BUFFER_TOO_SMALL. Any thread. Since 0.1.
-    pub fn mlxrocm_chat_template_render(chat_template: *const mlxrocm_chat_template, messages: *const mlxrocm_message, count: usize, flags: u32, extra: *const c_char, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_chat_template_render(chat_template: *const mlxrocm_chat_template, messages: *const mlxrocm_message, count: usize, flags: u32, chat_json: *const c_char, chat_json_length: usize, text: *mut c_char, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Gives a chat template's source.
     ///
@@ -2001,6 +2252,43 @@ unsafe extern "C" {
     /// Any thread. Since 0.1.
     pub fn mlxrocm_session_free(session: *mut mlxrocm_session);
 
+    /// Runs a sequence of tokens and gives the raw logits of chosen positions. As mlxrocm_session_logits, but memory
+    /// and the product with the head of the model are only for these, and tokens after the last one are not run.
+    ///
+    /// - `session`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+    /// - `count`: tokens.
+    /// - `positions`: `position_count` positions in `tokens`, from 0, each larger than the one before; borrowed for the
+    ///   call.
+    /// - `position_count`: positions; 0: the last token alone.
+    /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each position: that of
+    ///   position i is about the token that follows the first i + 1.
+    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+    /// - `needed`: receives rows * vocab_size, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL. Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_session_logits_at(session: *const mlxrocm_session, tokens: *const u32, count: usize, positions: *const u32, position_count: usize, logits: *mut f32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Runs a sequence of tokens and gives their hidden states after the model's final norm, those of chosen tokens or
+    /// pooled to one embedding of the text. It waits for its turn among the requests, and takes as long as a prompt of
+    /// that length.
+    ///
+    /// - `session`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+    /// - `count`: tokens.
+    /// - `options`: borrowed for the call; NULL means defaults: a row for each token.
+    /// - `embedding`: receives rows of hidden_size numbers (mlxrocm_model_info): one where tokens are pooled, else one
+    ///   for each chosen token.
+    /// - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run.
+    /// - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model on a
+    /// GPU, so far). Any thread. Since 0.1.
+    pub fn mlxrocm_session_embed(session: *const mlxrocm_session, tokens: *const u32, count: usize, options: *const mlxrocm_embed_options, embedding: *mut f32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Waits for the next event.
     ///
     /// - `generation`: borrowed.
@@ -2033,16 +2321,132 @@ unsafe extern "C" {
     /// Any thread. Since 0.1.
     pub fn mlxrocm_generation_free(generation: *mut mlxrocm_generation);
 
+    /// Waits until mlxrocm_generation_next has an event of one of several generations, of any sessions.
+    ///
+    /// - `generations`: `count` generations, borrowed for the call; NULL ones are passed over.
+    /// - `count`: elements of `generations`.
+    /// - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+    /// - `index`: receives the place of one that has an event, with MLXROCM_OK; where several have, they take turns.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK; MLXROCM_PENDING when none had an event within the timeout; MLXROCM_END when none will have one
+    /// any more: all have given out their MLXROCM_EVENT_FINISHED, or there are none.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread; where another one takes the events, mlxrocm_generation_next
+    /// may have nothing any more. Since 0.1.
+    pub fn mlxrocm_generation_wait_any(generations: *const *const mlxrocm_generation, count: usize, timeout_ns: i64, index: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives a file descriptor for poll, epoll, libuv and other event loops: it is readable while
+    /// mlxrocm_generation_next has an event, and not any more when MLXROCM_EVENT_FINISHED was given out.
+    ///
+    /// - `generation`: borrowed.
+    /// - `fd`: receives the descriptor (an eventfd, close-on-exec), the same one however often it is asked for. It is
+    ///   borrowed until the generation is freed, which closes it: take it out of the event loop before, wait for it to be
+    ///   readable, but neither read, write nor close it.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO (no descriptor is left). Any thread. Since 0.1.
+    pub fn mlxrocm_generation_get_fd(generation: *const mlxrocm_generation, fd: *mut i32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Saves what the model made of some tokens (keys and values of the KV cache), so that a request that begins with
+    /// them goes on after them without running them again: in this session or another one of the same model, device and
+    /// kv_type, in this process or another one. Tokens that are not in the cache any more are run before, in turn with
+    /// the requests.
+    ///
+    /// The state holds whole pages of 32 tokens: what is left over is run again. It says what it is of and has a
+    /// checksum.
+    ///
+    /// - `session`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context. For what a generation
+    ///   has seen: the prompt and the tokens of its events.
+    /// - `count`: tokens.
+    /// - `state`: receives the state.
+    /// - `capacity`: room in `state`, in bytes; 0: only measure, nothing is run.
+    /// - `needed`: receives the state's bytes, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model with
+    /// recurrent layers). Any thread. Since 0.1.
+    pub fn mlxrocm_session_save_state(session: *const mlxrocm_session, tokens: *const u32, count: usize, state: *mut u8, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// mlxrocm_session_save_state to a file. The file is written beside `path` and renamed when it is whole, so that one
+    /// that was there before is not damaged.
+    ///
+    /// - `session`: borrowed.
+    /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context.
+    /// - `count`: tokens.
+    /// - `path`: the file as the operating system spells it; borrowed for the call.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: as mlxrocm_session_save_state, and IO. Any thread. Since 0.1.
+    pub fn mlxrocm_session_save_state_file(session: *const mlxrocm_session, tokens: *const u32, count: usize, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Puts a state into the session's KV cache, as if a request had just run its tokens: a request that begins with them
+    /// (mlxrocm_state_get_tokens) goes on after them, and its cached_tokens says after how many. It stays until other
+    /// requests need the room, then its tokens are run again.
+    ///
+    /// A state that is damaged, cut, of another model (its weights are compared by a hash), device or kv_type is refused.
+    /// One that was made with intent to deceive is not: load states only of those whom you would let write the prompt.
+    ///
+    /// - `session`: borrowed.
+    /// - `state`: `size` bytes, borrowed for the call.
+    /// - `size`: bytes.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_FILE (damaged), INVALID_ARGUMENT (of another model, device, kv_type), CONTEXT_FULL
+    /// (longer than the session's context), OUT_OF_MEMORY, UNSUPPORTED (of another version of the library; a model with
+    /// recurrent layers). Any thread. Since 0.1.
+    pub fn mlxrocm_session_load_state(session: *const mlxrocm_session, state: *const u8, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// mlxrocm_session_load_state from a file.
+    ///
+    /// - `session`: borrowed.
+    /// - `path`: the file as the operating system spells it, a regular one; borrowed for the call.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: as mlxrocm_session_load_state, and IO. Any thread. Since 0.1.
+    pub fn mlxrocm_session_load_state_file(session: *const mlxrocm_session, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives the tokens of a state, those that are run again after loading included. Needs no session.
+    ///
+    /// - `state`: `size` bytes, borrowed for the call.
+    /// - `size`: bytes.
+    /// - `tokens`: receives the ids.
+    /// - `capacity`: room in `tokens`, in ids; 0: only measure.
+    /// - `needed`: receives the number of ids, also when they do not fit; nullable unless measuring.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_FILE (damaged), UNSUPPORTED (of another version of the library), BUFFER_TOO_SMALL.
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_state_get_tokens(state: *const u8, size: usize, tokens: *mut u32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Queues a request that goes on where a generation is: after its prompt and the tokens whose events
+    /// mlxrocm_generation_next has given out. Full pages of the KV cache are used by both. The generation goes on as it
+    /// would.
+    ///
+    /// - `generation`: borrowed; it may have ended.
+    /// - `request`: as for mlxrocm_session_submit, but without a prompt; max_tokens and the like are the fork's own.
+    ///   Borrowed for the call.
+    /// - `fork`: receives the new generation, owned: free it with mlxrocm_generation_free. Of the same session.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: as mlxrocm_session_submit; INVALID_ARGUMENT also for a request with a prompt. One thread at a time with
+    /// mlxrocm_generation_next. Since 0.1.
+    pub fn mlxrocm_generation_fork(generation: *const mlxrocm_generation, request: *const mlxrocm_request, fork: *mut *mut mlxrocm_generation, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.
     ///
-    /// - `path`: the file, NUL-terminated, as the operating system spells it; copied. It is read once.
+    /// - `path`: the file as the operating system spells it; copied. It is read once.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
     /// - `options`: borrowed for the call; NULL means defaults.
     /// - `net`: receives the network, owned: free it with mlxrocm_chess_net_free.
     /// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
     /// UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_chess_net_load(path: *const c_char, options: *const mlxrocm_chess_net_options, net: *mut *mut mlxrocm_chess_net, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_chess_net_load(path: *const c_char, path_length: usize, options: *const mlxrocm_chess_net_options, net: *mut *mut mlxrocm_chess_net, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Tells facts about a network.
     ///
@@ -2057,9 +2461,11 @@ unsafe extern "C" {
     /// came before a FEN is taken to be the same position.
     ///
     /// - `net`: borrowed.
-    /// - `fen`: where the game begins, NUL-terminated UTF-8, borrowed for the call; castling rights as KQkq or
-    ///   as files of rooks (Chess960). NULL means the usual start.
-    /// - `moves`: `moves_count` NUL-terminated names of moves in UCI's notation, borrowed for the call.
+    /// - `fen`: where the game begins, UTF-8, borrowed for the call; castling rights as KQkq or as files of
+    ///   rooks (Chess960). NULL means the usual start.
+    /// - `fen_length`: bytes of `fen`, or MLXROCM_NUL.
+    /// - `moves`: `moves_count` names of moves in UCI's notation, borrowed for the call.
+    /// - `move_lengths`: bytes of each of `moves`, borrowed for the call; NULL: they are NUL-terminated.
     /// - `moves_count`: how many, at most 65536.
     /// - `masks`: receives 112 masks of squares: bit 0 is a1, bit 63 h8, seen from the side to move.
     /// - `values`: receives 112 numbers that the set bits of each mask stand for.
@@ -2070,7 +2476,7 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (no legal position, or a move that is not legal there),
     /// BUFFER_TOO_SMALL. Any thread. Since 0.1.
-    pub fn mlxrocm_chess_net_get_input(net: *const mlxrocm_chess_net, fen: *const c_char, moves: *const *const c_char, moves_count: usize, masks: *mut u64, values: *mut f32, legal: *mut mlxrocm_chess_move, legal_capacity: usize, legal_count: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_chess_net_get_input(net: *const mlxrocm_chess_net, fen: *const c_char, fen_length: usize, moves: *const *const c_char, move_lengths: *const usize, moves_count: usize, masks: *mut u64, values: *mut f32, legal: *mut mlxrocm_chess_move, legal_capacity: usize, legal_count: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Evaluates positions. A position gets the same bits alone and in any batch. Calls of several threads
     /// run at the same time.
@@ -2080,8 +2486,8 @@ unsafe extern "C" {
     /// - `values`: `count` times 112 numbers that the set bits stand for, finite, borrowed for the call.
     /// - `count`: positions, 1 to 1024.
     /// - `policy`: nullable; receives `count` times 1858 logits of moves, legal or not.
-    /// - `wdl`: nullable; receives `count` times the chances of win, draw and loss of the side to move. Of
-    ///   networks that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
+    /// - `wdl`: nullable; receives `count` times 3 chances of the side to move: win, draw, loss. Of networks
+    ///   that tell a value q only: (1 + q) / 2, 0, (1 - q) / 2.
     /// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
@@ -2090,7 +2496,7 @@ unsafe extern "C" {
 
     /// Turns a position's logits into probabilities of its legal moves.
     ///
-    /// - `policy`: the position's 1858 logits, borrowed for the call.
+    /// - `policy`: 1858 logits of the position, borrowed for the call.
     /// - `moves`: `count` moves, borrowed for the call.
     /// - `count`: how many; 0 is fine.
     /// - `temperature`: above 0; 1 takes the logits as they are, larger ones make the moves more alike.
@@ -2105,9 +2511,10 @@ unsafe extern "C" {
     /// input format turns over, have other names: mlxrocm_chess_net_get_input tells those.
     ///
     /// - `policy_index`: below MLXROCM_CHESS_MOVES.
+    /// - `length`: nullable; receives the bytes of the text, its NUL not counted.
     ///
     /// Returns the name, borrowed for ever; NULL if there is no such move. Any thread. Since 0.1.
-    pub fn mlxrocm_chess_net_move_name(policy_index: u32) -> *const c_char;
+    pub fn mlxrocm_chess_net_move_name(policy_index: u32, length: *mut usize) -> *const c_char;
 
     /// Frees a network. Calls that go on meanwhile end as usual.
     ///
@@ -2115,6 +2522,57 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_chess_net_free(net: *mut mlxrocm_chess_net);
+
+    /// Makes an empty queue. It keeps the network alive, and has a thread of its own.
+    ///
+    /// - `net`: borrowed.
+    /// - `queue`: receives the queue, owned: free it with mlxrocm_chess_queue_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY (no thread is left). Any thread. Since 0.1.
+    pub fn mlxrocm_chess_queue_create(net: *const mlxrocm_chess_net, queue: *mut *mut mlxrocm_chess_queue, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Hands in a batch and returns at once. Batches come out of mlxrocm_chess_queue_next in the order in which they
+    /// were handed in; small ones that wait together are evaluated together, which changes no bit of them.
+    ///
+    /// - `queue`: borrowed.
+    /// - `masks`: `count` times 112 masks of squares, copied.
+    /// - `values`: `count` times 112 numbers that the set bits stand for, finite, copied.
+    /// - `count`: positions, 1 to 1024.
+    /// - `id`: nullable; receives the batch's number: 0, 1, 2, ... of this queue.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK; MLXROCM_PENDING when the queue holds MLXROCM_CHESS_QUEUE_BATCHES already, those whose results
+    /// wait included: the batch was not taken.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_chess_queue_submit(queue: *const mlxrocm_chess_queue, masks: *const u64, values: *const f32, count: usize, id: *mut u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Takes the result of the oldest batch of a queue.
+    ///
+    /// - `queue`: borrowed.
+    /// - `timeout_ns`: nanoseconds to wait at most; 0: only look; negative: as long as it takes.
+    /// - `capacity`: positions that there is room for in each of the next three; 1024 is always enough.
+    /// - `policy`: nullable; receives `capacity` times 1858 logits at most, as of mlxrocm_chess_net_evaluate.
+    /// - `wdl`: nullable; receives `capacity` times 3 chances at most.
+    /// - `moves_left`: nullable; receives `capacity` numbers of plies at most.
+    /// - `count`: nullable; receives the positions of the batch.
+    /// - `id`: nullable; receives the batch's number.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Returns MLXROCM_OK with a batch; MLXROCM_PENDING when the oldest one was not done within the timeout; MLXROCM_END
+    /// when the queue holds none.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, BUFFER_TOO_SMALL (the batch stays), OUT_OF_MEMORY (the batch is lost).
+    /// Any thread; where several take batches, each gets others. Since 0.1.
+    pub fn mlxrocm_chess_queue_next(queue: *const mlxrocm_chess_queue, timeout_ns: i64, capacity: usize, policy: *mut f32, wdl: *mut f32, moves_left: *mut f32, count: *mut usize, id: *mut u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a queue. Batches that it holds are dropped; it waits for one that is being evaluated.
+    ///
+    /// - `queue`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_chess_queue_free(queue: *mut mlxrocm_chess_queue);
 
     /// Makes an array of a copy of numbers.
     ///
@@ -2152,6 +2610,18 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
     pub fn mlxrocm_array_clone(array: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Moves an array to a device: operations on what is there are computed there, and those of its results. Arrays of the
+    /// CPU that an operation has besides are moved too; arrays of two GPUs are refused when the elements are computed. What a
+    /// GPU has no form of is computed by the CPU in between.
+    ///
+    /// - `array`: borrowed.
+    /// - `device`: borrowed; the CPU or a GPU.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_LOST. Lazy as all operations. Any thread. Since 0.1.
+    pub fn mlxrocm_array_to_device(array: *const mlxrocm_array, device: *const mlxrocm_device, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// The dtype of an array.
     ///
@@ -2206,8 +2676,8 @@ unsafe extern "C" {
     /// Reads an array's elements, computing them if they are not there yet.
     ///
     /// - `array`: borrowed.
-    /// - `data`: receives the elements row after row; undefined on failure.
-    /// - `size`: bytes of `data`: those of mlxrocm_array_bytes.
+    /// - `data`: receives `size` bytes, the elements row after row; undefined on failure.
+    /// - `size`: what mlxrocm_array_bytes says.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, BUFFER_TOO_SMALL, those of mlxrocm_array_eval. Any thread. Since 0.1.
@@ -4166,14 +4636,15 @@ unsafe extern "C" {
     /// Codes and scales of groups along the last axis, in a mode without biases.
     ///
     /// - `w`: borrowed.
-    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `codes`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `scales`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_quantize_float(w: *const mlxrocm_array, mode: *const c_char, global_scale: *const mlxrocm_array, codes: *mut *mut mlxrocm_array, scales: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_quantize_float(w: *const mlxrocm_array, mode: *const c_char, mode_length: usize, global_scale: *const mlxrocm_array, codes: *mut *mut mlxrocm_array, scales: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// The numbers of codes.
     ///
@@ -4182,14 +4653,15 @@ unsafe extern "C" {
     /// - `biases`: borrowed; NULL: none.
     /// - `group_size`: numbers that share a scale; 0: the mode's own.
     /// - `bits`: of a code; 0: the mode's own.
-    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `global_scale`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the scales, bfloat16 for floating modes.
     /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_dequantize(w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, group_size: i64, bits: i64, mode: *const c_char, global_scale: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_dequantize(w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, group_size: i64, bits: i64, mode: *const c_char, mode_length: usize, global_scale: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Product with a quantized matrix.
     ///
@@ -4200,12 +4672,13 @@ unsafe extern "C" {
     /// - `transpose`: not 0: w is [out, in], else [in, out].
     /// - `group_size`: numbers that share a scale; 0: the mode's own.
     /// - `bits`: of a code; 0: the mode's own.
-    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_quantized_matmul(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_quantized_matmul(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, mode_length: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
     ///
@@ -4218,26 +4691,28 @@ unsafe extern "C" {
     /// - `transpose`: not 0: matrices of w are [out, in], else [in, out].
     /// - `group_size`: numbers that share a scale; 0: the mode's own.
     /// - `bits`: of a code; 0: the mode's own.
-    /// - `mode`: NUL-terminated, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "affine", "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_gather_qmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_gather_qmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, biases: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, transpose: i32, group_size: i64, bits: i64, mode: *const c_char, mode_length: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales.
     ///
     /// - `x`: borrowed.
     /// - `w`: borrowed.
     /// - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
-    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, mode: *const c_char, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, mode: *const c_char, mode_length: usize, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// As mlxrocm_array_qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w.
     ///
@@ -4246,14 +4721,15 @@ unsafe extern "C" {
     /// - `scales`: borrowed; of w, if it is quantized; NULL: w is not.
     /// - `lhs_indices`: borrowed; NULL: all in order.
     /// - `rhs_indices`: borrowed; NULL: all in order.
-    /// - `mode`: NUL-terminated, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode`: UTF-8, borrowed for the call: "mxfp4", "mxfp8" or "nvfp4".
+    /// - `mode_length`: bytes of `mode`, or MLXROCM_NUL.
     /// - `global_scale_x`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `global_scale_w`: borrowed; a float32 scalar for "nvfp4"; NULL: none.
     /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_gather_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, mode: *const c_char, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_gather_qqmm(x: *const mlxrocm_array, w: *const mlxrocm_array, scales: *const mlxrocm_array, lhs_indices: *const mlxrocm_array, rhs_indices: *const mlxrocm_array, mode: *const c_char, mode_length: usize, global_scale_x: *const mlxrocm_array, global_scale_w: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// E4M3 codes (uint8) of numbers.
     ///
@@ -4655,7 +5131,8 @@ unsafe extern "C" {
     /// Norm of matrices.
     ///
     /// - `x`: borrowed.
-    /// - `order`: NUL-terminated, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+    /// - `order`: UTF-8, borrowed for the call: "fro" (root of all squares) or "nuc" (sum of singular values).
+    /// - `order_length`: bytes of `order`, or MLXROCM_NUL.
     /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
     ///   NULL: all axes.
     /// - `axes_count`: how many.
@@ -4664,7 +5141,7 @@ unsafe extern "C" {
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-    pub fn mlxrocm_array_linalg_norm_matrix(x: *const mlxrocm_array, order: *const c_char, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+    pub fn mlxrocm_array_linalg_norm_matrix(x: *const mlxrocm_array, order: *const c_char, order_length: usize, axes: *const i64, axes_count: usize, keepdims: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Starts the sequence of keys again that calls without a key take theirs from. It is the process' own.
     ///

@@ -1,6 +1,7 @@
 //! AVX2 + FMA + F16C kernels.
 
 mod activations;
+mod arrays;
 mod attention;
 #[macro_use]
 mod codes;
@@ -26,7 +27,7 @@ pub use scales::{
 
 pub use values::POWERS;
 
-use super::body::{GEMM_COLUMNS, GEMM_ROWS};
+use super::gemm::GEMM_ROWS;
 use super::{DeltaToken, Kernels, KvGroup, SimdLevel, body, kv, portable, recurrent};
 use crate::step::KvType;
 use std::arch::x86_64::*;
@@ -41,10 +42,17 @@ pub static KERNELS: Kernels = Kernels {
     dense_tile: dense::dense_tile,
     rms_norm,
     swiglu,
+    swiglu_clamped,
     multiply_add,
     silu,
     gated_delta,
-    gemm_tile,
+    gemm_rows: GEMM_ROWS,
+    gemm_tile: arrays::gemm_tile,
+    winograd_input: arrays::winograd_input,
+    winograd_output: arrays::winograd_output,
+    elements: arrays::elements,
+    layer_norm: arrays::layer_norm,
+    softmax: arrays::softmax,
     narrow,
     kv_group,
     kv_keys,
@@ -61,18 +69,13 @@ fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn gemm_tile(
-    rows: &[f32],
-    panel: &[f32],
-    inner: usize,
-    out: &mut [[f32; GEMM_COLUMNS]; GEMM_ROWS],
-) {
-    body::gemm_tile::<true>(rows, panel, inner, out);
+fn swiglu(gate: &mut [f32], up: &[f32]) {
+    body::swiglu::<true>(gate, up);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn swiglu(gate: &mut [f32], up: &[f32]) {
-    body::swiglu::<true>(gate, up);
+fn swiglu_clamped(gate: &mut [f32], up: &[f32], limit: f32) {
+    body::swiglu_clamped::<true>(gate, up, limit);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -1,6 +1,7 @@
-//! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact);
-//! everything else is the AVX2 form.
+//! AVX-512 VNNI form of the quantized product (`vpdpwssd`: multiply 16-bit pairs and add, exact) and the
+//! kernels of f32 arrays; everything else is the AVX2 form.
 
+mod arrays;
 #[macro_use]
 mod codes;
 mod one_row;
@@ -8,7 +9,7 @@ mod values;
 mod values_row;
 
 use super::avx2::{self, Part, for_pairs};
-use super::{Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
+use super::{GEMM_ROWS_MOST, Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
 use crate::cpu::activations::{BlockMeta, Group, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
 use crate::formats::Values;
@@ -20,6 +21,13 @@ pub static KERNELS: Kernels = Kernels {
     panel: 12,
     matmul_tile,
     row_tiles: one_row::row_tiles,
+    gemm_rows: GEMM_ROWS_MOST,
+    gemm_tile: arrays::gemm_tile,
+    winograd_input: arrays::winograd_input,
+    winograd_output: arrays::winograd_output,
+    elements: arrays::elements,
+    layer_norm: arrays::layer_norm,
+    softmax: arrays::softmax,
     ..avx2::KERNELS
 };
 

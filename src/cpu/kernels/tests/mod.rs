@@ -1,5 +1,6 @@
 //! Every SIMD level against f64 forms of the formulas, and bit equality of batched and single rows.
 
+mod arrays;
 mod attention;
 mod products;
 mod recurrent;
@@ -106,6 +107,20 @@ fn norms_and_activations() {
             for i in 0..len {
                 let g = f64::from(wide[i]);
                 let exact = g / (1.0 + (-g).exp()) * f64::from(w[i]);
+                assert!((f64::from(gate[i]) - exact).abs() <= 2e-6 * exact.abs().max(1.0));
+            }
+            let mut gate = wide.clone();
+            let up: Vec<f32> = w.iter().rev().map(|v| v * 9.0).collect();
+            gate[0] = f32::NAN;
+            // SAFETY: as above.
+            unsafe { (kernels.swiglu_clamped)(&mut gate, &up, 7.0) };
+            assert!(gate[0].is_nan());
+            for i in 1..len {
+                let (g, u) = (
+                    f64::from(wide[i]).min(7.0),
+                    f64::from(up[i]).clamp(-7.0, 7.0),
+                );
+                let exact = g / (1.0 + (-1.702 * g).exp()) * (u + 1.0);
                 assert!((f64::from(gate[i]) - exact).abs() <= 2e-6 * exact.abs().max(1.0));
             }
             let mut half = vec![0u16; len];

@@ -147,7 +147,8 @@ fn refuse(kernel: &Kernel, message: String) -> Fault {
 /// The kernarg segment: explicit arguments as given, hidden ones computed.
 fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
     let kernel = launch.kernel;
-    let size = (kernel.kernarg_bytes as usize).max(8);
+    // The segment is a multiple of its alignment of 16 bytes: one load may take arguments and what is behind.
+    let size = (kernel.kernarg_bytes as usize).max(8).next_multiple_of(16);
     let explicit = kernel
         .args
         .iter()

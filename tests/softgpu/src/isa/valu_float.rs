@@ -191,9 +191,10 @@ fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     } else if s1.is_subnormal() {
         (ldexp(s0, 64), false)
     } else if reciprocal_small && quotient_small {
+        // The manuals print a scale up, which would make infinity of every divisor this is for.
         (
             if s0.to_bits() == s1.to_bits() {
-                ldexp(s0, 64)
+                ldexp(s0, -64)
             } else {
                 s0
             },
@@ -235,9 +236,10 @@ fn scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     } else if s1.is_subnormal() {
         (ldexp64(s0, 128), false)
     } else if reciprocal_small && quotient_small {
+        // The manuals print a scale up, which would make infinity of every divisor this is for.
         (
             if s0.to_bits() == s1.to_bits() {
-                ldexp64(s0, 128)
+                ldexp64(s0, -128)
             } else {
                 s0
             },

@@ -70,7 +70,9 @@ impl Division {
         } else if self.is_denormal(s1) {
             (up(true), false)
         } else if small_reciprocal && small_quotient {
-            (up(s0 == s1), true)
+            // Down, whatever the manuals print: the quotient of 1 and 2^127 is no infinity.
+            let down = self.ldexp(s0, -self.scale);
+            (if s0 == s1 { down } else { s0 }, true)
         } else if small_reciprocal {
             (self.ldexp(s0, -self.scale), false)
         } else if small_quotient {

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -93,20 +96,74 @@ fn compile(path: &Path, target: &str) -> Vec<u8> {
     bytes
 }
 
-/// What compiled kernels hold.
+/// The project's kernels as its last build has left them beside the tests, if it did, and their targets.
+fn built() -> Vec<(Vec<u8>, &'static str)> {
+    let program = std::env::current_exe().expect("the path of this test");
+    // <target>/<profile>/deps/<program>
+    let store = program
+        .ancestors()
+        .nth(3)
+        .map(|target| target.join("kernel-objects"));
+    let entries = store.and_then(|store| std::fs::read_dir(store).ok());
+    let objects = entries.into_iter().flatten().flatten();
+    let objects = objects.filter(|entry| entry.path().extension().is_some_and(|e| e == "o"));
+    let objects: Vec<_> = objects
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.modified().ok()?)))
+        .collect();
+    // A build marks what it uses; older objects are of other sources.
+    let newest = objects.iter().map(|(_, time)| *time).max();
+    let is_new = |time: SystemTime| newest.is_some_and(|newest| time + HOUR >= newest);
+    let objects = objects.into_iter().filter(|(_, time)| is_new(*time));
+    objects
+        .filter_map(|(path, _)| {
+            let bytes = std::fs::read(path).ok()?;
+            let target = target_of(&bytes)?;
+            Some((bytes, target))
+        })
+        .collect()
+}
+
+/// The target that a code object names in its metadata.
+fn target_of(object: &[u8]) -> Option<&'static str> {
+    const BEFORE: &[u8] = b"amdgcn-amd-amdhsa--";
+    let at = object
+        .windows(BEFORE.len())
+        .position(|window| window == BEFORE)?;
+    let name: Vec<u8> = object[at + BEFORE.len()..]
+        .iter()
+        .copied()
+        .take_while(u8::is_ascii_alphanumeric)
+        .collect();
+    TARGETS.into_iter().find(|target| target.as_bytes() == name)
+}
+
+/// What compiled kernels hold: those of the tests, and the project's as they were built, else compiled here.
 pub fn compiled() -> Pairs {
+    let built = built();
+    let is_built = |path: &Path| !built.is_empty() && path.starts_with(root().join("hip"));
     let jobs: Vec<(PathBuf, &str)> = kernels()
         .into_iter()
+        .filter(|(path, _)| !is_built(path))
         .flat_map(|(path, targets)| targets.into_iter().map(move |t| (path.clone(), t)))
         .collect();
     let (next, pairs) = (AtomicUsize::new(0), Mutex::new(Pairs::new()));
+    let add = |object: &[u8], target: &'static str| {
+        let names = mnemonics(object).expect("a disassembly");
+        let found = names.into_iter().map(|name| (target, name));
+        pairs.lock().expect("no panic").extend(found);
+    };
     std::thread::scope(|s| {
         for _ in 0..2 {
             s.spawn(|| {
-                while let Some((path, target)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let names = mnemonics(&compile(path, target)).expect("a disassembly");
-                    let found = names.into_iter().map(|name| (*target, name));
-                    pairs.lock().expect("no panic").extend(found);
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if let Some((object, target)) = built.get(number) {
+                        add(object, target);
+                    } else if let Some((path, target)) = jobs.get(number - built.len()) {
+                        add(&compile(path, target), target);
+                    } else {
+                        break;
+                    }
                 }
             });
         }

@@ -1,0 +1,144 @@
+//! mlxrocm-serve: a server with the API of OpenAI over libmlxrocm.
+
+mod answers;
+mod app;
+mod chat;
+mod completions;
+mod embeddings;
+mod error;
+mod fields;
+mod listen;
+mod logprobs;
+mod metrics;
+mod options;
+mod respond;
+mod stalled;
+mod tools;
+mod usage;
+
+use app::App;
+use mlxrocm_rs::{Device, Model, Session, SessionOptions};
+use options::{Options, Wish};
+use serde::Serialize;
+use serde_json::json;
+use std::hash::{BuildHasher, RandomState};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, SystemTime};
+use tokio::sync::Semaphore;
+
+/// JSON of a value that always has one.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn main() -> ExitCode {
+    let options = match options::read(std::env::args().skip(1)) {
+        Ok(Wish::Serve(options)) => options,
+        Ok(Wish::Help) => {
+            print!("{}", options::help());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Wish::Version) => {
+            println!("mlxrocm-serve {}, libmlxrocm {}", env!("CARGO_PKG_VERSION"), mlxrocm_rs::version());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("mlxrocm-serve: {error}\nmlxrocm-serve: try 'mlxrocm-serve --help'");
+            return ExitCode::from(2);
+        }
+    };
+    match serve(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mlxrocm-serve: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn serve(options: &Options) -> Result<(), Failure> {
+    let app = Arc::new(open(options)?);
+    // A thread for each generation that is read or submitted, besides those that serve connections.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(2 * slots(options) as usize)
+        .thread_keep_alive(Duration::from_secs(2))
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let address = (options.host.trim_matches(['[', ']']), options.port);
+        let listener = tokio::net::TcpListener::bind(address)
+            .await
+            .map_err(|error| format!("cannot listen on {}, port {}: {error}", options.host, options.port))?;
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() && app.key.is_none() {
+            eprintln!("mlxrocm-serve: warning: whoever reaches {address} can use it: there is no API key");
+        }
+        eprintln!("mlxrocm-serve: {} at http://{address}/v1", app.name);
+        listen::serve(app.clone(), listener, Duration::from_secs(options.grace.into())).await.map_err(Failure::from)
+    });
+    // What still runs is cancelled when its connection goes.
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    outcome
+}
+
+/// Generations that run or wait.
+fn slots(options: &Options) -> u32 {
+    options.max_requests + options.max_waiting
+}
+
+/// Loads the model.
+fn open(options: &Options) -> Result<App, Failure> {
+    let device = match options.device.as_str() {
+        "auto" => None,
+        "cpu" => Some(Device::open(0)?),
+        number => {
+            let index = number.parse().map_err(|_| format!("--device: '{number}' is none of auto, cpu, a number"))?;
+            Some(Device::open(index)?)
+        }
+    };
+    let model = Model::load_on(&options.model, device.as_ref(), options.threads)?;
+    let session = Session::with_options(
+        &model,
+        SessionOptions {
+            context: options.context,
+            max_requests: options.max_requests,
+            kv_type: options.kv,
+            ..SessionOptions::default()
+        },
+    )?;
+    let info = model.info()?;
+    let stem = options.model.file_name().map(|name| name.to_string_lossy().into_owned());
+    let stem = stem.map(|name| name.strip_suffix(".gguf").map(str::to_string).unwrap_or(name));
+    Ok(App {
+        tokenizer: model.tokenizer()?,
+        name: options.name.clone().or(stem).unwrap_or(info.name),
+        facts: json!({
+            "family": info.family, "quantization": info.quantization, "parameters": info.parameters,
+            "context": session.info()?.context, "vocab_size": info.vocab_size, "hidden_size": info.hidden_size,
+        }),
+        session: Arc::new(session),
+        created: now(),
+        hidden_size: info.hidden_size as u64,
+        pooling: options.pooling,
+        key: options.key.clone(),
+        slots: Arc::new(Semaphore::new(slots(options) as usize)),
+        most_slots: slots(options),
+        max_body: options.max_body as usize,
+        client_timeout: Duration::from_secs(options.client_timeout.into()),
+        max_time: Duration::from_secs(options.max_time.into()),
+        metrics: metrics::Metrics::default(),
+        stopping: AtomicBool::new(false),
+        run: RandomState::new().hash_one(now()),
+        ids: AtomicU64::new(0),
+    })
+}

@@ -1,0 +1,226 @@
+//! Products with quantized matrices, attention and rotations: `hip/ops/arrays/quantized.hip`, `attention.hip`.
+
+use super::numbers::{is_float, is_known};
+use super::run::THREADS;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Dtype, Op, QuantMode, Quantization, Rope};
+use std::sync::Arc;
+
+/// The widest head that attention takes.
+const WIDEST: usize = 512;
+/// Rows of x that a block takes.
+const ROWS: u32 = 4;
+
+impl Place {
+    /// `(x, w [out, in], scales, biases)`, one w for all of x.
+    pub(super) fn quantized_matmul(
+        self: &Arc<Self>,
+        inputs: &[&Elements],
+        q: &Quantization,
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
+        let [x, w, scales, biases] = inputs else {
+            return Ok(None);
+        };
+        let (Some(&k), Some(&n)) = (x.layout().sizes.last(), sizes.last()) else {
+            return Ok(None);
+        };
+        let same = [scales, biases].iter().all(|v| v.dtype() == x.dtype());
+        let one = w.layout().sizes.len() == 2 && k.is_multiple_of(8) && q.group.is_multiple_of(8);
+        if q.mode != QuantMode::Affine || !is_float(x.dtype()) || !same || !one {
+            return Ok(None);
+        }
+        let all = inputs.iter().map(|input| self.rows(input));
+        let all: Option<Vec<Elements>> = all.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        let (Some(all), Some((out, count))) = (all, self.new_rows(sizes, x.dtype())?) else {
+            return Ok(None);
+        };
+        let (n, m) = (n as u32, count.checked_div(n as u32).unwrap_or(0));
+        let blocks = [
+            n.div_ceil(THREADS / self.device.facts().wave_size.max(1)),
+            m.div_ceil(ROWS),
+            1,
+        ];
+        if count == 0 || blocks[1] > 65_535 {
+            return Ok((count == 0).then_some(out));
+        }
+        let args = all.iter().fold(Args::new(), |args, input| {
+            args.buffer(input.buffer(), input.offset())
+        });
+        let args = args
+            .buffer(out.buffer(), 0)
+            .u32(m)
+            .u32(n)
+            .u32(k as u32)
+            .u32(q.group as u32)
+            .u32(q.bits as u32)
+            .u32(x.dtype() as u32);
+        self.launch("mlxrocm_array_quantized_matmul", blocks, &args)?;
+        Ok(Some(out))
+    }
+
+    /// `(q, k, v, [mask], [sinks])`.
+    pub(super) fn attention(
+        self: &Arc<Self>,
+        op: &Op,
+        inputs: &[&Elements],
+        to: Dtype,
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
+        let Op::ScaledDotProductAttention {
+            scale,
+            causal,
+            mask,
+            sinks,
+        } = op
+        else {
+            return Ok(None);
+        };
+        let [q, k, v, more @ ..] = inputs else {
+            return Ok(None);
+        };
+        let mut more = more.iter().copied();
+        let mask = mask.then(|| more.next()).flatten();
+        let sinks = sinks.then(|| more.next()).flatten();
+        let float = [Some(*q), Some(*k), Some(*v), sinks];
+        if !is_float(to) || float.iter().flatten().any(|x| x.dtype() != to) {
+            return Ok(None);
+        }
+        let all = [q, k, v].map(|x| self.rows(x));
+        let [Some(q), Some(k), Some(v)] = collected(all)? else {
+            return Ok(None);
+        };
+        let sinks = match sinks {
+            Some(sinks) => self.rows(sinks)?,
+            None => None,
+        };
+        let mask_strides = match mask {
+            Some(mask) => match strides(mask) {
+                Some(strides) => strides,
+                None => return Ok(None),
+            },
+            None => [0; 4],
+        };
+        let (&[batch, heads, rows, dim], &[_, kv_heads, keys, _], &[.., width]) = (
+            q.layout().sizes.as_slice(),
+            k.layout().sizes.as_slice(),
+            v.layout().sizes.as_slice(),
+        ) else {
+            return Ok(None);
+        };
+        let Some((out, count)) = self.new_rows(sizes, to)? else {
+            return Ok(None);
+        };
+        if count == 0 || dim > WIDEST || width > WIDEST || keys == 0 || kv_heads == 0 {
+            return Ok((count == 0).then_some(out));
+        }
+        let mut args = Args::new();
+        for x in [&q, &k, &v] {
+            args = args.buffer(x.buffer(), x.offset());
+        }
+        for x in [mask, sinks.as_ref()] {
+            args = match x {
+                Some(x) => args.buffer(x.buffer(), x.offset()),
+                None => args.null(),
+            };
+        }
+        args = args.buffer(out.buffer(), 0);
+        for size in [heads, kv_heads, rows, keys, dim, width] {
+            args = args.u32(size as u32);
+        }
+        args = args
+            .u32(to as u32)
+            .u32(mask.map_or(0, |mask| mask.dtype() as u32))
+            .u32(u32::from(*causal))
+            .f32(scale.get() as f32);
+        args = mask_strides.iter().fold(args, |args, &s| args.i32(s));
+        let blocks = [(batch * heads * rows) as u32, 1, 1];
+        self.launch("mlxrocm_array_attention", blocks, &args)?;
+        Ok(Some(out))
+    }
+
+    /// `(x [batch, …, rows, columns], offset, [periods])`.
+    pub(super) fn rope(
+        self: &Arc<Self>,
+        inputs: &[&Elements],
+        rope: &Rope,
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
+        let [x, offset, periods @ ..] = inputs else {
+            return Ok(None);
+        };
+        let periods = periods.first().map(|periods| self.rows(periods));
+        let periods = periods.transpose()?.flatten();
+        let fits = periods.as_ref().is_none_or(|p| p.dtype() == Dtype::F32)
+            && (periods.is_some() || rope.base.is_some());
+        let [Some(x), Some(offset)] = collected([self.rows(x), self.rows(offset)])? else {
+            return Ok(None);
+        };
+        let &[batch, .., rows, columns] = sizes else {
+            return Ok(None);
+        };
+        let whole = is_known(offset.dtype()) && !is_float(offset.dtype());
+        let one = offset.count() == 1;
+        let odd = !rope.dims.is_multiple_of(2)
+            || rope.dims > columns
+            || (!one && offset.count() != batch);
+        if !fits || !is_float(x.dtype()) || !whole || odd {
+            return Ok(None);
+        }
+        let Some((out, count)) = self.new_rows(sizes, x.dtype())? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(offset.buffer(), offset.offset());
+        let args = match &periods {
+            Some(periods) => args.buffer(periods.buffer(), periods.offset()),
+            None => args.null(),
+        };
+        let args = args
+            .buffer(out.buffer(), 0)
+            .u32(count)
+            .u32(count / batch as u32)
+            .u32(rows as u32)
+            .u32(columns as u32)
+            .u32(rope.dims as u32)
+            .u32(x.dtype() as u32)
+            .u32(offset.dtype() as u32)
+            .u32(one.into())
+            .u32(rope.traditional.into())
+            .f32(rope.base.map_or(1.0, |base| base.get().log2()) as f32)
+            .f32(rope.scale.get() as f32);
+        self.launch("mlxrocm_array_rope", [count.div_ceil(THREADS), 1, 1], &args)?;
+        Ok(Some(out))
+    }
+}
+
+fn collected<const N: usize>(all: [Result<Option<Elements>>; N]) -> Result<[Option<Elements>; N]> {
+    let mut result = [const { None }; N];
+    for (to, element) in result.iter_mut().zip(all) {
+        *to = element?;
+    }
+    Ok(result)
+}
+
+/// The strides of a mask `[batch, heads, rows, keys]`.
+fn strides(mask: &Elements) -> Option<[i32; 4]> {
+    let mut strides = [0; 4];
+    let sizes = &mask.layout().sizes;
+    if sizes.len() != 4 || !is_known(mask.dtype()) {
+        return None;
+    }
+    let from = sizes.iter().zip(&mask.layout().strides);
+    for (to, (&size, &stride)) in strides.iter_mut().zip(from) {
+        *to = match size {
+            1 => 0,
+            _ => i32::try_from(stride).ok()?,
+        };
+    }
+    Some(strides)
+}

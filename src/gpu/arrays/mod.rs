@@ -1,0 +1,116 @@
+//! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
+
+mod elements;
+mod layers;
+mod numbers;
+mod order;
+mod places;
+mod reduce;
+mod rows;
+mod run;
+mod walk;
+
+pub use elements::Elements;
+
+use super::{Device, DeviceBuffer, Stream};
+use crate::Result;
+use crate::ir::{Dtype, Layout};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+
+/// A GPU as a home of arrays. There is one for each open device. Internally locked: any thread.
+pub struct Place {
+    device: Arc<Device>,
+    /// What runs for arrays: each operation after those that made its inputs.
+    stream: Stream,
+}
+
+impl Place {
+    /// Where the arrays of a device are.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn of(device: &Arc<Device>) -> Result<Arc<Place>> {
+        static OPEN: Mutex<Vec<Weak<Place>>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock();
+        open.retain(|place| place.strong_count() > 0);
+        let same = |place: &Arc<Place>| Arc::ptr_eq(&place.device, device);
+        if let Some(place) = open.iter().filter_map(Weak::upgrade).find(same) {
+            return Ok(place);
+        }
+        let place = Arc::new(Place {
+            device: device.clone(),
+            stream: device.stream()?,
+        });
+        open.push(Arc::downgrade(&place));
+        Ok(place)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Waits for everything that was queued.
+    ///
+    /// # Errors
+    /// The first fault of what was queued; `DeviceLost`.
+    pub fn wait(&self) -> Result<()> {
+        self.stream.wait(None)
+    }
+
+    fn memory(&self, count: usize, dtype: Dtype) -> Result<DeviceBuffer> {
+        let bytes = (count * dtype.size()) as u64;
+        // Kernels are given no addresses of nothing.
+        self.device.alloc_for(&self.stream, bytes.max(16))
+    }
+
+    /// Elements of the host, of which `bytes` are all that the layout refers to. The copy is queued.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn upload(
+        self: &Arc<Self>,
+        bytes: &[u8],
+        dtype: Dtype,
+        layout: &Layout,
+    ) -> Result<Elements> {
+        let reach = layout
+            .reach()
+            .map_or((0, 0), |reach| (reach.from, reach.to));
+        let (from, to) = (reach.0 * dtype.size(), reach.1 * dtype.size());
+        let bytes = bytes.get(from..to).unwrap_or_default();
+        let buffer = self.memory(reach.1 - reach.0, dtype)?;
+        if !bytes.is_empty() {
+            self.stream.copy_to_device(&buffer, 0, bytes)?;
+        }
+        let layout = Layout {
+            offset: layout.offset.saturating_sub(reach.0),
+            ..layout.clone()
+        };
+        Elements::new(self.clone(), buffer, dtype, layout)
+    }
+
+    /// The bytes of the elements in host memory, and how they lie in them; waits for what makes them.
+    ///
+    /// # Errors
+    /// The first fault of what was queued; `OutOfMemory`, `DeviceLost`.
+    pub fn download(self: &Arc<Self>, x: &Elements) -> Result<(Vec<u8>, Layout)> {
+        let x = self.rows(x)?.unwrap_or_else(|| x.clone());
+        let size = x.dtype().size();
+        let reach = x
+            .layout()
+            .reach()
+            .map_or(0..0, |reach| reach.from..reach.to);
+        let mut bytes = vec![0; reach.len() * size];
+        if !bytes.is_empty() {
+            let first = (reach.start * size) as u64;
+            self.stream.copy_to_host(x.buffer(), first, &mut bytes)?;
+        }
+        let layout = Layout {
+            offset: x.layout().offset.saturating_sub(reach.start),
+            ..x.layout().clone()
+        };
+        Ok((bytes, layout))
+    }
+}

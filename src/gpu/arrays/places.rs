@@ -1,0 +1,193 @@
+//! Elements by index and parts of arrays: `hip/ops/arrays/gather.hip`.
+
+use super::numbers::is_known;
+use super::run::THREADS;
+use super::walk::Walk;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Layout, Op, ScatterReduce, SliceSpec, Type};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+impl Place {
+    /// Slices of `x` where indices of one axis say.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        x: &Elements,
+        index: &Elements,
+        axis: usize,
+        slice: &[usize],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let (Some(index), Some(sizes)) = (self.rows(index)?, ty.shape.numbers()) else {
+            return Ok(None);
+        };
+        let part = Layout {
+            sizes: slice.into(),
+            ..x.layout().clone()
+        };
+        let (Some(walk), Some((out, count))) =
+            (Walk::of_layouts(&[&part]), self.new_rows(&sizes, ty.dtype)?)
+        else {
+            return Ok(None);
+        };
+        let limit = x.layout().sizes[axis];
+        let (Ok(step), Ok(limit), true) = (
+            i32::try_from(x.layout().strides[axis]),
+            u32::try_from(limit),
+            slice[axis] == 1 && is_known(index.dtype()) && limit > 0,
+        ) else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(index.buffer(), index.offset())
+            .buffer(out.buffer(), 0)
+            .u32(count)
+            .u32(x.dtype().size() as u32)
+            .u32(index.dtype() as u32)
+            .u32(part.count() as u32)
+            .u32(limit)
+            .i32(step);
+        self.launch(
+            "mlxrocm_array_take",
+            [count.div_ceil(THREADS), 1, 1],
+            &walk.add(args),
+        )?;
+        Ok(Some(out))
+    }
+
+    /// Elements of `x` along an axis, where an index for each says.
+    pub(super) fn take_along(
+        self: &Arc<Self>,
+        x: &Elements,
+        index: &Elements,
+        axis: usize,
+    ) -> Result<Option<Elements>> {
+        let limit = x.layout().sizes[axis];
+        let step = x.layout().strides[axis];
+        let mut across = Layout {
+            sizes: index.layout().sizes.clone(),
+            ..x.layout().clone()
+        };
+        across.strides[axis] = 0;
+        let sizes = index.layout().sizes.clone();
+        let (Some(walk), Some((out, count))) = (
+            Walk::of_layouts(&[&across, index.layout()]),
+            self.new_rows(&sizes, x.dtype())?,
+        ) else {
+            return Ok(None);
+        };
+        let (Ok(step), Ok(limit), true) = (
+            i32::try_from(step),
+            u32::try_from(limit),
+            is_known(index.dtype()) && limit > 0,
+        ) else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(index.buffer(), index.offset())
+            .buffer(out.buffer(), 0)
+            .u32(count)
+            .u32(x.dtype().size() as u32)
+            .u32(index.dtype() as u32)
+            .u32(limit)
+            .i32(step);
+        self.launch(
+            "mlxrocm_array_take_along",
+            [count.div_ceil(THREADS), 1, 1],
+            &walk.add(args),
+        )?;
+        Ok(Some(out))
+    }
+
+    /// Arrays one after the other, a value around one, or a slice replaced.
+    pub(super) fn put_together(
+        self: &Arc<Self>,
+        op: &Op,
+        inputs: &[&Elements],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let Some(sizes) = ty.shape.numbers() else {
+            return Ok(None);
+        };
+        let Some((out, _)) = self.new_rows(&sizes, ty.dtype)? else {
+            return Ok(None);
+        };
+        let whole = out.layout().clone();
+        let done = match (op, inputs) {
+            (Op::Concatenate(axis), parts) => {
+                let mut at = whole;
+                let mut done = true;
+                for part in parts {
+                    at.sizes = part.layout().sizes.clone();
+                    done = done && self.put(part, &out, &at)?;
+                    at.offset += at.strides[*axis] as usize * at.sizes[*axis];
+                }
+                done
+            }
+            (Op::Pad(low), [x, value]) if value.count() == 1 => {
+                let everywhere = Layout {
+                    sizes: whole.sizes.clone(),
+                    strides: SmallVec::from_elem(0, whole.sizes.len()),
+                    offset: value.layout().offset,
+                };
+                let value = value.with(value.dtype(), everywhere)?;
+                let mut at = whole.clone();
+                at.sizes = x.layout().sizes.clone();
+                for (axis, &low) in low.iter().enumerate() {
+                    at.offset += low * at.strides[axis] as usize;
+                }
+                self.put(&value, &out, &whole)? && self.put(x, &out, &at)?
+            }
+            (Op::SliceUpdate(spec, ScatterReduce::None), [x, update]) => {
+                let at = slice(&whole, spec, update.layout());
+                match at {
+                    Some(at) => self.put(x, &out, &whole)? && self.put(update, &out, &at)?,
+                    None => false,
+                }
+            }
+            _ => false,
+        };
+        Ok(done.then_some(out))
+    }
+
+    /// Copies `x` to elements of `out`; whether it could.
+    fn put(&self, x: &Elements, out: &Elements, at: &Layout) -> Result<bool> {
+        let Some(walk) = Walk::of_layouts(&[x.layout(), at]) else {
+            return Ok(false);
+        };
+        let Ok(count) = u32::try_from(x.count()) else {
+            return Ok(false);
+        };
+        if count == 0 {
+            return Ok(true);
+        }
+        let size = x.dtype().size();
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), (at.offset * size) as u64)
+            .u32(count)
+            .u32(size as u32);
+        self.launch(
+            "mlxrocm_array_put",
+            [count.div_ceil(THREADS), 1, 1],
+            &walk.add(args),
+        )?;
+        Ok(true)
+    }
+}
+
+/// Where a slice of elements that lie as `whole` lies.
+fn slice(whole: &Layout, spec: &SliceSpec, update: &Layout) -> Option<Layout> {
+    let shape = crate::ir::Shape::new(update.sizes.iter().copied());
+    whole.view(&Op::Slice(spec.clone()), &shape)
+}

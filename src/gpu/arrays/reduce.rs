@@ -1,0 +1,141 @@
+//! Reductions: `hip/ops/arrays/reduce.hip`.
+
+use super::numbers::{is_known, place_number};
+use super::run::THREADS;
+use super::walk::merged;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{ArgReduce, Dtype, Layout, Type};
+use std::sync::Arc;
+
+/// Blocks that keep any GPU busy.
+const BUSY: usize = 2048;
+
+impl Place {
+    pub(super) fn reduce(
+        self: &Arc<Self>,
+        reduction: u32,
+        x: &Elements,
+        axes: &[usize],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        if !is_known(x.dtype()) || !is_known(ty.dtype) {
+            return Ok(None);
+        }
+        let x = match Halves::of(x, axes) {
+            Some(_) => Some(x.clone()),
+            None => self.rows(x)?,
+        };
+        let Some(x) = x else {
+            return Ok(None);
+        };
+        let Some(halves) = Halves::of(&x, axes) else {
+            return Ok(None);
+        };
+        let kept = (0..x.layout().sizes.len()).filter(|axis| !axes.contains(axis));
+        let kept: Vec<usize> = kept.map(|axis| x.layout().sizes[axis]).collect();
+        let outputs: usize = kept.iter().product();
+        let outer = halves.kept.1;
+        // A thread an output reads side by side where outputs lie so.
+        let by_lanes = halves.count <= 32
+            || (outer[2].abs() == 1 && halves.joined.1[2].abs() != 1 && outputs >= 64);
+        let blocks = if by_lanes {
+            outputs.div_ceil(THREADS as usize)
+        } else {
+            outputs
+        };
+        // Much that becomes little is cut into pieces, so that there is work for all of a GPU.
+        let (wanted, least) = (
+            BUSY.div_ceil(blocks.max(1)),
+            if by_lanes { 64 } else { 4096 },
+        );
+        let pieces = wanted.min(halves.count as usize / least).min(1024);
+        let cut = pieces > 1 && reduction < place_number(ArgReduce::Min);
+        let (mut sizes, mut to, pieces) = (kept.clone(), ty.dtype, if cut { pieces } else { 1 });
+        if cut {
+            sizes.push(pieces);
+            to = match to {
+                Dtype::F16 | Dtype::Bf16 => Dtype::F32,
+                to => to,
+            };
+        }
+        let Some((out, _)) = self.new_rows(&sizes, to)? else {
+            return Ok(None);
+        };
+        if outputs == 0 {
+            return Ok(Some(out));
+        }
+        let ([_, s1, s2], outer) = halves.kept;
+        let ([_, r1, r2], inner) = halves.joined;
+        let args = Args::new().buffer(x.buffer(), x.offset());
+        let args = args
+            .buffer(out.buffer(), 0)
+            .u32(outputs as u32)
+            .u32(halves.count)
+            .u32(pieces as u32)
+            .u32(reduction)
+            .u32(x.dtype() as u32)
+            .u32(to as u32)
+            .u32(s1)
+            .u32(s2);
+        let args = outer.iter().fold(args, |args, &stride| args.i32(stride));
+        let args = args.u32(r1).u32(r2);
+        let args = inner.iter().fold(args, |args, &stride| args.i32(stride));
+        let kernel = match by_lanes {
+            true => "mlxrocm_array_reduce_lanes",
+            false => "mlxrocm_array_reduce",
+        };
+        self.launch(kernel, [blocks as u32, pieces as u32, 1], &args)?;
+        match cut {
+            true => self.reduce(reduction, &out, &[kept.len()], ty),
+            false => Ok(Some(out)),
+        }
+    }
+}
+
+/// Up to three axes: sizes and strides.
+type Three = ([u32; 3], [i32; 3]);
+
+/// The axes that a reduction keeps and those that it joins.
+struct Halves {
+    kept: Three,
+    joined: Three,
+    /// Elements that become one.
+    count: u32,
+}
+
+impl Halves {
+    fn of(x: &Elements, axes: &[usize]) -> Option<Halves> {
+        let layout = x.layout();
+        let half = |is_joined: bool| {
+            let axes: Vec<usize> = (0..layout.sizes.len())
+                .filter(|axis| axes.contains(axis) == is_joined)
+                .collect();
+            let part = Layout {
+                sizes: axes.iter().map(|&axis| layout.sizes[axis]).collect(),
+                strides: axes.iter().map(|&axis| layout.strides[axis]).collect(),
+                offset: 0,
+            };
+            three(&part)
+        };
+        let count: usize = axes.iter().map(|&axis| layout.sizes[axis]).product();
+        Some(Halves {
+            kept: half(false)?,
+            joined: half(true)?,
+            count: u32::try_from(count).ok()?,
+        })
+    }
+}
+
+fn three(layout: &Layout) -> Option<Three> {
+    let axes = merged(&layout.sizes, &[layout]);
+    let front = 3usize.checked_sub(axes.len())?;
+    let mut three: Three = ([1; 3], [0; 3]);
+    for (place, (size, strides)) in axes.iter().enumerate() {
+        // Nothing is divided by 0.
+        three.0[front + place] = u32::try_from((*size).max(1)).ok()?;
+        three.1[front + place] = i32::try_from(strides[0]).ok()?;
+    }
+    Some(three)
+}

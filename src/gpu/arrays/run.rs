@@ -1,0 +1,254 @@
+//! Operations as launches: `hip/ops/arrays/`.
+
+use super::numbers::{CAST, binary_number, is_known, place_number, reduction_number, unary_number};
+use super::walk::Walk;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Dtype, Layout, Op, Type};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Threads of a block of all these kernels.
+pub(super) const THREADS: u32 = 256;
+/// Elements of a block of the kernels of single elements.
+const BLOCK: u32 = 1024;
+
+impl Place {
+    /// Queues an operation whose inputs are here; `None` if GPUs have no form of it.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`; `Unsupported` if there is no kernel for this GPU and none can be compiled.
+    pub fn run(
+        self: &Arc<Self>,
+        op: &Op,
+        inputs: &[&Elements],
+        outputs: &[Type],
+    ) -> Result<Option<Vec<Elements>>> {
+        let ([ty], Some(&x)) = (outputs, inputs.first()) else {
+            return Ok(None);
+        };
+        let Some(sizes) = ty.shape.numbers() else {
+            return Ok(None);
+        };
+        if op.may_be_view()
+            && let Some(layout) = x.layout().view(op, &ty.shape)
+        {
+            return Ok(Some(vec![x.with(ty.dtype, layout)?]));
+        }
+        let made = match op {
+            Op::Unary(function) => match unary_number(*function) {
+                Some(function) => self.unary(function, x, ty.dtype)?,
+                None => None,
+            },
+            Op::AsType => self.unary(CAST, x, ty.dtype)?,
+            Op::Binary(function) => match (binary_number(*function), inputs) {
+                (Some(function), [a, b]) => self.binary(function, a, b, ty.dtype)?,
+                _ => None,
+            },
+            Op::Select => match inputs {
+                [c, a, b] => self.select(c, a, b)?,
+                _ => None,
+            },
+            Op::Contiguous | Op::Copy => self.rows(x)?,
+            Op::View => self.as_dtype(x, ty.dtype, &sizes)?,
+            Op::Full if x.dtype() == ty.dtype => self.fill(x, &sizes)?,
+            op if op.may_be_view() => match self.rows(x)? {
+                Some(rows) => match rows.layout().view(op, &ty.shape) {
+                    Some(layout) => Some(rows.with(ty.dtype, layout)?),
+                    None => None,
+                },
+                None => None,
+            },
+            Op::Reduce(kind, axes) => self.reduce(reduction_number(*kind), x, axes, ty)?,
+            Op::ArgReduce(kind, axis) => self.reduce(place_number(*kind), x, &[*axis], ty)?,
+            Op::Softmax { .. } => self.by_rows("mlxrocm_array_softmax", x, &[], None)?,
+            Op::RmsNorm(eps) => {
+                let weight = [inputs.get(1).copied()];
+                self.by_rows("mlxrocm_array_rms_norm", x, &weight, Some(*eps))?
+            }
+            Op::LayerNorm { eps, weight, bias } => {
+                let mut more = inputs.iter().skip(1).copied();
+                let weight = weight.then(|| more.next()).flatten();
+                let more = [weight, bias.then(|| more.next()).flatten()];
+                self.by_rows("mlxrocm_array_layer_norm", x, &more, Some(*eps))?
+            }
+            Op::Matmul => match inputs {
+                [a, b] => self.matmul(a, b, &sizes)?,
+                _ => None,
+            },
+            Op::Gather { axes, sizes: slice } => match (axes.as_slice(), inputs) {
+                ([axis], [x, index]) => self.take(x, index, *axis, slice, ty)?,
+                _ => None,
+            },
+            Op::GatherAxis(axis) => match inputs {
+                [x, index] => self.take_along(x, index, *axis)?,
+                _ => None,
+            },
+            Op::Concatenate(_) | Op::Pad(_) | Op::SliceUpdate(..) => {
+                self.put_together(op, inputs, ty)?
+            }
+            Op::Scan {
+                kind,
+                axis,
+                reverse,
+                inclusive,
+            } => self.scan(x, *axis, *kind, (*reverse, *inclusive), ty.dtype)?,
+            // What is sorted is also parted.
+            Op::Sort(axis) | Op::Partition { axis, .. } => self.sort(x, *axis, ty.dtype, false)?,
+            Op::ArgSort(axis) | Op::ArgPartition { axis, .. } => {
+                self.sort(x, *axis, ty.dtype, true)?
+            }
+            Op::QuantizedMatmul {
+                quantization,
+                transpose: true,
+            } => self.quantized_matmul(inputs, quantization, &sizes)?,
+            Op::ScaledDotProductAttention { .. } => self.attention(op, inputs, ty.dtype, &sizes)?,
+            Op::Rope(rope) => self.rope(inputs, rope, &sizes)?,
+            _ => None,
+        };
+        let layout = Layout::rows(&sizes);
+        made.map(|made| match made.layout().sizes == sizes {
+            true => Ok(vec![made]),
+            // Kernels write row after row, whatever the axes are.
+            false => Ok(vec![made.with(ty.dtype, layout)?]),
+        })
+        .transpose()
+    }
+
+    pub(super) fn launch(&self, kernel: &str, grid: [u32; 3], args: &Args) -> Result<()> {
+        let kernel = self.device.kernel(kernel)?;
+        self.stream.launch(&kernel, grid, [THREADS, 1, 1], 0, args)
+    }
+
+    /// New elements row after row, and how many; `None` if there are too many to count.
+    pub(super) fn new_rows(
+        self: &Arc<Self>,
+        sizes: &[usize],
+        dtype: Dtype,
+    ) -> Result<Option<(Elements, u32)>> {
+        let layout = Layout::rows(sizes);
+        let Ok(count) = u32::try_from(layout.count()) else {
+            return Ok(None);
+        };
+        let memory = self.memory(layout.count(), dtype)?;
+        Ok(Some((
+            Elements::new(self.clone(), memory, dtype, layout)?,
+            count,
+        )))
+    }
+
+    /// A function of each element of arrays that have the same sizes.
+    fn elementwise(
+        self: &Arc<Self>,
+        kernel: &str,
+        inputs: &[&Elements],
+        dtype: Dtype,
+        numbers: &[u32],
+    ) -> Result<Option<Elements>> {
+        let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|x| x.layout()).collect();
+        let Some(walk) = Walk::of_layouts(&layouts) else {
+            return Ok(None);
+        };
+        let sizes = &inputs[0].layout().sizes;
+        let Some((out, count)) = self.new_rows(sizes, dtype)? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let mut args = Args::new();
+        for input in inputs {
+            args = args.buffer(input.buffer(), input.offset());
+        }
+        args = args.buffer(out.buffer(), 0).u32(count);
+        for &number in numbers {
+            args = args.u32(number);
+        }
+        let grid = [count.div_ceil(BLOCK), 1, 1];
+        self.launch(kernel, grid, &walk.add(args))?;
+        Ok(Some(out))
+    }
+
+    fn unary(self: &Arc<Self>, function: u32, x: &Elements, to: Dtype) -> Result<Option<Elements>> {
+        if !is_known(x.dtype()) || !is_known(to) {
+            return Ok(None);
+        }
+        let numbers = [function, x.dtype() as u32, to as u32];
+        self.elementwise("mlxrocm_array_unary", &[x], to, &numbers)
+    }
+
+    fn binary(
+        self: &Arc<Self>,
+        function: u32,
+        a: &Elements,
+        b: &Elements,
+        to: Dtype,
+    ) -> Result<Option<Elements>> {
+        if !is_known(a.dtype()) || a.dtype() != b.dtype() || !is_known(to) {
+            return Ok(None);
+        }
+        let numbers = [function, a.dtype() as u32, to as u32];
+        self.elementwise("mlxrocm_array_binary", &[a, b], to, &numbers)
+    }
+
+    fn select(
+        self: &Arc<Self>,
+        c: &Elements,
+        a: &Elements,
+        b: &Elements,
+    ) -> Result<Option<Elements>> {
+        let size = [a.dtype().size() as u32];
+        self.elementwise("mlxrocm_array_select", &[c, a, b], a.dtype(), &size)
+    }
+
+    /// The elements row after row: themselves if they lie so; `None` if they are too many or too entangled to copy.
+    pub(super) fn rows(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
+        if x.layout().is_rows() {
+            return Ok(Some(x.clone()));
+        }
+        let size = [x.dtype().size() as u32];
+        self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
+    }
+
+    /// The same bytes as another dtype.
+    fn as_dtype(
+        self: &Arc<Self>,
+        x: &Elements,
+        dtype: Dtype,
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
+        let Some(rows) = self.rows(x)? else {
+            return Ok(None);
+        };
+        let before = rows.layout().offset * x.dtype().size();
+        if !before.is_multiple_of(dtype.size()) {
+            return Ok(None);
+        }
+        let layout = Layout {
+            offset: before / dtype.size(),
+            ..Layout::rows(sizes)
+        };
+        rows.with(dtype, layout).map(Some)
+    }
+
+    /// One element everywhere.
+    fn fill(self: &Arc<Self>, x: &Elements, sizes: &[usize]) -> Result<Option<Elements>> {
+        let everywhere = Layout {
+            sizes: sizes.into(),
+            strides: SmallVec::from_elem(0, sizes.len()),
+            offset: x.layout().offset,
+        };
+        match x.count() {
+            1 => x.with(x.dtype(), everywhere).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Elements {
+    /// Bytes before the first.
+    pub(super) fn offset(&self) -> u64 {
+        (self.layout().offset * self.dtype().size()) as u64
+    }
+}

@@ -1,0 +1,64 @@
+//! Counting through arrays of the same sizes: `Index` of `hip/ops/arrays/dtype.h`.
+
+use crate::gpu::Args;
+use crate::ir::Layout;
+use smallvec::SmallVec;
+
+/// Axes that kernels count through.
+const AXES: usize = 6;
+
+/// How kernels count through arrays of the same sizes: axes that lie as one in all of them are one.
+pub(super) struct Walk {
+    sizes: [u32; AXES],
+    strides: SmallVec<[[i32; AXES]; 3]>,
+}
+
+impl Walk {
+    /// `None` if there are more axes, elements or longer steps than kernels take.
+    pub fn of_layouts(arrays: &[&Layout]) -> Option<Walk> {
+        let axes = merged(&arrays.first()?.sizes, arrays);
+        let front = AXES.checked_sub(axes.len())?;
+        let mut walk = Walk {
+            sizes: [1; AXES],
+            strides: SmallVec::from_elem([0; AXES], arrays.len()),
+        };
+        for (place, (size, strides)) in axes.iter().enumerate() {
+            walk.sizes[front + place] = u32::try_from(*size).ok()?;
+            for (to, &stride) in walk.strides.iter_mut().zip(strides) {
+                to[front + place] = i32::try_from(stride).ok()?;
+            }
+        }
+        Some(walk)
+    }
+
+    /// Sizes and strides as arguments.
+    pub fn add(&self, args: Args) -> Args {
+        let args = self.sizes[1..].iter().fold(args, |args, &s| args.u32(s));
+        let strides = self.strides.iter().flatten();
+        strides.fold(args, |args, &s| args.i32(s))
+    }
+}
+
+/// A size, and the strides of each array.
+pub(super) type Axis = (usize, SmallVec<[isize; 3]>);
+
+/// Sizes and each array's strides, without axes of size 1 and with neighbours that lie as one made one.
+pub(super) fn merged(sizes: &[usize], arrays: &[&Layout]) -> SmallVec<[Axis; 6]> {
+    let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
+    for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size != 1) {
+        let strides: SmallVec<[isize; 3]> = arrays.iter().map(|x| x.strides[axis]).collect();
+        match axes.last_mut() {
+            Some((count, last))
+                if last
+                    .iter()
+                    .zip(&strides)
+                    .all(|(&l, &s)| l == s.saturating_mul(size as isize)) =>
+            {
+                *count *= size;
+                *last = strides;
+            }
+            _ => axes.push((size, strides)),
+        }
+    }
+    axes
+}

@@ -1,0 +1,291 @@
+//! Recurrent layers on a GPU: what they keep for each sequence, and the records of their launches.
+//!
+//! A slot's states are there twice: a step reads one copy and writes the other, so it may run again with the same
+//! result (trials of graphs, a BLAS that failed) until the next step of the slot begins.
+
+use super::inputs::SEQUENCE_WORDS;
+use super::record::Recorder;
+use crate::gpu::{Args, Device, DeviceBuffer, Range};
+use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, Step};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Channels of a block of `hip/ops/recurrent/conv.hip`, a thread each.
+const CHANNELS: usize = 256;
+/// Threads of a block of `hip/ops/recurrent/delta.hip`, and the rows of a head's state that it takes (`ROWS`).
+const THREADS: u32 = 128;
+const ROWS: usize = 32;
+/// Widths of keys that there are kernels for.
+const KEY_DIMS: [usize; 3] = [64, 128, 256];
+/// Flags of a sequence (`hip/ops/recurrent/sequence.h`): its state is zero; the second copy is the one to read; from
+/// this bit on, the rows behind it that are not used.
+const FRESH: u32 = 1;
+const SECOND: u32 = 2;
+const UNUSED_ROWS: u32 = 2;
+
+/// The states of all slots.
+pub struct RecurrentMemory {
+    data: DeviceBuffer,
+    /// Where each state begins in a slot, and where the last one ends; in numbers.
+    ends: Vec<usize>,
+    book: SlotBook,
+    /// Whether the second copy of a slot is the newer one.
+    second: Vec<bool>,
+}
+
+impl RecurrentMemory {
+    /// Memory for the schedule's recurrent layers, if it has any.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn new(device: &Arc<Device>, schedule: &Schedule, slots: usize) -> Result<Option<Self>> {
+        if schedule.recurrent.is_empty() {
+            return Ok(None);
+        }
+        let mut sizes = schedule.recurrent.clone();
+        for step in &schedule.steps {
+            if let Step::GatedDelta(step) = step {
+                sizes[step.shape.state] = delta_floats(step);
+            }
+        }
+        let mut ends = vec![0];
+        for size in sizes {
+            ends.push(ends.last().copied().unwrap_or(0) + size.next_multiple_of(4));
+        }
+        let floats = ends.last().copied().unwrap_or(0);
+        let too_large = || {
+            let bytes = floats as f64 * 8.0 / 1e6;
+            Error::OutOfMemory(format!(
+                "recurrent states of {slots} sequences with {bytes} MB each are too large"
+            ))
+        };
+        let numbers = floats.checked_mul(2 * slots).ok_or_else(too_large)?;
+        u32::try_from(floats).map_err(|_| too_large())?;
+        Ok(Some(RecurrentMemory {
+            data: device.alloc((numbers * 4) as u64)?,
+            ends,
+            book: SlotBook::new(slots),
+            second: vec![false; slots],
+        }))
+    }
+
+    /// Sequences that have room.
+    pub fn slots(&self) -> usize {
+        self.book.count()
+    }
+
+    /// Begins a step, as [`SlotBook::begin`]; gives what kernels ask of each sequence of a batch of `rows`.
+    pub fn begin(
+        &mut self,
+        slices: &[Slice<'_>],
+        rows: usize,
+    ) -> Result<Vec<[u32; SEQUENCE_WORDS]>> {
+        self.book.begin(slices)?;
+        let mut first = 0;
+        let used: usize = slices.iter().map(|slice| slice.tokens.len()).sum();
+        let numbers = slices.iter().map(|slice| {
+            let tokens = slice.tokens.len() as u32;
+            let mut flags = if slice.start == 0 { FRESH } else { 0 };
+            if self.second[slice.slot as usize] {
+                flags |= SECOND;
+            }
+            first += tokens;
+            if first as usize == used {
+                flags |= ((rows - used) as u32) << UNUSED_ROWS;
+            }
+            [first - tokens, tokens, slice.slot, flags]
+        });
+        Ok(numbers.collect())
+    }
+
+    /// The step is queued: the copies that it writes are the newer ones.
+    pub fn end(&mut self, slices: &[Slice<'_>]) {
+        self.book.end(slices);
+        for slice in slices.iter().filter(|slice| !slice.tokens.is_empty()) {
+            if let Some(second) = self.second.get_mut(slice.slot as usize) {
+                *second = !*second;
+            }
+        }
+    }
+
+    /// What a step of the slices writes.
+    pub fn written(&self, slices: &[Slice<'_>]) -> impl Iterator<Item = Range> {
+        let floats = self.floats();
+        slices.iter().map(move |slice| {
+            let slot = slice.slot as usize;
+            let second = usize::from(!self.second[slot]);
+            let from = (second * self.slots() + slot) * floats;
+            self.data.range((from * 4) as u64, (floats * 4) as u64)
+        })
+    }
+
+    /// Numbers of a slot.
+    fn floats(&self) -> usize {
+        self.ends[self.ends.len() - 1]
+    }
+
+    /// A state's place in the first slot, the slots, the numbers of a slot.
+    fn args(&self, args: Args, state: usize) -> Args {
+        args.buffer(&self.data, (self.ends[state] * 4) as u64)
+            .u32(self.slots() as u32)
+            .u32(self.floats() as u32)
+    }
+}
+
+/// The width of keys of the kernel that takes a delta rule.
+fn key_dim(step: &GatedDelta) -> Option<usize> {
+    KEY_DIMS.into_iter().find(|&dim| step.shape.key_dim <= dim)
+}
+
+/// Blocks of a head: each takes some rows of its state.
+fn blocks(step: &GatedDelta) -> usize {
+    step.shape.value_dim.div_ceil(ROWS)
+}
+
+/// Numbers of a state as kernels keep it: block by block, what a thread loads at once side by side.
+fn delta_floats(step: &GatedDelta) -> usize {
+    let dim = key_dim(step).unwrap_or(0);
+    step.shape.value_heads * blocks(step) * ROWS * dim
+}
+
+/// Why there is no kernel for a delta rule.
+pub fn refusal(step: &GatedDelta) -> Option<Error> {
+    key_dim(step).is_none().then(|| {
+        Error::Unsupported(format!(
+            "gated delta nets with keys of {} columns: GPUs take at most {}; use the CPU",
+            step.shape.key_dim,
+            KEY_DIMS[KEY_DIMS.len() - 1]
+        ))
+    })
+}
+
+impl Recorder<'_> {
+    fn recurrent_memory(&self) -> Result<&RecurrentMemory> {
+        let memory = self.memory.recurrent.as_ref();
+        memory.ok_or_else(|| Error::Internal("a recurrent layer without slots".into()))
+    }
+
+    fn sequences(&self) -> u64 {
+        (self.places().sequences * 4) as u64
+    }
+
+    /// Records a short convolution.
+    pub(super) fn short_conv(&mut self, step: ShortConv) -> Result<()> {
+        let (places, rows) = (self.places(), self.bucket.rows);
+        let byte = |place: usize| (place * 4) as u64;
+        let memory = self.recurrent_memory()?;
+        let data = memory.data.clone();
+        let args = Args::new().buffer(&self.memory.arena, self.at(step.x, 0));
+        let args = self
+            .vector(args, step.weight)?
+            .buffer(&self.memory.arena, self.at(step.out, 0));
+        let args = memory
+            .args(args, step.shape.state)
+            .buffer(self.inputs, byte(places.positions))
+            .buffer(self.inputs, byte(places.slots))
+            .buffer(self.inputs, self.sequences())
+            .u32(step.shape.channels as u32)
+            .u32(step.shape.taps as u32)
+            .u32(u32::from(step.shape.silu));
+        let reads = [
+            self.range(step.x, 0, rows),
+            self.inputs.whole(),
+            data.whole(),
+        ];
+        let writes = [self.range(step.out, 0, rows), data.whole()];
+        let grid = [
+            step.shape.channels.div_ceil(CHANNELS) as u32,
+            rows as u32,
+            1,
+        ];
+        let (kernel, threads) = ("mlxrocm_short_conv_f32", CHANNELS as u32);
+        self.launch(kernel, grid, threads, 0, args, &reads, &writes)
+    }
+
+    /// Records a gated delta rule.
+    pub(super) fn gated_delta(&mut self, step: GatedDelta) -> Result<()> {
+        let (shape, rows) = (step.shape, self.bucket.rows);
+        let memory = self.recurrent_memory()?;
+        let data = memory.data.clone();
+        let Some(dim) = key_dim(&step) else {
+            return Err(Error::Internal("a delta rule that no kernel takes".into()));
+        };
+        let mut args = Args::new();
+        for (id, column) in step.qkv.into_iter().zip(shape.columns) {
+            args = args.buffer(&self.memory.arena, self.at(id, 0) + (column * 4) as u64);
+        }
+        for id in [step.decay, step.beta] {
+            args = args.buffer(&self.memory.arena, self.at(id, 0));
+        }
+        args = match step.gates {
+            Some([rate, floor]) => {
+                let args = self.vector(args, rate)?;
+                self.vector(args, floor)?
+            }
+            None => args.null().null(),
+        };
+        args = args.buffer(&self.memory.arena, self.at(step.out, 0));
+        args = memory
+            .args(args, shape.state)
+            .buffer(self.inputs, self.sequences());
+        for id in step.qkv {
+            args = args.u32(self.width(id) as u32);
+        }
+        // Value head h goes with key head h / ratio, or h mod ratio.
+        let ratio = match shape.tiled {
+            true => shape.key_heads,
+            false => shape.value_heads / shape.key_heads,
+        };
+        let args = args
+            .u32(shape.value_heads as u32)
+            .u32(ratio as u32)
+            .u32(u32::from(shape.tiled))
+            .u32(shape.key_dim as u32)
+            .u32(shape.value_dim as u32)
+            .f32(shape.eps.get() as f32);
+        let mut reads: Vec<Range> = step.qkv.iter().map(|id| self.range(*id, 0, rows)).collect();
+        reads.extend([step.decay, step.beta].map(|id| self.range(id, 0, rows)));
+        reads.extend([self.inputs.whole(), data.whole()]);
+        let writes = [self.range(step.out, 0, rows), data.whole()];
+        let grid = [
+            blocks(&step) as u32,
+            shape.value_heads as u32,
+            self.bucket.slots as u32,
+        ];
+        let kernel = format!("mlxrocm_gated_delta_{dim}");
+        self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)
+    }
+
+    /// Records a norm of each head times the SiLU of a gate.
+    pub(super) fn gated_norm(&mut self, step: GatedNorm) -> Result<()> {
+        let rows = self.rows(step.x);
+        let heads = self.width(step.x) / step.dim;
+        let arena = &self.memory.arena;
+        let args = Args::new().buffer(arena, self.at(step.x, 0));
+        let args = self
+            .vector(args, step.norm.weight)?
+            .buffer(arena, self.at(step.z, 0))
+            .buffer(arena, self.at(step.out, 0))
+            .u32(step.dim as u32)
+            .f32(step.norm.eps);
+        let reads = [self.range(step.x, 0, rows), self.range(step.z, 0, rows)];
+        let writes = [self.range(step.out, 0, rows)];
+        let grid = [(rows * heads) as u32, 1, 1];
+        self.launch(
+            "mlxrocm_gated_norm_f32",
+            grid,
+            128,
+            0,
+            args,
+            &reads,
+            &writes,
+        )
+    }
+
+    /// A vector of the model.
+    fn vector(&self, args: Args, id: crate::step::VectorId) -> Result<Args> {
+        let vector = self.weights.vectors.get(id.0);
+        let vector = vector.ok_or_else(|| Error::Internal("a vector is missing".into()))?;
+        Ok(args.buffer(vector, 0))
+    }
+}

@@ -1,0 +1,243 @@
+//! Saving and loading what a session has computed of a text: the KV pages of its first tokens.
+//!
+//! A state is a matter of tokens, not of a request: saving runs what is not in the cache, loading puts pages into the
+//! cache as if a request had left them. So a request that begins with these tokens goes on after them.
+
+use super::Session;
+use super::evaluation::Ticket;
+use super::sequence::{Sequence, Work};
+use super::state_format::{Fit, HEADER, Header, open, seal};
+use crate::formats::open_regular;
+use crate::model::{Forward, Identity, PAGE_TOKENS, PageForm};
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Which way pages go.
+enum Direction {
+    Save,
+    Load {
+        /// Bytes before the first page.
+        first: usize,
+    },
+}
+
+/// A state under way. One thread at a time.
+pub(super) struct StateWork {
+    direction: Direction,
+    page_bytes: usize,
+    /// The state: all of it to load, to save what comes before the pages.
+    bytes: Vec<u8>,
+    ticket: Arc<Ticket<Vec<u8>>>,
+}
+
+impl StateWork {
+    /// The page at `place` of the sequence, if it is to be loaded.
+    pub fn page(&self, place: usize) -> Option<&[u8]> {
+        match self.direction {
+            Direction::Save => None,
+            Direction::Load { first } => {
+                let start = first + place * self.page_bytes;
+                self.bytes.get(start..start + self.page_bytes)
+            }
+        }
+    }
+
+    /// Copies the pages of a sequence that is computed, if it is to be saved.
+    pub fn save(&mut self, pages: &[u32], forward: &mut dyn Forward) -> Result<()> {
+        if let Direction::Save = self.direction {
+            for &page in pages {
+                let start = self.bytes.len();
+                // There is room: the caller has reserved all of it.
+                self.bytes.resize(start + self.page_bytes, 0);
+                forward.read_page(page, &mut self.bytes[start..])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self, error: Option<Error>) {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.ticket.answer(match error {
+            Some(error) => Err(error),
+            None => Ok(bytes),
+        });
+    }
+}
+
+impl Drop for StateWork {
+    fn drop(&mut self) {
+        // Does nothing after `finish`; before it, somebody would wait forever.
+        let error = Error::Internal("the scheduler dropped a state".into());
+        self.ticket.answer(Err(error));
+    }
+}
+
+impl Session {
+    fn form(&self) -> Result<PageForm> {
+        self.form.ok_or_else(|| {
+            Error::Unsupported(
+                "states of models with recurrent layers (gated delta nets) are not saved: pages hold only a part of \
+                 what tokens leave behind"
+                    .into(),
+            )
+        })
+    }
+
+    /// What states are of. All weights are read for it once.
+    fn fit(&self) -> Result<Fit> {
+        let form = self.form()?;
+        let model = match &self.model {
+            Some(model) => model.identity()?,
+            None => Identity::default(),
+        };
+        Ok(Fit { model, form })
+    }
+
+    /// Bytes of the state of so many tokens. Errors as [`Session::save_state`].
+    pub fn state_size(&self, tokens: usize) -> Result<usize> {
+        Header::size(tokens, self.form()?.bytes).ok_or_else(|| {
+            Error::OutOfMemory(format!("a state of {tokens} tokens is larger than memory"))
+        })
+    }
+
+    /// The state of `tokens`: the KV pages that they fill (of [`PAGE_TOKENS`] tokens; what is left over is run again
+    /// after loading). Tokens that are not in the cache are run, in turn with the requests.
+    ///
+    /// # Errors
+    /// As [`Session::logits`]; `Unsupported` for models with recurrent layers.
+    pub fn save_state(&self, tokens: &[u32]) -> Result<Vec<u8>> {
+        let size = self.state_size(tokens.len())?;
+        self.check_tokens(tokens)?;
+        let fit = self.fit()?;
+        let mut bytes: Vec<u8> = Vec::new();
+        bytes
+            .try_reserve_exact(size)
+            .map_err(|_| Error::OutOfMemory(format!("no memory for a state of {size} bytes")))?;
+        Header {
+            fit,
+            tokens: tokens.len(),
+            pages: tokens.len() / PAGE_TOKENS,
+            size,
+        }
+        .write(&mut bytes);
+        bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
+        let whole = tokens.len() / PAGE_TOKENS * PAGE_TOKENS;
+        let mut bytes = self.run_state(&tokens[..whole], Direction::Save, bytes, fit.form.bytes)?;
+        seal(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// Puts a state into the cache, where it stays until room is needed; returns its tokens. A state is believed:
+    /// who makes one decides what this session's requests that begin with its tokens see.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it is damaged, `InvalidArgument` if it is of another model or kind of cache, `ContextFull` if
+    /// it is longer than the context, `Unsupported` as [`Session::save_state`] and for another version.
+    pub fn load_state(&self, state: &[u8]) -> Result<Vec<u32>> {
+        Header::read(state)?.check(&self.fit()?)?;
+        self.load(state.to_vec())
+    }
+
+    fn load(&self, state: Vec<u8>) -> Result<Vec<u32>> {
+        let (header, tokens) = open(&state)?;
+        let fit = self.fit()?;
+        header.check(&fit)?;
+        self.check_tokens(&tokens)?;
+        let first = HEADER + tokens.len() * 4;
+        let whole = &tokens[..header.pages * PAGE_TOKENS];
+        self.run_state(whole, Direction::Load { first }, state, fit.form.bytes)?;
+        Ok(tokens)
+    }
+
+    fn run_state(
+        &self,
+        tokens: &[u32],
+        direction: Direction,
+        bytes: Vec<u8>,
+        page_bytes: usize,
+    ) -> Result<Vec<u8>> {
+        if tokens.is_empty() {
+            return Ok(bytes);
+        }
+        let ticket = Arc::new(Ticket::default());
+        let work = Work::State(StateWork {
+            direction,
+            page_bytes,
+            bytes,
+            ticket: ticket.clone(),
+        });
+        self.open.0.submit(Sequence::new(tokens.to_vec(), work))?;
+        ticket.wait()
+    }
+
+    /// [`Session::save_state`] to a file, which is there whole or not at all.
+    ///
+    /// # Errors
+    /// Also `Io`.
+    pub fn save_state_file(&self, tokens: &[u32], path: &Path) -> Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let state = self.save_state(tokens)?;
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{count}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        let written = File::create_new(&part)
+            .and_then(|mut file| file.write_all(&state))
+            .and_then(|()| std::fs::rename(&part, path));
+        written.map_err(|error| {
+            // It may not be there.
+            let _ = std::fs::remove_file(&part);
+            Error::Io(format!("{}: {error}", path.display()))
+        })
+    }
+
+    /// [`Session::load_state`] from a file.
+    ///
+    /// # Errors
+    /// Also `Io`.
+    pub fn load_state_file(&self, path: &Path) -> Result<Vec<u32>> {
+        let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
+        let file = open_regular(path)?;
+        let mut file =
+            file.ok_or_else(|| Error::Io(format!("{}: no such file", path.display())))?;
+        let mut state = Vec::new();
+        let mut head = Read::by_ref(&mut file).take(HEADER as u64);
+        head.read_to_end(&mut state).map_err(io)?;
+        let loaded = Header::read(&state).and_then(|header| {
+            header.check(&self.fit()?)?;
+            let rest = header.size - HEADER;
+            // What the header says is only believed of a file that is so long.
+            let length = file.metadata().map_err(io)?.len();
+            if length != header.size as u64 {
+                return Err(Error::InvalidFile(format!(
+                    "the state is damaged: it has {length} bytes instead of {}; save it again",
+                    header.size
+                )));
+            }
+            state.try_reserve_exact(rest).map_err(|_| {
+                Error::OutOfMemory(format!("no memory for a state of {} bytes", header.size))
+            })?;
+            file.take(rest as u64).read_to_end(&mut state).map_err(io)?;
+            self.load(state)
+        });
+        loaded.map_err(|error| match error {
+            Error::InvalidFile(what) => Error::InvalidFile(format!("{}: {what}", path.display())),
+            Error::InvalidArgument(what) => {
+                Error::InvalidArgument(format!("{}: {what}", path.display()))
+            }
+            other => other,
+        })
+    }
+}
+
+/// The tokens of a state, those that fill no page included.
+///
+/// # Errors
+/// `InvalidFile` if it is damaged, `Unsupported` if it is of another version.
+pub fn state_tokens(state: &[u8]) -> Result<Vec<u32>> {
+    Ok(open(state)?.1)
+}
