@@ -1,6 +1,8 @@
 //! Arrays on a GPU: products, quantization, layers, transforms and the rest of `tests/array_families` there; moves
 //! between devices, faults, and threads.
 
+#[path = "array_families/functions.rs"]
+mod functions;
 #[path = "array_families/goldens.rs"]
 mod goldens;
 #[path = "support/gpu.rs"]
@@ -132,4 +134,21 @@ fn what_does_not_fit_is_an_error_and_the_rest_stays_usable() {
         assert!(matches!(error, mlxrocm::Error::OutOfMemory(_)), "{error}");
     }
     assert_eq!(read(&small.unary(Unary::Square).unwrap()), [1.0, 4.0]);
+}
+
+/// As the header says of `mlxrocm_array_to_device`.
+#[test]
+fn places_that_are_not_there_are_the_nearest_on_gpus_and_errors_on_the_cpu() {
+    let places = Elements::from_slice(&[-100, -3, 1, 2, 3, i32::MAX], Dtype::I32, &[6]).unwrap();
+    let places = Array::from_elements(places);
+    let x = numbers(&[1.0, 2.0, 3.0], &[3]);
+    assert!(x.take(&places, 0).unwrap().read().is_err());
+    assert!(x.take_along_axis(&places, Some(0)).unwrap().read().is_err());
+    let there = x.at(&home());
+    let nearest = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0];
+    assert_eq!(read(&there.take(&places, 0).unwrap()), nearest);
+    assert_eq!(
+        read(&there.take_along_axis(&places, Some(0)).unwrap()),
+        nearest
+    );
 }

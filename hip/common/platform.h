@@ -13,6 +13,7 @@
 //   HAS_DOT2 HAS_DOT4 HAS_BF16_DOT2     1 where one instruction does it (the functions always work)
 //   thread_x() block_x() block_size_x() grid_blocks_x()   (and _y, _z), lane_id(), wave_id()
 //   barrier()                           all threads of the block; shared and global writes visible
+//   barrier_shared()                    the same of shared memory only: loads from global memory stay in flight
 //   wave_barrier()                      the lanes of one wave; shared memory writes visible
 //   fence_block() fence_device()        memory order without waiting (acquire and release)
 //   shuffle_xor<M>(v) shuffle(v, lane) shuffle_down(v, n) broadcast(v, lane)   u32, i32, f32, f16x2

@@ -104,6 +104,14 @@ DEVICE void barrier() {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+// The compiler waits for everything in flight before a barrier of its own.
+DEVICE void barrier_shared() {
+#if defined(__GFX12__)
+    asm volatile("s_wait_dscnt 0x0\n\ts_barrier_signal -1\n\ts_barrier_wait -1" ::: "memory");
+#else
+    asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
+#endif
+}
 // The lanes of a wave run together: only the compiler must keep the order.
 DEVICE void wave_barrier() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");

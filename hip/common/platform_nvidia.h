@@ -70,6 +70,7 @@ DEVICE u32 lane_id() {
 // Synchronisation.
 
 DEVICE void barrier() { __syncthreads(); }
+DEVICE void barrier_shared() { __syncthreads(); }
 DEVICE void wave_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 DEVICE void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }

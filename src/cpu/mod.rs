@@ -23,7 +23,7 @@ mod threads;
 mod winograd;
 
 pub use elements::{Elements, Storage};
-pub use evaluate::evaluate;
+pub use evaluate::results;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};

@@ -1,6 +1,7 @@
 //! Products, quantization, convolutions, transforms, layers, linear algebra and random numbers of arrays
 //! against MLX's CPU build: tests/golden/arrays/make.py made the results.
 
+mod functions;
 mod goldens;
 mod layers;
 mod linear_algebra;

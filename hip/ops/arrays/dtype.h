@@ -81,7 +81,7 @@ DEVICE void store_whole(void *x, i64 at, u32 dtype, i64 value) {
 DEVICE i64 whole_of(f32 x, u32 dtype) {
     if (x != x) return 0;
     const bool is_signed = dtype >= I8;
-    const u32 bits = dtype == BOOL ? 8 : 8u << ((dtype - (is_signed ? I8 : U8)) & 3);
+    const u32 bits = size_of(dtype) * 8;
     const f32 top = bits_f32((127 + bits - (is_signed ? 1 : 0)) << 23); // 2^bits, 2^(bits-1)
     const u64 most = (is_signed ? 1ull << (bits - 1) : bits == 64 ? 0 : 1ull << bits) - 1;
     if (x >= top) return (i64)most;

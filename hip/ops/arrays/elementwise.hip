@@ -114,14 +114,8 @@ DEVICE f32 binary_float(u32 function, f32 a, f32 b, u32 dtype) {
     // a - b · (quotient rounded down), exactly: what is left has b's sign.
     default: {
         if (!(absolute(a) < infinity()) || b == 0.0f || is_nan(b)) return nan();
-        f32 size = absolute(b), rest = absolute(a);
-        if (size == infinity()) return a == 0.0f || (a < 0.0f) == (b < 0.0f) ? a : b;
-        // Long division, 23 bits of the quotient a step.
-        while (rest >= size) {
-            const i32 apart = (i32)(f32_bits(rest) >> 23) - (i32)(f32_bits(size) >> 23) - 1;
-            const f32 step = apart > 0 ? scaled(size, apart) : size;
-            rest -= step;
-        }
+        if (absolute(b) == infinity()) return a == 0.0f || (a < 0.0f) == (b < 0.0f) ? a : b;
+        const f32 rest = exact_modulo(absolute(a), absolute(b));
         f32 result = a < 0.0f ? -rest : rest;
         if (result != 0.0f && (result < 0.0f) != (b < 0.0f)) result += b;
         return result;
@@ -162,7 +156,7 @@ DEVICE i64 power_whole(i64 a, i64 b, bool is_signed) {
 }
 DEVICE i64 binary_whole(u32 function, i64 a, i64 b, u32 dtype) {
     const bool is_signed = dtype >= I8;
-    const u32 bits = dtype == BOOL ? 8 : 8u << ((dtype - (is_signed ? I8 : U8)) & 3);
+    const u32 bits = size_of(dtype) * 8;
     switch (function) {
     case ADD: return (i64)((u64)a + (u64)b);
     case AND: return a & b;

@@ -33,6 +33,11 @@ template <int N> DEVICE f32 polynomial(f32 x, const f32 (&c)[N]) {
     UNROLL for (int i = N - 2; i >= 0; i--) sum = mul_add(sum, x, c[i]);
     return sum;
 }
+// x + x³·(c[0] + c[1] x² + …).
+template <int N> DEVICE f32 odd_series(f32 x, const f32 (&c)[N]) {
+    const f32 z = x * x;
+    return mul_add(x * z, polynomial(z, c), x);
+}
 
 // e^(r + low) for |r| <= ln(2)/2, minus 1: r + r²·(1/2 + …).
 DEVICE f32 exp_less_one(f32 r) {
@@ -45,14 +50,20 @@ DEVICE f32 exp_rest(f32 x, i32 &k) {
     k = (i32)times;
     return mul_add(times, -1.42860677e-6f, mul_add(times, -0.693145751953125f, x));
 }
+// e^x · 2^power for -104 <= x <= 90.
+DEVICE f32 exp_times(f32 x, i32 power) {
+    i32 k;
+    const f32 r = exp_rest(x, k);
+    return scaled(1.0f + exp_less_one(r), k + power);
+}
 DEVICE f32 exact_exp(f32 x) {
     if (is_nan(x)) return x;
     if (x > 89.0f) return infinity();
     if (x < -104.0f) return 0.0f;
-    i32 k;
-    const f32 r = exp_rest(x, k);
-    return scaled(1.0f + exp_less_one(r), k);
+    return exp_times(x, 0);
 }
+// e^x / 2 for x >= 0, which does not overflow before its half does.
+DEVICE f32 half_exp(f32 x) { return is_nan(x) ? x : x > 90.0f ? infinity() : exp_times(x, -1); }
 DEVICE f32 exact_expm1(f32 x) {
     if (is_nan(x) || x > 89.0f) return is_nan(x) ? x : infinity();
     if (x < -18.0f) return -1.0f;
@@ -116,7 +127,8 @@ DEVICE f32 reduced_angle(f32 x, u32 &quadrant) {
         quadrant = (u32)(i32)times & 3;
         f32 r = mul_add(times, -1.5703125f, x);
         r = mul_add(times, -4.837512969970703125e-4f, r);
-        return mul_add(times, -7.54978995489e-8f, r);
+        r = mul_add(times, -7.54978995489e-8f, r);
+        return mul_add(times, 1.7151245100058819e-15f, r);
     }
     // 2/π times the 24 bits of x, of which only what is behind the units and the last two bits before it count.
     CONSTANT_TABLE u32 two_over_pi[] = {0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u};
@@ -143,8 +155,7 @@ DEVICE f32 reduced_angle(f32 x, u32 &quadrant) {
 }
 DEVICE f32 sin_near_zero(f32 x) {
     const f32 c[] = {-0.166666672f, 0.00833333191f, -0.000198400827f, 2.72494685e-06f};
-    const f32 z = x * x;
-    return mul_add(x * z, polynomial(z, c), x);
+    return odd_series(x, c);
 }
 DEVICE f32 cos_near_zero(f32 x) {
     const f32 c[] = {0.0416666642f, -0.00138883013f, 2.45475821e-05f};
@@ -172,8 +183,7 @@ DEVICE f32 exact_tan(f32 x) {
 // For |x| <= tan(π/8), tan of the half.
 DEVICE f32 atan_near_zero(f32 x) {
     const f32 c[] = {-0.333333313f, 0.199995503f, -0.142642319f, 0.107462987f, -0.0645937622f};
-    const f32 z = x * x;
-    return mul_add(x * z, polynomial(z, c), x);
+    return odd_series(x, c);
 }
 DEVICE f32 exact_atan(f32 x) {
     const f32 size = absolute(x);
@@ -203,8 +213,7 @@ DEVICE f32 exact_atan2(f32 y, f32 x) {
 // For |x| <= 1/2.
 DEVICE f32 asin_near_zero(f32 x) {
     const f32 c[] = {0.166666731f, 0.0749880895f, 0.0450107008f, 0.0264942776f, 0.0382064506f};
-    const f32 z = x * x;
-    return mul_add(x * z, polynomial(z, c), x);
+    return odd_series(x, c);
 }
 DEVICE f32 exact_asin(f32 x) {
     const f32 size = absolute(x);
@@ -224,23 +233,20 @@ DEVICE f32 exact_sinh(f32 x) {
     const f32 size = absolute(x);
     if (size < 1.0f) {
         const f32 c[] = {0.166666672f, 0.00833333936f, 0.000198381007f, 2.80629024e-06f};
-        const f32 z = x * x;
-        return mul_add(x * z, polynomial(z, c), x);
+        return odd_series(x, c);
     }
-    // The half is taken before it overflows.
-    const f32 half = exact_exp(size - LN2);
+    const f32 half = half_exp(size);
     return with_sign(half - 0.25f / half, x);
 }
 DEVICE f32 exact_cosh(f32 x) {
-    const f32 half = exact_exp(absolute(x) - LN2);
+    const f32 half = half_exp(absolute(x));
     return half + 0.25f / half;
 }
 DEVICE f32 exact_tanh(f32 x) {
     const f32 size = absolute(x);
     if (size < 0.625f) {
         const f32 c[] = {-0.333333284f, 0.133327827f, -0.0538524985f, 0.0210036412f, -0.006104948f};
-        const f32 z = x * x;
-        return mul_add(x * z, polynomial(z, c), x);
+        return odd_series(x, c);
     }
     return is_nan(x) ? x : with_sign(1.0f - 2.0f / (exact_exp(2.0f * size) + 1.0f), x);
 }
@@ -248,8 +254,7 @@ DEVICE f32 exact_asinh(f32 x) {
     const f32 size = absolute(x);
     if (size < 0.5f) {
         const f32 c[] = {-0.166666642f, 0.0749959424f, -0.0445087329f, 0.0287977029f, -0.0143165393f};
-        const f32 z = x * x;
-        return mul_add(x * z, polynomial(z, c), x);
+        return odd_series(x, c);
     }
     const f32 value = size > 4096.0f ? exact_log(size) + LN2
                                      : exact_log(size + exact_sqrt(mul_add(size, size, 1.0f)));
@@ -265,8 +270,7 @@ DEVICE f32 exact_atanh(f32 x) {
     const f32 size = absolute(x);
     if (size < 0.5f) {
         const f32 c[] = {0.333333313f, 0.200004965f, 0.142632425f, 0.114782251f, 0.0645500422f, 0.158137545f};
-        const f32 z = x * x;
-        return mul_add(x * z, polynomial(z, c), x);
+        return odd_series(x, c);
     }
     return with_sign(0.5f * exact_log((1.0f + size) / (1.0f - size)), x);
 }
@@ -290,6 +294,18 @@ DEVICE f32 exact_sigmoid(f32 x) {
     return (x < 0.0f ? small : 1.0f) / (1.0f + small);
 }
 
+// log2(1 + f) for sqrt(1/2) <= 1 + f <= sqrt(2), and what it lacks: a power makes 88 of each last place of a logarithm.
+// 2 atanh(s), s = f / (2 + f).
+DEVICE f32 log2_near_one(f32 f, f32 &low) {
+    const f32 c[] = {0.666666667f, 0.4f, 0.285714286f, 0.222222222f, 0.181818182f};
+    const f32 sum = 2.0f + f, sum_low = f - (sum - 2.0f);
+    const f32 s = f / sum, s_low = (mul_add(-s, sum, f) - s * sum_low) / sum;
+    const f32 z = s * s, tail = mul_add(s * z, polynomial(z, c), 2.0f * s_low);
+    const f32 to_two = 1.44269502162933349609f, to_two_low = 1.92596299e-8f;
+    const f32 high = product(2.0f * s, to_two);
+    low = mul_add(2.0f * s, to_two, -high) + mul_add(2.0f * s, to_two_low, tail * to_two);
+    return high;
+}
 // x^y. Of negative x only to whole powers.
 DEVICE f32 exact_pow(f32 x, f32 y) {
     if (y == 0.0f || x == 1.0f) return 1.0f;
@@ -304,17 +320,38 @@ DEVICE f32 exact_pow(f32 x, f32 y) {
     else if (absolute(y) == infinity())
         return (size > 1.0f) == (y > 0.0f) ? infinity() : 0.0f;
     else {
-        // y · log2(x) as a whole number and a rest: the product's own rounding is put back.
         i32 k;
-        const f32 near = log_near_one(log_parts(size, k)) * 1.44269504088896340736f;
-        const f32 high = y * (f32)k, high_rest = mul_add(y, (f32)k, -high);
-        const f32 low = y * near;
-        const f32 times = round_even(high + low);
-        const f32 rest = (high - times) + low + high_rest;
-        if (times > 300.0f) value = infinity();
-        else if (times < -300.0f) value = 0.0f;
-        else value = scaled(1.0f + exp_less_one(rest * LN2), (i32)times);
+        f32 low;
+        const f32 high = log2_near_one(log_parts(size, k), low);
+        // y · (k + high + low) as a whole number and a rest: the products' own roundings are put back.
+        const f32 a = product(y, (f32)k), b = product(y, high), c = y * low;
+        const f32 times = round_even(a + b + c);
+        if (times > 200.0f)
+            value = infinity();
+        else if (times < -200.0f)
+            value = 0.0f;
+        else {
+            const f32 lost = mul_add(y, (f32)k, -a) + mul_add(y, high, -b);
+            const f32 rest = ((a - times) + b) + (c + lost);
+            value = scaled(1.0f + exp_less_one(rest * LN2), (i32)times);
+        }
     }
     if (x < 0.0f && !is_whole && size != infinity()) return nan();
     return is_odd && f32_bits(x) >> 31 ? -value : value;
+}
+
+// x modulo y for finite x >= 0 and y > 0, exactly: both are whole numbers times powers of two, and division goes on by 8
+// bits of the quotient a step.
+DEVICE f32 exact_modulo(f32 x, f32 y) {
+    const u32 from = f32_bits(x), by = f32_bits(y);
+    if (from < by) return x;
+    const u32 from_power = maximum(from >> 23, 1u), power = maximum(by >> 23, 1u);
+    const u32 divisor = by - ((power - 1) << 23);
+    u32 rest = (from - ((from_power - 1) << 23)) % divisor;
+    for (u32 apart = from_power - power; apart && rest;) {
+        const u32 step = minimum(apart, 8u);
+        rest = (rest << step) % divisor;
+        apart -= step;
+    }
+    return scaled((f32)rest, (i32)power - 150);
 }

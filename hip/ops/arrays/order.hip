@@ -15,7 +15,7 @@ struct Number {
     i64 whole;
 };
 DEVICE Number neutral(u32 scan, u32 dtype) {
-    const u32 bits = dtype == BOOL ? 1 : 8u << ((dtype - (dtype >= I8 ? I8 : U8)) & 3);
+    const u32 bits = dtype == BOOL ? 1 : size_of(dtype) * 8;
     const bool is_signed = dtype >= I8;
     const i64 most = bits == 64 ? (is_signed ? 0x7fffffffffffffffll : -1) : (1ll << (is_signed ? bits - 1 : bits)) - 1;
     switch (scan) {

@@ -16,8 +16,8 @@
 // norm's factor, to out0 [z][rows][tiles · 16] (rows_finish.hip does the rest). Dynamic shared memory:
 // `shared_bytes` of src/gpu/model/matmul.rs has the same sum.
 //
-// AMD: codes go from memory to registers one unit ahead, scales four blocks; four multiply-adds an
-// instruction (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
+// AMD: codes and scales go from memory to registers some units ahead, from tile to tile and before x is prepared; four
+// multiply-adds an instruction (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
 // the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
 // the lo of a row of x.
 // Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
@@ -261,7 +261,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
     grid_dependency_wait();
-    prepare_x<Q, R>(p, s, norm, columns);
+    prepare_x<Q, R>(p, s, norm, columns, [] {});
     UNROLL for (u32 i = 1; i < STAGES; i++) issue(i);
     u32 stage = 0, parity = 0, buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
@@ -303,6 +303,22 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
     }
 }
 #else
+// Units that share scales as they are read (quad_scales.h), and those whose codes are on their way to registers: on CDNA,
+// which has twice the registers and needs most in flight, twice as many.
+template <typename Q> constexpr u32 QUAD = 4 / Q::UNIT;
+template <typename Q> constexpr u32 AHEAD = (Q::BITS == 2 && Q::UNIT == 2 ? 2 : 1) * QUAD<Q> * (WAVE / TEAM);
+// `value`, when sums are there: the compiler would load into other registers before, and move them, which waits.
+DEVICE u32 after(u32 value, f32 a, f32 b) {
+    asm("" : "+v"(value) : "v"(a), "v"(b));
+    return value;
+}
+struct WholeRound {
+    static constexpr bool WHOLE = true;
+};
+struct PartOfRound {
+    static constexpr bool WHOLE = false;
+};
+
 template <typename Q, int R, typename C = Whole>
 DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
@@ -315,53 +331,89 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
         p.cols = minimum(p.width - first, share.own * Q::UNIT * BLOCK_COLS);
     }
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
-    const u8 *weights = p.weights + share.begin * tile_bytes + (u64)(share.first + share.from) * Q::UNIT_BYTES;
+    const u8 *next = p.weights + share.begin * tile_bytes + (u64)(share.first + share.from) * Q::UNIT_BYTES;
+    // Slot `u` of those on their way is unit `ahead + u` of tile `ahead_tile`; `next` is where its first one is.
+    u32x4 first[AHEAD<Q>][Q::FIRST_VECTORS], second[AHEAD<Q>][Q::SECOND_VECTORS + 1];
+    QuadScales<Q> scales[AHEAD<Q> / QUAD<Q>];
+    u32 ahead_tile = share.begin, ahead = 0;
+    auto slot_at = [&](u32 u) {
+        if constexpr (C::CHOSEN) return C::template unit_at<Q>(columns, p, ahead_tile, share.from + ahead + u);
+        else return next + (u64)u * Q::UNIT_BYTES;
+    };
+    // Loads into slot `u` what block `b` is the last to use of; all of it for no block.
+    auto load = [&](auto how, u32 u, i32 b, u32 of_lane) {
+        if (!how.WHOLE && (ahead_tile >= share.end || ahead + u >= share.count)) return;
+        const u8 *codes = slot_at(u) + of_lane;
+        UNROLL for (i32 v = 0; v < Q::FIRST_VECTORS; v++)
+            if (b < 0 || (4 * v + 3) / Q::FIRST == b) first[u][v] = load16_stream(codes + v * 512);
+        if constexpr (Q::SECOND > 0) {
+            UNROLL for (i32 v = 0; v < Q::SECOND_VECTORS; v++)
+                if (b < 0 || (4 * v + 3) / Q::SECOND == b) second[u][v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
+        }
+    };
+    auto load_scales = [&](auto how, u32 u) {
+        if (!how.WHOLE && ahead_tile >= share.end) return;
+        read_scales<Q>(scales[u / QUAD<Q>], slot_at, u, how.WHOLE ? AHEAD<Q> : share.count - ahead, g, t);
+    };
+    // From the last round of a tile to the next tile.
+    const u64 skip = tile_bytes - (u64)(share.count + AHEAD<Q> - 1) / AHEAD<Q> * AHEAD<Q> * Q::UNIT_BYTES;
+    auto advance = [&] {
+        ahead += AHEAD<Q>;
+        const bool is_last = ahead >= share.count;
+        next += AHEAD<Q> * Q::UNIT_BYTES + (is_last ? skip : 0);
+        ahead = is_last ? 0 : ahead, ahead_tile += is_last;
+    };
     const Shared<Q, R> s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
-    prepare_x<Q, R>(p, s, norm, columns);
+    // The first are on their way while x is prepared, behind x.
+    prepare_x<Q, R>(p, s, norm, columns, [&] {
+        UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
+            if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
+            load(PartOfRound(), u, -1, lane * 16);
+        }
+        advance();
+    });
+    // Rounds that are whole for every team, and so are the ones loaded meanwhile, take no branches: each wait is then for
+    // what it names alone.
+    const u32 whole = share.own / TEAMS / AHEAD<Q>, is_even = whole * AHEAD<Q> * TEAMS == share.own;
     u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
         const Result result = begin_result<R>(p, tile, now);
-        for (u32 i = 0; i < now; i++, weights += tile_bytes) {
+        for (u32 i = 0; i < now; i++) {
             Sums<R> sums = {};
-            QuadScales<Q> scales, next = {};
-            u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
-            auto unit_at = [&](u32 unit) {
-                if constexpr (C::CHOSEN) return C::template unit_at<Q>(columns, p, tile + i, share.from + unit);
-                else return weights + (u64)unit * Q::UNIT_BYTES;
-            };
-            auto load = [&](u32 unit) {
-                const u8 *codes = unit_at(unit) + lane * 16;
-                UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++) first[v] = load16_stream(codes + v * 512);
-                UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
-                    second[v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
-            };
-            if (share.count > 0) load(0), read_scales<Q>(next, unit_at, 0, share.count, g, t);
-            for (u32 round = 0; round < share.count; round += 4 / Q::UNIT) {
-                scales = next;
-                UNROLL for (u32 u = 0; u < 4 / Q::UNIT; u++) {
-                    const u32 unit = round + u;
-                    if (unit >= share.count) break;
-                    BlockCodes<Q> codes[Q::UNIT];
-                    UNROLL for (u32 i = 0; i < Q::UNIT * Q::FIRST; i++)
-                        codes[i / Q::FIRST].first[i % Q::FIRST] = word(first[i / 4], i % 4);
-                    if constexpr (Q::SECOND > 0) {
-                        UNROLL for (u32 i = 0; i < Q::UNIT * Q::SECOND; i++)
-                            codes[i / Q::SECOND].second[i % Q::SECOND] = word(second[i / 4], i % 4);
-                    }
-                    if (unit + 1 < share.count) load(unit + 1);
-                    if (u == 0) read_scales<Q>(next, unit_at, round + 4 / Q::UNIT, share.count, g, t);
+            auto take = [&](auto how, u32 round) {
+                QuadScales<Q> of_quad;
+                UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
+                    if (u % QUAD<Q> == 0) of_quad = scales[u / QUAD<Q>], load_scales(how, u);
                     UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
-                        auto scale_of = [&](u32 slot) { return quad_scale<Q>(scales_of<Q>(scales, u * Q::UNIT + b, slot)); };
-                        add_block<Q, R>(codes[b], scale_of, (share.from + unit) * Q::UNIT + b, g, t, p.rows, s, sums);
+                        if (how.WHOLE || round + u < share.count) {
+                            BlockCodes<Q> codes;
+                            UNROLL for (u32 j = 0; j < Q::FIRST; j++)
+                                codes.first[j] = word(first[u][(b * Q::FIRST + j) / 4], (b * Q::FIRST + j) % 4);
+                            if constexpr (Q::SECOND > 0) {
+                                UNROLL for (u32 j = 0; j < Q::SECOND; j++)
+                                    codes.second[j] = word(second[u][(b * Q::SECOND + j) / 4], (b * Q::SECOND + j) % 4);
+                            }
+                            auto scale_of = [&](u32 slot) {
+                                return quad_scale<Q>(scales_of<Q>(of_quad, u % QUAD<Q> * Q::UNIT + b, slot));
+                            };
+                            add_block<Q, R>(codes, scale_of, (share.from + round + u) * Q::UNIT + b, g, t, p.rows, s, sums);
+                        }
+                        load(how, u, b, after(lane * 16, sums.v[0][0], sums.v[1][0]));
+                        asm volatile("" ::: "memory");
                     }
                 }
-            }
+                advance();
+            };
+            const u32 end = whole == 0 ? 0 : (whole - 1 + (is_even && tile + i + 1 < share.end)) * AHEAD<Q>;
+            u32 round = 0;
+            for (; round < end; round += AHEAD<Q>) take(WholeRound(), round);
+            for (; round < share.count; round += AHEAD<Q>) take(PartOfRound(), round);
             store_partial<Q, R>(s, buffer, i, sums, team, g, t);
         }
-        barrier();
+        barrier_shared();
         finish<Q, R>(p, s, buffer, result);
     }
 }

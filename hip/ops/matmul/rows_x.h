@@ -101,9 +101,9 @@ template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
 }
 
 // Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: of the
-// first SPAN columns.
-template <typename Q, int R, typename C = Whole>
-DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const C &columns = {}) {
+// first SPAN columns. `meanwhile` is called when the first of x are on their way.
+template <typename Q, int R, typename C, typename F>
+DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const C &columns, F meanwhile) {
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
     f32 squares[R] = {};
     for (u32 base = 0; base < s.padded; base += SPAN<R>) {
@@ -112,7 +112,8 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
             read_piece(x[i], p.x + (u64)r * p.width + C::place(columns, c), C::is_there(columns, p, c) && r < rows);
         }
-        if (base > 0) read_norm<R>(norm, p, base);
+        if (base == 0) meanwhile();
+        else read_norm<R>(norm, p, base);
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
             // Whole waves go on: neighbouring lanes make a group together.
@@ -164,7 +165,7 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
         const f32 sum = wave_sum<TEAM>(squares[r]);
         if (lane == 0) s.squares[r * TEAMS + team] = sum;
     }
-    barrier();
+    barrier_shared();
     for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
         const f32 sum = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
         const bool has_norm = p.norm && !is_split();

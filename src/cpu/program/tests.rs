@@ -2,7 +2,7 @@
 
 use super::Program;
 use crate::cpu::products::tests::elements;
-use crate::cpu::{Elements, ThreadPool, evaluate};
+use crate::cpu::{self, Elements, ThreadPool};
 use crate::ir::{
     Binary, Dtype, Graph, Node, NodeId, Number, Op, Reduce, Shape, Type, Unary, Value,
 };
@@ -37,7 +37,7 @@ impl Builder {
 }
 
 /// A program's results for items with other inputs, together and alone, by one worker and by three, beside
-/// those of `evaluate`. Leaf 0 is the input.
+/// those of its operations one by one. Leaf 0 is the input.
 fn compare(builder: &Builder, items: usize, tolerance: f32) {
     let Builder { graph, leaves } = builder;
     let program = Program::new(graph, leaves, &[0]).unwrap();
@@ -70,7 +70,8 @@ fn compare(builder: &Builder, items: usize, tolerance: f32) {
         assert_eq!(run(item..item + 1, 1)[0], all[item]);
         let mut leaves = leaves.clone();
         leaves[0] = input.clone();
-        let plain = evaluate(graph, &leaves).unwrap();
+        let plain = graph.compute(&leaves, |id, inputs| cpu::results(graph.node(id), inputs));
+        let plain = plain.unwrap();
         let plain: Vec<f32> = plain.iter().flat_map(Elements::to_vec::<f32>).collect();
         assert_eq!(plain.len(), all[item].len());
         for (found, exact) in all[item].iter().zip(&plain) {
