@@ -20,7 +20,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("apertus", "expm1"),
     ("cohere2", "layer_norm"),
     ("gemma2", "soft cap"),
-    ("gpt_oss", "sinks"),
+    ("gpt_oss", "quantized"),
     ("ministral3", "as_type"),
     ("mixtral", "quantized"),
     ("nemotron", "layer_norm"),

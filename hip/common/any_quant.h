@@ -17,7 +17,7 @@ DEVICE AnyQuant any_quant(u32 bits, u32 scales, u32 group) {
     const bool super = scales == SUPER_ZERO || scales == SUPER_MIN;
     q.unit = super || q.second == 1 ? 4 : q.first == 2 || q.second == 2 ? 2 : 1;
     q.code_bytes = q.unit * bits * 128;
-    q.group_bytes = scales == PAIR_F32 ? 128 : scales == ZERO ? 32 : scales == SUPER_ZERO ? 16 : scales == SUPER_MIN ? 32 : 64;
+    q.group_bytes = scales == PAIR_F32 ? 128 : scales == ZERO ? 32 : scales == SUPER_ZERO || scales == POWER ? 16 : scales == SUPER_MIN ? 32 : 64;
     q.super_bytes = scales == SUPER_ZERO ? 32 : scales == SUPER_MIN ? 64 : 0;
     q.unit_bytes = q.code_bytes + q.super_bytes + q.unit * 64 / group * q.group_bytes;
     return q;
@@ -45,6 +45,13 @@ DEVICE u32 any_codes(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
     return codes;
 }
 
+// The number of a code, and the codes of a pair as f16: what `any_scale` is of.
+DEVICE f32 any_number(const AnyQuant &q, u32 code) { return q.scales == POWER ? e2m1_number(code) : (f32)code; }
+DEVICE f16x2 any_pair(const AnyQuant &q, u32 codes) {
+    const f16x2 magic = {0x64006400u};
+    return q.scales == POWER ? e2m1_pair(codes) : sub(f16x2{codes | magic.bits}, magic);
+}
+
 // Their scale and bias: w = scale·q + bias.
 struct AnyScale {
     f32 scale, bias;
@@ -68,6 +75,8 @@ DEVICE AnyScale any_scale(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
         const f32 d = to_f32(*(const f16 *)(scales + g * 4 + high_row * 2));
         s.scale = d * (f32) * (const i8 *)(scales + 32 + group * 16 + g * 2 + high_row);
         s.bias = -s.scale * (q.bits == 6 ? 32.0f : 4.0f);
+    } else if (q.scales == POWER) {
+        s.scale = half_power(scales[group * 16 + g * 2 + high_row]), s.bias = 0.0f;
     } else {
         const u32 d = *(const u32 *)(scales + g * 8 + high_row * 4);
         const u8 *sub = scales + 64 + group * 32 + g * 4 + high_row * 2;

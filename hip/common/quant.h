@@ -27,6 +27,10 @@
 //   super zero:              [g][2 rows] f16 d, [group][g][2 rows] i8 s         w = d·s·(q − zero)
 //   super min:               [g][2 rows][d, dmin] f16, [group][g][2 rows][s, m] u8
 //                                                                         w = d·s·q − dmin·m
+//   power:                   [group][g][2 rows] u8                        w = 2^(s − 127) · e2m1(q)
+//
+// An e2m1 code is a float of one sign bit, two of exponent and one of mantissa: 0, 0.5, 1, 1.5, 2, 3, 4, 6. Kernels take
+// twice the number and half the scale.
 #pragma once
 
 #include "platform.h"
@@ -35,7 +39,7 @@
 #define BLOCK_COLS 64
 #define TEAM 32
 
-enum Scales { PAIR_F16, PAIR_BF16, PAIR_F32, ZERO, SUPER_ZERO, SUPER_MIN };
+enum Scales { PAIR_F16, PAIR_BF16, PAIR_F32, ZERO, SUPER_ZERO, SUPER_MIN, POWER };
 
 template <int BITS_, int SCALES_, int GROUP_> struct Quant {
     static constexpr int BITS = BITS_, SCALES = SCALES_;
@@ -54,11 +58,31 @@ template <int BITS_, int SCALES_, int GROUP_> struct Quant {
                                        : SCALES == ZERO   ? 32
                                        : SCALES == SUPER_ZERO ? 16
                                        : SCALES == SUPER_MIN  ? 32
+                                       : SCALES == POWER      ? 16
                                                               : 64;
     static constexpr int SUPER_BYTES = SCALES == SUPER_ZERO ? 32 : SCALES == SUPER_MIN ? 64 : 0;
     static constexpr int CODE_BYTES = (FIRST_VECTORS + SECOND_VECTORS) * TEAM * 16;
     static constexpr int UNIT_BYTES = CODE_BYTES + SUPER_BYTES + UNIT * BLOCK_COLS / GROUP * GROUP_BYTES;
 };
+
+// 2^(byte - 128); for the smallest byte 0.
+DEVICE f32 half_power(u32 byte) { return bits_f32(byte << 23) * 0.5f; }
+// Twice the numbers of four e2m1 codes, one a byte, as signed bytes.
+DEVICE u32 e2m1_bytes(u32 codes) {
+    const u32 sizes = byte_select(0x0c080604u, 0x03020100u, codes & 0x07070707u);
+    const u32 negative = byte_select(0xf4f8fafcu, 0xfdfeff00u, codes & 0x07070707u);
+    const u32 signs = codes & 0x08080808u, mask = (signs << 5) - (signs >> 3);
+    return (sizes & ~mask) | (negative & mask);
+}
+// The same of one code; and of a pair's, in the low and the high 16 bits, as f16: their bits are an exponent and a
+// mantissa, 2^15 too small.
+DEVICE f32 e2m1_number(u32 code) {
+    const u32 m = code & 7, size = m < 2 ? m : (2 + (m & 1)) << ((m >> 1) - 1);
+    return code & 8 ? -(f32)size : (f32)size;
+}
+DEVICE f16x2 e2m1_pair(u32 codes) {
+    return mul(f16x2{(codes & 0x00070007u) << 9 | (codes & 0x00080008u) << 12}, f16x2{0x78007800u});
+}
 
 // Scale and bias of a lane's two rows for one group: w = scale·q + bias.
 struct GroupScale {
@@ -84,6 +108,8 @@ template <typename Q, typename P> DEVICE ScaleWords scale_words(P scales, u32 gr
     } else if constexpr (Q::SCALES == SUPER_ZERO) {
         w.words[0] = *(const u32 *)(scales + g * 4);
         w.words[1] = *(const u16 *)(scales + 32 + group * 16 + g * 2);
+    } else if constexpr (Q::SCALES == POWER) {
+        w.words[0] = *(const u16 *)(scales + group * 16 + g * 2);
     } else {
         const u32x2 d = *(const u32x2 *)(scales + g * 8);
         w.words[0] = d.x, w.words[1] = d.y;
@@ -116,6 +142,8 @@ template <typename Q> DEVICE GroupScale decode_scale(const ScaleWords &w) {
         const u32 sub = w.words[1];
         s.scale[0] = low(d) * (f32)(i8)(sub & 0xff), s.scale[1] = high(d) * (f32)(i8)(sub >> 8);
         s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
+    } else if constexpr (Q::SCALES == POWER) {
+        UNROLL for (u32 h = 0; h < 2; h++) s.scale[h] = half_power(w.words[0] >> 8 * h & 0xff), s.bias[h] = 0.0f;
     } else {
         const u32x2 d = {w.words[0], w.words[1]};
         const u32 sub = w.words[2];
@@ -135,9 +163,10 @@ template <int BITS> DEVICE u32 plane_pair(const u32x4 *vectors, int pair) {
     return word(vectors[at / 4], at % 4) >> (BITS * (pair % A_WORD)) & (MASK | MASK << 16);
 }
 
-// The codes of a pair as f16, exactly: 1024 + q has q in its low bits.
+// The codes of a pair (of e2m1 twice the numbers) as f16, exactly: 1024 + q has q in its low bits.
 template <typename Q> DEVICE f16x2 pair_f16(const u32x4 *first, const u32x4 *second, int pair) {
     const f16x2 magic = {0x64006400u};
+    if constexpr (Q::SCALES == POWER) return e2m1_pair(plane_pair<Q::FIRST>(first, pair));
     if constexpr (Q::BITS == 4) {
         // Every second pair is taken where it stands, as 16·q, which saves a shift.
         const u32 bits = word(first[pair / 16], pair / 4 % 4) >> (8 * (pair % 4 / 2));
@@ -166,10 +195,11 @@ template <int BITS> DEVICE u32 plane_quad(const u32 *words, int step, int h) {
     if constexpr (BITS == 8) return byte_select(words[step * 2 + 1], words[step * 2], h ? 0x07030501u : 0x06020400u);
 }
 
-// The codes of a quad, signed: codes of 8 bits less 128.
+// The codes of a quad, signed: codes of 8 bits less 128, of e2m1 twice the numbers.
 template <typename Q> DEVICE u32 quad(const BlockCodes<Q> &codes, int step, int h) {
     u32 q = plane_quad<Q::FIRST>(codes.first, step, h);
     if constexpr (Q::SECOND > 0) q |= plane_quad<Q::SECOND>(codes.second, step, h) << Q::FIRST;
+    if constexpr (Q::SCALES == POWER) return e2m1_bytes(q);
     return Q::BITS == 8 ? q ^ 0x80808080u : q;
 }
 

@@ -23,6 +23,7 @@ struct Placed<'a> {
     k: DeviceBuffer,
     v: DeviceBuffer,
     norms: [DeviceBuffer; 2],
+    sinks: DeviceBuffer,
     rope: DeviceBuffer,
     slots: DeviceBuffer,
     pages: DeviceBuffer,
@@ -45,6 +46,7 @@ impl<'a> Placed<'a> {
             k: floats(&world.k),
             v: floats(&world.v),
             norms: [floats(&world.norms[0]), floats(&world.norms[1])],
+            sinks: floats(&world.sinks),
             rope: floats(&turns),
             slots: bench.buffer(&world.slots),
             pages: bench.buffer(&world.pages),
@@ -129,7 +131,12 @@ impl<'a> Placed<'a> {
             .buffer(&self.slots, 0)
             .buffer(&self.pages, 0)
             .buffer(&self.bench.buffer(list), 0);
-        self.norm(args, 0).buffer(&self.rope, 0)
+        let args = self.norm(args, 0);
+        let args = match self.world.shape.sinks {
+            true => args.buffer(&self.sinks, 0),
+            false => args.null(),
+        };
+        args.buffer(&self.rope, 0)
     }
 
     fn shape_args(&self, args: Args) -> Args {

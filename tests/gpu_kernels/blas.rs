@@ -19,6 +19,7 @@ enum Scales {
     Zero,
     SuperZero,
     SuperMin,
+    Power,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +55,7 @@ fn forms() -> Vec<Form> {
         (2, Scales::SuperMin, 16),
         (4, Scales::SuperMin, 32),
         (5, Scales::SuperMin, 32),
+        (4, Scales::Power, 32),
     ] {
         add(bits, scales, group);
     }
@@ -105,6 +107,12 @@ impl Form {
             }
             Scales::SuperZero => [halves(16, 0.01), random.bytes(groups * 16)].concat(),
             Scales::SuperMin => [halves(32, 0.01), random.bytes(groups * 32)].concat(),
+            // Powers from 2^-8 to 2^-1.
+            Scales::Power => random
+                .bytes(groups * 16)
+                .iter()
+                .map(|b| 119 + b % 8)
+                .collect(),
         }
     }
 
@@ -138,6 +146,7 @@ impl Form {
                 let minimum = half(place * 4 + 2) * f32::from(min);
                 (half(place * 4) * f32::from(scale), -minimum)
             }
+            Scales::Power => (2f32.powi(i32::from(scales[at]) - 127), 0.0),
         }
     }
 
@@ -146,6 +155,11 @@ impl Form {
         let code = code(unit, self.planes(), self.unit_blocks(), row, col);
         let (scale, bias) = self.scale_bias(&unit[self.code_bytes()..], row, col);
         let (scale, bias) = (scale / BACK, bias / BACK);
+        if self.scales == Scales::Power {
+            let size = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code as usize % 8];
+            let sign = if code < 8 { 1.0 } else { -1.0 };
+            return f16::from_f32(sign * size * scale).to_bits();
+        }
         let weight = match self.scales {
             Scales::F16 | Scales::Bf16 | Scales::Zero => {
                 let [scale, bias] = [scale, bias].map(|v| f16::from_f32(v).to_f64());

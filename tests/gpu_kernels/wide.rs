@@ -47,6 +47,7 @@ fn format(name: &str) -> Format {
         (2, "min") => Format::Q2K,
         (4, "min") => Format::Q4K,
         (5, "min") => Format::Q5K,
+        (4, "power") => Format::GgufMxfp4,
         _ => panic!("{name}"),
     }
 }

@@ -32,6 +32,12 @@ struct Cache {
     u32 dim;         // columns of a head
 };
 
+// What the sum of a head's weights, relative to 2^top, has besides those of keys: exp of its sink, a score that has no
+// value. `sinks` may be null.
+DEVICE f32 sink_weight(const f32 *sinks, u32 head, f32 top) {
+    return sinks ? fast_exp2(sinks[head] * 1.44269504f - top) : 0.0f;
+}
+
 template <int KV> DEVICE u32 padded(u32 dim) { return KV == KV_F16 ? (dim + 7) / 8 * 8 : (dim + 31) / 32 * 32; }
 // Bytes of a token's codes (numbers), of its scales, and of all tokens of a page.
 template <int KV> DEVICE u32 code_bytes(u32 dim) {

@@ -3,6 +3,8 @@
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
+// where the softmax's sum also has exp(sinks[h]), if there are sinks.
+//
 // q: [rows][heads · dim] f32, before norm and rotation. `tiles`: [grid x] of (first row, rows ≤ 64,
 // neighbouring tokens of one sequence); no rows: nothing to do; no position: zeros, for rows that are
 // not used. Keys are taken a page at a time, in order: a query's result depends neither on the batch
@@ -207,7 +209,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
         barrier();
         UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) total[r] += other_number(r);
     }
-    UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) total[r] = 1.0f / total[r];
+    UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) total[r] = 1.0f / (total[r] + sink_weight(p.sinks, head, top[r]));
     UNROLL for (u32 d = 0; d < SUMS; d++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
         const u32 row = first_query + tile_c_row(lane, i);
         const u32 column = (sharer * SUMS + d) * 16 + tile_c_column(lane, i);

@@ -153,7 +153,7 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     UNROLL for (u32 r = 0; r < 2; r++) {
         total[r] += shuffle_xor<1>(total[r]);
         total[r] += shuffle_xor<2>(total[r]);
-        total[r] = 1.0f / total[r];
+        total[r] = 1.0f / (total[r] + sink_weight(p.sinks, head, top[r]));
     }
     UNROLL for (u32 i = 0; i < DIM / 2; i += 2) {
         const u32 row = warp % 4 * 16 + g + i / 2 % 2 * 8, column = i / 4 * 8 + 2 * t;

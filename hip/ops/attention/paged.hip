@@ -2,6 +2,8 @@
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
+// where the softmax's sum also has exp(sinks[h]), if there are sinks.
+//
 // q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
 // their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples
 // of SPLIT positions, or of as many times SPLIT as it takes for at most PARTS parts; a block takes one part for up
@@ -25,7 +27,7 @@ struct Paged {
     f32 *out;
     u8 *cache;
     const u32 *positions, *slots, *pages, *tokens;
-    const f32 *q_norm;
+    const f32 *q_norm, *sinks;
     const f32x2 *rope;
     const f32 *k, *v, *k_norm;
     f32 *parts;
@@ -153,7 +155,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
             to[i] = y;
             if (d == 0) to[HEADS * COLUMNS + 2 * h] = most, to[HEADS * COLUMNS + 2 * h + 1] = all;
         } else if (d < p.dim) {
-            out[h * p.dim + d] = y / all;
+            out[h * p.dim + d] = y / (all + sink_weight(p.sinks, head0 + h, most));
         }
     }
     if (count == 1 || !is_last_block(p.counters + index, count)) return;
@@ -183,7 +185,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
             most = wave_max<32>(most);
             UNROLL for (u32 i = 0; i < STATES; i++)
                 tops[i] = fast_exp2(tops[i] - most), all = mul_add(tops[i], weights[i], all);
-            all = wave_sum<32>(all);
+            all = wave_sum<32>(all) + sink_weight(p.sinks, head0 + mine, most);
             UNROLL for (u32 i = 0; i < STATES; i++)
                 if (team < heads && i * 32 + lane < count) shares[i * 32 + lane][team] = tops[i] / all;
             barrier();
@@ -206,12 +208,12 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
 
 #define PAGED_KERNEL(NAME, LANES, KV)                                                                             \
     KERNEL_WAVES(THREADS, PLATFORM_NVIDIA ? 4 : 2) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,     \
-                              const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32x2 *rope,      \
-                              const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts, u32 *counters,       \
-                              u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads,       \
+                              const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32 *sinks,       \
+                              const f32x2 *rope, const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts,   \
+                              u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads, \
                               u32 dim, u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps,         \
                               f32 scale, f32 k_eps) {                                                         \
-        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, rope, k, v, k_norm, parts,   \
+        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, k, v, k_norm, parts, \
                          counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs,          \
                          interleaved, window, by_token, eps, scale, k_eps};                                   \
         attend<LANES, KV>(p);                                                                                     \

@@ -1,6 +1,7 @@
 // What becomes of the sums of a matrix product: stored (up to three matrices of the same x lie one
 // after the other, each a whole number of tiles, and have an output each), added to `residual`, or
-// silu(y) · y of the tile after it (gate and up projections, interleaved tile by tile).
+// silu(y) · y of the tile after it (gate and up projections, interleaved tile by tile); with a limit, gpt-oss'
+// function of gate (at most the limit) and up (at most so far from 0): gate · sigmoid(1.702 · gate) · (up + 1).
 #pragma once
 
 #include "common/math.h"
@@ -14,6 +15,7 @@ struct Outputs {
     u32 end0, end1;             // the first tile that is not of output 0, 1
     u32 width0, width1, width2; // columns of each output
     u32 epilogue;
+    f32 limit = 0.0f; // 0: none
 };
 
 // The sum of row `row` (of 16) of a tile.
@@ -43,7 +45,14 @@ DEVICE f32 *silu_place(const Outputs &o, u32 r, u32 pair, u32 row) {
     const u32 column = pair * 16 + row;
     return column < o.width0 ? o.out0 + (u64)r * o.width0 + column : nullptr;
 }
+DEVICE f32 silu_product(const Outputs &o, f32 gate, f32 up) {
+    if (o.limit == 0.0f) return silu(gate) * up;
+    // Comparisons with NaN are false, so that NaN stays.
+    gate = gate > o.limit ? o.limit : gate;
+    up = up > o.limit ? o.limit : up < -o.limit ? -o.limit : up;
+    return silu(1.702f * gate) * (1.0f / 1.702f) * (up + 1.0f);
+}
 DEVICE void store_silu(const Outputs &o, u32 r, u32 pair, u32 row, f32 gate, f32 up) {
     f32 *to = silu_place(o, r, pair, row);
-    if (to) *to = silu(gate) * up;
+    if (to) *to = silu_product(o, gate, up);
 }

@@ -1,7 +1,8 @@
 // Products of a row with the matrices of a stack [experts][out, in] that `index` names for it, as decoding
 // needs them:
 //
-//   y[i][o] = Σ_k w[i][k] · Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c],   k < segments
+//   y[i][o] = Σ_k w[i][k] · (Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c] + bias[index[i][k]][o]),
+//             k < segments
 //
 // With `logits` [rows][experts], up to 512 experts, index and weights are what the router (hip/ops/experts/route.h) makes of them, `chosen`
 // of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only); then an epilogue, of row i of `residual` and `out`. Gate and up,
@@ -27,6 +28,13 @@ struct Segments {
     DEVICE bool is_there(const Segments &s, const Rows &, u32 c) { return c < s.count * s.padded && c % s.padded < s.cols; }
     DEVICE u32 place(const Segments &s, u32 c) { return c / s.padded * s.cols + c % s.padded; }
     DEVICE f32 weight(const Segments &s, u32 c) { return c < s.count * s.padded ? s.weights[c / s.padded] : 0.0f; }
+    // `bias`: [experts][tiles · 16] or null.
+    DEVICE f32 bias(const Segments &s, const Rows &p, u32 tile, u32 row) {
+        f32 sum = 0.0f;
+        for (u32 k = 0; p.to.bias && k < s.count; k++)
+            sum = mul_add(s.weights[k], p.to.bias[((u64)s.experts[k] * p.tiles + tile) * 16 + row], sum);
+        return sum;
+    }
     // Unit `unit` of all segments' of a tile.
     template <typename Q> DEVICE const u8 *unit_at(const Segments &s, const Rows &p, u32 tile, u32 unit) {
         const u32 segment = unit / s.units, tiles = s.experts[segment] * p.tiles + tile;
@@ -77,14 +85,14 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
 }
 
 #define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm,                  \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, \
                                             const f32 *residual, f32 *out, const u32 *index,                   \
                                             const f32 *expert_weights, const f32 *logits, u32 width, f32 eps,  \
                                             u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,      \
-                                            u32 share, u32 chosen, u32 normalize) {                            \
+                                            u32 share, u32 chosen, u32 normalize, f32 limit) {                 \
         DYNAMIC_SHARED(memory);                                                                                \
-        const Rows p = {weights, x, norm, {nullptr, residual, out, nullptr, nullptr, tiles, tiles, width, 0,   \
-                        0, epilogue}, eps, 1, cols, tiles, cols};                                              \
+        const Rows p = {weights, x, norm, {bias, residual, out, nullptr, nullptr, tiles, tiles, width, 0, 0,   \
+                        epilogue, limit}, eps, 1, cols, tiles, cols};                                          \
         const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize};        \
         matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                             \
     }

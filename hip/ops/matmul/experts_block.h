@@ -1,7 +1,8 @@
 // Products of the rows of a prompt with the matrices of a stack [experts][out, in] that each chose, by the matrix
 // unit:
 //
-//   y[pair][o] = Σ_c W[expert of pair][o][c] · x[pair / share][c], then an epilogue (STORE or SILU)
+//   y[pair][o] = Σ_c W[expert of pair][o][c] · x[pair / share][c] + bias[expert of pair][o], then an epilogue (STORE or
+//                SILU); bias [experts][tiles · 16] or null
 //
 // Pairs are sorted by expert: `order` and `blocks` of hip/ops/experts/sort.hip, so that each matrix is read once
 // for 128 of its rows. x as in block.h.
@@ -35,14 +36,15 @@ DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order,
     barrier();
     p.rows = block.pairs;
     p.weights += (u64)block.expert * p.tiles * W::tile_bytes(p.cols);
+    p.to.bias += p.to.bias ? (u64)block.expert * p.tiles * 16 : 0;
     matmul_block<W>(p, block.pairs, ChosenRows{pairs, share});
 }
 
 #define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
-    KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, f32 *out,                        \
+    KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,       \
                           const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
-                          u32 tiles, u32 epilogue, u32 share) {                                                \
-        const Block p = {weights, x, scales, {nullptr, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, \
-                         0, epilogue}, back, 0, cols, tiles, {nullptr, nullptr}};                              \
+                          u32 tiles, u32 epilogue, u32 share, f32 limit) {                                     \
+        const Block p = {weights, x, scales, {bias, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, 0, \
+                         epilogue, limit}, back, 0, cols, tiles, {nullptr, nullptr}};                          \
         matmul_experts<TileOf<Quant<BITS, SCALES, GROUP>>>(p, blocks, order, share);                           \
     }

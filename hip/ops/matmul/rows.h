@@ -154,16 +154,16 @@ struct Result {
     f32 add, add_up;
     u32 number, r;
 };
-template <int R> DEVICE Result begin_result(const Rows &p, u32 first, u32 count) {
+template <int R, typename C> DEVICE Result begin_result(const Rows &p, const C &columns, u32 first, u32 count) {
     const bool silu = p.to.epilogue == SILU;
     Result result = {};
     const u32 i = thread_x(), r = R == 1 ? 0 : i % R, row = i / R, tile = row / TILE_ROWS, in_tile = row % TILE_ROWS;
     if (tile >= (silu ? count / 2 : count) || r >= p.rows) return result;
     result.r = r, result.number = ((silu ? tile * 2 : tile) * TILE_ROWS + in_tile) * R + r;
     const u32 in = first + (silu ? tile * 2 : tile);
-    result.add = add_bias(p.to, in, in_tile, 0.0f);
+    result.add = C::bias(columns, p, in, in_tile);
     if (silu) {
-        result.add_up = add_bias(p.to, in + 1, in_tile, 0.0f);
+        result.add_up = C::bias(columns, p, in + 1, in_tile);
         result.to = silu_place(p.to, r, in / 2, in_tile);
     } else {
         const f32 *residual;
@@ -188,7 +188,7 @@ template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R
     const f32 factor = s.factor[result.r], v = mul_add(sum(partial), factor, result.add);
     if (p.to.epilogue == SILU) {
         const f32 up = mul_add(sum(partial + TILE_ROWS * R * s.STRIDE), factor, result.add_up);
-        *result.to = silu(v) * up;
+        *result.to = silu_product(p.to, v, up);
     } else {
         *result.to = v;
     }
@@ -266,7 +266,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
     u32 stage = 0, parity = 0, buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
-        const Result result = begin_result<R>(p, tile, now);
+        const Result result = begin_result<R>(p, columns, tile, now);
         for (u32 k = 0; k < now; k++) {
             Sums<R> sums = {};
             for (u32 done = 0, n; done < share.count; done += C::CHOSEN ? n : CHUNK) {
@@ -380,7 +380,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
     u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
-        const Result result = begin_result<R>(p, tile, now);
+        const Result result = begin_result<R>(p, columns, tile, now);
         for (u32 i = 0; i < now; i++) {
             Sums<R> sums = {};
             auto take = [&](auto how, u32 round) {

@@ -43,6 +43,7 @@ struct Whole {
     static constexpr bool CHOSEN = false;
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
+    DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }
 };
 
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.

@@ -229,7 +229,8 @@ impl Recorder<'_> {
             .buffer(self.inputs, byte(places.slots))
             .buffer(self.inputs, byte(places.pages))
             .buffer(self.inputs, byte(list));
-        self.norm_of(args, attend.q_norm)
+        let args = self.norm_of(args, attend.q_norm);
+        self.vector_of(args, attend.sinks)
             .buffer(self.rope_table(attend), 0)
     }
 

@@ -92,10 +92,6 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
         )
     } else if step.experts > MAX_EXPERTS {
         format!("{} experts: GPUs take at most {MAX_EXPERTS}", step.experts)
-    } else if step.products.iter().any(|product| product.bias.is_some()) {
-        "experts with biases: GPUs have no form of them yet".into()
-    } else if step.limit.is_some() {
-        "experts with a limit of their function: GPUs have no form of them yet".into()
     } else {
         return None;
     };
@@ -121,6 +117,8 @@ pub fn route_refusal(route: Route, inputs: &[Source]) -> Option<Error> {
 /// A stack of matrices, one an expert.
 struct Stack {
     matrix: Arc<GpuMatrix>,
+    /// `[experts][tiles · 16]`, if there are any.
+    bias: Option<DeviceBuffer>,
     form: super::pack::PackForm,
     /// Tiles of one.
     tiles: usize,
@@ -264,7 +262,7 @@ impl Recorder<'_> {
         let args = Args::new()
             .buffer(&matrix.data, 0)
             .buffer(&memory.arena, self.at(step.x, 0));
-        let args = self.norm_of(args, step.norm);
+        let args = or_null(self.norm_of(args, step.norm), stack.bias.as_ref());
         let residual = step.residual.filter(|_| summed.is_some());
         let args = match residual {
             Some(residual) => args.buffer(&memory.arena, self.at(residual, 0)),
@@ -308,7 +306,8 @@ impl Recorder<'_> {
             .u32(segments as u32)
             .u32(share as u32)
             .u32(route.chosen as u32)
-            .u32(route.normalize.into());
+            .u32(route.normalize.into())
+            .f32(step.limit.unwrap_or(0.0));
         let form = MatrixForm::Quant(stack.form);
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
         let blocks = form.blocks_of_each(facts, works, items);
@@ -385,7 +384,8 @@ impl Recorder<'_> {
         let args = Args::new()
             .buffer(&stack.matrix.data, 0)
             .buffer(operand, 0)
-            .buffer(scales, 0)
+            .buffer(scales, 0);
+        let args = or_null(args, stack.bias.as_ref())
             .buffer(to, offset)
             .buffer(&runs, 0)
             .buffer(&order, 0)
@@ -394,7 +394,8 @@ impl Recorder<'_> {
             .u32(stack.matrix.cols as u32)
             .u32(stack.tiles as u32)
             .u32(stack.epilogue)
-            .u32(share as u32);
+            .u32(share as u32)
+            .f32(step.limit.unwrap_or(0.0));
         let reads = [operand.whole(), scales.whole(), runs.whole(), order.whole()];
         let writes = [to.range(offset, (pairs * width * 4) as u64)];
         let grid = [blocks as u32, stack.tiles.div_ceil(BLOCK_TILES) as u32, 1];
@@ -433,6 +434,13 @@ impl Recorder<'_> {
     }
 }
 
+fn or_null(args: Args, buffer: Option<&DeviceBuffer>) -> Args {
+    match buffer {
+        Some(buffer) => args.buffer(buffer, 0),
+        None => args.null(),
+    }
+}
+
 fn stack(weights: &GpuWeights, place: usize, step: &ExpertProducts) -> Result<Stack> {
     let launch = weights.launches.get(place).and_then(|all| all.first());
     let launch = launch.ok_or_else(|| Error::Internal("experts without matrices".into()))?;
@@ -445,5 +453,6 @@ fn stack(weights: &GpuWeights, place: usize, step: &ExpertProducts) -> Result<St
         experts: step.experts,
         epilogue: if launch.silu { SILU } else { 0 },
         matrix: launch.matrix.clone(),
+        bias: launch.bias.clone(),
     })
 }

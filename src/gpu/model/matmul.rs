@@ -283,5 +283,6 @@ pub fn scales_number(scales: Scales) -> u32 {
         Scales::Zero => 3,
         Scales::SuperZero => 4,
         Scales::SuperMin => 5,
+        Scales::Power => 6,
     }
 }

@@ -2,7 +2,7 @@
 //! file's own codes and scales, only moved.
 
 use crate::Result;
-use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
+use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, Weight};
 use half::{bf16, f16};
 
 /// Rows of a tile.
@@ -21,6 +21,7 @@ pub enum Scales {
     Zero,
     SuperZero,
     SuperMin,
+    Power,
 }
 
 /// `struct Quant` of `quant.h`: what a kernel is compiled for.
@@ -35,10 +36,10 @@ pub struct PackForm {
 impl PackForm {
     /// `None` for forms that the kernels do not have.
     pub fn of(form: GroupForm) -> Option<PackForm> {
-        if form.values != Values::Code {
-            return None;
-        }
+        let e2m1 = Values::Table(Table::E2M1);
         let scales = match form.scale {
+            ScaleForm::Power if form.values == e2m1 && form.bits == 4 => Scales::Power,
+            _ if form.values != Values::Code => return None,
             ScaleForm::Stored(ScalarType::F16) => Scales::PairF16,
             ScaleForm::Stored(ScalarType::BF16) => Scales::PairBf16,
             ScaleForm::Stored(ScalarType::F32) => Scales::PairF32,
@@ -97,7 +98,7 @@ impl PackForm {
             Scales::PairF16 | Scales::PairBf16 => 64,
             Scales::PairF32 => 128,
             Scales::Zero | Scales::SuperMin => 32,
-            Scales::SuperZero => 16,
+            Scales::SuperZero | Scales::Power => 16,
         }
     }
 
@@ -128,6 +129,7 @@ impl PackForm {
             Scales::Zero => "zero",
             Scales::SuperZero => "sub",
             Scales::SuperMin => "min",
+            Scales::Power => "power",
         };
         format!("q{}_{scales}_g{}", self.bits, self.group)
     }
@@ -158,7 +160,11 @@ fn row_peak(weight: &Weight, row: &RowGroups) -> f32 {
     let Some(form) = weight.format.group_form() else {
         return 0.0;
     };
-    let most_code = ((1u32 << form.bits) - 1) as f32;
+    // The largest e2m1 number.
+    let most_code = match form.values {
+        Values::Code => ((1u32 << form.bits) - 1) as f32,
+        _ => 6.0,
+    };
     let groups = (0..weight.cols.div_ceil(form.group)).filter_map(|g| row.scale_bias(form, g));
     groups.fold(0.0, |peak, (scale, bias)| {
         peak.max((scale * most_code + bias).abs()).max(bias.abs())
@@ -270,6 +276,7 @@ fn put_scales(
                 groups[at + g * 4 + high * 2] = sub as u8;
                 groups[at + g * 4 + high * 2 + 1] = row.sub_mins.get(from).copied().unwrap_or(0);
             }
+            Scales::Power => groups[at + g * 2 + high] = row.points.get(from).copied().unwrap_or(0),
         }
     }
 }

@@ -35,9 +35,6 @@ fn refusal_of_step(step: &Step) -> Option<Error> {
             (!supported).then(|| ops::missing(op))
         }
         Step::Experts(step) => experts::refusal(step),
-        Step::Attend(attend) if attend.sinks.is_some() => Some(Error::Unsupported(
-            "attention with sinks: GPUs have no form of it yet; use the CPU".into(),
-        )),
         Step::GatedDelta(step) => recurrent::refusal(step),
         _ => None,
     }

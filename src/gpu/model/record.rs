@@ -9,7 +9,7 @@ use super::pack::TILE_ROWS;
 use super::recurrent::RecurrentMemory;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
-use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step};
+use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
 
 /// The device memory of a forward state.
@@ -380,8 +380,13 @@ impl Recorder<'_> {
 
     /// A norm's weight, or null.
     pub(super) fn norm_of(&self, args: Args, norm: Option<Norm>) -> Args {
-        match norm.and_then(|n| self.weights.vectors.get(n.weight.0)) {
-            Some(norm) => args.buffer(norm, 0),
+        self.vector_of(args, norm.map(|norm| norm.weight))
+    }
+
+    /// Appends a vector, or null.
+    pub(super) fn vector_of(&self, args: Args, vector: Option<VectorId>) -> Args {
+        match vector.and_then(|vector| self.weights.vectors.get(vector.0)) {
+            Some(vector) => args.buffer(vector, 0),
             None => args.null(),
         }
     }

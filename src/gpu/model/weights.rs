@@ -8,7 +8,7 @@ use super::plain::refusal;
 use crate::driver::DeviceFacts;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
-use crate::step::{Epilogue, ExpertProducts, MatrixId, Schedule, Step};
+use crate::step::{Epilogue, ExpertProducts, MatrixId, Product, Schedule, Step};
 use crate::{Error, Result, log, panics};
 use half::{bf16, f16};
 use std::collections::HashMap;
@@ -222,7 +222,7 @@ impl Loader<'_> {
             Step::Matmul {
                 products, epilogue, ..
             } => (products, epilogue),
-            Step::Experts(step) => return self.experts(step),
+            Step::Experts(step) => return self.experts(step, vectors),
             _ => return Ok(Vec::new()),
         };
         let forms = products.iter().map(|p| self.form(p.weight));
@@ -238,14 +238,7 @@ impl Loader<'_> {
                 matrices: part.iter().map(|p| p.weight).collect(),
                 interleaved: silu,
             };
-            let biases: Vec<Option<&Vec<f32>>> = part
-                .iter()
-                .map(|p| p.bias.and_then(|id| vectors.get(id.0)))
-                .collect();
-            let bias = match biases.iter().any(Option::is_some) {
-                true => Some(self.bias(&key, &biases)?),
-                false => None,
-            };
+            let bias = self.bias(&key, part, vectors)?;
             launches.push(Launch {
                 matrix: self.matrix(key)?,
                 first,
@@ -259,7 +252,7 @@ impl Loader<'_> {
     }
 
     /// The stacks of a step with experts: gate and up interleaved, or one.
-    fn experts(&mut self, step: &ExpertProducts) -> Result<Vec<Launch>> {
+    fn experts(&mut self, step: &ExpertProducts, vectors: &[Vec<f32>]) -> Result<Vec<Launch>> {
         let matrices: Vec<MatrixId> = step.products.iter().map(|p| p.weight).collect();
         let forms = matrices.iter().map(|id| self.form(*id));
         let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
@@ -281,11 +274,12 @@ impl Loader<'_> {
             matrices,
             interleaved: silu,
         };
+        let bias = self.bias(&key, &step.products, vectors)?;
         Ok(vec![Launch {
             matrix: self.matrix(key)?,
             first: 0,
             count,
-            bias: None,
+            bias,
             silu,
         }])
     }
@@ -301,8 +295,18 @@ impl Loader<'_> {
         Ok(buffer)
     }
 
-    /// The biases in the places of their tiles' rows.
-    fn bias(&mut self, key: &Key, biases: &[Option<&Vec<f32>>]) -> Result<DeviceBuffer> {
+    /// The biases of products, if they have any, in the places of their tiles' rows.
+    fn bias(
+        &mut self,
+        key: &Key,
+        products: &[Product],
+        vectors: &[Vec<f32>],
+    ) -> Result<Option<DeviceBuffer>> {
+        let bias = |p: &Product| p.bias.and_then(|id| vectors.get(id.0));
+        let biases: Vec<Option<&Vec<f32>>> = products.iter().map(bias).collect();
+        if biases.iter().all(Option::is_none) {
+            return Ok(None);
+        }
         let tiles = self.tiles(key)?;
         let mut all = vec![0.0f32; tiles.len() * TILE_ROWS];
         for (tile, to) in tiles.iter().zip(all.chunks_exact_mut(TILE_ROWS)) {
@@ -313,7 +317,7 @@ impl Loader<'_> {
                 }
             }
         }
-        self.vector(&all)
+        self.vector(&all).map(Some)
     }
 
     /// What each tile of the matrices together holds.

@@ -88,6 +88,7 @@ pub struct Shape {
     pub interleaved: bool,
     pub norm: bool,
     pub window: usize,
+    pub sinks: bool,
     pub lengths: [usize; 2],
 }
 
@@ -100,6 +101,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: false,
         norm: true,
         window: 0,
+        sinks: true,
         lengths: [150, 37],
     },
     Shape {
@@ -110,6 +112,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: true,
         norm: false,
         window: 20,
+        sinks: false,
         lengths: [35, 64],
     },
     Shape {
@@ -120,6 +123,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: false,
         norm: true,
         window: 0,
+        sinks: true,
         lengths: [70, 33],
     },
     Shape {
@@ -130,6 +134,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: false,
         norm: false,
         window: 0,
+        sinks: false,
         lengths: [33, 1],
     },
     Shape {
@@ -140,6 +145,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: true,
         norm: false,
         window: 20,
+        sinks: true,
         lengths: [35, 64],
     },
     Shape {
@@ -150,6 +156,7 @@ pub const SHAPES: [Shape; 6] = [
         interleaved: false,
         norm: true,
         window: 0,
+        sinks: true,
         lengths: [70, 33],
     },
 ];
@@ -166,6 +173,8 @@ pub struct World {
     pub k: Vec<f32>,
     pub v: Vec<f32>,
     pub norms: [Vec<f32>; 2],
+    /// Of each head: far below, among and far above its scores.
+    pub sinks: Vec<f32>,
     pub angles: Vec<f64>,
     pub positions: Vec<u32>,
     pub slots: Vec<u32>,
@@ -185,6 +194,8 @@ impl World {
         let v = vector(rows * shape.kv_heads * shape.dim, 1.0);
         let v = v.iter().map(|v| v + 1.5).collect();
         let norms = [0, 1].map(|_| vector(shape.dim, 0.5).iter().map(|x| x + 1.0).collect());
+        let sinks = (0..shape.heads).map(|h| [-3.0, 2.5, 0.0, 9.0][h % 4] + vector(1, 0.5)[0]);
+        let sinks = sinks.collect();
         let angle = |i: usize| (i / shape.pairs) as f64 / 1.3f64.powi((i % shape.pairs) as i32);
         let longest = shape.lengths.into_iter().max().unwrap();
         let max_pages = longest.div_ceil(PAGE);
@@ -204,6 +215,7 @@ impl World {
             k,
             v,
             norms,
+            sinks,
             angles: (0..longest * shape.pairs).map(angle).collect(),
             positions,
             slots,
@@ -335,7 +347,9 @@ impl World {
             let q = &self.q[(row * heads + head) * dim..][..dim];
             let q = self.prepared(q, &self.norms[0], position);
             let kv_head = head / (heads / kv_heads);
-            let (mut sum, mut total) = (vec![0.0; dim], 0.0);
+            let sink = f64::from(self.sinks[head]).exp();
+            let total = if self.shape.sinks { sink } else { 0.0 };
+            let (mut sum, mut total) = (vec![0.0; dim], total);
             for back in 0..=position - first {
                 let k = self.cached(cache, row - back, kv_head, 0);
                 let score: f64 = q.iter().zip(&k).map(|(q, k)| q * k).sum();
