@@ -6,7 +6,8 @@
  *                                                    the program writes into FOLDER first
  *
  * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, tiny-experts,
- * tiny-delta, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b.
+ * tiny-delta, tiny-oss, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b,
+ * gpt-oss-20b, gpt-oss-120b (experts in mxfp4, the rest in 8 bits).
  * Prints the median of three runs: tokens per second of a
  * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
  * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
@@ -27,21 +28,25 @@ typedef struct {
     int tied;
     unsigned experts, chosen;        /* of a mixture, whose width is ffn; with a shared expert beside delta nets */
     unsigned key_heads, value_heads; /* of gated delta nets of 128 columns, in all blocks but every fourth */
+    int oss;                         /* gpt-oss: sinks, biases, experts in mxfp4, the rest in 8 bits */
 } shape;
 
 enum { DELTA_DIM = 128, TAPS = 4, INTERVAL = 4 };
 
 static const shape shapes[] = {
-    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1, 0, 0, 0, 0},
-    {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4, 0, 0},
-    {"tiny-delta", 4, 256, 192, 4, 2, 64, 320, 1, 16, 4, 2, 4},
-    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0, 0, 0},
-    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0, 0, 0},
-    {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8, 0, 0},
-    {"qwen3.5-0.8b", 24, 1024, 3584, 8, 2, 256, 248320, 1, 0, 0, 16, 16},
-    {"qwen3.5-4b", 32, 2560, 9216, 16, 4, 256, 248320, 1, 0, 0, 16, 32},
-    {"qwen3.5-27b", 64, 5120, 17408, 24, 4, 256, 248320, 0, 0, 0, 16, 48},
-    {"qwen3.5-35b-a3b", 40, 2048, 512, 16, 2, 256, 248320, 0, 256, 8, 16, 32},
+    {"tiny", 2, 256, 512, 4, 2, 64, 320, 1, 0, 0, 0, 0, 0},
+    {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4, 0, 0, 0},
+    {"tiny-delta", 4, 256, 192, 4, 2, 64, 320, 1, 16, 4, 2, 4, 0},
+    {"tiny-oss", 2, 256, 192, 4, 2, 64, 320, 0, 16, 4, 0, 0, 1},
+    {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0, 0, 0, 0},
+    {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0, 0, 0, 0},
+    {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8, 0, 0, 0},
+    {"qwen3.5-0.8b", 24, 1024, 3584, 8, 2, 256, 248320, 1, 0, 0, 16, 16, 0},
+    {"qwen3.5-4b", 32, 2560, 9216, 16, 4, 256, 248320, 1, 0, 0, 16, 32, 0},
+    {"qwen3.5-27b", 64, 5120, 17408, 24, 4, 256, 248320, 0, 0, 0, 16, 48, 0},
+    {"qwen3.5-35b-a3b", 40, 2048, 512, 16, 2, 256, 248320, 0, 256, 8, 16, 32, 0},
+    {"gpt-oss-20b", 24, 2880, 2880, 64, 8, 64, 201088, 0, 32, 4, 0, 0, 1},
+    {"gpt-oss-120b", 36, 2880, 2880, 64, 8, 64, 201088, 0, 128, 4, 0, 0, 1},
 };
 
 /* Tensors of a safetensors file: the header is written in a first pass, the data in a second. */
@@ -75,11 +80,12 @@ static void emit(writer *w, const char *name, const char *dtype, unsigned stack,
             at = 0;
         }
     } else {
-        /* bf16 numbers that differ a little: scales around 0.004, biases around -0.03, norms of 1. */
-        static const uint16_t base[] = {0x3f80, 0x3b80, 0xbcf0};
+        /* bf16 numbers that differ a little: scales around 0.004 (of 8 bits 0.0002), biases around -0.03, norms of 1;
+         * the exponents of mxfp4, 2^-10. */
+        static const uint16_t base[] = {0x3f80, 0x3b80, 0xbcf0, 0x3980, 0x7575};
         uint16_t numbers[4096];
         uint64_t left = bytes / 2;
-        for (unsigned i = 0; i < 4096; i++) numbers[i] = (uint16_t)(base[fill] + (fill ? w->noise[i] % 16 : 0));
+        for (unsigned i = 0; i < 4096; i++) numbers[i] = (uint16_t)(base[fill] + (fill && fill < 4 ? w->noise[i] % 16 : 0));
         while (left > 0) {
             uint64_t now = left < 4096 ? left : 4096;
             fwrite(numbers, 2, now, w->file);
@@ -89,24 +95,28 @@ static void emit(writer *w, const char *name, const char *dtype, unsigned stack,
     w->offset += bytes;
 }
 
-static void matrices(writer *w, const char *name, unsigned stack, unsigned rows, unsigned cols) {
+static void matrices(writer *w, const shape *s, const char *name, unsigned stack, unsigned rows, unsigned cols) {
+    const int is_mxfp4 = s->oss && stack;
     char full[128];
     snprintf(full, sizeof full, "%s.weight", name);
-    emit(w, full, "U32", stack, rows, cols / 8, 4, -1);
+    emit(w, full, "U32", stack, rows, cols / (s->oss && !stack ? 4 : 8), 4, -1);
     snprintf(full, sizeof full, "%s.scales", name);
-    emit(w, full, "BF16", stack, rows, cols / 64, 2, 1);
+    if (is_mxfp4) emit(w, full, "U8", stack, rows, cols / 32, 1, 4);
+    else emit(w, full, "BF16", stack, rows, cols / 64, 2, s->oss ? 3 : 1);
     snprintf(full, sizeof full, "%s.biases", name);
-    emit(w, full, "BF16", stack, rows, cols / 64, 2, 2);
+    if (!is_mxfp4) emit(w, full, "BF16", stack, rows, cols / 64, 2, 2);
 }
 
-static void matrix(writer *w, const char *name, unsigned rows, unsigned cols) { matrices(w, name, 0, rows, cols); }
+static void matrix(writer *w, const shape *s, const char *name, unsigned rows, unsigned cols) {
+    matrices(w, s, name, 0, rows, cols);
+}
 
 static int is_delta(const shape *s, unsigned layer) { return s->key_heads && (layer + 1) % INTERVAL != 0; }
 
 static void vector(writer *w, unsigned layer, const char *name, unsigned count) {
     char full[128];
     snprintf(full, sizeof full, "model.layers.%u.%s", layer, name);
-    emit(w, full, "BF16", 0, count, 0, 2, 0);
+    if (count) emit(w, full, "BF16", 0, count, 0, 2, 0);
 }
 
 /* One of `parts` is a stack of matrices in a group of a block. */
@@ -115,11 +125,15 @@ typedef struct {
     unsigned stack, rows, cols;
 } part;
 
-static void block(writer *w, unsigned layer, const part *parts, size_t count) {
-    char name[128];
+static void block(writer *w, const shape *s, unsigned layer, const part *parts, size_t count) {
+    char name[128], bias[160];
     for (size_t j = 0; j < count; j++) {
         snprintf(name, sizeof name, "model.layers.%u.%s.%s", layer, parts[j].group, parts[j].name);
-        if (parts[j].rows) matrices(w, name, parts[j].stack, parts[j].rows, parts[j].cols);
+        if (parts[j].rows) matrices(w, s, name, parts[j].stack, parts[j].rows, parts[j].cols);
+        snprintf(bias, sizeof bias, "%s.bias", name);
+        if (!s->oss || !parts[j].rows) continue;
+        if (parts[j].stack) emit(w, bias, "BF16", 0, parts[j].stack, parts[j].rows, 2, 2);
+        else emit(w, bias, "BF16", 0, parts[j].rows, 0, 2, 2);
     }
 }
 
@@ -129,7 +143,7 @@ static void tensors(writer *w, const shape *s) {
     const unsigned queries = (s->key_heads ? 2 : 1) * s->heads * s->head_dim, width = s->heads * s->head_dim;
     const unsigned keys = s->key_heads * DELTA_DIM, values = s->value_heads * DELTA_DIM;
     const unsigned shared = s->experts && s->key_heads ? s->ffn : 0;
-    const char *mlp = s->experts ? "mlp.switch_mlp" : "mlp";
+    const char *mlp = s->oss ? "mlp.experts" : s->experts ? "mlp.switch_mlp" : "mlp";
     const part attention[] = {
         {"self_attn", "q_proj", 0, queries, s->hidden},
         {"self_attn", "k_proj", 0, s->kv_heads * s->head_dim, s->hidden},
@@ -147,32 +161,33 @@ static void tensors(writer *w, const shape *s) {
         {mlp, "gate_proj", s->experts, s->ffn, s->hidden},
         {mlp, "up_proj", s->experts, s->ffn, s->hidden},
         {mlp, "down_proj", s->experts, s->hidden, s->ffn},
-        {"mlp", "gate", 0, s->experts, s->hidden},
+        {"mlp", s->oss ? "router" : "gate", 0, s->experts, s->hidden},
         {"mlp", "shared_expert_gate", 0, shared ? 1 : 0, s->hidden},
         {"mlp", "shared_expert.gate_proj", 0, shared, s->hidden},
         {"mlp", "shared_expert.up_proj", 0, shared, s->hidden},
         {"mlp", "shared_expert.down_proj", 0, shared ? s->hidden : 0, shared},
     };
-    matrix(w, "model.embed_tokens", s->vocab, s->hidden);
+    matrix(w, s, "model.embed_tokens", s->vocab, s->hidden);
     for (unsigned i = 0; i < s->layers; i++) {
         if (is_delta(s, i)) {
-            block(w, i, delta, sizeof delta / sizeof *delta);
+            block(w, s, i, delta, sizeof delta / sizeof *delta);
             snprintf(name, sizeof name, "model.layers.%u.linear_attn.conv1d.weight", i);
             emit(w, name, "BF16", 2 * keys + values, TAPS, 1, 2, 0);
             vector(w, i, "linear_attn.A_log", s->value_heads);
             vector(w, i, "linear_attn.dt_bias", s->value_heads);
             vector(w, i, "linear_attn.norm.weight", DELTA_DIM);
         } else {
-            block(w, i, attention, sizeof attention / sizeof *attention);
-            vector(w, i, "self_attn.q_norm.weight", s->head_dim);
-            vector(w, i, "self_attn.k_norm.weight", s->head_dim);
+            block(w, s, i, attention, sizeof attention / sizeof *attention);
+            vector(w, i, "self_attn.q_norm.weight", s->oss ? 0 : s->head_dim);
+            vector(w, i, "self_attn.k_norm.weight", s->oss ? 0 : s->head_dim);
+            vector(w, i, "self_attn.sinks", s->oss ? s->heads : 0);
         }
-        block(w, i, rest, sizeof rest / sizeof *rest);
+        block(w, s, i, rest, sizeof rest / sizeof *rest);
         vector(w, i, "input_layernorm.weight", s->hidden);
         vector(w, i, "post_attention_layernorm.weight", s->hidden);
     }
     emit(w, "model.norm.weight", "BF16", 0, s->hidden, 0, 2, 0);
-    if (!s->tied) matrix(w, "lm_head", s->vocab, s->hidden);
+    if (!s->tied) matrix(w, s, "lm_head", s->vocab, s->hidden);
 }
 
 static FILE *open_in(const char *folder, const char *name, const char *mode) {
@@ -221,15 +236,26 @@ static int write_model(const shape *s, const char *folder) {
     fclose(file);
     if ((file = open_in(folder, "config.json", "w")) == NULL) return 1;
     static const char *const types[][2] = {{"qwen3", "qwen3_moe"}, {"qwen3_5_text", "qwen3_5_moe_text"}};
-    const char *type = types[s->key_heads > 0][s->experts > 0];
+    const char *type = s->oss ? "gpt_oss" : types[s->key_heads > 0][s->experts > 0];
     fprintf(file,
             "{\"model_type\":\"%s\",\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
             "\"num_attention_heads\":%u,\"num_key_value_heads\":%u,\"head_dim\":%u,\"vocab_size\":%u,"
             "\"rms_norm_eps\":1e-6,\"rope_theta\":1000000.0,\"max_position_embeddings\":40960,"
-            "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":4}",
+            "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":%d",
             type, s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab,
-            s->tied ? "true" : "false");
-    if (s->experts)
+            s->tied ? "true" : "false", s->oss ? 8 : 4);
+    static const char *const stacks[] = {"gate", "up", "down"};
+    for (unsigned i = 0; s->oss && i < 3 * s->layers; i++)
+        fprintf(file, ",\"model.layers.%u.mlp.experts.%s_proj\":{\"group_size\":32,\"bits\":4,\"mode\":\"mxfp4\"}", i / 3,
+                stacks[i % 3]);
+    fputc('}', file);
+    if (s->oss)
+        fprintf(file,
+                ",\"num_local_experts\":%u,\"num_experts_per_tok\":%u,\"sliding_window\":128,\"rope_scaling\":{"
+                "\"rope_type\":\"yarn\",\"factor\":32.0,\"beta_fast\":32.0,\"beta_slow\":1.0,\"truncate\":false,"
+                "\"original_max_position_embeddings\":4096}",
+                s->experts, s->chosen);
+    else if (s->experts)
         fprintf(file,
                 ",\"num_experts\":%u,\"num_experts_per_tok\":%u,\"moe_intermediate_size\":%u,\"norm_topk_prob\":true,"
                 "\"decoder_sparse_step\":1,\"mlp_only_layers\":[]",
