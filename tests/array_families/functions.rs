@@ -49,6 +49,10 @@ fn units(found: f32, exact: f64) -> f64 {
     if nearest == found || (nearest.is_nan() && found.is_nan()) {
         return 0.0;
     }
+    // What is too small for a normal number may be 0, as MLX's sigmoid is there.
+    if found == 0.0 && exact.abs() < f64::from(f32::MIN_POSITIVE) {
+        return 0.0;
+    }
     // Just below the largest number one rounding decides between it and infinity.
     let nearly = exact.abs() > 3.402_822e38 && exact.abs() < 3.402_825e38;
     if (found.is_infinite() || nearest.is_infinite()) && nearly {

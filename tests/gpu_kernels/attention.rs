@@ -448,6 +448,7 @@ fn heads_of_every_size() {
             interleaved: i % 4 < 2,
             norm: i % 3 > 0,
             window: 0,
+            sinks: true,
             lengths: [38, 1],
         };
         let seed = random.u64();
