@@ -42,6 +42,14 @@ func OpenDevice(index int) (*Device, error) {
 	return &Device{owned(unsafe.Pointer(handle), free)}, nil
 }
 
+// c gives nil for a nil device.
+func (d *Device) c() *C.mlxrocm_device {
+	if d == nil {
+		return nil
+	}
+	return (*C.mlxrocm_device)(d.get())
+}
+
 // Model is a loaded model, immutable.
 type Model struct{ *object }
 
@@ -67,9 +75,7 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	how := (*C.mlxrocm_model_options)(memory.bytes(unsafe.Sizeof(C.mlxrocm_model_options{})))
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	how.threads = C.uint32_t(options.Threads)
-	if options.Device != nil {
-		how.device = (*C.mlxrocm_device)(options.Device.get())
-	}
+	how.device = options.Device.c()
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
 	status := C.mlxrocm_model_load(name, C.size_t(len(path)), how, &handle, &failure)

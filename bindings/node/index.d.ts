@@ -40,6 +40,7 @@ export class NDArray extends Owned {
   readonly size: number;
   data(): Promise<Elements>;
   dataSync(): Elements;
+  toDevice(device: Device): NDArray;
   toList(): unknown;
   item(): number | bigint | boolean;
   toString(): string;

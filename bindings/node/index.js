@@ -8,29 +8,11 @@ import {
 import * as operations from './operations.js';
 
 export { array, evaluate, NDArray } from './array.js';
+export { Device, deviceCount } from './device.js';
 export { constants, MlxrocmError, operations };
 
 /** The library's version, like "0.1.0". */
 export const version = () => native('mlxrocm_version_string')(null);
-
-/** Devices of this machine: the CPU, then GPUs. */
-export function deviceCount() {
-  const count = new BigUint64Array(1);
-  call('mlxrocm_device_count', count);
-  return Number(count[0]);
-}
-
-/** An open device: 0 is the CPU, GPUs follow from 1. */
-export class Device extends Owned {
-  constructor(index) {
-    if (!Number.isInteger(index) || index < 0) throw invalid(`there is no device ${index}: the CPU is 0, GPUs follow`);
-    super(make('mlxrocm_device_open', index), 'mlxrocm_device_free');
-  }
-
-  get info() {
-    return info('mlxrocm_device_info', 'mlxrocm_device_get_info', this.handle);
-  }
-}
 
 /** A loaded model, immutable. */
 export class Model extends Owned {

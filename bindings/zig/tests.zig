@@ -99,6 +99,20 @@ test "lists, options and several results" {
     try expectNear(try ops.linalgInv(m), &.{ 0.5, 0, 0, 0.25 });
 }
 
+test "arrays move to a device" {
+    const x = try Array.init(f32, &.{ 1, 2, 3, 4 }, &.{ 2, 2 });
+    defer x.deinit();
+    const cpu = try mlxrocm.Device.open(0);
+    const moved = try x.toDevice(cpu);
+    defer moved.deinit();
+    const none: Array = .{ .handle = null };
+    try testing.expectError(error.NullArgument, none.toDevice(cpu));
+    try testing.expect(std.mem.indexOf(u8, mlxrocm.lastMessage(), "array") != null);
+    cpu.deinit();
+    try testing.expectEqual(.float32, moved.dtype());
+    try expectNear(try ops.matmul(moved, x), &.{ 7, 10, 15, 22 });
+}
+
 test "mistakes are errors" {
     const x = try Array.init(f32, &.{ 1, 2, 3 }, &.{3});
     defer x.deinit();

@@ -1,5 +1,5 @@
 // A user's program as TypeScript sees it: tsc --strict passes over it; nothing runs it.
-import { array, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
+import { array, Device, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
 
 export async function answer(path: string): Promise<string> {
   const model = await Model.load(path, { threads: 2 });
@@ -15,6 +15,6 @@ export async function answer(path: string): Promise<string> {
     throw error;
   }
   const x = operations.softmax(array([[1, 2], [3, 4]]).add(1).matmul(array(Float32Array.of(1, 2))), -1);
-  const sums: number[] = Array.from(await x.sum().data(), Number);
+  const sums: number[] = Array.from(await x.toDevice(new Device(0)).sum().data(), Number);
   return text + sums.join();
 }

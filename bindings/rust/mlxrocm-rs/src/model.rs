@@ -13,7 +13,7 @@ handle!(TokenizerHandle, mlxrocm_tokenizer, mlxrocm_tokenizer_free);
 handle!(TemplateHandle, mlxrocm_chat_template, mlxrocm_chat_template_free);
 
 /// An open device.
-pub struct Device(DeviceHandle);
+pub struct Device(pub(crate) DeviceHandle);
 
 impl Device {
     /// Devices of this machine: the CPU, then GPUs.
