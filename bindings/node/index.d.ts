@@ -65,6 +65,16 @@ export class Model extends Owned {
   renderChat(messages: Message[], extra?: object): string;
 }
 
+export interface TensorInfo {
+  name: string;
+  /** As the file spells it: "Q4_K", "BF16", "U32" ... */
+  format: string;
+  /** Outermost first. */
+  shape: number[];
+  bytes: number;
+}
+export function listTensors(path: string): Promise<TensorInfo[]>;
+
 export class Tokenizer extends Owned {
   encode(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Uint32Array;
   decode(tokens: ArrayLikeOfNumbers, options?: { skipSpecial?: boolean }): string;

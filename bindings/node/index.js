@@ -2,8 +2,8 @@
 
 import { constants } from './interface.js';
 import {
-  call, callAsync, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, Owned, sized, stringAt,
-  structsAt, text,
+  call, callAsync, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, numbersAt, Owned, sized,
+  stringAt, structsAt, text,
 } from './library.js';
 import * as operations from './operations.js';
 
@@ -40,6 +40,24 @@ export class Model extends Owned {
     } finally {
       native('mlxrocm_chat_template_free')(template);
     }
+  }
+}
+
+/**
+ * The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do not run
+ * here can be looked at.
+ */
+export async function listTensors(path) {
+  const file = await makeAsync(null, 'mlxrocm_model_file_open', text(path, 'the path'), constants.NUL);
+  try {
+    return Array.from({ length: Number(native('mlxrocm_model_file_tensor_count')(file)) }, (_, index) => {
+      const facts = sized('mlxrocm_tensor_info');
+      call('mlxrocm_model_file_get_tensor', file, index, facts);
+      const shape = numbersAt(facts.shape, 'int64_t', facts.rank);
+      return { name: facts.name, format: facts.format, shape, bytes: Number(facts.bytes) };
+    });
+  } finally {
+    native('mlxrocm_model_file_free')(file);
   }
 }
 

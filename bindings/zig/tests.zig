@@ -160,6 +160,35 @@ fn demo() ![:0]const u8 {
     return std.posix.getenv("MLXROCM_DEMO_MODEL") orelse error.MLXROCM_DEMO_MODEL_names_the_demo_model;
 }
 
+test "tensors of a file" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const file = try mlxrocm.ModelFile.open(try demo());
+    defer file.deinit();
+    // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+    try testing.expectEqual(30 * 9 + 2, file.count());
+    var numbers: u64 = 0;
+    var bytes: u64 = 0;
+    var seen: usize = 0;
+    for (0..file.count()) |i| {
+        const tensor = try file.tensor(i);
+        var count: u64 = 1;
+        for (tensor.shape) |size| count *= @intCast(size);
+        numbers += count;
+        bytes += tensor.bytes;
+        if (!std.mem.eql(u8, tensor.name, "blk.29.ffn_down.weight")) continue;
+        try testing.expectEqualSlices(i64, &.{ 576, 1536 }, tensor.shape);
+        try testing.expectEqualStrings("Q4_1", tensor.format);
+        seen += 1;
+    }
+    const info = try loaded.model.info();
+    try testing.expectEqual(1, seen);
+    try testing.expectEqual(info.parameters, numbers);
+    try testing.expectEqual(info.weight_bytes, bytes);
+    try testing.expectError(error.InvalidArgument, file.tensor(file.count()));
+    try testing.expectError(error.Io, mlxrocm.ModelFile.open("/nowhere/model.gguf"));
+}
+
 test "streaming chat" {
     const loaded = try Loaded.init();
     defer loaded.deinit();

@@ -1,10 +1,10 @@
 // A user's program as TypeScript sees it: tsc --strict passes over it; nothing runs it.
-import { array, Device, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
+import { array, Device, listTensors, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
 
 export async function answer(path: string): Promise<string> {
   const model = await Model.load(path, { threads: 2 });
   const session = new Session(model, { kvType: 'q8' });
-  let text = '';
+  let text = (await listTensors(path)).map((tensor) => tensor.name + tensor.shape.length).join();
   try {
     for await (const event of session.chat('Hello', { maxTokens: 10, signal: AbortSignal.timeout(1000) })) {
       const seen: Event = event;
