@@ -4,7 +4,8 @@
  * options.c       reads options, prints help    info.c bench.c perplexity.c quantize.c
  * settings.c      which options there are       generate.c   streams a generation
  * model.c         devices, models, sessions     terminal.c   colours, progress, Ctrl-C
- * text.c          texts that grow, files        report.c     tables and JSON */
+ * text.c          texts that grow, files        report.c     tables and JSON
+ * tensors.c       what a model file holds */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -50,7 +51,7 @@ struct settings {
     struct texts stop;
     bool json;
     bool quick, no_measurements;
-    bool chat_template;
+    bool chat_template, tensors;
     uint64_t prompt_tokens, runs, window, stride;
     uint64_t bits, group_size;
     const char *mode, *recipe, *dtype; /* NULL: the library's own choice */
@@ -221,6 +222,11 @@ const char *readable_bytes(uint64_t bytes);
 const char *readable_number(uint64_t number);
 /* The middle of `count` numbers, which it sorts. */
 double median(double *numbers, size_t count);
+
+/* tensors.c */
+
+/* Lists the tensors of a model file. Gives an exit status. */
+int print_tensors(const char *path, bool json);
 
 /* The subcommands. */
 

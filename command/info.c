@@ -107,6 +107,11 @@ static int run(const struct settings *settings, char **operands, size_t count) {
     mlxrocm_device *cpu = NULL;
     mlxrocm_model *model = NULL;
     int result = EXIT_FAILED;
+    if (settings->tensors && settings->chat_template) {
+        fail("info: --tensors and --template exclude each other");
+        return EXIT_USAGE;
+    }
+    if (settings->tensors) return print_tensors(operands[0], settings->json);
     catch_interrupts(1);
     /* Weights stay mapped on the CPU: a model larger than a GPU's memory can be looked at. */
     if (mlxrocm_device_open(0, &cpu, &error) != MLXROCM_OK) return fail_with(error);

@@ -81,6 +81,7 @@ GROUP(selftest_options, "Test");
 
 static const struct option info_options_list[] = {
     FLAG("template", 0, chat_template, "print the chat template's source and nothing else"),
+    FLAG("tensors", 0, tensors, "list the file's tensors and nothing else; the model is not loaded"),
 };
 GROUP(info_options, "Facts");
 

@@ -576,6 +576,11 @@ typedef struct mlxrocm_kernel mlxrocm_kernel;
 typedef struct mlxrocm_model mlxrocm_model;
 
 /**
+ * What a model file or folder holds, without loading it. Immutable: any thread.
+ */
+typedef struct mlxrocm_model_file mlxrocm_model_file;
+
+/**
  * Code loaded on a GPU. Immutable: any thread. Kernels keep their module loaded.
  */
 typedef struct mlxrocm_module mlxrocm_module;
@@ -1206,6 +1211,44 @@ typedef struct mlxrocm_model_info {
    */
   double load_seconds;
 } mlxrocm_model_info;
+
+/**
+ * A tensor of a model file. Pointers are borrowed until the model file is freed.
+ */
+typedef struct mlxrocm_tensor_info {
+  /**
+   * Set by the caller to sizeof(mlxrocm_tensor_info).
+   */
+  uint32_t struct_size;
+  /**
+   * Elements of `shape`.
+   */
+  uint32_t rank;
+  /**
+   * Its name in the file.
+   */
+  const char *name;
+  /**
+   * Bytes of `name` without the NUL.
+   */
+  size_t name_length;
+  /**
+   * How the file spells the format of its numbers: "Q4_K", "BF16", "U32" and so on.
+   */
+  const char *format;
+  /**
+   * Bytes of `format` without the NUL.
+   */
+  size_t format_length;
+  /**
+   * `rank` sizes, outermost first (GGUF files store them the other way round); never NULL.
+   */
+  const int64_t *shape;
+  /**
+   * Bytes of the file that hold it; 0 also of a format whose size is not known.
+   */
+  uint64_t bytes;
+} mlxrocm_tensor_info;
 
 /**
  * How to quantize a model. Zero is each field's default.
@@ -2808,6 +2851,57 @@ mlxrocm_status mlxrocm_model_get_info(const struct mlxrocm_model *model,
  * Any thread. Since 0.1.
  */
 void mlxrocm_model_free(struct mlxrocm_model *model);
+
+/**
+ * Opens a GGUF file, a safetensors file or a model folder to see what is in it. Nothing is loaded, and
+ * models that mlxrocm_model_load refuses can be looked at. Of a split GGUF model any file stands for all.
+ *
+ * - `path`: the file or folder as the operating system spells it; copied.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `file`: receives the model file, owned: free it with mlxrocm_model_file_free.
+ * - `error`: nullable; receives an owned error object on failure. It names the file and the tensor.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE, UNSUPPORTED (another version of GGUF). Any
+ * thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_model_file_open(const char *path,
+                                       size_t path_length,
+                                       struct mlxrocm_model_file **file,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The number of tensors of a model file.
+ *
+ * - `file`: borrowed.
+ *
+ * Returns 0 also if `file` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_model_file_tensor_count(const struct mlxrocm_model_file *file);
+
+/**
+ * Tells what a model file says about a tensor.
+ *
+ * - `file`: borrowed.
+ * - `index`: which one, below mlxrocm_model_file_tensor_count; they come in the order of the file.
+ * - `info`: receives the facts; its `struct_size` must be set. Pointers in it are borrowed until the model
+ *   file is freed.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also where there is no such tensor). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_model_file_get_tensor(const struct mlxrocm_model_file *file,
+                                             size_t index,
+                                             struct mlxrocm_tensor_info *info,
+                                             struct mlxrocm_error **error);
+
+/**
+ * Frees a model file.
+ *
+ * - `file`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_model_file_free(struct mlxrocm_model_file *file);
 
 /**
  * Quantizes a model into a new folder in MLX's format.

@@ -512,6 +512,31 @@ class Program : public detail::Owned<mlxrocm_program, mlxrocm_program_free> {
 
 using Token = std::uint32_t;
 
+// What a model file says about a tensor.
+struct TensorInfo {
+    std::string name;
+    std::string format;              // as the file spells it: "Q4_K", "BF16", "U32" ...
+    std::vector<std::int64_t> shape; // outermost first
+    std::uint64_t bytes = 0;
+};
+
+// The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do
+// not run here can be looked at.
+inline std::vector<TensorInfo> list_tensors(const std::string &path) {
+    mlxrocm_model_file *opened = nullptr;
+    detail::call(mlxrocm_model_file_open, path.data(), path.size(), &opened);
+    const std::unique_ptr<mlxrocm_model_file, void (*)(mlxrocm_model_file *)> file(opened, mlxrocm_model_file_free);
+    std::vector<TensorInfo> tensors(mlxrocm_model_file_tensor_count(file.get()));
+    for (std::size_t i = 0; i < tensors.size(); i++) {
+        mlxrocm_tensor_info info{};
+        info.struct_size = sizeof info;
+        detail::call(mlxrocm_model_file_get_tensor, file.get(), i, &info);
+        tensors[i] = {std::string(info.name, info.name_length), std::string(info.format, info.format_length),
+                      std::vector<std::int64_t>(info.shape, info.shape + info.rank), info.bytes};
+    }
+    return tensors;
+}
+
 class Tokenizer : public detail::Owned<mlxrocm_tokenizer, mlxrocm_tokenizer_free> {
   public:
     explicit Tokenizer(mlxrocm_tokenizer *owned) noexcept : Owned(owned) {}

@@ -114,6 +114,12 @@ class Array : public detail::Owned<mlxrocm_array, mlxrocm_array_free> {
         detail::call(mlxrocm_array_item_f64, get(), &value);
         return value;
     }
+    // The array on a device: what is computed of it is computed there. Lazy; reading works wherever it is.
+    Array to_device(const Device &device) const {
+        mlxrocm_array *moved = nullptr;
+        detail::call(mlxrocm_array_to_device, get(), device.get(), &moved);
+        return Array(moved);
+    }
     // Computes the elements now.
     const Array &eval() const {
         const mlxrocm_array *self = get();

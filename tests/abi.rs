@@ -159,6 +159,9 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             struct_size layers family family_length name name_length quantization quantization_length
             parameters weight_bytes context_length vocab_size hidden_size kv_bytes_per_token load_seconds
         }
+        model_file::mlxrocm_tensor_info {
+            struct_size rank name name_length format format_length shape bytes
+        }
         quantize::mlxrocm_quantize_options {
             struct_size bits group_size threads mode mode_length recipe recipe_length dtype dtype_length
             rules rules_lengths rules_count progress user_data user_data_free

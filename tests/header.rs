@@ -26,6 +26,7 @@ const SOURCES: &[&str] = &[
     "launch",
     "program",
     "model",
+    "model_file",
     "quantize",
     "tokenizer",
     "chat_template",

@@ -95,6 +95,18 @@ static void operators() {
     CHECK(!none && x && none.size() == 0);
 }
 
+static void devices() {
+    const Array x({1.0F, 2.0F, 3.0F, 4.0F}, {2, 2});
+    mlxrocm::Device cpu(0);
+    const Array moved = x.to_device(cpu);
+    CHECK(moved.dtype() == DType::float32 && moved.rank() == 2);
+    near(moved, {1, 2, 3, 4});
+    CHECK_THROWS(Array().to_device(cpu), mlxrocm::NullArgumentError);
+    const mlxrocm::Device elsewhere = std::move(cpu);
+    CHECK_THROWS(x.to_device(cpu), mlxrocm::NullArgumentError);
+    near(mx::matmul(moved.to_device(elsewhere), x) + 1, {8, 11, 16, 23});
+}
+
 static void mistakes() {
     const Array x({1.0F, 2.0F, 3.0F}, {3}), y({1.0F, 2.0F}, {2});
     CHECK_THROWS(x + y, mlxrocm::InvalidArgumentError);
@@ -123,6 +135,7 @@ int main() {
     elements();
     products();
     operators();
+    devices();
     mistakes();
     threads();
     std::puts("arrays: passed");

@@ -142,6 +142,19 @@ func (x *Array) Item() (float64, error) {
 	return float64(value), nil
 }
 
+// ToDevice moves the array to a device: what is computed of it is computed there. Lazy; reading works wherever it is.
+func (x *Array) ToDevice(device *Device) (*Array, error) {
+	var handle *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_to_device(x.c(), device.c(), &handle, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(device)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(handle), nil
+}
+
 // Eval computes the elements of arrays, all of them in one go.
 func Eval(arrays ...*Array) error {
 	list := handles(arrays)

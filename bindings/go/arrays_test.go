@@ -148,6 +148,30 @@ func TestListsOptionsAndFlags(t *testing.T) {
 	}
 }
 
+func TestToDevice(t *testing.T) {
+	cpu, err := mlxrocm.OpenDevice(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := vector(t, []float32{1, 2, 3, 4}, 2, 2)
+	moved, err := x.ToDevice(cpu)
+	if found := elements[float32](t, moved, err); !reflect.DeepEqual(found, []float32{1, 2, 3, 4}) {
+		t.Errorf("moved: %v", found)
+	}
+	cpu.Close()
+	square, err := moved.Matmul(x)
+	x.Close()
+	if found := elements[float32](t, square, err); !reflect.DeepEqual(found, []float32{7, 10, 15, 22}) {
+		t.Errorf("computed there: %v", found)
+	}
+	if _, err := moved.ToDevice(nil); !errors.Is(err, mlxrocm.NullArgument) {
+		t.Errorf("nil: %v", err)
+	}
+	if _, err := moved.ToDevice(cpu); !errors.Is(err, mlxrocm.NullArgument) {
+		t.Errorf("a closed device: %v", err)
+	}
+}
+
 func TestArrayErrors(t *testing.T) {
 	x, y := vector(t, []float32{1, 2, 3}), vector(t, []float32{1, 2})
 	_, err := x.Add(y)

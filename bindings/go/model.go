@@ -42,6 +42,14 @@ func OpenDevice(index int) (*Device, error) {
 	return &Device{owned(unsafe.Pointer(handle), free)}, nil
 }
 
+// c gives nil for a nil device.
+func (d *Device) c() *C.mlxrocm_device {
+	if d == nil {
+		return nil
+	}
+	return (*C.mlxrocm_device)(d.get())
+}
+
 // Model is a loaded model, immutable.
 type Model struct{ *object }
 
@@ -67,9 +75,7 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	how := (*C.mlxrocm_model_options)(memory.bytes(unsafe.Sizeof(C.mlxrocm_model_options{})))
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	how.threads = C.uint32_t(options.Threads)
-	if options.Device != nil {
-		how.device = (*C.mlxrocm_device)(options.Device.get())
-	}
+	how.device = options.Device.c()
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
 	status := C.mlxrocm_model_load(name, C.size_t(len(path)), how, &handle, &failure)
@@ -106,6 +112,47 @@ func (m *Model) Info() (ModelInfo, error) {
 		ContextLength: int(info.context_length), VocabSize: int(info.vocab_size), HiddenSize: int(info.hidden_size),
 		KVBytesPerToken: uint64(info.kv_bytes_per_token), LoadSeconds: float64(info.load_seconds),
 	}, nil
+}
+
+// TensorInfo is what a model file says about a tensor.
+type TensorInfo struct {
+	Name string
+	// As the file spells it: "Q4_K", "BF16", "U32" …
+	Format string
+	// Outermost first.
+	Shape []int
+	Bytes uint64
+}
+
+// ListTensors gives the tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded:
+// models that do not run here can be looked at.
+func ListTensors(path string) ([]TensorInfo, error) {
+	var memory arena
+	defer memory.release()
+	name, err := memory.text(path, "the path")
+	if err != nil {
+		return nil, err
+	}
+	var file *C.mlxrocm_model_file
+	var failure *C.mlxrocm_error
+	if status := C.mlxrocm_model_file_open(name, C.size_t(len(path)), &file, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	defer C.mlxrocm_model_file_free(file)
+	tensors := make([]TensorInfo, int(C.mlxrocm_model_file_tensor_count(file)))
+	for i := range tensors {
+		info := C.mlxrocm_tensor_info{}
+		info.struct_size = C.uint32_t(unsafe.Sizeof(info))
+		if status := C.mlxrocm_model_file_get_tensor(file, C.size_t(i), &info, &failure); status < 0 {
+			return nil, taken(status, failure)
+		}
+		shape := make([]int, int(info.rank))
+		for axis, size := range unsafe.Slice((*int64)(unsafe.Pointer(info.shape)), len(shape)) {
+			shape[axis] = int(size)
+		}
+		tensors[i] = TensorInfo{C.GoString(info.name), C.GoString(info.format), shape, uint64(info.bytes)}
+	}
+	return tensors, nil
 }
 
 // Tokenizer turns text into tokens and back, immutable.

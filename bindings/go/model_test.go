@@ -46,6 +46,40 @@ func complete(t *testing.T, prompt mlxrocm.Prompt, options mlxrocm.Options) stri
 	return made
 }
 
+func TestListTensors(t *testing.T) {
+	tensors, err := mlxrocm.ListTensors(os.Getenv("MLXROCM_DEMO_MODEL"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := mlxrocm.Must(model.Info())
+	// 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+	if len(tensors) != 30*9+2 {
+		t.Errorf("%d tensors", len(tensors))
+	}
+	var numbers, bytes uint64
+	for _, tensor := range tensors {
+		count := uint64(1)
+		for _, size := range tensor.Shape {
+			count *= uint64(size)
+		}
+		numbers += count
+		bytes += tensor.Bytes
+		wanted := mlxrocm.TensorInfo{Name: "output_norm.weight", Format: "F32", Shape: []int{576}, Bytes: 4 * 576}
+		if tensor.Name == wanted.Name && !reflect.DeepEqual(tensor, wanted) {
+			t.Errorf("%v, not %v", tensor, wanted)
+		}
+		if tensor.Name == "blk.29.ffn_down.weight" && !reflect.DeepEqual(tensor.Shape, []int{576, 1536}) {
+			t.Errorf("%v", tensor)
+		}
+	}
+	if numbers != info.Parameters || bytes != info.WeightBytes {
+		t.Errorf("%d numbers in %d bytes, the model has %d in %d", numbers, bytes, info.Parameters, info.WeightBytes)
+	}
+	if _, err := mlxrocm.ListTensors("/nowhere/model.gguf"); !errors.Is(err, mlxrocm.Io) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 func TestStreamingChat(t *testing.T) {
 	messages := []mlxrocm.Message{{"user", "What is the capital of France?"}}
 	generation, err := session.Chat(here, messages, &mlxrocm.Options{MaxTokens: 24})

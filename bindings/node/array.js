@@ -1,5 +1,6 @@
 // Lazy arrays, and what operations turn their arguments into.
 
+import { Device } from './device.js';
 import { constants } from './interface.js';
 import { call, callAsync, filled, invalid, make, native, Owned, text as plain } from './library.js';
 
@@ -71,6 +72,12 @@ export class NDArray extends Owned {
     const source = half ? one('mlxrocm_array_astype', this, constants.DTYPE_FLOAT32) : this;
     const [, , bytes, Kind] = byName.get(source.dtype);
     return [source, new Kind((source.size * bytes) / Kind.BYTES_PER_ELEMENT)];
+  }
+
+  /** The array on a device: what is computed of it is computed there. Lazy; reading works wherever it is. */
+  toDevice(device) {
+    if (!(device instanceof Device)) throw new TypeError(`an array moves to a Device, not to ${String(device)}`);
+    return one('mlxrocm_array_to_device', this, device.handle);
   }
 
   /** The elements as nested lists of numbers (BigInts for 64-bit integers, booleans for truth values). */

@@ -40,6 +40,7 @@ export class NDArray extends Owned {
   readonly size: number;
   data(): Promise<Elements>;
   dataSync(): Elements;
+  toDevice(device: Device): NDArray;
   toList(): unknown;
   item(): number | bigint | boolean;
   toString(): string;
@@ -63,6 +64,16 @@ export class Model extends Owned {
   readonly tokenizer: Tokenizer;
   renderChat(messages: Message[], extra?: object): string;
 }
+
+export interface TensorInfo {
+  name: string;
+  /** As the file spells it: "Q4_K", "BF16", "U32" ... */
+  format: string;
+  /** Outermost first. */
+  shape: number[];
+  bytes: number;
+}
+export function listTensors(path: string): Promise<TensorInfo[]>;
 
 export class Tokenizer extends Owned {
   encode(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Uint32Array;

@@ -2,35 +2,17 @@
 
 import { constants } from './interface.js';
 import {
-  call, callAsync, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, Owned, sized, stringAt,
-  structsAt, text,
+  call, callAsync, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, numbersAt, Owned, sized,
+  stringAt, structsAt, text,
 } from './library.js';
 import * as operations from './operations.js';
 
 export { array, evaluate, NDArray } from './array.js';
+export { Device, deviceCount } from './device.js';
 export { constants, MlxrocmError, operations };
 
 /** The library's version, like "0.1.0". */
 export const version = () => native('mlxrocm_version_string')(null);
-
-/** Devices of this machine: the CPU, then GPUs. */
-export function deviceCount() {
-  const count = new BigUint64Array(1);
-  call('mlxrocm_device_count', count);
-  return Number(count[0]);
-}
-
-/** An open device: 0 is the CPU, GPUs follow from 1. */
-export class Device extends Owned {
-  constructor(index) {
-    if (!Number.isInteger(index) || index < 0) throw invalid(`there is no device ${index}: the CPU is 0, GPUs follow`);
-    super(make('mlxrocm_device_open', index), 'mlxrocm_device_free');
-  }
-
-  get info() {
-    return info('mlxrocm_device_info', 'mlxrocm_device_get_info', this.handle);
-  }
-}
 
 /** A loaded model, immutable. */
 export class Model extends Owned {
@@ -58,6 +40,24 @@ export class Model extends Owned {
     } finally {
       native('mlxrocm_chat_template_free')(template);
     }
+  }
+}
+
+/**
+ * The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do not run
+ * here can be looked at.
+ */
+export async function listTensors(path) {
+  const file = await makeAsync(null, 'mlxrocm_model_file_open', text(path, 'the path'), constants.NUL);
+  try {
+    return Array.from({ length: Number(native('mlxrocm_model_file_tensor_count')(file)) }, (_, index) => {
+      const facts = sized('mlxrocm_tensor_info');
+      call('mlxrocm_model_file_get_tensor', file, index, facts);
+      const shape = numbersAt(facts.shape, 'int64_t', facts.rank);
+      return { name: facts.name, format: facts.format, shape, bytes: Number(facts.bytes) };
+    });
+  } finally {
+    native('mlxrocm_model_file_free')(file);
   }
 }
 

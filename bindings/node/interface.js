@@ -276,6 +276,19 @@ export const structs = {
       load_seconds: [104, "double"],
     },
   },
+  mlxrocm_tensor_info: {
+    size: 56,
+    fields: {
+      struct_size: [0, "uint32_t"],
+      rank: [4, "uint32_t"],
+      name: [8, "str"],
+      name_length: [16, "size_t"],
+      format: [24, "str"],
+      format_length: [32, "size_t"],
+      shape: [40, "const int64_t *"],
+      bytes: [48, "uint64_t"],
+    },
+  },
   mlxrocm_quantize_options: {
     size: 112,
     fields: {
@@ -525,6 +538,10 @@ export const functions = {
   mlxrocm_model_load: ["int32_t", ["str", "size_t", "in mlxrocm_model_options", "void *", "void *"]],
   mlxrocm_model_get_info: ["int32_t", ["void *", "inout mlxrocm_model_info", "void *"]],
   mlxrocm_model_free: ["void", ["void *"]],
+  mlxrocm_model_file_open: ["int32_t", ["str", "size_t", "void *", "void *"]],
+  mlxrocm_model_file_tensor_count: ["size_t", ["void *"]],
+  mlxrocm_model_file_get_tensor: ["int32_t", ["void *", "size_t", "inout mlxrocm_tensor_info", "void *"]],
+  mlxrocm_model_file_free: ["void", ["void *"]],
   mlxrocm_model_quantize: ["int32_t", ["str", "size_t", "str", "size_t", "in mlxrocm_quantize_options", "inout mlxrocm_quantize_result", "void *"]],
   mlxrocm_model_get_tokenizer: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_tokenizer_get_info: ["int32_t", ["void *", "inout mlxrocm_tokenizer_info", "void *"]],

@@ -156,6 +156,10 @@ export function structsAt(address, struct, count) {
   return count === 0 ? [] : koffi.decode(address, types[struct], count);
 }
 
+export function numbersAt(address, kind, count) {
+  return count === 0 ? [] : Array.from(koffi.decode(address, kind, count), Number);
+}
+
 const forgotten = new FinalizationRegistry(({ handle, free }) => native(free)(handle));
 
 /** An owned handle: freed by close(), or by the garbage collector some time after the last use. */

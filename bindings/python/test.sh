@@ -33,6 +33,6 @@ if [ -e "${MLXROCM_SOFTWARE_GPU:-}" ]; then
     MLXROCM_HIP_LIBRARY=$MLXROCM_SOFTWARE_GPU MLXROCM_CUDA_LIBRARY=/nonexistent/cuda.so SOFTGPU_CONFIG="devices=gfx1151;integrated=0" \
         XDG_CACHE_HOME="$work/cache" venv/bin/python tests/engine.py
 else
-    echo "NOT RUN: a kernel of one's own (no libsoftgpu.so: cargo test builds it)" >&2
+    echo "NOT RUN: a kernel of one's own and arrays on a GPU (no libsoftgpu.so: cargo test builds it)" >&2
 fi
 tools/bin/mypy --python-executable venv/bin/python --strict tests/types_of_a_program.py

@@ -99,6 +99,20 @@ test "lists, options and several results" {
     try expectNear(try ops.linalgInv(m), &.{ 0.5, 0, 0, 0.25 });
 }
 
+test "arrays move to a device" {
+    const x = try Array.init(f32, &.{ 1, 2, 3, 4 }, &.{ 2, 2 });
+    defer x.deinit();
+    const cpu = try mlxrocm.Device.open(0);
+    const moved = try x.toDevice(cpu);
+    defer moved.deinit();
+    const none: Array = .{ .handle = null };
+    try testing.expectError(error.NullArgument, none.toDevice(cpu));
+    try testing.expect(std.mem.indexOf(u8, mlxrocm.lastMessage(), "array") != null);
+    cpu.deinit();
+    try testing.expectEqual(.float32, moved.dtype());
+    try expectNear(try ops.matmul(moved, x), &.{ 7, 10, 15, 22 });
+}
+
 test "mistakes are errors" {
     const x = try Array.init(f32, &.{ 1, 2, 3 }, &.{3});
     defer x.deinit();
@@ -144,6 +158,35 @@ const Loaded = struct {
 
 fn demo() ![:0]const u8 {
     return std.posix.getenv("MLXROCM_DEMO_MODEL") orelse error.MLXROCM_DEMO_MODEL_names_the_demo_model;
+}
+
+test "tensors of a file" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const file = try mlxrocm.ModelFile.open(try demo());
+    defer file.deinit();
+    // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+    try testing.expectEqual(30 * 9 + 2, file.count());
+    var numbers: u64 = 0;
+    var bytes: u64 = 0;
+    var seen: usize = 0;
+    for (0..file.count()) |i| {
+        const tensor = try file.tensor(i);
+        var count: u64 = 1;
+        for (tensor.shape) |size| count *= @intCast(size);
+        numbers += count;
+        bytes += tensor.bytes;
+        if (!std.mem.eql(u8, tensor.name, "blk.29.ffn_down.weight")) continue;
+        try testing.expectEqualSlices(i64, &.{ 576, 1536 }, tensor.shape);
+        try testing.expectEqualStrings("Q4_1", tensor.format);
+        seen += 1;
+    }
+    const info = try loaded.model.info();
+    try testing.expectEqual(1, seen);
+    try testing.expectEqual(info.parameters, numbers);
+    try testing.expectEqual(info.weight_bytes, bytes);
+    try testing.expectError(error.InvalidArgument, file.tensor(file.count()));
+    try testing.expectError(error.Io, mlxrocm.ModelFile.open("/nowhere/model.gguf"));
 }
 
 test "streaming chat" {

@@ -31,6 +31,7 @@ pub mod kernel;
 pub mod launch;
 pub mod log;
 pub mod model;
+pub mod model_file;
 pub mod module;
 pub mod program;
 pub mod quantize;

@@ -5,6 +5,7 @@
 mod brief;
 pub mod folder;
 pub mod gguf;
+mod listing;
 pub mod mapped;
 pub mod quantization;
 mod regular;
@@ -12,6 +13,7 @@ pub mod safetensors;
 mod weight;
 
 pub(crate) use brief::{bad_name, brief, one_line};
+pub use listing::{Listed, list};
 pub use mapped::{Bytes, MappedFile};
 pub use quantization::{
     Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts,

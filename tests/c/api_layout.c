@@ -116,6 +116,15 @@ int main(void) {
     FIELD(mlxrocm_model_info, hidden_size);
     FIELD(mlxrocm_model_info, kv_bytes_per_token);
     FIELD(mlxrocm_model_info, load_seconds);
+    TYPE(mlxrocm_tensor_info);
+    FIELD(mlxrocm_tensor_info, struct_size);
+    FIELD(mlxrocm_tensor_info, rank);
+    FIELD(mlxrocm_tensor_info, name);
+    FIELD(mlxrocm_tensor_info, name_length);
+    FIELD(mlxrocm_tensor_info, format);
+    FIELD(mlxrocm_tensor_info, format_length);
+    FIELD(mlxrocm_tensor_info, shape);
+    FIELD(mlxrocm_tensor_info, bytes);
     TYPE(mlxrocm_quantize_options);
     FIELD(mlxrocm_quantize_options, struct_size);
     FIELD(mlxrocm_quantize_options, bits);

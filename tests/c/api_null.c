@@ -51,6 +51,39 @@ static void without_model(void) {
     CHECK(strcmp(mlxrocm_status_name(-12345, NULL), "MLXROCM_STATUS_UNKNOWN") == 0);
 }
 
+static void files(void) {
+    mlxrocm_model_file *file = UNTOUCHED;
+    mlxrocm_tensor_info info = {0};
+    NULL_ARGUMENT(mlxrocm_model_file_open(NULL, MLXROCM_NUL, &file, &error));
+    NULL_ARGUMENT(mlxrocm_model_file_open(model_path, MLXROCM_NUL, NULL, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+                   mlxrocm_model_file_open("/no/such/file", MLXROCM_NUL, &file, &error));
+    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_file_open("/dev/null", MLXROCM_NUL, &file, &error));
+    CHECK(file == UNTOUCHED);
+    OK(mlxrocm_model_file_open(model_path, MLXROCM_NUL, &file, &error));
+    const size_t count = mlxrocm_model_file_tensor_count(file);
+    CHECK(count > 0 && mlxrocm_model_file_tensor_count(NULL) == 0 && mlxrocm_model_file_tensor_count(NO_HANDLE) == 0);
+    INVALID(mlxrocm_model_file_get_tensor(file, 0, &info, &error)); /* no struct_size */
+    info.struct_size = sizeof info;
+    NULL_ARGUMENT(mlxrocm_model_file_get_tensor(NULL, 0, &info, &error));
+    NULL_ARGUMENT(mlxrocm_model_file_get_tensor(file, 0, NULL, &error));
+    INVALID(mlxrocm_model_file_get_tensor(NO_HANDLE, 0, &info, &error));
+    INVALID(mlxrocm_model_file_get_tensor(file, count, &info, &error));
+    INVALID(mlxrocm_model_file_get_tensor(file, (size_t)-1, &info, &error));
+    CHECK(info.name == NULL);
+    for (size_t i = 0; i < count; i++) {
+        OK(mlxrocm_model_file_get_tensor(file, i, &info, &error));
+        CHECK(strlen(info.name) == info.name_length && strlen(info.format) == info.format_length);
+        CHECK(info.struct_size == sizeof info && info.rank >= 1 && info.shape[info.rank - 1] > 0 && info.bytes > 0);
+    }
+    mlxrocm_model_file_free(file);
+    INVALID(mlxrocm_model_file_get_tensor(file, 0, &info, &error)); /* freed */
+    CHECK(mlxrocm_model_file_tensor_count(file) == 0);
+    mlxrocm_model_file_free(file);
+    mlxrocm_model_file_free(NO_HANDLE);
+    mlxrocm_model_file_free(NULL);
+}
+
 static void loading(void) {
     mlxrocm_model *model = UNTOUCHED;
     mlxrocm_model_options options = {0};
@@ -356,6 +389,7 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     model_path = argv[1];
     without_model();
+    files();
     loading();
     quantizing();
     mlxrocm_model *model = load(model_path);

@@ -2,6 +2,7 @@
 
 use super::{cc, demo_model, mlxrocm, plain_model, refused, run_with, scratch, succeed};
 use crate::gpu_env;
+use crate::plain_llama::gguf_writer::GgufWriter;
 use mlxrocm::model::KvType;
 use serde_json::Value;
 
@@ -41,6 +42,119 @@ fn info_says_what_is_in_a_model() {
         crate::plain_llama::tiny_tokenizer::CHAT_TEMPLATE
     );
     refused(1, &["info", "/dev/null"], "", "/dev/null");
+}
+
+#[test]
+fn tensors_are_listed() {
+    let model = demo_model();
+    let info = json(&["info", "--json", &model]);
+    let listed = json(&["info", "--tensors", "--json", &model]);
+    let tensors = listed["tensors"].as_array().unwrap();
+    // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+    assert_eq!(tensors.len(), 30 * 9 + 2);
+    let named = |name: &str| tensors.iter().find(|t| t["name"] == name).unwrap();
+    let norm = serde_json::json!(
+        {"name": "output_norm.weight", "format": "F32", "shape": [576], "bytes": 4 * 576}
+    );
+    assert_eq!(named("output_norm.weight"), &norm);
+    let down = &named("blk.29.ffn_down.weight");
+    assert_eq!(down["shape"], serde_json::json!([576, 1536]));
+    // Blocks of 32 weights: 16 bytes of codes, a scale and a minimum of two bytes each.
+    assert_eq!(
+        (&down["format"], &down["bytes"]),
+        (&"Q4_1".into(), &(576 * 1536 / 32 * 20).into())
+    );
+    let sum = |of: &dyn Fn(&Value) -> u64| tensors.iter().map(of).sum::<u64>();
+    let numbers = |t: &Value| {
+        t["shape"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| n.as_u64().unwrap())
+            .product()
+    };
+    assert_eq!(sum(&numbers), info["parameters"].as_u64().unwrap());
+    assert_eq!(
+        sum(&|t| t["bytes"].as_u64().unwrap()),
+        info["weight_bytes"].as_u64().unwrap()
+    );
+
+    let text = succeed(&["info", "--tensors", &model], "");
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 30 * 9 + 2 + 1);
+    assert!(
+        lines.contains(&vec!["output_norm.weight", "F32", "2304", "[576]"]),
+        "{text}"
+    );
+    assert!(
+        text.contains("272 tensors of 134.5 million numbers in "),
+        "{text}"
+    );
+    refused(1, &["info", "--tensors", "/dev/null"], "", "/dev/null");
+    refused(1, &["info", "--tensors", "/nowhere"], "", "/nowhere");
+    refused(
+        2,
+        &["info", "--tensors", "--template", &model],
+        "",
+        "exclude each other",
+    );
+}
+
+/// Models that cannot be loaded, in each kind of file.
+#[test]
+fn tensors_of_any_model_are_listed() {
+    use safetensors::tensor::{Dtype, TensorView};
+    let folder = scratch().join("unknown");
+    std::fs::create_dir_all(&folder).unwrap();
+    let bytes = [0u8; 24];
+    let tensors = [
+        (
+            "a.weight",
+            TensorView::new(Dtype::U32, vec![2, 3], &bytes).unwrap(),
+        ),
+        ("b", TensorView::new(Dtype::F64, vec![3], &bytes).unwrap()),
+        (
+            "c",
+            TensorView::new(Dtype::BF16, vec![], &bytes[..2]).unwrap(),
+        ),
+    ];
+    let file = folder.join("model.safetensors");
+    safetensors::serialize_to_file(tensors, None, &file).unwrap();
+    std::fs::write(folder.join("config.json"), r#"{"model_type": "unknown"}"#).unwrap();
+    for path in [&folder, &file] {
+        let path = path.to_str().unwrap();
+        let found = json(&["info", "--tensors", "--json", path]);
+        let mut found = found["tensors"].as_array().unwrap().clone();
+        found.sort_by_key(|tensor| tensor["name"].to_string());
+        let wanted = serde_json::json!([
+            {"name": "a.weight", "format": "U32", "shape": [2, 3], "bytes": 24},
+            {"name": "b", "format": "F64", "shape": [3], "bytes": 24},
+            {"name": "c", "format": "BF16", "shape": [], "bytes": 2}
+        ]);
+        assert_eq!(Value::from(found), wanted);
+        refused(1, &["info", path], "", path);
+    }
+
+    let mut writer = GgufWriter::new(3);
+    writer.text("general.architecture", "unknown");
+    // I32, F32, and a type of next year.
+    writer.tensor("numbers", &[5, 2], 26, vec![0; 40]);
+    writer.tensor("matrix", &[4, 3, 2], 0, vec![0; 96]);
+    writer.tensor("later", &[64], 99, vec![0; 64]);
+    let path = scratch().join("unknown.gguf");
+    std::fs::write(&path, writer.bytes()).unwrap();
+    let path = path.to_str().unwrap();
+    let found = json(&["info", "--tensors", "--json", path]);
+    let wanted = serde_json::json!({"tensors": [
+        {"name": "numbers", "format": "I32", "shape": [2, 5], "bytes": 40},
+        {"name": "matrix", "format": "F32", "shape": [2, 3, 4], "bytes": 96},
+        {"name": "later", "format": "number 99", "shape": [64], "bytes": 0}
+    ]});
+    assert_eq!(found, wanted);
+    refused(1, &["info", path], "", "unknown");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { array, evaluate, MlxrocmError, operations as mx } from 'mlxrocm';
+import { array, Device, evaluate, MlxrocmError, operations as mx } from 'mlxrocm';
 
 const near = (found, wanted, tolerance = 1e-5) => {
   assert.equal(found.length, wanted.length);
@@ -76,6 +76,20 @@ test('numbers, lists, flags and several results', async () => {
   assert.deepEqual(made[1].toList(), [[25, 9, 1], [16, 4, 0]]);
   near(await mx.fftRfftn(array([1, 0, 0, 0]), null, null).abs().data(), [1, 1, 1]);
   near(await mx.linalgInv(array([[2, 0], [0, 4]])).data(), [0.5, 0, 0, 0.25]);
+});
+
+test('arrays move to a device', async () => {
+  const cpu = new Device(0);
+  const x = array([[1, 2], [3, 4]]);
+  const moved = x.toDevice(cpu);
+  cpu.close();
+  assert.equal(moved.dtype, 'float32');
+  assert.deepEqual(moved.toList(), [[1, 2], [3, 4]]);
+  const square = moved.matmul(x).add(1);
+  x.close();
+  assert.deepEqual(await square.data(), Float32Array.of(8, 11, 16, 23));
+  for (const wrong of [0, null, undefined, moved]) assert.throws(() => moved.toDevice(wrong), TypeError);
+  assert.throws(() => moved.toDevice(cpu), refused('INVALID_ARGUMENT'));
 });
 
 test('mistakes are errors', () => {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Device, deviceCount, Model, MlxrocmError, Session, version } from 'mlxrocm';
+import { Device, deviceCount, listTensors, Model, MlxrocmError, Session, version } from 'mlxrocm';
 
 const path = process.env.MLXROCM_DEMO_MODEL;
 let model;
@@ -21,6 +21,21 @@ before(async () => {
 after(() => {
   session.close();
   model.close();
+});
+
+test('tensors of a file', async () => {
+  const tensors = await listTensors(path);
+  // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+  assert.equal(new Set(tensors.map((tensor) => tensor.name)).size, 30 * 9 + 2);
+  const named = Object.fromEntries(tensors.map((tensor) => [tensor.name, tensor]));
+  const norm = { name: 'output_norm.weight', format: 'F32', shape: [576], bytes: 4 * 576 };
+  assert.deepEqual(named['output_norm.weight'], norm);
+  assert.deepEqual(named['blk.29.ffn_down.weight'].shape, [576, 1536]);
+  const numbers = tensors.map((tensor) => tensor.shape.reduce((a, b) => a * b, 1));
+  const sum = (values) => values.reduce((a, b) => a + b);
+  assert.equal(sum(numbers), model.info.parameters);
+  assert.equal(sum(tensors.map((tensor) => tensor.bytes)), model.info.weight_bytes);
+  await assert.rejects(listTensors('/nowhere/model.gguf'), refused('IO'));
 });
 
 test('streaming chat', async () => {

@@ -1,10 +1,10 @@
 // A user's program as TypeScript sees it: tsc --strict passes over it; nothing runs it.
-import { array, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
+import { array, Device, listTensors, Model, MlxrocmError, operations, Session, type Event } from 'mlxrocm';
 
 export async function answer(path: string): Promise<string> {
   const model = await Model.load(path, { threads: 2 });
   const session = new Session(model, { kvType: 'q8' });
-  let text = '';
+  let text = (await listTensors(path)).map((tensor) => tensor.name + tensor.shape.length).join();
   try {
     for await (const event of session.chat('Hello', { maxTokens: 10, signal: AbortSignal.timeout(1000) })) {
       const seen: Event = event;
@@ -15,6 +15,6 @@ export async function answer(path: string): Promise<string> {
     throw error;
   }
   const x = operations.softmax(array([[1, 2], [3, 4]]).add(1).matmul(array(Float32Array.of(1, 2))), -1);
-  const sums: number[] = Array.from(await x.sum().data(), Number);
+  const sums: number[] = Array.from(await x.toDevice(new Device(0)).sum().data(), Number);
   return text + sums.join();
 }

@@ -1,10 +1,11 @@
-"""A kernel of one's own on the first GPU: run by test.sh with the software GPU, or by hand with a real one."""
+"""A kernel of one's own, and arrays, on the first GPU: run by test.sh with the software GPU, or by hand with a real one."""
 
 import array
 import unittest
 from ctypes import c_float, c_uint32
 
 import mlxrocm
+import mlxrocm.core as mx
 from mlxrocm import Device, engine
 
 SOURCE = r"""
@@ -70,6 +71,19 @@ class Engine(unittest.TestCase):
             self.stream.launch(self.kernel, GRID, [BLOCK], 5)
         with self.assertRaises(mlxrocm.InvalidArgumentError):
             self.a.write(b"1234", offset=4 * COUNT)
+
+
+class Arrays(unittest.TestCase):
+    def test_to_device(self):
+        gpu = Device(1)
+        count = 1 << 10
+        there = mx.arange(count, dtype=mx.float32).to_device(gpu)
+        before = gpu.memory["active"]
+        made = (there * 2 + 1).eval()
+        self.assertGreaterEqual(gpu.memory["active"] - before, 4 * count)
+        self.assertEqual(made.tolist(), [2.0 * i + 1 for i in range(count)])
+        self.assertEqual(mx.sum(made).item(), count * count)
+        self.assertEqual(made.to_device(Device(0)).tolist()[-1], 2.0 * count - 1)
 
 
 if __name__ == "__main__":

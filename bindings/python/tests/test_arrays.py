@@ -72,6 +72,22 @@ class Values(unittest.TestCase):
         with self.assertRaises(TypeError):
             copy.copy(mlxrocm.Device(0))
 
+    def test_to_device(self):
+        a = RNG.standard_normal((3, 4)).astype(np.float32)
+        x = mx.array(a)
+        with mlxrocm.Device(0) as cpu:
+            moved = x.to_device(cpu)
+        x.close()
+        self.assertIs(moved.dtype, mx.float32)
+        same(self, moved, a)
+        same(self, mx.sum(moved @ moved.T + 1, axis=-1), (a @ a.T + 1).sum(-1))
+        same(self, moved * mx.array(a), a * a)
+        for wrong in (0, None, moved):
+            with self.assertRaisesRegex(TypeError, "Device"):
+                moved.to_device(wrong)
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            moved.to_device(cpu)
+
 
 class Operators(unittest.TestCase):
     def test_operators_as_numpy(self):

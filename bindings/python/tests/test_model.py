@@ -28,6 +28,23 @@ class WithModel(unittest.TestCase):
         cls.model.close()
 
 
+class Files(WithModel):
+    def test_list_tensors(self):
+        tensors = mlxrocm.list_tensors(Path(PATH))
+        # 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+        self.assertEqual(len({tensor.name for tensor in tensors}), 30 * 9 + 2)
+        named = {tensor.name: tensor for tensor in tensors}
+        self.assertEqual(named["output_norm.weight"], mlxrocm.TensorInfo("output_norm.weight", "F32", (576,), 4 * 576))
+        self.assertEqual(named["blk.29.ffn_down.weight"].shape, (576, 1536))
+        self.assertEqual(named["blk.0.attn_q.weight"].format, "Q4_1")
+        self.assertEqual(sum(np.prod(tensor.shape) for tensor in tensors), self.model.info.parameters)
+        self.assertEqual(sum(tensor.bytes for tensor in tensors), self.model.info.weight_bytes)
+        with self.assertRaisesRegex(mlxrocm.IoError, "/nowhere"):
+            mlxrocm.list_tensors("/nowhere/model.gguf")
+        with self.assertRaises(mlxrocm.InvalidArgumentError):
+            mlxrocm.list_tensors("a\0b")
+
+
 class Chat(WithModel):
     def test_streams_and_ends(self):
         generation = self.session.chat([("user", "What is the capital of France?")], max_tokens=24)

@@ -9,6 +9,7 @@ import mlxrocm.core as mx
 def numbers() -> list[float]:
     x: mx.array = mx.array([[1.0, 2.0]]) + 1
     y = (2 * x @ x.T).sum(axis=0, keepdims=True)
+    y = y.to_device(mlxrocm.Device(0))
     values: list[float] = mx.softmax(y, axis=-1).tolist()
     return values
 

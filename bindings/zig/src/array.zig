@@ -3,6 +3,7 @@
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
+const Device = @import("model.zig").Device;
 const check = errors.check;
 const Error = errors.Error;
 
@@ -89,6 +90,14 @@ pub const Array = extern struct {
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_array_shape(self.handle, room_for.ptr, room_for.len, &needed, &failure), failure);
         return room_for[0..needed];
+    }
+
+    /// The array on a device: what is computed of it is computed there. Lazy; reading works wherever it is.
+    pub fn toDevice(self: Array, device: Device) Error!Array {
+        var result: ?*c.mlxrocm_array = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_array_to_device(self.handle, device.handle, &result, &failure), failure);
+        return .{ .handle = result };
     }
 
     /// Reads the elements, row after row; T must be the dtype's, but u8 also reads truth values.

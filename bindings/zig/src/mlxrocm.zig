@@ -22,6 +22,7 @@ pub const Message = model.Message;
 pub const Device = model.Device;
 pub const deviceCount = model.deviceCount;
 pub const Model = model.Model;
+pub const ModelFile = model.ModelFile;
 pub const Tokenizer = model.Tokenizer;
 
 pub const Request = session.Request;

@@ -100,6 +100,50 @@ pub const Model = struct {
     }
 };
 
+/// What a GGUF file, a safetensors file or a model folder holds, without loading it: also models that do not run here.
+pub const ModelFile = struct {
+    handle: *c.mlxrocm_model_file,
+
+    pub const Tensor = struct {
+        name: []const u8,
+        /// As the file spells it: "Q4_K", "BF16", "U32" …
+        format: []const u8,
+        /// Outermost first.
+        shape: []const i64,
+        bytes: u64,
+    };
+
+    pub fn open(path: [:0]const u8) Error!ModelFile {
+        var handle: ?*c.mlxrocm_model_file = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_file_open(path.ptr, path.len, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
+    pub fn deinit(self: ModelFile) void {
+        c.mlxrocm_model_file_free(self.handle);
+    }
+
+    /// The number of tensors.
+    pub fn count(self: ModelFile) usize {
+        return c.mlxrocm_model_file_tensor_count(self.handle);
+    }
+
+    /// A tensor, in the file's order; slices in it live as long as the model file.
+    pub fn tensor(self: ModelFile, index: usize) Error!Tensor {
+        var facts = std.mem.zeroes(c.mlxrocm_tensor_info);
+        facts.struct_size = @sizeOf(c.mlxrocm_tensor_info);
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_file_get_tensor(self.handle, index, &facts, &failure), failure);
+        return .{
+            .name = facts.name[0..facts.name_length],
+            .format = facts.format[0..facts.format_length],
+            .shape = facts.shape[0..facts.rank],
+            .bytes = facts.bytes,
+        };
+    }
+};
+
 pub const Tokenizer = struct {
     handle: *c.mlxrocm_tokenizer,
 

@@ -15,6 +15,8 @@ pub struct Gguf {
     files: Vec<PathBuf>,
     metadata: HashMap<String, Value>,
     tensors: Vec<Weight>,
+    /// The names of all tensors, in file order.
+    names: Vec<String>,
     /// Name → what the file says about the tensor.
     entries: HashMap<String, Entry>,
 }
@@ -45,6 +47,7 @@ impl Gguf {
         let header = header::read(path, file.bytes())?;
         let mut tensors = Vec::with_capacity(header.tensors.len());
         let mut entries = HashMap::with_capacity(header.tensors.len());
+        let mut names = Vec::with_capacity(header.tensors.len());
         for info in header.tensors {
             let place = match info.format {
                 Ok(format) => {
@@ -68,6 +71,7 @@ impl Gguf {
                 Err(type_name) => Err(type_name),
             };
             let dims = info.dims;
+            names.push(info.name.clone());
             entries.insert(info.name, Entry { place, dims });
         }
         Ok(Gguf {
@@ -75,6 +79,7 @@ impl Gguf {
             file,
             metadata: header.metadata,
             tensors,
+            names,
             entries,
         })
     }
@@ -96,6 +101,7 @@ impl Gguf {
             }
             self.entries.insert(name, entry);
         }
+        self.names.extend(other.names);
         Ok(())
     }
 
@@ -126,9 +132,24 @@ impl Gguf {
             .map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The names of all tensors, also of those in formats that are not read.
+    /// The names of all tensors, also of those in formats that are not read, in file order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
+        self.names.iter().map(String::as_str)
+    }
+
+    /// All tensors in file order: the name, the tensor or the name of a type that is not read, the dimensions
+    /// as stored.
+    pub fn all(
+        &self,
+    ) -> impl Iterator<Item = (&str, std::result::Result<&Weight, &str>, &[usize])> {
+        self.names.iter().filter_map(|name| {
+            let entry = self.entries.get(name)?;
+            let tensor = match &entry.place {
+                Ok(place) => Ok(self.tensors.get(*place)?),
+                Err(type_name) => Err(type_name.as_str()),
+            };
+            Some((name.as_str(), tensor, &*entry.dims))
+        })
     }
 
     /// All tensors of a type that is read, in file order.

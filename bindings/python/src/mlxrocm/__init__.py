@@ -16,7 +16,10 @@ from .errors import (
     InvalidArgumentError, InvalidFileError, IoError, NoDeviceError, NullArgumentError, OutOfMemoryError, PoisonedError,
     SelftestFailedError, UnsupportedError, WaitTimeoutError,
 )  # fmt: skip
-from .model import ChatTemplate, Device, Model, ModelInfo, Tokenizer, build_info, device_count, version, why_no_gpu
+from .model import (
+    ChatTemplate, Device, Model, ModelInfo, TensorInfo, Tokenizer, build_info, device_count, list_tensors, version,
+    why_no_gpu,
+)  # fmt: skip
 from .session import Event, Finished, Generation, PromptProgress, Request, Session, Token
 
 __version__ = "0.1.0"
@@ -26,6 +29,6 @@ __all__ = [
     "DeviceLostError", "Error", "Event", "Finished", "Generation", "InternalError", "InvalidArgumentError",
     "InvalidFileError", "IoError", "LOG_DEBUG", "LOG_ERROR", "LOG_INFO", "LOG_WARN", "Model", "ModelInfo",
     "NoDeviceError", "NullArgumentError", "OutOfMemoryError", "PoisonedError", "PromptProgress", "Request",
-    "SelftestFailedError", "Session", "Token", "Tokenizer", "UnsupportedError", "WaitTimeoutError", "build_info",
-    "device_count", "set_log", "version", "why_no_gpu",
+    "SelftestFailedError", "Session", "TensorInfo", "Token", "Tokenizer", "UnsupportedError", "WaitTimeoutError",
+    "build_info", "device_count", "list_tensors", "set_log", "version", "why_no_gpu",
 ]  # fmt: skip

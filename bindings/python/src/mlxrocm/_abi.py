@@ -275,6 +275,19 @@ class model_info(C.Structure):
     ]
 
 
+class tensor_info(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("rank", C.c_uint32),
+        ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
+        ("format", C.c_char_p),
+        ("format_length", C.c_size_t),
+        ("shape", C.c_void_p),
+        ("bytes", C.c_uint64),
+    ]
+
+
 class quantize_options(C.Structure):
     _fields_ = [
         ("struct_size", C.c_uint32),
@@ -471,6 +484,7 @@ LAYOUT = {
     program_info: (48, {'struct_size': 0, 'mode': 4, 'reason': 8, 'same_bits': 12, 'nodes': 16, 'edges': 24, 'direct_ns': 32, 'graph_ns': 40}),
     model_options: (40, {'struct_size': 0, 'threads': 4, 'progress': 8, 'user_data': 16, 'user_data_free': 24, 'device': 32}),
     model_info: (112, {'struct_size': 0, 'layers': 4, 'family': 8, 'family_length': 16, 'name': 24, 'name_length': 32, 'quantization': 40, 'quantization_length': 48, 'parameters': 56, 'weight_bytes': 64, 'context_length': 72, 'vocab_size': 80, 'hidden_size': 88, 'kv_bytes_per_token': 96, 'load_seconds': 104}),
+    tensor_info: (56, {'struct_size': 0, 'rank': 4, 'name': 8, 'name_length': 16, 'format': 24, 'format_length': 32, 'shape': 40, 'bytes': 48}),
     quantize_options: (112, {'struct_size': 0, 'bits': 4, 'group_size': 8, 'threads': 12, 'mode': 16, 'mode_length': 24, 'recipe': 32, 'recipe_length': 40, 'dtype': 48, 'dtype_length': 56, 'rules': 64, 'rules_lengths': 72, 'rules_count': 80, 'progress': 88, 'user_data': 96, 'user_data_free': 104}),
     quantize_result: (32, {'struct_size': 0, 'files': 4, 'parameters': 8, 'bytes': 16, 'resumed_bytes': 24}),
     tokenizer_info: (16, {'struct_size': 0, 'vocab_size': 4, 'bos': 8, 'eos': 12}),
@@ -559,6 +573,10 @@ FUNCTIONS = {
     "mlxrocm_model_load": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_free": (None, (C.c_void_p,)),
+    "mlxrocm_model_file_open": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_model_file_tensor_count": (C.c_size_t, (C.c_void_p,)),
+    "mlxrocm_model_file_get_tensor": (C.c_int32, (C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_model_file_free": (None, (C.c_void_p,)),
     "mlxrocm_model_quantize": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_model_get_tokenizer": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_tokenizer_get_info": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),

@@ -11,6 +11,7 @@ from . import _abi, _dlpack, _elements, _indexing, _methods, dtypes, errors
 from ._elements import ints as _ints
 from ._library import Object, call, filled, library, text
 from .dtypes import Dtype
+from .model import Device
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -71,6 +72,12 @@ class array(_methods.Methods, Object):
         """Computes the elements now."""
         evaluate([self])
         return self
+
+    def to_device(self, device: Device) -> array:
+        """The array on a device: what is computed of it is computed there. Lazy; reading works wherever it is."""
+        if not isinstance(device, Device):
+            raise TypeError(f"an array moves to a mlxrocm.Device, like Device(1), not to {device!r}")
+        return _one("mlxrocm_array_to_device", self, device.handle)
 
     def tobytes(self) -> bytes:
         """The elements row after row, in the machine's byte order."""

@@ -118,9 +118,7 @@ class Model(Object):
         options.device = None if device is None else device.handle
         if progress is not None:
             options.progress = _abi.progress_callback(report)
-        encoded = os.fsencode(path)
-        if b"\0" in encoded:
-            raise errors.InvalidArgumentError("the path holds a NUL character, which no path may")
+        encoded = _path(path)
         try:
             super().__init__(new("mlxrocm_model_load", encoded, len(encoded), C.byref(options)))
         except errors.CancelledError:
@@ -139,6 +137,41 @@ class Model(Object):
     @property
     def chat_template(self) -> ChatTemplate:
         return ChatTemplate._own(new("mlxrocm_model_get_chat_template", self.handle))
+
+
+def _path(path: str | os.PathLike[str]) -> bytes:
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise errors.InvalidArgumentError("the path holds a NUL character, which no path may")
+    return encoded
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """What a model file says about a tensor. `format` is the file's own word: "Q4_K", "BF16", "U32" ..."""
+
+    name: str
+    format: str
+    shape: tuple[int, ...]
+    bytes: int
+
+
+def list_tensors(path: str | os.PathLike[str]) -> list[TensorInfo]:
+    """The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded, so models that
+    do not run here can be looked at."""
+    encoded = _path(path)
+    file = new("mlxrocm_model_file_open", encoded, len(encoded))
+    try:
+        return [_tensor(file, index) for index in range(library.mlxrocm_model_file_tensor_count(file))]
+    finally:
+        library.mlxrocm_model_file_free(file)
+
+
+def _tensor(file: int, index: int) -> TensorInfo:
+    facts = info(_abi.tensor_info, "mlxrocm_model_file_get_tensor", file, index)
+    name, form = (text.decode(errors="replace") for text in (facts.name, facts.format))
+    shape = C.cast(facts.shape, C.POINTER(C.c_int64))[: facts.rank]
+    return TensorInfo(name, form, tuple(shape), facts.bytes)
 
 
 class Tokenizer(Object):

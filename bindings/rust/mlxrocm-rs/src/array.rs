@@ -2,6 +2,7 @@
 
 pub use crate::enums::DType;
 use crate::error::{Error, Result, call, handle};
+use crate::model::Device;
 use mlxrocm_sys as sys;
 use std::fmt;
 use std::ops;
@@ -115,6 +116,14 @@ impl Array {
         };
         call(tell).expect("a live array has a shape");
         sizes.into_iter().map(|size| size as usize).collect()
+    }
+
+    /// The array on a device: what is computed of it is computed there. Lazy; reading works wherever it is.
+    pub fn to_device(&self, device: &Device) -> Result<Array> {
+        let make =
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            |out, error| unsafe { sys::mlxrocm_array_to_device(self.as_ptr(), device.0.get(), out, error) };
+        ArrayHandle::make(make).map(Array)
     }
 
     /// The elements, row after row; `T` must be the dtype's (`astype` converts).

@@ -31,7 +31,7 @@ pub use array::{Array, Element, evaluate};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
 pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
-pub use model::{Device, Message, Model, ModelInfo, Tokenizer};
+pub use model::{Device, Message, Model, ModelInfo, TensorInfo, Tokenizer, list_tensors};
 pub use operations::*;
 pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions};
 

@@ -6,14 +6,16 @@ use std::ffi::CString;
 use std::mem::zeroed;
 use std::path::Path;
 use std::ptr::{null, null_mut};
+use std::slice;
 
 handle!(DeviceHandle, mlxrocm_device, mlxrocm_device_free);
 handle!(ModelHandle, mlxrocm_model, mlxrocm_model_free);
+handle!(FileHandle, mlxrocm_model_file, mlxrocm_model_file_free);
 handle!(TokenizerHandle, mlxrocm_tokenizer, mlxrocm_tokenizer_free);
 handle!(TemplateHandle, mlxrocm_chat_template, mlxrocm_chat_template_free);
 
 /// An open device.
-pub struct Device(DeviceHandle);
+pub struct Device(pub(crate) DeviceHandle);
 
 impl Device {
     /// Devices of this machine: the CPU, then GPUs.
@@ -118,6 +120,46 @@ impl Model {
             sys::mlxrocm_chat_template_render(template, list, count, flags, extra, 0, text, capacity, needed, error)
         })
     }
+}
+
+/// What a model file says about a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TensorInfo {
+    pub name: String,
+    /// As the file spells it: "Q4_K", "BF16", "U32" …
+    pub format: String,
+    /// Outermost first.
+    pub shape: Vec<usize>,
+    pub bytes: u64,
+}
+
+/// The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do
+/// not run here can be looked at.
+pub fn list_tensors(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
+    let path = path.as_ref().as_os_str().as_encoded_bytes();
+    // SAFETY: live handles, and pointers with the lengths of what they point to.
+    let file = FileHandle::make(|out, error| unsafe {
+        sys::mlxrocm_model_file_open(path.as_ptr().cast(), path.len(), out, error)
+    })?;
+    // SAFETY: live handles, and pointers with the lengths of what they point to.
+    let count = unsafe { sys::mlxrocm_model_file_tensor_count(file.get()) };
+    let tensor = |index| {
+        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
+        let mut info: sys::mlxrocm_tensor_info = unsafe { zeroed() };
+        info.struct_size = size_of_val(&info) as u32;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_model_file_get_tensor(file.get(), index, &mut info, error) })?;
+        // SAFETY: so many sizes, which live as long as the file.
+        let shape = unsafe { slice::from_raw_parts(info.shape, info.rank as usize) };
+        Ok(TensorInfo {
+            name: owned(info.name),
+            format: owned(info.format),
+            shape: shape.iter().map(|size| *size as usize).collect(),
+            bytes: info.bytes,
+        })
+    };
+    (0..count).map(tensor).collect()
 }
 
 /// A model's tokenizer, immutable.

@@ -1,6 +1,8 @@
 //! Arrays against plain loops.
 
-use mlxrocm_rs::{Array, DType, Element, Status, arange, concatenate, evaluate, random_key, random_uniform, zeros};
+use mlxrocm_rs::{
+    Array, DType, Device, Element, Status, arange, concatenate, evaluate, random_key, random_uniform, zeros,
+};
 use std::fmt::Debug;
 use std::thread;
 
@@ -87,6 +89,22 @@ fn operators_lists_and_several_results() {
     near(&arange(0.0, 1.0, 0.25, DType::Float32).unwrap(), &[0.0, 0.25, 0.5, 0.75]);
     let m = Array::new(&[2.0f32, 0.0, 0.0, 4.0], &[2, 2]).unwrap();
     near(&m.linalg_inv().unwrap(), &[0.5, 0.0, 0.0, 0.25]);
+}
+
+#[test]
+fn arrays_move_to_a_device() {
+    let x = Array::new(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2]).unwrap();
+    let cpu = Device::open(0).unwrap();
+    let moved = x.to_device(&cpu).unwrap();
+    drop(cpu);
+    assert_eq!((moved.dtype(), moved.shape()), (DType::Float32, vec![2, 2]));
+    near(&moved, &[1.0, 2.0, 3.0, 4.0]);
+    let square = moved.matmul(&x).unwrap();
+    drop(x);
+    near(&(&square + 1.0), &[8.0, 11.0, 16.0, 23.0]);
+    // The types leave room for one mistake: a device that is not there.
+    let none = Device::open(Device::count().unwrap()).and_then(|device| moved.to_device(&device));
+    assert_eq!(none.unwrap_err().status, Status::NoDevice);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use mlxrocm_rs::{
     Device, Event, FinishReason, Finished, Generation, Message, Model, Pooling, Request, Session, SessionOptions,
-    Status, Token,
+    Status, Token, list_tensors,
 };
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -47,6 +47,22 @@ fn all(generation: Generation) -> (Vec<Token>, Finished) {
         }
     }
     (tokens, end.expect("an end"))
+}
+
+#[test]
+fn tensors_of_a_file() {
+    let tensors = list_tensors(path()).unwrap();
+    // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
+    assert_eq!(tensors.len(), 30 * 9 + 2);
+    let named = |name: &str| tensors.iter().find(|tensor| tensor.name == name).unwrap();
+    let norm = named("output_norm.weight");
+    assert_eq!((&*norm.format, &*norm.shape, norm.bytes), ("F32", &[576][..], 4 * 576));
+    assert_eq!(named("blk.29.ffn_down.weight").shape, [576, 1536]);
+    let info = model().info().unwrap();
+    let numbers = tensors.iter().map(|tensor| tensor.shape.iter().product::<usize>() as u64);
+    assert_eq!(numbers.sum::<u64>(), info.parameters);
+    assert_eq!(tensors.iter().map(|tensor| tensor.bytes).sum::<u64>(), info.weight_bytes);
+    assert_eq!(list_tensors("/nowhere/model.gguf").unwrap_err().status, Status::Io);
 }
 
 #[test]

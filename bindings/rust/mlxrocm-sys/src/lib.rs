@@ -316,6 +316,12 @@ pub struct mlxrocm_model {
     _private: [u8; 0],
 }
 
+/// What a model file or folder holds, without loading it. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_model_file {
+    _private: [u8; 0],
+}
+
 /// Code loaded on a GPU. Immutable: any thread. Kernels keep their module loaded.
 #[repr(C)]
 pub struct mlxrocm_module {
@@ -806,6 +812,40 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_model_info, hidden_size) == 88);
     assert!(core::mem::offset_of!(mlxrocm_model_info, kv_bytes_per_token) == 96);
     assert!(core::mem::offset_of!(mlxrocm_model_info, load_seconds) == 104);
+};
+
+/// A tensor of a model file. Pointers are borrowed until the model file is freed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_tensor_info {
+    /// Set by the caller to sizeof(mlxrocm_tensor_info).
+    pub struct_size: u32,
+    /// Elements of `shape`.
+    pub rank: u32,
+    /// Its name in the file.
+    pub name: *const c_char,
+    /// Bytes of `name` without the NUL.
+    pub name_length: usize,
+    /// How the file spells the format of its numbers: "Q4_K", "BF16", "U32" and so on.
+    pub format: *const c_char,
+    /// Bytes of `format` without the NUL.
+    pub format_length: usize,
+    /// `rank` sizes, outermost first (GGUF files store them the other way round); never NULL.
+    pub shape: *const i64,
+    /// Bytes of the file that hold it; 0 also of a format whose size is not known.
+    pub bytes: u64,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_tensor_info>() == 56);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, rank) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, name) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, name_length) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, format) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, format_length) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, shape) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_tensor_info, bytes) == 48);
 };
 
 /// How to quantize a model. Zero is each field's default.
@@ -2017,6 +2057,43 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_model_free(model: *mut mlxrocm_model);
+
+    /// Opens a GGUF file, a safetensors file or a model folder to see what is in it. Nothing is loaded, and
+    /// models that mlxrocm_model_load refuses can be looked at. Of a split GGUF model any file stands for all.
+    ///
+    /// - `path`: the file or folder as the operating system spells it; copied.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `file`: receives the model file, owned: free it with mlxrocm_model_file_free.
+    /// - `error`: nullable; receives an owned error object on failure. It names the file and the tensor.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE, UNSUPPORTED (another version of GGUF). Any
+    /// thread. Since 0.1.
+    pub fn mlxrocm_model_file_open(path: *const c_char, path_length: usize, file: *mut *mut mlxrocm_model_file, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The number of tensors of a model file.
+    ///
+    /// - `file`: borrowed.
+    ///
+    /// Returns 0 also if `file` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_model_file_tensor_count(file: *const mlxrocm_model_file) -> usize;
+
+    /// Tells what a model file says about a tensor.
+    ///
+    /// - `file`: borrowed.
+    /// - `index`: which one, below mlxrocm_model_file_tensor_count; they come in the order of the file.
+    /// - `info`: receives the facts; its `struct_size` must be set. Pointers in it are borrowed until the model
+    ///   file is freed.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (also where there is no such tensor). Any thread. Since 0.1.
+    pub fn mlxrocm_model_file_get_tensor(file: *const mlxrocm_model_file, index: usize, info: *mut mlxrocm_tensor_info, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a model file.
+    ///
+    /// - `file`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_model_file_free(file: *mut mlxrocm_model_file);
 
     /// Quantizes a model into a new folder in MLX's format.
     ///
