@@ -66,6 +66,10 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	if options == nil {
 		options = &ModelOptions{}
 	}
+	// To the library no device is the best one.
+	if options.Device != nil && options.Device.c() == nil {
+		return nil, invalid("LoadModel: the device is closed")
+	}
 	var memory arena
 	defer memory.release()
 	name, err := memory.text(path, "the path")

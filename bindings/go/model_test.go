@@ -278,4 +278,9 @@ func TestObjectsMayBeClosedInAnyOrder(t *testing.T) {
 	if _, err := short.Submit(here, text("a"), nil); err == nil {
 		t.Error("a closed session was used")
 	}
+	gone := mlxrocm.Must(mlxrocm.OpenDevice(0))
+	gone.Close()
+	if _, err := mlxrocm.LoadModel(os.Getenv("MLXROCM_DEMO_MODEL"), &mlxrocm.ModelOptions{Device: gone}); err == nil {
+		t.Error("a model was loaded to a closed device")
+	}
 }
