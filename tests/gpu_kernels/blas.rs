@@ -158,7 +158,8 @@ impl Form {
         if self.scales == Scales::Power {
             let size = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code as usize % 8];
             let sign = if code < 8 { 1.0 } else { -1.0 };
-            return f16::from_f32(sign * size * scale).to_bits();
+            // A bias of 0 is added: there is no -0.
+            return f16::from_f32(sign * size * scale + 0.0).to_bits();
         }
         let weight = match self.scales {
             Scales::F16 | Scales::Bf16 | Scales::Zero => {
