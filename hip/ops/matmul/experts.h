@@ -9,6 +9,8 @@
 // interleaved tile by tile: an item i a (row, choice) pair, `share` of which have the same x, one segment. Down:
 // an item a row, a segment a choice, whose w is its weight. Without `weights` w = 1.
 //
+// Biases and a limit (epilogue.h) are for mxfp4, gpt-oss' format, alone: others would pay for them with registers.
+//
 // Launch: as rows.h for one row; grid (any number of blocks, items).
 #pragma once
 
@@ -91,8 +93,9 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
                                             u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,      \
                                             u32 share, u32 chosen, u32 normalize, f32 limit) {                 \
         DYNAMIC_SHARED(memory);                                                                                \
-        const Rows p = {weights, x, norm, {bias, residual, out, nullptr, nullptr, tiles, tiles, width, 0, 0,   \
-                        epilogue, limit}, eps, 1, cols, tiles, cols};                                          \
+        constexpr bool FULL = SCALES == POWER;                                                                 \
+        const Rows p = {weights, x, norm, {FULL ? bias : nullptr, residual, out, nullptr, nullptr, tiles,      \
+                        tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, eps, 1, cols, tiles, cols};        \
         const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize};        \
         matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                             \
     }

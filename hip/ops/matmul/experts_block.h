@@ -2,7 +2,7 @@
 // unit:
 //
 //   y[pair][o] = Σ_c W[expert of pair][o][c] · x[pair / share][c] + bias[expert of pair][o], then an epilogue (STORE or
-//                SILU); bias [experts][tiles · 16] or null
+//                SILU); bias [experts][tiles · 16] or null, as in experts.h for mxfp4 alone
 //
 // Pairs are sorted by expert: `order` and `blocks` of hip/ops/experts/sort.hip, so that each matrix is read once
 // for 128 of its rows. x as in block.h.
@@ -44,7 +44,9 @@ DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order,
     KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,       \
                           const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
                           u32 tiles, u32 epilogue, u32 share, f32 limit) {                                     \
-        const Block p = {weights, x, scales, {bias, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, 0, \
-                         epilogue, limit}, back, 0, cols, tiles, {nullptr, nullptr}};                          \
+        constexpr bool FULL = SCALES == POWER;                                                                 \
+        const Block p = {weights, x, scales, {FULL ? bias : nullptr, nullptr, out, nullptr, nullptr, tiles,    \
+                         tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, back, 0, cols, tiles,             \
+                         {nullptr, nullptr}};                                                                  \
         matmul_experts<TileOf<Quant<BITS, SCALES, GROUP>>>(p, blocks, order, share);                           \
     }

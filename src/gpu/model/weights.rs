@@ -3,7 +3,7 @@
 use super::attention::MAX_DIM;
 use super::many::own_kernel;
 use super::matmul::MatrixForm;
-use super::pack::{PackForm, TILE_ROWS, pack_tile};
+use super::pack::{PackForm, Scales, TILE_ROWS, pack_tile};
 use super::plain::refusal;
 use crate::driver::DeviceFacts;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
@@ -266,6 +266,15 @@ impl Loader<'_> {
         {
             return Err(Error::Unsupported(format!(
                 "{}: on GPUs experts must be quantized, gate and up in the same format; use the CPU",
+                names.join(", ")
+            )));
+        }
+        // Only their kernels have biases and a limit.
+        let is_power = |form: &MatrixForm| matches!(form, MatrixForm::Quant(form) if form.scales == Scales::Power);
+        let is_full = step.limit.is_some() || step.products.iter().any(|p| p.bias.is_some());
+        if is_full && !forms.iter().all(is_power) {
+            return Err(Error::Unsupported(format!(
+                "{}: on GPUs experts with biases or a limit must be in mxfp4; use the CPU",
                 names.join(", ")
             )));
         }
