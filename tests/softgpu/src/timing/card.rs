@@ -135,7 +135,7 @@ const RDNA: Card = Card {
     channels: 16,
     hash: ChannelHash::Mixed,
     write_cost: 1.2,  // [fit] 6900 XT scale beside read
-    start_ns: 100.0,  // [fit] 6900 XT read sweep
+    start_ns: 45.0, // [fit] 6900 XT read sweep
     start_waves: 4.0, // [guess]
     launch_us: 2.0,
 };
@@ -185,7 +185,7 @@ const CARDS: [Card; 8] = [
         dram_peak_gbs: 1638.0,
         channels: 32,
         write_cost: 1.0,
-        start_ns: 130.0,
+        start_ns: 125.0, // [fit] read sweep
         start_waves: 8.0,
         launch_us: 2.1, // [bench] RRZE small kernels
         ..CDNA
@@ -211,7 +211,7 @@ const CARDS: [Card; 8] = [
         dram_peak_gbs: 5300.0,
         channels: 128,
         write_cost: 1.0,
-        start_ns: 130.0,
+        start_ns: 80.0, // [fit] read sweep
         start_waves: 32.0,
         launch_us: 2.1, // [guess] as MI210
         ..CDNA
@@ -346,6 +346,11 @@ impl Card {
     /// Compute units.
     pub fn cus(&self) -> u32 {
         self.units * self.cus_per_unit
+    }
+
+    /// Bytes that L2 and the memory-side cache hold.
+    pub fn cached_bytes(&self) -> u64 {
+        u64::from(self.l2_bytes) * u64::from(self.l2_count) + self.mall_bytes
     }
 
     /// Cycles of a matrix instruction with this many multiply-adds.

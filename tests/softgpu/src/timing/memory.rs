@@ -69,6 +69,8 @@ pub struct Memory {
     write_ticks: u64,
     /// Misses of a slice that other units of the card share with it, as a running sum.
     owed: f64,
+    /// Written lines do not fit into the caches: each goes to DRAM sooner or later, here at once.
+    pub streams_out: bool,
     pub traffic: Traffic,
 }
 
@@ -119,6 +121,7 @@ impl Memory {
             dram_ticks: ticks(dram),
             write_ticks: ticks(dram * card.write_cost),
             owed: 0.0,
+            streams_out: false,
             traffic: Traffic::default(),
         }
     }
@@ -248,10 +251,13 @@ impl Memory {
     pub fn store(&mut self, unit: usize, line: u64, at: u64) -> u64 {
         let i = unit % self.l2.len();
         let start = self.l2_server[i].take(at, self.l2_ticks);
-        if self.l2[i].find(line, true).is_none()
-            && let Some(out) = self.l2[i].insert(line, start, true)
-        {
-            self.write_back(out.line, start);
+        if self.l2[i].find(line, !self.streams_out).is_none() {
+            if let Some(out) = self.l2[i].insert(line, start, !self.streams_out) {
+                self.write_back(out.line, start);
+            }
+            if self.streams_out {
+                self.dram(line, start, true);
+            }
         }
         start + self.l2_latency
     }

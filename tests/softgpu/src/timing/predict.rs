@@ -2,12 +2,13 @@
 
 use super::affine::find;
 use super::card::Card;
+use super::class::{Move, Unit};
 use super::dispatch::Slice;
 use super::memory::Memory;
 use super::occupancy::Occupancy;
 use super::replay::{Setup, Source, replay};
 use super::report::Prediction;
-use super::trace::record;
+use super::trace::{LINE, TAKEN, record};
 use crate::isa::{Fault, Launch};
 use std::collections::BTreeMap;
 
@@ -71,10 +72,29 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
         source,
     };
     let mut memory = Memory::new(card, slice.units);
+    memory.streams_out = written(&setup, groups) > card.cached_bytes();
     for _ in 0..options.warm {
         replay(&setup, &mut memory);
         memory.settle();
     }
     let outcome = replay(&setup, &mut memory);
     Ok(Prediction::new(launch, &setup, &outcome, affine))
+}
+
+/// Bytes of the lines that all workgroups write, from those that were traced.
+fn written(setup: &Setup, groups: u64) -> u64 {
+    let traced: Vec<_> = match &setup.source {
+        Source::Affine(a) => vec![&a.origin],
+        Source::Listed(all) => all.values().collect(),
+    };
+    let mut lines = 0;
+    for wave in traced.iter().flat_map(|g| &g.waves) {
+        let memory = wave.ops.iter().map(|o| &setup.ops[(o & !TAKEN) as usize]).filter(|o| o.issue.is_some());
+        for (op, access) in memory.zip(&wave.accesses) {
+            if op.moves == Move::Store && op.unit == Unit::Vmem {
+                lines += u64::from(access.count);
+            }
+        }
+    }
+    lines * LINE * groups / traced.len().max(1) as u64
 }

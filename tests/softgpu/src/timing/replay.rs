@@ -353,7 +353,11 @@ impl<'t, 'm> Replay<'t, 'm> {
         let Some(code) = stream.ops.get(run.at).copied() else {
             run.stream = None;
             let p = run.place;
-            self.finish(p, at);
+            // Its place is free when its stores are acknowledged.
+            let stored = run.queues.iter().filter_map(|q| q.back()).map(|p| p.done).max();
+            let end = stored.map_or(at, |s| s.max(at));
+            self.account(Cause::Store, end - at);
+            self.finish(p, end);
             return None;
         };
         run.at += 1;
