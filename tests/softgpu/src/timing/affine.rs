@@ -78,12 +78,8 @@ pub fn find(launch: &Launch) -> Result<Result<(Affine, Trace), Trace>, Fault> {
         probes.push(middle);
     }
     let numbers: Vec<u64> = probes.iter().map(|c| number(*c)).collect();
-    let mut trace = record(launch, &numbers[..1], None)?;
-    let ops = trace.ops.clone();
-    for n in &numbers[1..] {
-        let mut next = record(launch, &[*n], Some(ops.clone()))?;
-        trace.groups.append(&mut next.groups);
-    }
+    // One call: the kernel arguments have one address for all of them.
+    let mut trace = record(launch, &numbers, None)?;
     let origin = &trace.groups[0];
     let mut steps: Vec<Vec<[i64; 3]>> = origin
         .waves

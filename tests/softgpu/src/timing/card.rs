@@ -135,7 +135,7 @@ const RDNA: Card = Card {
     channels: 16,
     hash: ChannelHash::Mixed,
     write_cost: 1.2,  // [fit] 6900 XT scale beside read
-    start_ns: 45.0, // [fit] 6900 XT read sweep
+    start_ns: 90.0,   // [fit] 6900 XT read sweep
     start_waves: 4.0, // [guess]
     launch_us: 2.0,
 };
@@ -231,7 +231,7 @@ const CARDS: [Card; 8] = [
         mall_bytes: 128 << 20,
         mall_ns: 162.0,   // [bench] RRZE
         mall_gbs: 1950.0, // [bench] RRZE
-        dram_ns: 249.0,   // [bench] 6950 XT, hipfire
+        dram_ns: 200.0,   // [fit] 0.8 of the pointer chase, 249 (6950 XT, hipfire)
         dram_gbs: 505.0,  // [bench] RRZE
         dram_peak_gbs: 512.0,
         channels: 16,
@@ -248,7 +248,7 @@ const CARDS: [Card; 8] = [
         mall_bytes: 96 << 20,
         mall_ns: 150.0, // [bench] Chips and Cheese, vector
         mall_gbs: 3500.0,
-        dram_ns: 214.0,  // [bench] hipfire
+        dram_ns: 171.0,  // [fit] 0.8 of the pointer chase, 214 (hipfire)
         dram_gbs: 880.0, // [guess] 92 % of peak, as gfx1201
         dram_peak_gbs: 960.0,
         channels: 24,
@@ -266,7 +266,7 @@ const CARDS: [Card; 8] = [
         mall_bytes: 96 << 20,
         mall_ns: 150.0,
         mall_gbs: 3500.0,
-        dram_ns: 214.0,
+        dram_ns: 171.0,
         dram_gbs: 790.0,
         dram_peak_gbs: 864.0,
         channels: 24,
@@ -284,7 +284,7 @@ const CARDS: [Card; 8] = [
         mall_bytes: 32 << 20,
         mall_ns: 150.0,  // [guess] as Navi 31
         mall_gbs: 952.0, // [bench] hipfire
-        dram_ns: 220.0,  // [bench] hipfire
+        dram_ns: 176.0,  // [fit] 0.8 of the pointer chase, 220 (hipfire)
         dram_gbs: 226.0, // [bench] read 221 memtest_vulkan, copy 232 hipfire
         dram_peak_gbs: 256.0,
         channels: 16,
@@ -304,8 +304,8 @@ const CARDS: [Card; 8] = [
         mall_bytes: 64 << 20,
         mall_ns: 150.0,   // [guess]
         mall_gbs: 2940.0, // [bench] Origami
-        dram_ns: 238.0,   // [bench] R9700, hipfire
-        dram_gbs: 590.0,  // [fit] the largest shapes of the int4 product, less launch
+        dram_ns: 190.0, // [fit] 0.8 of the pointer chase, 238 (R9700, hipfire), which pays for translation, too
+        dram_gbs: 590.0, // [fit] the largest shapes of the int4 product, less launch
         dram_peak_gbs: 640.0,
         channels: 16,
         launch_us: 2.3, // [bench] R9700 2.57 stream, 2.147 graph
@@ -322,7 +322,7 @@ const CARDS: [Card; 8] = [
         mall_bytes: 64 << 20,
         mall_ns: 150.0,
         mall_gbs: 2940.0,
-        dram_ns: 238.0,
+        dram_ns: 190.0,
         dram_gbs: 590.0,
         dram_peak_gbs: 640.0,
         channels: 16,

@@ -7,8 +7,9 @@ use super::occupancy::Occupancy;
 /// The part of a card that is simulated, and the part of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Units simulated.
+    /// Units simulated, of those that the grid keeps busy.
     pub units: u32,
+    pub active: u32,
     /// Workgroups of the grid that fall to them.
     pub groups: u64,
     /// Of these, how many are simulated.
@@ -27,31 +28,44 @@ impl Slice {
     ) -> Slice {
         let per_group = per_group.max(1) as u64;
         let affordable = (budget / per_group).max(1);
-        let resident = u64::from(card.units * occupancy.groups);
+        let active = u64::from(card.units).min(groups);
+        let resident = active * u64::from(occupancy.groups);
         // A grid that can be simulated whole is.
         if groups <= affordable || affordable >= ROUNDS * resident {
             let simulated = groups.min(affordable.min(4 * ROUNDS * resident));
             return Slice {
                 units: card.units,
+                active: card.units,
                 groups,
                 simulated,
             };
         }
         let per_unit = u64::from(occupancy.groups);
-        let units = (affordable / (ROUNDS * per_unit)).clamp(1, u64::from(card.units)) as u32;
-        let share = (groups * u64::from(units)).div_ceil(u64::from(card.units));
-        let simulated = share.min((ROUNDS * per_unit * u64::from(units)).max(1));
+        let units = (affordable / (ROUNDS * per_unit)).clamp(1, active);
+        let share = (groups * units).div_ceil(active);
+        let simulated = share.min(ROUNDS * per_unit * units).max(1);
         Slice {
-            units,
+            units: units as u32,
+            active: active as u32,
             groups: share,
             simulated,
         }
     }
 
+    /// The simulated part of everything that the active units share.
+    pub fn share(&self) -> f64 {
+        f64::from(self.units) / f64::from(self.active)
+    }
+
+    /// All of the card is simulated.
+    pub fn is_whole(&self, card: &Card) -> bool {
+        self.units == card.units
+    }
+
     /// The number in the whole grid of the slice's workgroup `i`.
-    pub fn number(&self, card: &Card, i: u64, all: u64) -> u64 {
+    pub fn number(&self, i: u64, all: u64) -> u64 {
         let units = u64::from(self.units);
-        (i / units * u64::from(card.units) + i % units) % all
+        (i / units * u64::from(self.active) + i % units) % all
     }
 }
 
@@ -70,9 +84,12 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     pub fn new(card: &Card, slice: &Slice) -> Dispatcher {
-        let whole = slice.units == card.units;
-        let dies = if whole { u64::from(card.l2_count) } else { 1 };
-        let share = f64::from(slice.units) / f64::from(card.units);
+        let dies = if slice.is_whole(card) {
+            u64::from(card.l2_count)
+        } else {
+            1
+        };
+        let share = slice.share();
         Dispatcher {
             next: (0..dies).collect(),
             end: slice.simulated,

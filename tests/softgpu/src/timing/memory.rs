@@ -5,6 +5,7 @@
 
 use super::cache::{Cache, mix};
 use super::card::{Card, ChannelHash};
+use super::dispatch::Slice;
 use super::trace::LINE;
 
 /// Ticks of a clock cycle.
@@ -79,12 +80,12 @@ fn ticks(cycles: f64) -> u64 {
 }
 
 impl Memory {
-    /// The memory that `units` of a card's units see: with fewer than all, their share of everything shared.
-    pub fn new(card: &Card, units: u32) -> Memory {
-        let share = f64::from(units) / f64::from(card.units);
+    /// The memory that a slice of a card sees: its share of everything shared.
+    pub fn new(card: &Card, slice: &Slice) -> Memory {
+        let (units, share) = (slice.units, slice.share());
         let clock = card.clock_mhz * 1e6;
         let line = LINE as f64;
-        let l2s = if units == card.units {
+        let l2s = if slice.is_whole(card) {
             card.l2_count
         } else {
             1

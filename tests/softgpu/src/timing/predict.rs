@@ -24,7 +24,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            budget: 12_000_000,
+            budget: 30_000_000,
             warm: 0,
         }
     }
@@ -53,7 +53,7 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
         Ok((affine, _)) => Source::Affine(affine),
         Err(_) => {
             let mut numbers: Vec<u64> = (0..slice.simulated)
-                .map(|i| slice.number(card, i, groups))
+                .map(|i| slice.number(i, groups))
                 .collect();
             numbers.sort_unstable();
             numbers.dedup();
@@ -71,7 +71,7 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
         ops: &ops,
         source,
     };
-    let mut memory = Memory::new(card, slice.units);
+    let mut memory = Memory::new(card, &slice);
     memory.streams_out = written(&setup, groups) > card.cached_bytes();
     for _ in 0..options.warm {
         replay(&setup, &mut memory);
@@ -89,7 +89,11 @@ fn written(setup: &Setup, groups: u64) -> u64 {
     };
     let mut lines = 0;
     for wave in traced.iter().flat_map(|g| &g.waves) {
-        let memory = wave.ops.iter().map(|o| &setup.ops[(o & !TAKEN) as usize]).filter(|o| o.issue.is_some());
+        let memory = wave
+            .ops
+            .iter()
+            .map(|o| &setup.ops[(o & !TAKEN) as usize])
+            .filter(|o| o.issue.is_some());
         for (op, access) in memory.zip(&wave.accesses) {
             if op.moves == Move::Store && op.unit == Unit::Vmem {
                 lines += u64::from(access.count);

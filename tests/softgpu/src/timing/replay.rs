@@ -246,7 +246,13 @@ impl<'t, 'm> Replay<'t, 'm> {
             macs: 0.0,
             instructions: 0,
             weights: HashMap::new(),
-            resident: u64::from(card.units * o.groups),
+            resident: u64::from(
+                if setup.slice.is_whole(card) {
+                    card.units
+                } else {
+                    setup.slice.active
+                } * o.groups,
+            ),
         }
     }
 
@@ -264,7 +270,7 @@ impl<'t, 'm> Replay<'t, 'm> {
             return;
         };
         let all = setup.grid.iter().product();
-        let number = setup.slice.number(setup.card, i, all);
+        let number = setup.slice.number(i, all);
         let [x, y, _] = setup.grid;
         let block = [number % x, number / x % y, number / x / y].map(|v| v as i64);
         let (trace, steps): (&GroupTrace, Option<&Vec<Vec<[i64; 3]>>>) = match &setup.source {
@@ -354,7 +360,12 @@ impl<'t, 'm> Replay<'t, 'm> {
             run.stream = None;
             let p = run.place;
             // Its place is free when its stores are acknowledged.
-            let stored = run.queues.iter().filter_map(|q| q.back()).map(|p| p.done).max();
+            let stored = run
+                .queues
+                .iter()
+                .filter_map(|q| q.back())
+                .map(|p| p.done)
+                .max();
             let end = stored.map_or(at, |s| s.max(at));
             self.account(Cause::Store, end - at);
             self.finish(p, end);
@@ -451,7 +462,7 @@ impl<'t, 'm> Replay<'t, 'm> {
     /// What share of a miss is this slice's own, for an access that moves so with the block.
     fn weight(&mut self, step: [i64; 3]) -> f64 {
         let setup = self.setup;
-        if setup.slice.units == setup.card.units {
+        if setup.slice.is_whole(setup.card) {
             return 1.0;
         }
         let resident = self.resident;
@@ -463,11 +474,11 @@ impl<'t, 'm> Replay<'t, 'm> {
                 step[0] * b[0] + step[1] * b[1] + step[2] * b[2]
             };
             let whole: BTreeSet<i64> = (0..resident.min(all)).map(place).collect();
-            let here = resident * u64::from(setup.slice.units) / u64::from(setup.card.units);
+            let here = resident * u64::from(setup.slice.units) / u64::from(setup.slice.active);
             let own: BTreeSet<i64> = (0..here.max(1))
-                .map(|i| place(setup.slice.number(setup.card, i, all)))
+                .map(|i| place(setup.slice.number(i, all)))
                 .collect();
-            let share = f64::from(setup.slice.units) / f64::from(setup.card.units);
+            let share = setup.slice.share();
             (whole.len() as f64 * share / own.len() as f64).min(1.0)
         })
     }
