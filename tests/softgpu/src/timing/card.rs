@@ -51,6 +51,8 @@ pub struct Card {
     pub barrier_cycles: u32,
     /// Cycles of one pass over the 32 banks of a CU, and from issue to result.
     pub lds_pass_cycles: f64,
+    /// The same where a workgroup is spread over both CUs of a pair (WGP mode).
+    pub lds_pair_cycles: f64,
     pub lds_latency: u32,
     /// Bytes that a CU's first cache hands out in a cycle, and lines it looks up in a cycle.
     pub vector_bytes: u32,
@@ -114,6 +116,7 @@ const RDNA: Card = Card {
     branch_cycles: 16,               // [guess]
     barrier_cycles: 20,              // [guess]
     lds_pass_cycles: 1.28,           // [bench] 100 of 128 bytes a cycle (7900 XT)
+    lds_pair_cycles: 2.0,            // [fit] f32 product, LDS step (7900 XTX)
     lds_latency: 33,                 // [bench] 7900 XT
     vector_bytes: 128,               // [doc] rocprof-compute
     vector_lines: 1,                 // [guess] one tag look-up a cycle

@@ -542,7 +542,13 @@ impl<'t, 'm> Replay<'t, 'm> {
         let Some(stream) = run.stream else { return at };
         let access = stream.accesses[run.access];
         run.access += 1;
-        let work = (f64::from(access.passes.max(1)) * card.lds_pass_cycles * TICKS as f64) as u64;
+        let pair = card.cus_per_unit > 1 && !self.setup.occupancy.cu_mode;
+        let pass = if pair {
+            card.lds_pair_cycles
+        } else {
+            card.lds_pass_cycles
+        };
+        let work = (f64::from(access.passes.max(1)) * pass * TICKS as f64) as u64;
         let cu = run.cu;
         let start = self.lds[cu].take(at, work);
         let done = start + work + u64::from(card.lds_latency) * TICKS;
