@@ -10,9 +10,9 @@
 pub enum ChannelHash {
     /// All address bits above the line are mixed: no stride is bad.
     Mixed,
-    /// Bits 7 and 8 choose a quarter of the channels as they are, the rest is mixed: rows whose stride is a
-    /// multiple of 512 bytes meet in one quarter while waves walk along them in step.
-    Quarters,
+    /// Neighbouring pieces of `1 << shift` bytes lie in neighbouring channels: rows whose stride is a
+    /// multiple of many pieces meet in few channels while waves walk along them in step.
+    Straight { shift: u32 },
 }
 
 /// A graphics card, or the GPU of a processor.
@@ -291,7 +291,7 @@ const CARDS: [Card; 8] = [
         dram_gbs: 226.0, // [bench] read 221 memtest_vulkan, copy 232 hipfire
         dram_peak_gbs: 256.0,
         channels: 16,
-        hash: ChannelHash::Quarters,
+        hash: ChannelHash::Straight { shift: 9 },
         start_waves: 2.0,
         launch_us: 1.84, // [bench] legacy-rocm-build 6409
         ..RDNA

@@ -132,8 +132,8 @@ impl Memory {
         let n = self.channels.len() as u64;
         let mixed = mix(line >> 1);
         (match self.hash {
-            ChannelHash::Quarters if n >= 4 => (line & 3) * (n / 4) + mix(line >> 2) % (n / 4),
-            _ => mixed % n,
+            ChannelHash::Straight { shift } => (line * LINE >> shift) % n,
+            ChannelHash::Mixed => mixed % n,
         }) as usize
     }
 
