@@ -132,7 +132,7 @@ impl Memory {
         let n = self.channels.len() as u64;
         let mixed = mix(line >> 1);
         (match self.hash {
-            ChannelHash::Straight { shift } => (line * LINE >> shift) % n,
+            ChannelHash::Straight { shift } => ((line * LINE) >> shift) % n,
             ChannelHash::Mixed => mixed % n,
         }) as usize
     }

@@ -39,11 +39,8 @@ impl Occupancy {
         let simds = cus * card.simds_per_cu;
         // Waves of one workgroup spread over the SIMDs; the rest is packed.
         let wave_room = simds * by_registers / waves;
-        let lds_room = if lds == 0 {
-            u32::MAX
-        } else {
-            card.lds_bytes / (card.cus_per_unit / cus) / lds
-        };
+        let lds_place = card.lds_bytes / (card.cus_per_unit / cus);
+        let lds_room = lds_place.checked_div(lds).unwrap_or(u32::MAX);
         let slots = card.workgroup_slots / (card.cus_per_unit / cus);
         let per_place = wave_room.min(lds_room).min(slots).max(1);
         let limit = match per_place {

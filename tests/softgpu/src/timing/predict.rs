@@ -40,11 +40,11 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
     let grid = launch.grid_blocks.map(u64::from);
     let groups: u64 = grid.iter().product();
     let found = find(launch)?;
-    let (ops, per_group) = match &found {
-        Ok((affine, trace)) => (trace.ops.clone(), affine.origin.instructions()),
+    let (trace, per_group) = match &found {
+        Ok((affine, trace)) => (trace, affine.origin.instructions()),
         Err(trace) => {
             let all: usize = trace.groups.iter().map(|g| g.instructions()).sum();
-            (trace.ops.clone(), all / trace.groups.len().max(1))
+            (trace, all / trace.groups.len().max(1))
         }
     };
     let slice = Slice::choose(card, &occupancy, groups, per_group, options.budget);
@@ -57,8 +57,8 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
                 .collect();
             numbers.sort_unstable();
             numbers.dedup();
-            let trace = record(launch, &numbers, Some(ops.clone()))?;
-            listed.extend(trace.groups.into_iter().map(|g| (g.number, g)));
+            let all = record(launch, &numbers, Some(trace))?;
+            listed.extend(all.groups.into_iter().map(|g| (g.number, g)));
             Source::Listed(&listed)
         }
     };
@@ -68,7 +68,7 @@ pub fn predict(launch: &Launch, card: &Card, options: Options) -> Result<Predict
         occupancy,
         slice,
         grid,
-        ops: &ops,
+        ops: &trace.ops,
         source,
     };
     let mut memory = Memory::new(card, &slice);

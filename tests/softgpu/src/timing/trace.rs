@@ -55,11 +55,49 @@ pub struct Trace {
     /// All instructions of the code object, as the model sees them.
     pub ops: Arc<Vec<Op>>,
     pub groups: Vec<GroupTrace>,
+    addresses: Addresses,
+}
+
+/// Where allocations lie in the traces: one behind the other in the order of the first touch, so that a
+/// prediction does not depend on where the host happened to put them.
+#[derive(Clone, Debug)]
+struct Addresses {
+    /// Start in the host's memory and in the traces.
+    known: Vec<(u64, u64, u64)>,
+    next: u64,
+}
+
+/// Where the first allocation lies, and what they are aligned to.
+const FIRST: u64 = 1 << 40;
+const ALIGNED: u64 = 2 << 20;
+/// Where kernel arguments, dispatch packet and code lie.
+const EXTRA: u64 = 1 << 36;
+
+impl Addresses {
+    fn translate(&mut self, g: &Group, addr: u64) -> u64 {
+        if let Some((start, _, base)) = self.known.iter().find(|(s, e, _)| (*s..*e).contains(&addr))
+        {
+            return base + (addr - start);
+        }
+        for (i, (start, end, _)) in g.shared.extra_ranges().into_iter().enumerate() {
+            if (start..end).contains(&addr) {
+                return EXTRA + ((i as u64) << 32) + (addr - start);
+            }
+        }
+        let Some((_, region)) = g.shared.snapshot.find_index(addr) else {
+            return addr;
+        };
+        let base = self.next;
+        self.next += (region.end() - region.start()).next_multiple_of(ALIGNED) + ALIGNED;
+        self.known.push((region.start(), region.end(), base));
+        base + (addr - region.start())
+    }
 }
 
 struct Recorder {
     ops: Arc<Vec<Op>>,
     groups: Vec<GroupTrace>,
+    addresses: Addresses,
     conflicts: u64,
     exec: u64,
 }
@@ -155,6 +193,11 @@ impl Probe for Recorder {
                 }
                 _ => {}
             }
+            if op.unit != Unit::Lds {
+                for line in &mut stream.lines[access.first as usize..] {
+                    *line = self.addresses.translate(g, *line);
+                }
+            }
             access.count = (stream.lines.len() - access.first as usize) as u16;
             stream.accesses.push(access);
         }
@@ -164,18 +207,26 @@ impl Probe for Recorder {
     }
 }
 
-/// Executes workgroups of a launch and notes what they did.
+/// Executes workgroups of a launch and notes what they did; `earlier` is a trace of the same launch.
 ///
 /// # Errors
 /// The fault in which one of them ended.
-pub fn record(launch: &Launch, numbers: &[u64], ops: Option<Arc<Vec<Op>>>) -> Result<Trace, Fault> {
-    let ops = ops.unwrap_or_else(|| {
-        let code = &launch.kernel.program.code;
-        Arc::new(code.iter().map(op).collect())
-    });
+pub fn record(launch: &Launch, numbers: &[u64], earlier: Option<&Trace>) -> Result<Trace, Fault> {
+    let (ops, addresses) = match earlier {
+        Some(t) => (t.ops.clone(), t.addresses.clone()),
+        None => {
+            let code = &launch.kernel.program.code;
+            let addresses = Addresses {
+                known: Vec::new(),
+                next: FIRST,
+            };
+            (Arc::new(code.iter().map(op).collect()), addresses)
+        }
+    };
     let mut recorder = Recorder {
         ops,
         groups: Vec::new(),
+        addresses,
         conflicts: 0,
         exec: 0,
     };
@@ -183,5 +234,6 @@ pub fn record(launch: &Launch, numbers: &[u64], ops: Option<Arc<Vec<Op>>>) -> Re
     Ok(Trace {
         ops: recorder.ops,
         groups: recorder.groups,
+        addresses: recorder.addresses,
     })
 }
