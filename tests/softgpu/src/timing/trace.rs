@@ -170,12 +170,15 @@ impl Probe for Recorder {
                     access.bytes = op.bytes;
                 }
                 Unit::Vmem => {
-                    let high = (w.addrs[lanes_of(self.exec).next().unwrap_or(0)] >> 32) as u32;
+                    // With no lane active nothing moves.
+                    let first = lanes_of(self.exec).next().map_or(u64::MAX, |l| w.addrs[l]);
+                    let high = (first >> 32) as u32;
                     let text = &g.shared.program.code[at].text;
+                    let scratch =
+                        text.starts_with("scratch_") || text.starts_with("buffer_") && high == 0;
                     if high == SHARED_APERTURE {
                         access.passes = (w.lanes as u32 / 32 * op.bytes.div_ceil(4)) as u16;
-                    } else if high == PRIVATE_APERTURE || text.starts_with("scratch_") || high == 0
-                    {
+                    } else if self.exec != 0 && (scratch || high == PRIVATE_APERTURE) {
                         // Private memory is interleaved: a dword of all lanes is one or two lines.
                         let n =
                             (w.lanes as u64 * 4 / LINE).max(1) * u64::from(op.bytes.div_ceil(4));

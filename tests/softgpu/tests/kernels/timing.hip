@@ -23,7 +23,7 @@ KERNEL read_scattered(const float4_t* x, float* y, int threads, int) {
     read_four(x, y, block * (int)BDIM + (int)TID, threads);
 }
 
-extern __shared__ volatile float words[];
+extern __shared__ float words[];
 
 KERNEL banks(const float* x, float* y, int stride, int n) {
     // Each wave of 32 has its own words.
@@ -32,7 +32,11 @@ KERNEL banks(const float* x, float* y, int stride, int n) {
     sync();
     float sum = 0;
 #pragma unroll 8
-    for (int i = 0; i < n; i++) sum += words[at];
+    for (int i = 0; i < n; i++) {
+        // Else the word would stay in its register.
+        asm volatile("" ::: "memory");
+        sum += words[at];
+    }
     if (sum == 1.0f) y[(int)TID] = sum;
 }
 
