@@ -7,8 +7,8 @@ use softgpu::timing::replay::Cause;
 use softgpu::timing::{Card, Options, Prediction, card, cards, predict};
 use support::{Args, Gpu, compile};
 
-/// Bytes of each buffer.
-const BYTES: usize = 16 << 20;
+/// Bytes that `read(1024, ..)` reads.
+const BYTES: usize = 4 << 20;
 
 /// A launch of one of `timing.hip`'s kernels.
 struct Case {
@@ -20,13 +20,21 @@ struct Case {
     warm: u32,
 }
 
+/// Instructions to replay at most.
+const BUDGET: u64 = 30_000_000;
+
 fn run(case: &Case, card: &Card) -> Prediction {
+    run_within(case, card, BUDGET)
+}
+
+fn run_within(case: &Case, card: &Card, budget: u64) -> Prediction {
     let gpu = Gpu::new();
     let code = compile("timing.hip", card.target, &[]);
     let kernel = code.kernel(case.kernel).unwrap();
-    let x = gpu.memory.allocate(BYTES, "x").unwrap();
-    let y = gpu.memory.allocate(BYTES, "y").unwrap();
-    gpu.memory.mark_initialised(x, BYTES);
+    let bytes = (case.blocks * case.block * 64) as usize;
+    let x = gpu.memory.allocate(bytes, "x").unwrap();
+    let y = gpu.memory.allocate(bytes, "y").unwrap();
+    gpu.memory.mark_initialised(x, bytes);
     let args = Args::new()
         .ptr(x)
         .ptr(y)
@@ -47,7 +55,7 @@ fn run(case: &Case, card: &Card) -> Prediction {
     };
     let options = Options {
         warm: case.warm,
-        ..Options::default()
+        budget,
     };
     predict(&launch, card, options).unwrap()
 }
@@ -69,8 +77,8 @@ fn more_resident_waves_are_never_slower_for_reads() {
     for card in cards() {
         let mut last = f64::INFINITY;
         // From one workgroup in 60 KiB of LDS to as many as registers permit.
-        for lds in [60 << 10, 30 << 10, 14 << 10, 6 << 10, 0] {
-            let p = run(&read(4096, lds), card);
+        for lds in [60 << 10, 14 << 10, 0] {
+            let p = run(&read(1024, lds), card);
             assert!(
                 p.kernel_us <= last * 1.02,
                 "{}: {lds} bytes of LDS: {} after {last}",
@@ -79,7 +87,7 @@ fn more_resident_waves_are_never_slower_for_reads() {
             );
             last = p.kernel_us;
         }
-        let alone = run(&read(4096, 60 << 10), card);
+        let alone = run(&read(1024, 60 << 10), card);
         assert!(
             alone.kernel_us > 1.3 * last,
             "{}: occupancy did not matter",
@@ -91,7 +99,7 @@ fn more_resident_waves_are_never_slower_for_reads() {
 #[test]
 fn bandwidth_stays_below_the_cards() {
     for card in cards() {
-        let p = run(&read(4096, 0), card);
+        let p = run(&read(1024, 0), card);
         let gbs = BYTES as f64 / p.kernel_us * 1e-3;
         assert!(gbs <= card.dram_gbs, "{}: {gbs} GB/s", card.name);
         assert!(gbs > 0.3 * card.dram_gbs, "{}: only {gbs} GB/s", card.name);
@@ -110,7 +118,7 @@ fn bandwidth_stays_below_the_cards() {
 #[test]
 fn time_grows_with_bytes() {
     let card = card("Radeon 8060S").unwrap();
-    let [half, whole] = [2048, 4096].map(|blocks| run(&read(blocks, 0), card).kernel_us);
+    let [half, whole] = [512, 1024].map(|blocks| run(&read(blocks, 0), card).kernel_us);
     assert!(
         (1.6..2.2).contains(&(whole / half)),
         "{half} and {whole} us"
@@ -121,10 +129,10 @@ fn time_grows_with_bytes() {
 fn what_caches_hold_need_not_come_from_dram() {
     for name in ["RX 9070 XT", "RX 7900 XTX", "MI300X"] {
         let card = card(name).unwrap();
-        let cold = read(4096, 0);
+        let cold = read(1024, 0);
         let warm = Case {
             warm: 1,
-            ..read(4096, 0)
+            ..read(1024, 0)
         };
         let [cold, warm] = [cold, warm].map(|c| run(&c, card));
         assert!(
@@ -189,7 +197,7 @@ fn vector_arithmetic_stays_below_its_peak() {
             args: [n, 0],
             warm: 0,
         };
-        let [short, long] = [64, 256].map(|n| run(&case(n), card));
+        let [short, long] = [32, 128].map(|n| run(&case(n), card));
         assert!(
             long.valu_busy <= 1.0 && long.valu_busy > 0.5,
             "{}: {}",
@@ -231,4 +239,24 @@ fn traces_of_all_workgroups_agree_with_the_linear_law() {
         law.kernel_us,
         own.kernel_us
     );
+}
+
+#[test]
+fn a_slice_of_the_card_tells_the_same_time() {
+    for name in ["RX 9070 XT", "RX 6900 XT", "MI210"] {
+        let card = card(name).unwrap();
+        let whole = run(&read(16384, 6 << 10), card);
+        let slice = run_within(&read(16384, 6 << 10), card, 200_000);
+        assert!(
+            slice.units < whole.units && slice.simulated < whole.simulated,
+            "{name}: no slice"
+        );
+        let ratio = slice.kernel_us / whole.kernel_us;
+        assert!(
+            (0.8..1.25).contains(&ratio),
+            "{name}: {} and {} us",
+            slice.kernel_us,
+            whole.kernel_us
+        );
+    }
 }

@@ -78,6 +78,12 @@ impl Cache {
         out
     }
 
+    /// Makes all changed lines clean; gives how many there were.
+    pub fn clean(&mut self) -> u64 {
+        let changed = self.places.iter_mut().filter(|p| p.dirty);
+        changed.map(|p| p.dirty = false).count() as u64
+    }
+
     /// Keeps the lines and forgets when they came: for the next launch.
     pub fn settle(&mut self) {
         for p in self.places.iter_mut().filter(|p| p.tag != 0) {

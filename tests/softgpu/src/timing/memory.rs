@@ -70,6 +70,8 @@ pub struct Memory {
     write_ticks: u64,
     /// Misses of a slice that other units of the card share with it, as a running sum.
     owed: f64,
+    /// L2 is written back at the end of a kernel.
+    drains: bool,
     /// Written lines do not fit into the caches: each goes to DRAM sooner or later, here at once.
     pub streams_out: bool,
     pub traffic: Traffic,
@@ -122,6 +124,7 @@ impl Memory {
             dram_ticks: ticks(dram),
             write_ticks: ticks(dram * card.write_cost),
             owed: 0.0,
+            drains: card.drains,
             streams_out: false,
             traffic: Traffic::default(),
         }
@@ -261,6 +264,19 @@ impl Memory {
             }
         }
         start + self.l2_latency
+    }
+
+    /// The end of a kernel: where the card writes its L2 back then, what that takes.
+    pub fn write_back_all(&mut self) -> u64 {
+        if !self.drains {
+            return 0;
+        }
+        let lines: u64 = self.l2.iter_mut().map(Cache::clean).sum();
+        if self.mall.is_some() {
+            return lines * self.mall_ticks;
+        }
+        self.traffic.dram_writes += lines as f64;
+        lines * self.write_ticks / self.channels.len() as u64
     }
 
     /// How long all channels together were busy, as a share of `end`.

@@ -12,6 +12,7 @@
 mod affine;
 mod cache;
 pub mod card;
+mod cards;
 mod class;
 mod dispatch;
 pub mod memory;
