@@ -204,11 +204,23 @@ fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
         .collect())
 }
 
-/// Runs a kernel to its end.
-///
-/// # Errors
-/// The first fault found: bad access, race, divergent barrier, hang, or an instruction that is not implemented.
-pub fn execute(launch: &Launch) -> Result<Report, Fault> {
+/// Follows each instruction that waves execute, for the timing model. `()` follows nothing and costs nothing.
+pub trait Probe {
+    /// Before instruction `at` (an index into the code) runs.
+    fn before(&mut self, wave: &Wave, group: &Group, at: usize);
+    /// After it has run; a memory instruction's addresses are in `wave.addrs`.
+    fn after(&mut self, wave: &Wave, group: &Group, at: usize);
+}
+
+impl Probe for () {
+    #[inline(always)]
+    fn before(&mut self, _: &Wave, _: &Group, _: usize) {}
+    #[inline(always)]
+    fn after(&mut self, _: &Wave, _: &Group, _: usize) {}
+}
+
+/// Checks a launch and makes what its workgroups share; also their number and the threads of each.
+fn prepare<'l>(launch: &Launch<'l>) -> Result<(Shared<'l>, u64, u64), Fault> {
     let kernel = launch.kernel;
     let fail = |m: String| refuse(kernel, m);
     if let Some((text, pc, why)) = &kernel.missing {
@@ -255,6 +267,44 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         shared.race = Some(GlobalRace::new(&shared.snapshot));
     }
     shared.packet = dispatch_packet(&shared, launch.dynamic_lds);
+    Ok((shared, blocks, threads))
+}
+
+/// The workgroup of this number.
+fn block_of(grid: [u32; 3], number: u64) -> [u32; 3] {
+    let [x, y, _] = grid.map(u64::from);
+    [number % x, number / x % y, number / x / y].map(|v| v as u32)
+}
+
+/// Runs some workgroups of a launch, one after the other, and shows each of their instructions to `probe`.
+///
+/// # Errors
+/// As [`execute`].
+pub fn observe(launch: &Launch, numbers: &[u64], probe: &mut impl Probe) -> Result<(), Fault> {
+    let (shared, blocks, threads) = prepare(launch)?;
+    let mut group = Group::new(&shared);
+    let mut waves = Vec::new();
+    for &number in numbers.iter().filter(|n| **n < blocks) {
+        group.begin(block_of(launch.grid_blocks, number), number as u32);
+        run_group(
+            &mut group,
+            &mut waves,
+            threads as u32,
+            None,
+            launch.stop,
+            probe,
+        )?;
+    }
+    Ok(())
+}
+
+/// Runs a kernel to its end.
+///
+/// # Errors
+/// The first fault found: bad access, race, divergent barrier, hang, or an instruction that is not implemented.
+pub fn execute(launch: &Launch) -> Result<Report, Fault> {
+    let kernel = launch.kernel;
+    let (shared, blocks, threads) = prepare(launch)?;
     let order = Order::new(blocks, launch.seed);
     let next = AtomicU64::new(0);
     let fault = Mutex::new(None);
@@ -274,12 +324,17 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
                 .wrapping_add(number)
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
                 | 1;
-            let [x, y, _] = launch.grid_blocks.map(u64::from);
-            let block = [number % x, number / x % y, number / x / y].map(|v| v as u32);
-            group.begin(block, number as u32);
+            group.begin(block_of(launch.grid_blocks, number), number as u32);
             let shuffle = (launch.seed != 0).then_some(&mut random);
-            if let Err(f) = run_group(&mut group, &mut waves, threads as u32, shuffle, launch.stop)
-            {
+            let run = run_group(
+                &mut group,
+                &mut waves,
+                threads as u32,
+                shuffle,
+                launch.stop,
+                &mut (),
+            );
+            if let Err(f) = run {
                 fault.lock().get_or_insert(f);
                 shared.stop.store(true, Ordering::Relaxed);
                 break;
@@ -437,6 +492,7 @@ fn run_group(
     threads: u32,
     mut random: Option<&mut Random>,
     stop: Option<&AtomicBool>,
+    probe: &mut impl Probe,
 ) -> Result<(), Fault> {
     let lanes = g.shared.kernel.wave_size;
     let count = threads.div_ceil(lanes) as usize;
@@ -465,7 +521,7 @@ fn run_group(
                 Some(r) if count > 1 => 256 + r.next() % 4096,
                 _ => TURN,
             };
-            states[i] = run_wave(g, &mut waves[i], turn, stop)?;
+            states[i] = run_wave(g, &mut waves[i], turn, stop, probe)?;
         }
         if states.iter().all(|s| *s == State::Done) {
             return Ok(());
@@ -522,6 +578,7 @@ fn run_wave(
     w: &mut Wave,
     turn: u64,
     stop: Option<&AtomicBool>,
+    probe: &mut impl Probe,
 ) -> Result<State, Fault> {
     let program = g.shared.program;
     let end = w.executed + turn;
@@ -555,10 +612,12 @@ fn run_wave(
             }
         }
         w.pc = inst.next;
+        probe.before(w, g, at);
         let flow = match (inst.run)(w, g) {
             Ok(flow) => flow,
             Err(e) => return Err(fault(g, w, at, &e)),
         };
+        probe.after(w, g, at);
         if let Some(effect) = &inst.effect
             && waits
             && !g.shared.without.contains(&at)

@@ -73,6 +73,7 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
             return Err(Fail::lane(0, format!("misaligned scalar load at {sum:#x}")));
         }
         g.check(w, addr, u64::from(bytes), Access::Scalar, 0)?;
+        w.addrs[0] = addr;
         // SAFETY: the range was checked to lie in one registered allocation, image or kernarg segment.
         unsafe {
             match (bytes, signed) {
