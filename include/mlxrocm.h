@@ -3772,7 +3772,8 @@ mlxrocm_status mlxrocm_array_clone(const struct mlxrocm_array *array,
 /**
  * Moves an array to a device: operations on what is there are computed there, and those of its results. Arrays of the
  * CPU that an operation has besides are moved too; arrays of two GPUs are refused when the elements are computed. What a
- * GPU has no form of is computed by the CPU in between.
+ * GPU has no form of is computed by the CPU in between. Indices outside of their axis, which are an error on the CPU, are
+ * the nearest ones inside on a GPU.
  *
  * - `array`: borrowed.
  * - `device`: borrowed; the CPU or a GPU.
