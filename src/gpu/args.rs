@@ -56,6 +56,14 @@ impl Args {
         self.push(address, true)
     }
 
+    /// The address of a buffer plus a byte offset, as [`Args::buffer`] takes it, or a null pointer.
+    pub fn buffer_or_null(self, place: Option<(&DeviceBuffer, u64)>) -> Self {
+        match place {
+            Some((buffer, byte_offset)) => self.buffer(buffer, byte_offset),
+            None => self.null(),
+        }
+    }
+
     /// A null pointer.
     pub fn null(self) -> Self {
         self.push(0, true)

@@ -121,10 +121,7 @@ impl Place {
             args = args.buffer(x.buffer(), x.offset());
         }
         for x in [mask, sinks.as_ref()] {
-            args = match x {
-                Some(x) => args.buffer(x.buffer(), x.offset()),
-                None => args.null(),
-            };
+            args = args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())));
         }
         args = args.buffer(out.buffer(), 0);
         for size in [heads, kv_heads, rows, keys, dim, width] {
@@ -177,12 +174,8 @@ impl Place {
         }
         let args = Args::new()
             .buffer(x.buffer(), x.offset())
-            .buffer(offset.buffer(), offset.offset());
-        let args = match &periods {
-            Some(periods) => args.buffer(periods.buffer(), periods.offset()),
-            None => args.null(),
-        };
-        let args = args
+            .buffer(offset.buffer(), offset.offset())
+            .buffer_or_null(periods.as_ref().map(|x| (x.buffer(), x.offset())))
             .buffer(out.buffer(), 0)
             .u32(count)
             .u32(count / batch as u32)

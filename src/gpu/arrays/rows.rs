@@ -38,10 +38,7 @@ impl Place {
         }
         let mut args = Args::new().buffer(x.buffer(), x.offset());
         for vector in &vectors {
-            args = match vector {
-                Some(vector) => args.buffer(vector.buffer(), vector.offset()),
-                None => args.null(),
-            };
+            args = args.buffer_or_null(vector.as_ref().map(|x| (x.buffer(), x.offset())));
         }
         args = args
             .buffer(out.buffer(), 0)

@@ -262,13 +262,11 @@ impl Recorder<'_> {
         let args = Args::new()
             .buffer(&matrix.data, 0)
             .buffer(&memory.arena, self.at(step.x, 0));
-        let args = or_null(self.norm_of(args, step.norm), stack.bias.as_ref());
         let residual = step.residual.filter(|_| summed.is_some());
-        let args = match residual {
-            Some(residual) => args.buffer(&memory.arena, self.at(residual, 0)),
-            None => args.null(),
-        };
-        let args = args
+        let args = self
+            .norm_of(args, step.norm)
+            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer_or_null(residual.map(|residual| (&memory.arena, self.at(residual, 0))))
             .buffer(out, offset)
             .buffer(&memory.arena, self.at(step.index, 0));
         let rows = self.rows(step.index);
@@ -384,8 +382,8 @@ impl Recorder<'_> {
         let args = Args::new()
             .buffer(&stack.matrix.data, 0)
             .buffer(operand, 0)
-            .buffer(scales, 0);
-        let args = or_null(args, stack.bias.as_ref())
+            .buffer(scales, 0)
+            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
             .buffer(to, offset)
             .buffer(&runs, 0)
             .buffer(&order, 0)
@@ -417,11 +415,9 @@ impl Recorder<'_> {
         let args = Args::new()
             .buffer(&sums, 0)
             .buffer(arena, self.at(weights, 0));
-        let args = match step.residual {
-            Some(residual) => args.buffer(arena, self.at(residual, 0)),
-            None => args.null(),
-        };
+        let residual = step.residual.map(|residual| (arena, self.at(residual, 0)));
         let args = args
+            .buffer_or_null(residual)
             .buffer(&self.memory.arena, self.at(step.out, 0))
             .u32(width as u32)
             .u32(step.chosen as u32);
@@ -431,13 +427,6 @@ impl Recorder<'_> {
         let writes = [self.range(step.out, 0, rows)];
         let grid = [width.div_ceil(256) as u32, rows as u32, 1];
         self.launch("mlxrocm_experts_sum", grid, 256, 0, args, &reads, &writes)
-    }
-}
-
-fn or_null(args: Args, buffer: Option<&DeviceBuffer>) -> Args {
-    match buffer {
-        Some(buffer) => args.buffer(buffer, 0),
-        None => args.null(),
     }
 }
 

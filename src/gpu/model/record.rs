@@ -316,12 +316,8 @@ impl Recorder<'_> {
         (row, rows): (usize, usize),
     ) -> Result<Outputs> {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        let args = Args::new();
         let epilogue = product.epilogue;
-        let args = match &launch.bias {
-            Some(bias) => args.buffer(bias, 0),
-            None => args.null(),
-        };
+        let args = Args::new().buffer_or_null(launch.bias.as_ref().map(|bias| (bias, 0)));
         let mut args = match epilogue {
             Epilogue::Add(residual) => {
                 reads.push(self.range(residual, row, rows));
@@ -385,10 +381,8 @@ impl Recorder<'_> {
 
     /// Appends a vector, or null.
     pub(super) fn vector_of(&self, args: Args, vector: Option<VectorId>) -> Args {
-        match vector.and_then(|vector| self.weights.vectors.get(vector.0)) {
-            Some(vector) => args.buffer(vector, 0),
-            None => args.null(),
-        }
+        let vector = vector.and_then(|vector| self.weights.vectors.get(vector.0));
+        args.buffer_or_null(vector.map(|vector| (vector, 0)))
     }
 }
 

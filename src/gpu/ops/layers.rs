@@ -16,10 +16,8 @@ pub fn launch(
     let last = x.sizes.last().copied().unwrap_or(1);
     match op {
         Op::RmsNorm(eps) => {
-            let args = match inputs.get(1) {
-                Some(weight) => args.buffer(&weight.buffer, weight.offset),
-                None => args.null(),
-            };
+            let weight = inputs.get(1);
+            let args = args.buffer_or_null(weight.map(|weight| (&weight.buffer, weight.offset)));
             Ok(Launch {
                 kernel: "mlxrocm_rms_norm_f32",
                 grid: [number(op, x.count() / last)?, 1, 1],
