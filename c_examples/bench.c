@@ -7,12 +7,11 @@
  *
  * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, tiny-experts,
  * tiny-delta, tiny-oss, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b,
- * gpt-oss-20b, gpt-oss-120b (experts in mxfp4, the rest in 8 bits).
- * Prints the median of three runs: tokens per second of a
- * prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
- * reads, and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU, bytes
- * read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and 32
- * requests of 128 tokens at once. --kv: f16 (default), q8 or q4, how the KV cache keeps numbers. */
+ * gpt-oss-20b, gpt-oss-120b (experts in mxfp4, the rest in 8 bits). Prints the median of three runs: tokens per
+ * second of a prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
+ * reads (of experts all), and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU,
+ * bytes read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and
+ * 32 requests of 128 tokens at once. --kv: f16 (default), q8 or q4, how the KV cache keeps numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include <mlxrocm.h>
 #include <stdint.h>
@@ -80,12 +79,11 @@ static void emit(writer *w, const char *name, const char *dtype, unsigned stack,
             at = 0;
         }
     } else {
-        /* bf16 numbers that differ a little: scales around 0.004 (of 8 bits 0.0002), biases around -0.03, norms of 1;
-         * the exponents of mxfp4, 2^-10. */
+        /* bf16 that differ a little: norms 1, scales 0.004, biases -0.03, scales of 8 bits 0.0002; mxfp4's exponents. */
         static const uint16_t base[] = {0x3f80, 0x3b80, 0xbcf0, 0x3980, 0x7575};
         uint16_t numbers[4096];
         uint64_t left = bytes / 2;
-        for (unsigned i = 0; i < 4096; i++) numbers[i] = (uint16_t)(base[fill] + (fill && fill < 4 ? w->noise[i] % 16 : 0));
+        for (unsigned i = 0; i < 4096; i++) numbers[i] = (uint16_t)(base[fill] + w->noise[i] % (fill % 4 ? 16 : 1));
         while (left > 0) {
             uint64_t now = left < 4096 ? left : 4096;
             fwrite(numbers, 2, now, w->file);
@@ -107,10 +105,6 @@ static void matrices(writer *w, const shape *s, const char *name, unsigned stack
     if (!is_mxfp4) emit(w, full, "BF16", stack, rows, cols / 64, 2, 2);
 }
 
-static void matrix(writer *w, const shape *s, const char *name, unsigned rows, unsigned cols) {
-    matrices(w, s, name, 0, rows, cols);
-}
-
 static int is_delta(const shape *s, unsigned layer) { return s->key_heads && (layer + 1) % INTERVAL != 0; }
 
 static void vector(writer *w, unsigned layer, const char *name, unsigned count) {
@@ -127,13 +121,12 @@ typedef struct {
 
 static void block(writer *w, const shape *s, unsigned layer, const part *parts, size_t count) {
     char name[128], bias[160];
-    for (size_t j = 0; j < count; j++) {
-        snprintf(name, sizeof name, "model.layers.%u.%s.%s", layer, parts[j].group, parts[j].name);
-        if (parts[j].rows) matrices(w, s, name, parts[j].stack, parts[j].rows, parts[j].cols);
+    for (const part *p = parts; p < parts + count; p++) {
+        if (!p->rows) continue;
+        snprintf(name, sizeof name, "model.layers.%u.%s.%s", layer, p->group, p->name);
+        matrices(w, s, name, p->stack, p->rows, p->cols);
         snprintf(bias, sizeof bias, "%s.bias", name);
-        if (!s->oss || !parts[j].rows) continue;
-        if (parts[j].stack) emit(w, bias, "BF16", 0, parts[j].stack, parts[j].rows, 2, 2);
-        else emit(w, bias, "BF16", 0, parts[j].rows, 0, 2, 2);
+        if (s->oss) emit(w, bias, "BF16", p->stack, p->rows, 0, 2, 2);
     }
 }
 
@@ -167,7 +160,7 @@ static void tensors(writer *w, const shape *s) {
         {"mlp", "shared_expert.up_proj", 0, shared, s->hidden},
         {"mlp", "shared_expert.down_proj", 0, shared ? s->hidden : 0, shared},
     };
-    matrix(w, s, "model.embed_tokens", s->vocab, s->hidden);
+    matrices(w, s, "model.embed_tokens", 0, s->vocab, s->hidden);
     for (unsigned i = 0; i < s->layers; i++) {
         if (is_delta(s, i)) {
             block(w, s, i, delta, sizeof delta / sizeof *delta);
@@ -187,7 +180,7 @@ static void tensors(writer *w, const shape *s) {
         vector(w, i, "post_attention_layernorm.weight", s->hidden);
     }
     emit(w, "model.norm.weight", "BF16", 0, s->hidden, 0, 2, 0);
-    if (!s->tied) matrix(w, s, "lm_head", s->vocab, s->hidden);
+    if (!s->tied) matrices(w, s, "lm_head", 0, s->vocab, s->hidden);
 }
 
 static FILE *open_in(const char *folder, const char *name, const char *mode) {
@@ -244,16 +237,14 @@ static int write_model(const shape *s, const char *folder) {
             "\"tie_word_embeddings\":%s,\"quantization\":{\"group_size\":64,\"bits\":%d",
             type, s->hidden, s->ffn, s->layers, s->heads, s->kv_heads, s->head_dim, s->vocab,
             s->tied ? "true" : "false", s->oss ? 8 : 4);
-    static const char *const stacks[] = {"gate", "up", "down"};
     for (unsigned i = 0; s->oss && i < 3 * s->layers; i++)
         fprintf(file, ",\"model.layers.%u.mlp.experts.%s_proj\":{\"group_size\":32,\"bits\":4,\"mode\":\"mxfp4\"}", i / 3,
-                stacks[i % 3]);
+                i % 3 == 0 ? "gate" : i % 3 == 1 ? "up" : "down");
     fputc('}', file);
     if (s->oss)
         fprintf(file,
                 ",\"num_local_experts\":%u,\"num_experts_per_tok\":%u,\"sliding_window\":128,\"rope_scaling\":{"
-                "\"rope_type\":\"yarn\",\"factor\":32.0,\"beta_fast\":32.0,\"beta_slow\":1.0,\"truncate\":false,"
-                "\"original_max_position_embeddings\":4096}",
+                "\"rope_type\":\"yarn\",\"factor\":32.0,\"truncate\":false,\"original_max_position_embeddings\":4096}",
                 s->experts, s->chosen);
     else if (s->experts)
         fprintf(file,
