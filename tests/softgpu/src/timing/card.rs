@@ -122,10 +122,4 @@ impl Card {
         }];
         macs / rate.max(1)
     }
-
-    /// Multiply-adds a second that the matrix units reach.
-    pub fn matrix_peak(&self, bits: u32) -> f64 {
-        let simds = f64::from(self.cus() * self.simds_per_cu);
-        4096.0 / f64::from(self.matrix_cycles(4096, bits).max(1)) * simds * self.clock_mhz * 1e6
-    }
 }
