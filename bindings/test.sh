@@ -12,29 +12,9 @@ mkdir -p "$work" || exit 1
 target=$(cd "$target" && pwd)
 work=$target/bindings
 
-library=${MLXROCM_LIBRARY:-}
-if [ -z "$library" ]; then
-    # The newest one: `cargo test` writes deps/, `cargo build` the other two.
-    built=$target${CARGO_BUILD_TARGET:+/$CARGO_BUILD_TARGET}
-    library=$(ls -t "$built/release/libmlxrocm.so" "$built/debug/libmlxrocm.so" "$built/debug/deps/libmlxrocm.so" \
-        2>/dev/null | head -n 1)
-fi
-if [ -z "$library" ] || [ ! -e "$library" ]; then
-    echo "no library: run make or cargo build, or set MLXROCM_LIBRARY" >&2
-    exit 1
-fi
-library=$(readlink -f "$library")
-# Under its SONAME too, as programs look for it.
-mkdir -p "$work/lib"
-ln -sf "$library" "$work/lib/libmlxrocm.so"
-ln -sf "$library" "$work/lib/libmlxrocm.so.0"
+. tests/support/library.sh
 
-model=${MLXROCM_DEMO_MODEL:-$tree/.cache/models/SmolLM2-135M-Instruct.Q4_1.gguf}
-if [ ! -e "$model" ]; then
-    PYTHON=${PYTHON:-python3} sh tests/support/fetch_model.sh "$model" || exit 1
-fi
-
-export MLXROCM_DEMO_MODEL="$model" MLXROCM_TREE="$tree" MLXROCM_LIBRARY="$work/lib/libmlxrocm.so.0"
+export MLXROCM_TREE="$tree" MLXROCM_LIBRARY="$work/lib/libmlxrocm.so.0"
 export MLXROCM_LIBRARY_DIR="$work/lib" LD_LIBRARY_PATH="$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export MLXROCM_BINDINGS_WORK="$work"
 export MLXROCM_SOFTWARE_GPU="${MLXROCM_SOFTWARE_GPU:-$target/debug/deps/libsoftgpu.so}"

@@ -18,26 +18,9 @@ finish() {
     exit
 }
 
-library=${MLXROCM_LIBRARY:-}
-if [ -z "$library" ]; then
-    built=$target${CARGO_BUILD_TARGET:+/$CARGO_BUILD_TARGET}
-    library=$(ls -t "$built/release/libmlxrocm.so" "$built/debug/libmlxrocm.so" "$built/debug/deps/libmlxrocm.so" \
-        2>/dev/null | head -n 1)
-fi
-if [ -z "$library" ] || [ ! -e "$library" ]; then
-    echo "no library: run make or cargo build, or set MLXROCM_LIBRARY" >&2
-    exit 1
-fi
-library=$(readlink -f "$library")
-ln -sf "$library" "$work/lib/libmlxrocm.so"
-ln -sf "$library" "$work/lib/libmlxrocm.so.0"
+. tests/support/library.sh
 
-model=${MLXROCM_DEMO_MODEL:-$tree/.cache/models/SmolLM2-135M-Instruct.Q4_1.gguf}
-if [ ! -e "$model" ]; then
-    PYTHON=${PYTHON:-python3} sh tests/support/fetch_model.sh "$model" || exit 1
-fi
-
-export MLXROCM_DEMO_MODEL="$model" MLXROCM_LIBRARY_DIR="$work/lib" MLXROCM_SERVER_WORK="$work"
+export MLXROCM_LIBRARY_DIR="$work/lib" MLXROCM_SERVER_WORK="$work"
 export LD_LIBRARY_PATH="$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export CARGO_TARGET_DIR="$target/server" CARGO_PROFILE_DEV_DEBUG=0
 export MLXROCM_SERVE="$CARGO_TARGET_DIR${CARGO_BUILD_TARGET:+/$CARGO_BUILD_TARGET}/debug/mlxrocm-serve"

@@ -4,6 +4,7 @@
 
 #[path = "support/gpu.rs"]
 mod gpu;
+#[allow(dead_code)] // other tests use the rest
 #[path = "support/on_gpu.rs"]
 mod on_gpu;
 #[path = "support/random_model.rs"]

@@ -9,9 +9,9 @@ mod gpu;
 #[path = "support/on_gpu.rs"]
 mod on_gpu;
 
-use golden_family::{TOKENS, Variant, farthest, kept, tiny_tokenizer, tokens, variants, write};
+use golden_family::{Variant, farthest, kept, tiny_tokenizer, tokens, variants, write};
 use mlxrocm::Error;
-use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
 use on_gpu::{TOLERANCE, device};
 use std::path::Path;
 
@@ -37,33 +37,15 @@ fn logits(path: &Path) -> Result<Vec<f32>, Error> {
         ..LoadOptions::default()
     };
     let model = Model::load(path, &options, None)?;
-    let mut forward = model.new_forward(2, 48, KvType::F16)?;
     let vocabulary = model.info().vocab_size;
-    let tokens = tokens(vocabulary);
-    let (mut all, mut some) = (Vec::new(), Vec::new());
-    for (from, to) in [(0, 21), (21, 42), (42, 43), (43, 44), (44, TOKENS)] {
-        let slice = Slice {
-            tokens: &tokens[from..to],
-            start: from,
-            pages: &[1, 0],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        forward.forward(&[slice], &mut some)?;
-        all.extend_from_slice(&some);
-    }
+    let all = on_gpu::logits(&model, &tokens(vocabulary), &[21, 21])?;
     Ok(kept(&all, vocabulary))
 }
 
 fn compare(family: &str, variant: &Variant, failures: &mut Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), variant);
-    for (file, json) in [
-        ("tokenizer.json", tiny_tokenizer::tokenizer_json()),
-        ("tokenizer_config.json", tiny_tokenizer::tokenizer_config()),
-    ] {
-        std::fs::write(folder.path().join(file), json.to_string()).unwrap();
-    }
+    tiny_tokenizer::write_files(folder.path());
     let refused = REFUSED.iter().find(|(refused, _)| *refused == family);
     match (logits(folder.path()), refused) {
         (Ok(found), None) => {

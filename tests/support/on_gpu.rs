@@ -1,7 +1,8 @@
 //! Models on a GPU beside the CPU: what tests of them share. Needs the module `gpu` beside it.
 
 use crate::gpu;
-use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
+use mlxrocm::Result;
+use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model, Slice, Wanted};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +24,27 @@ pub fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
         ..LoadOptions::default()
     };
     Model::load(path, &options, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Logits of up to 64 tokens, in steps of these sizes, then one by one.
+pub fn logits(model: &Arc<Model>, tokens: &[u32], steps: &[usize]) -> Result<Vec<f32>> {
+    let mut forward = model.new_forward(2, 64, KvType::F16)?;
+    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
+    let mut steps = steps.iter().copied();
+    while start < tokens.len() {
+        let end = (start + steps.next().unwrap_or(1)).min(tokens.len());
+        let slice = Slice {
+            tokens: &tokens[start..end],
+            start,
+            pages: &[1, 0],
+            wanted: Wanted::All,
+            slot: 0,
+        };
+        forward.forward(&[slice], &mut some)?;
+        all.extend_from_slice(&some);
+        start = end;
+    }
+    Ok(all)
 }
 
 /// The largest difference of two lists; a NaN is infinitely far.

@@ -261,8 +261,7 @@ impl Spec {
                 "eos_token_id": [tiny_tokenizer::EOS, tiny_tokenizer::TURN_END]
             }),
         );
-        json("tokenizer.json", &tiny_tokenizer::tokenizer_json());
-        json("tokenizer_config.json", &tiny_tokenizer::tokenizer_config());
+        tiny_tokenizer::write_files(folder);
 
         let tensors = self.tensors();
         let per_shard = tensors.len().div_ceil(self.shards);

@@ -2,6 +2,7 @@
 
 use super::gguf_writer::GgufWriter;
 use serde_json::{Value, json};
+use std::path::Path;
 
 pub const BOS: u32 = 316;
 /// `<|endoftext|>`.
@@ -109,4 +110,14 @@ pub fn tokenizer_config() -> Value {
         "chat_template": CHAT_TEMPLATE, "clean_up_tokenization_spaces": false,
         "model_max_length": 512, "tokenizer_class": "GPT2Tokenizer"
     })
+}
+
+/// Writes the files of both into a folder.
+pub fn write_files(folder: &Path) {
+    for (file, json) in [
+        ("tokenizer.json", tokenizer_json()),
+        ("tokenizer_config.json", tokenizer_config()),
+    ] {
+        std::fs::write(folder.join(file), json.to_string()).unwrap();
+    }
 }
