@@ -42,7 +42,20 @@ DEVICE void wgmma_64(f32 *c, u64 a, u64 b) {
                  : "l"(a), "l"(b)
                  : "memory");
 }
-// The same, m64nNk16, a from registers; COLUMNS: the rows of b are k.
+// The same, m64nNk16.
+template <int N> DEVICE void wgmma_shared(f32 *c, u64 a, u64 b) {
+    if constexpr (N == 32)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {" WGMMA_16 "}, %16, %17, 1, 1, 1, 0, 0;"
+                     : ACCUMULATORS16(c, 0)
+                     : "l"(a), "l"(b)
+                     : "memory");
+    if constexpr (N == 128)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" WGMMA_64 "}, %64, %65, 1, 1, 1, 0, 0;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)
+                     : "l"(a), "l"(b)
+                     : "memory");
+}
+// The same, a from registers; COLUMNS: the rows of b are k.
 template <int N, int COLUMNS> DEVICE void wgmma_registers(f32 *c, const u32 *a, u64 b) {
     if constexpr (N == 32)
         asm volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {" WGMMA_16

@@ -5,7 +5,9 @@ use super::home::{Data, Home};
 use super::lazy::{Collected, collect};
 use crate::cpu::{self, Elements, Program};
 use crate::gpu::arrays::Place;
-use crate::ir::{Node, Op};
+use crate::gpu::network::{Constant, Network, Precision};
+use crate::ir::{Dtype, Node, Op};
+use crate::plan::items;
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -86,12 +88,26 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     moved.collect()
 }
 
-/// The program that makes `outputs` of `inputs`: arrays that have elements, which only tell dtype and shape. All
-/// are of one item; the program runs for any number of them.
+/// A graph of one item that runs for any number of items at once.
+pub enum Compiled {
+    /// On the CPU, in f32.
+    Cpu(Program),
+    /// On a GPU.
+    Gpu(Network),
+}
+
+/// What makes `outputs` of `inputs`: arrays that have elements, which only tell dtype and shape. All are of one item.
+/// The CPU computes in f32, whatever `precision` says.
 ///
 /// # Errors
-/// `Internal` if an input has no elements or an output is one that a program has no place for.
-pub fn compile(inputs: &[Array], outputs: &[Array]) -> Result<Program> {
+/// `Internal` if an input has no elements or an output is one that there is no place for; `Unsupported` for
+/// operations that networks on GPUs have no form of; `OutOfMemory`, `DeviceLost`.
+pub fn compile(
+    inputs: &[Array],
+    outputs: &[Array],
+    home: &Home,
+    precision: Precision,
+) -> Result<Compiled> {
     let mut collected = collect(outputs)?;
     // What the caller still holds is not asked for.
     collected.graph.outputs.truncate(outputs.len());
@@ -101,7 +117,25 @@ pub fn compile(inputs: &[Array], outputs: &[Array]) -> Result<Program> {
         .ok_or_else(|| Error::Internal("a program with an input that nothing is made of".into()))?;
     let constants = host_leaves(&collected)
         .ok_or_else(|| Error::Internal("a program of the CPU with an array of a GPU".into()))?;
-    Program::new(&collected.graph, &constants, &leaves)
+    let (items, constants) = items(&collected.graph, &constants, &leaves)?;
+    match home {
+        Home::Cpu => Program::new(items, &constants).map(Compiled::Cpu),
+        Home::Gpu(place) => {
+            fn constant(elements: &Elements) -> Constant<'_> {
+                Constant {
+                    numbers: match elements.dtype() {
+                        Dtype::F32 => {
+                            bytemuck::try_cast_slice(elements.bytes()).unwrap_or_default()
+                        }
+                        _ => &[],
+                    },
+                    layout: elements.layout(),
+                }
+            }
+            let constants: Vec<Constant<'_>> = constants.iter().map(constant).collect();
+            Network::new(place.device(), &items, &constants, precision).map(Compiled::Gpu)
+        }
+    }
 }
 
 impl Array {

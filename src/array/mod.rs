@@ -6,6 +6,7 @@ mod home;
 mod lazy;
 pub mod ops;
 
-pub use eval::{compile, eval};
+pub use crate::gpu::network::{Input, Network, Precision};
+pub use eval::{Compiled, compile, eval};
 pub use home::Home;
 pub use lazy::{Array, trace};

@@ -8,11 +8,11 @@ use super::options::{self, OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
 use super::strings::{self, Buffer, Output, Text, array, optional_utf8, tell_length, texts};
 use super::symbols::since_0_1;
+use crate::array::{Home, Precision};
 use crate::chess::{
     Body, ChessNet, Game, LegalMove, MOVES, NetOptions, PLANES, PolicyFormat, PolicyHead, Results,
     ValueFormat, ValueHead, move_name, probabilities,
 };
-use crate::model::DeviceChoice;
 use crate::{Error, Result};
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
@@ -53,6 +53,13 @@ pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
 /// Value head: the search's value some plies later.
 pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
 
+/// What a network computes with: f16 on GPUs, with sums in f32; f32 on the CPU.
+pub const MLXROCM_CHESS_PRECISION_DEFAULT: u64 = 0;
+/// What a network computes with: f16, sums in f32; GPUs only.
+pub const MLXROCM_CHESS_PRECISION_F16: u64 = 1;
+/// What a network computes with: f32.
+pub const MLXROCM_CHESS_PRECISION_F32: u64 = 2;
+
 /// A network that evaluates chess positions. Internally locked: any thread.
 pub struct mlxrocm_chess_net {
     _private: [u8; 0],
@@ -70,15 +77,16 @@ pub struct mlxrocm_chess_net_options {
     pub policy_head: u32,
     /// One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
     pub value_head: u32,
-    /// Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is
-    /// refused as UNSUPPORTED. NULL: the CPU.
+    /// Nullable; the device that evaluates, borrowed for the call. NULL: the CPU.
     pub device: *const mlxrocm_device,
+    /// One of MLXROCM_CHESS_PRECISION_...
+    pub precision: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_chess_net_options {
     const NAME: &'static str = "mlxrocm_chess_net_options";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, precision);
 }
 
 /// Facts about a network.
@@ -146,15 +154,26 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
     let unknown = |field: &str, value: u32| {
         Error::InvalidArgument(format!("{field} is {value}: there is no such head"))
     };
-    if !options.device.is_null() {
-        let choice = handle::get::<DeviceObject>(options.device, "options.device")?
-            .run(|device| Ok(device.choice()))?;
-        if choice != DeviceChoice::Cpu {
-            let message =
-                "chess networks do not run on GPUs yet: give the CPU or NULL as options.device";
+    let home = match options.device.is_null() {
+        true => Home::Cpu,
+        false => handle::get::<DeviceObject>(options.device, "options.device")?
+            .run(DeviceObject::home)?,
+    };
+    let precision = match (options.precision, &home) {
+        (MLXROCM_CHESS_PRECISION_DEFAULT | MLXROCM_CHESS_PRECISION_F16, Home::Gpu(_)) => {
+            Precision::F16
+        }
+        (MLXROCM_CHESS_PRECISION_DEFAULT | MLXROCM_CHESS_PRECISION_F32, _) => Precision::F32,
+        (MLXROCM_CHESS_PRECISION_F16, Home::Cpu) => {
+            let message = "precision is F16: chess networks compute in f32 on the CPU";
             return Err(Error::Unsupported(message.into()));
         }
-    }
+        (other, _) => {
+            return Err(Error::InvalidArgument(format!(
+                "precision is {other}: there is no such precision"
+            )));
+        }
+    };
     Ok(NetOptions {
         policy: match options.policy_head {
             MLXROCM_CHESS_POLICY_HEAD_VANILLA => PolicyHead::Vanilla,
@@ -170,6 +189,8 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
             other => return Err(unknown("value_head", other)),
         },
         threads: options.threads as usize,
+        home,
+        precision,
     })
 }
 
@@ -182,7 +203,8 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
 /// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
 ///
 /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
-/// UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+/// UNSUPPORTED (a kind of network that is not known, F16 on the CPU, a GPU without kernels), OUT_OF_MEMORY,
+/// DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_chess_net_load(
     path: *const c_char,
@@ -336,7 +358,7 @@ fn c_move(of: &LegalMove) -> mlxrocm_chess_move {
 /// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_chess_net_evaluate(
     net: *const mlxrocm_chess_net,

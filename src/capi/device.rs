@@ -7,6 +7,7 @@ use super::options::{OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
 use super::strings::{Buffer, Output, Text};
 use super::symbols::since_0_1;
+use crate::array::Home;
 use crate::driver::Platform;
 use crate::gpu::{Device, Stream};
 use crate::model::DeviceChoice;
@@ -154,11 +155,6 @@ impl DeviceObject {
         }
     }
 
-    /// The GPU that it is; `None`: the CPU.
-    pub(super) fn as_gpu(&self) -> Option<&Arc<Gpu>> {
-        self.gpu.as_ref()
-    }
-
     /// The GPU that it is.
     ///
     /// # Errors
@@ -170,6 +166,14 @@ impl DeviceObject {
                     .into(),
             )
         })
+    }
+
+    /// The device as a home of arrays.
+    pub(super) fn home(&self) -> Result<Home> {
+        match &self.gpu {
+            None => Ok(Home::Cpu),
+            Some(gpu) => Home::of(&gpu.device),
+        }
     }
 
     /// The device as a model's options name it.

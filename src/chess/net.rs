@@ -7,7 +7,7 @@ use super::heads::{BoardHead, BoardHeadPaths, Policy};
 use super::layers::{SQUARES, array};
 use super::moves::MOVES;
 use super::planes::PLANES;
-use crate::array::{Array, compile};
+use crate::array::{Array, Compiled, Home, Input, Network, Precision, compile};
 use crate::cpu::{Program, ThreadPool, Workspace};
 use crate::ir::{Binary, Dtype, Unary};
 use crate::{Error, Result};
@@ -19,6 +19,8 @@ pub const LARGEST_BATCH: usize = 1024;
 /// Positions that a worker takes through the network at once: what lies between two layers stays in its cache, and
 /// weights are read once for all of them.
 const AT_ONCE: usize = 6;
+/// Positions that keep a GPU busy.
+const ON_GPU: usize = 256;
 
 /// Which policy of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +49,7 @@ pub enum ValueHead {
 }
 
 /// How a network is loaded.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct NetOptions {
     /// Which policy.
     pub policy: PolicyHead,
@@ -55,6 +57,10 @@ pub struct NetOptions {
     pub value: ValueHead,
     /// CPU threads; 0: one for each CPU that this process may run on.
     pub threads: usize,
+    /// What evaluates.
+    pub home: Home,
+    /// What a GPU computes with.
+    pub precision: Precision,
 }
 
 /// Facts about a network.
@@ -85,6 +91,16 @@ pub struct Evaluation {
 pub struct ChessNet {
     info: NetInfo,
     /// Of one position: planes `[8, 8, 112]` in; policy, value and perhaps moves left out.
+    runs: Runs,
+}
+
+/// What evaluates.
+enum Runs {
+    Cpu(CpuRuns),
+    Gpu(Network),
+}
+
+struct CpuRuns {
     program: Program,
     /// Workers. A call that finds them taken computes by itself.
     pool: Mutex<ThreadPool>,
@@ -165,14 +181,22 @@ impl ChessNet {
                 let zero = Array::number(0.0, Dtype::F32)?;
                 outputs.push(head.apply(&x)?.binary(Binary::Maximum, &zero)?);
             }
-            compile(&[planes], &outputs)?
+            compile(&[planes], &outputs, &options.home, options.precision)?
         };
-        let pool = ThreadPool::new(options.threads);
+        let runs = match program {
+            Compiled::Cpu(program) => {
+                let pool = ThreadPool::new(options.threads);
+                Runs::Cpu(CpuRuns {
+                    program,
+                    threads: pool.threads(),
+                    pool: Mutex::new(pool),
+                    workspaces: Mutex::default(),
+                })
+            }
+            Compiled::Gpu(network) => Runs::Gpu(network),
+        };
         Ok(ChessNet {
-            program,
-            threads: pool.threads(),
-            pool: Mutex::new(pool),
-            workspaces: Mutex::default(),
+            runs,
             info: NetInfo {
                 depth: body.depth,
                 width: body.width,
@@ -226,38 +250,9 @@ impl ChessNet {
             let what = format!("results of {count} positions have rooms of {rooms:?}");
             return Err(Error::InvalidArgument(what));
         }
-        let mut pool = self.pool.try_lock();
-        let threads = pool.as_ref().map_or(1, |_| self.threads);
-        // Parts of one size, as many for each worker.
-        let parts = count.div_ceil(AT_ONCE).next_multiple_of(threads);
-        let size = count.div_ceil(parts);
-        let part = |at: usize, results: Results<'_>, pool: Option<&mut ThreadPool>| {
-            let planes = at * size * PLANES..((at + 1) * size).min(count) * PLANES;
-            self.evaluate_part(&masks[planes.clone()], &values[planes], results, pool)
-        };
-        let mut left = results;
-        let all = (0..count.div_ceil(size)).map(|_| left.split(size));
-        match pool.as_deref_mut() {
-            // Every worker takes parts, each by itself.
-            Some(pool) if count >= threads && threads > 1 => {
-                let failed = Mutex::new(None);
-                let all: Vec<_> = all.map(|results| Mutex::new(Some(results))).collect();
-                pool.run(all.len(), &|_, at| {
-                    if let Some(results) = all[at].lock().take()
-                        && let Err(error) = part(at, results, None)
-                    {
-                        *failed.lock() = Some(error);
-                    }
-                });
-                failed.into_inner().map_or(Ok(()), Err)
-            }
-            // Too few positions: workers share each layer.
-            mut pool => {
-                for (at, results) in all.enumerate() {
-                    part(at, results, pool.as_deref_mut())?;
-                }
-                Ok(())
-            }
+        match &self.runs {
+            Runs::Cpu(runs) => runs.evaluate(&self.info.format, masks, values, results),
+            Runs::Gpu(network) => on_gpu(network, &self.info.format, (masks, values), results),
         }
     }
 
@@ -290,11 +285,66 @@ impl ChessNet {
 
     /// Positions that keep all threads busy: larger batches are not faster for each.
     pub(super) fn together(&self) -> usize {
-        (self.threads * AT_ONCE).min(LARGEST_BATCH)
+        match &self.runs {
+            Runs::Cpu(runs) => (runs.threads * AT_ONCE).min(LARGEST_BATCH),
+            Runs::Gpu(_) => ON_GPU,
+        }
+    }
+}
+
+impl CpuRuns {
+    fn evaluate(
+        &self,
+        format: &Format,
+        masks: &[u64],
+        values: &[f32],
+        results: Results<'_>,
+    ) -> Result<()> {
+        let count = masks.len() / PLANES;
+        let mut pool = self.pool.try_lock();
+        let threads = pool.as_ref().map_or(1, |_| self.threads);
+        // Parts of one size, as many for each worker.
+        let parts = count.div_ceil(AT_ONCE).next_multiple_of(threads);
+        let size = count.div_ceil(parts);
+        let part = |at: usize, results: Results<'_>, pool: Option<&mut ThreadPool>| {
+            let planes = at * size * PLANES..((at + 1) * size).min(count) * PLANES;
+            self.evaluate_part(
+                format,
+                &masks[planes.clone()],
+                &values[planes],
+                results,
+                pool,
+            )
+        };
+        let mut left = results;
+        let all = (0..count.div_ceil(size)).map(|_| left.split(size));
+        match pool.as_deref_mut() {
+            // Every worker takes parts, each by itself.
+            Some(pool) if count >= threads && threads > 1 => {
+                let failed = Mutex::new(None);
+                let all: Vec<_> = all.map(|results| Mutex::new(Some(results))).collect();
+                pool.run(all.len(), &|_, at| {
+                    if let Some(results) = all[at].lock().take()
+                        && let Err(error) = part(at, results, None)
+                    {
+                        *failed.lock() = Some(error);
+                    }
+                });
+                failed.into_inner().map_or(Ok(()), Err)
+            }
+            // Too few positions: workers share each layer.
+            mut pool => {
+                for (at, results) in all.enumerate() {
+                    part(at, results, pool.as_deref_mut())?;
+                }
+                Ok(())
+            }
+        }
     }
 
     fn evaluate_part(
         &self,
+        format: &Format,
         masks: &[u64],
         values: &[f32],
         results: Results<'_>,
@@ -317,16 +367,10 @@ impl ChessNet {
         }
         for (item, to) in results.wdl.chunks_exact_mut(3).enumerate() {
             let value = program.output(&mut workspace, 1, item);
-            match self.info.format.value {
-                ValueFormat::Wdl => to.copy_from_slice(value),
-                ValueFormat::Classical => {
-                    let q = value[0];
-                    to.copy_from_slice(&[(1.0 + q) / 2.0, 0.0, (1.0 - q) / 2.0]);
-                }
-            }
+            put_value(format, value, to);
         }
         for (item, to) in results.moves_left.iter_mut().enumerate() {
-            *to = match self.info.format.moves_left {
+            *to = match format.moves_left {
                 true => program.output(&mut workspace, 2, item)[0],
                 false => 0.0,
             };
@@ -334,6 +378,56 @@ impl ChessNet {
         self.workspaces.lock().push(workspace);
         Ok(())
     }
+}
+
+/// Chances of win, draw and loss of what a network says of a position's value.
+fn put_value(format: &Format, value: &[f32], to: &mut [f32]) {
+    match (format.value, value) {
+        (ValueFormat::Classical, &[q]) => {
+            to.copy_from_slice(&[(1.0 + q) / 2.0, 0.0, (1.0 - q) / 2.0]);
+        }
+        _ => to.copy_from_slice(value),
+    }
+}
+
+fn on_gpu(
+    network: &Network,
+    format: &Format,
+    (masks, values): (&[u64], &[f32]),
+    results: Results<'_>,
+) -> Result<()> {
+    let count = masks.len() / PLANES;
+    let of_value = match format.value {
+        ValueFormat::Wdl => 3,
+        ValueFormat::Classical => 1,
+    };
+    // What is not asked for goes nowhere.
+    let room = |len: usize, needed: usize| vec![0.0; if len == needed { 0 } else { needed }];
+    let mut policy = room(results.policy.len(), count * MOVES);
+    let mut moves_left = room(results.moves_left.len(), count);
+    let mut value = vec![0.0; count * of_value];
+    let planes = Input::Planes { masks, values };
+    {
+        let policy = match policy.is_empty() {
+            true => &mut *results.policy,
+            false => &mut policy,
+        };
+        let left = match moves_left.is_empty() {
+            true => &mut *results.moves_left,
+            false => &mut moves_left,
+        };
+        let mut outputs: Vec<&mut [f32]> = vec![policy, &mut value];
+        match format.moves_left {
+            true => outputs.push(left),
+            false => left.fill(0.0),
+        }
+        network.run(count, &[planes], &mut outputs)?;
+    }
+    let values = value.chunks_exact(of_value);
+    for (to, value) in results.wdl.chunks_exact_mut(3).zip(values) {
+        put_value(format, value, to);
+    }
+    Ok(())
 }
 
 /// Writes planes as `[8, 8, 112]`.

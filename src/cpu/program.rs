@@ -6,55 +6,27 @@
 //! workers. Products take the rows of all items together.
 
 mod chain;
-mod lower;
+mod prepare;
 mod run;
-#[cfg(test)]
-mod tests;
 
 use super::elements::Elements;
 use super::kernels::kernels;
 use super::packed;
 use super::products::Panels;
-use super::scores::Sizes;
 use super::shared::SharedSlice;
 use super::threads::ThreadPool;
 use super::winograd::Winograd;
-use crate::ir::{Dtype, Layout, Op};
+use crate::ir::Op;
+use crate::step::{ItemAttention, ItemBuffer, ItemSource};
 use crate::{Error, Result};
 use chain::Chain;
 use run::Run;
 use smallvec::SmallVec;
 
-/// Elements of the buffer of a result.
-#[derive(Debug, Clone, Copy)]
-struct Buffer {
-    dtype: Dtype,
-    /// Elements of an item.
-    count: usize,
-    /// Before it, in numbers of an item.
-    offset: usize,
-}
-
-/// Elements of an item in a buffer.
-#[derive(Debug, Clone)]
-struct Source {
-    buffer: usize,
-    layout: Layout,
-}
-
 /// What an operation takes.
 enum Input {
     Known(Elements),
-    Item(Source),
-}
-
-/// Attention over the values of an item.
-struct Attention {
-    sizes: Sizes,
-    /// Queries, keys, values.
-    sides: [Source; 3],
-    /// What is added to the scores.
-    mask: Option<Source>,
+    Item(ItemSource),
 }
 
 /// What a step does.
@@ -62,20 +34,20 @@ enum Work {
     /// Functions of each element.
     Chain(Chain),
     /// Row after row.
-    Copy(Source),
+    Copy(ItemSource),
     /// Rows times a matrix that is known.
-    Product(Source, Panels),
+    Product(ItemSource, Panels),
     /// A convolution of boards.
-    Winograd(Source, Winograd),
+    Winograd(ItemSource, Winograd),
     /// Rows, normalized: weight and bias.
-    LayerNorm(Source, [Vec<f32>; 2], f32),
+    LayerNorm(ItemSource, [Vec<f32>; 2], f32),
     /// The softmax of rows of this size.
-    Softmax(Source, usize),
+    Softmax(ItemSource, usize),
     /// The sums of columns.
-    Sums(Source),
+    Sums(ItemSource),
     /// Elements at places.
-    Take(Source, Vec<u32>),
-    Attention(Box<Attention>),
+    Take(ItemSource, Vec<u32>),
+    Attention(Box<ItemAttention>),
     /// Any other operation, item by item, and the sizes of its results.
     Call(Op, Vec<Input>, Vec<SmallVec<[usize; 4]>>),
 }
@@ -88,7 +60,7 @@ struct Step {
 /// A program. Immutable: any thread; each run needs a [`Workspace`] of its own.
 pub struct Program {
     steps: Vec<Step>,
-    buffers: Vec<Buffer>,
+    buffers: Vec<ItemBuffer>,
     /// Numbers of an item's arena.
     width: usize,
     inputs: Vec<usize>,
@@ -106,7 +78,7 @@ pub struct Workspace {
 #[derive(Clone, Copy)]
 struct Memory<'a> {
     arena: SharedSlice<'a>,
-    buffers: &'a [Buffer],
+    buffers: &'a [ItemBuffer],
     /// Items that there is room for.
     items: usize,
 }
@@ -114,7 +86,7 @@ struct Memory<'a> {
 impl<'a> Memory<'a> {
     /// A buffer of so many items.
     fn buffer(&self, buffer: usize, items: usize) -> SharedSlice<'a> {
-        let Buffer { count, offset, .. } = self.buffers[buffer];
+        let ItemBuffer { count, offset, .. } = self.buffers[buffer];
         assert!(items <= self.items, "more items than there is room for");
         let start = offset * self.items;
         self.arena.part(start..start + count * items)
@@ -131,7 +103,7 @@ impl<'a> Memory<'a> {
     ///
     /// # Safety
     /// Nobody writes them meanwhile.
-    unsafe fn numbers(&self, source: &Source, item: usize, count: usize) -> &'a [f32] {
+    unsafe fn numbers(&self, source: &ItemSource, item: usize, count: usize) -> &'a [f32] {
         let offset = source.layout.offset;
         let part = self.item(source.buffer, item).part(offset..offset + count);
         // SAFETY: the caller's promise.
@@ -142,7 +114,7 @@ impl<'a> Memory<'a> {
     ///
     /// # Safety
     /// As [`Memory::numbers`].
-    unsafe fn rest(&self, source: &Source, item: usize) -> &'a [f32] {
+    unsafe fn rest(&self, source: &ItemSource, item: usize) -> &'a [f32] {
         let count = self.buffers[source.buffer].count - source.layout.offset;
         // SAFETY: the caller's promise.
         unsafe { self.numbers(source, item, count) }

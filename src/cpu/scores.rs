@@ -6,26 +6,7 @@ use super::ops::{Out, View};
 use super::products::{Panels, Rows, chunks, multiply, pack};
 use super::threads::ThreadPool;
 use crate::ir::{Dtype, Op};
-
-/// The sizes of attention: queries `[heads, rows, dim]`, keys `[kv heads, keys, dim]`, values
-/// `[kv heads, keys, width]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Sizes {
-    /// Of queries and results.
-    pub heads: usize,
-    /// Of keys and values.
-    pub kv_heads: usize,
-    /// Queries.
-    pub rows: usize,
-    /// Keys.
-    pub keys: usize,
-    /// Of a query.
-    pub dim: usize,
-    /// Of a value.
-    pub width: usize,
-    /// What scores are multiplied with.
-    pub scale: f32,
-}
+use crate::step::AttentionSizes;
 
 /// A matrix whose element (row, column) is at `row · strides.0 + column · strides.1`.
 #[derive(Clone, Copy)]
@@ -36,33 +17,8 @@ pub struct Matrix<'a> {
     pub strides: (usize, usize),
 }
 
-impl Sizes {
-    /// The sizes, if this is attention without causality and sinks.
-    pub fn of(op: &Op, q: &[usize], k: &[usize], v: &[usize]) -> Option<Sizes> {
-        let Op::ScaledDotProductAttention {
-            scale,
-            causal: false,
-            sinks: false,
-            ..
-        } = op
-        else {
-            return None;
-        };
-        let (&[_, heads, rows, dim], &[_, kv_heads, keys, _], &[.., width]) = (q, k, v) else {
-            return None;
-        };
-        (heads * rows * dim * kv_heads * keys * width > 0).then_some(Sizes {
-            heads,
-            kv_heads,
-            rows,
-            keys,
-            dim,
-            width,
-            scale: scale.get() as f32,
-        })
-    }
-
-    /// Numbers of scratch memory that [`Sizes::head`] needs.
+impl AttentionSizes {
+    /// Numbers of scratch memory that [`AttentionSizes::head`] needs.
     pub fn scratch(&self) -> usize {
         let panels = Panels::room(self.dim, self.keys) + Panels::room(self.keys, self.width);
         panels + self.rows * self.keys
@@ -141,7 +97,8 @@ pub fn run(
         return false;
     };
     let f32s = inputs.iter().all(|x| x.dtype() == Dtype::F32) && out.dtype() == Dtype::F32;
-    let Some(sizes) = Sizes::of(op, q.sizes(), k.sizes(), v.sizes()).filter(|_| f32s) else {
+    let Some(sizes) = AttentionSizes::of(op, q.sizes(), k.sizes(), v.sizes()).filter(|_| f32s)
+    else {
         return false;
     };
     if out.sizes().contains(&0) {

@@ -4,6 +4,7 @@
 pub mod arrays;
 pub mod kernels;
 pub mod model;
+pub mod network;
 mod ops;
 pub mod selftest;
 

@@ -3,11 +3,13 @@
 //! A leaf above `ir`: `plan` writes it, every device executes it.
 
 mod choice;
+mod items;
 mod lives;
 mod slots;
 mod steps;
 
 pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
+pub use items::*;
 pub use lives::place;
 pub use slots::SlotBook;
 pub use steps::*;

@@ -1,9 +1,21 @@
 //! Damaged and hostile files: errors that name the file and the field.
 
-use crate::golden::{path, read, unpacked};
+use crate::golden::{path, read};
 use mlxrocm::Error;
 use mlxrocm::chess::{ChessNet, File, NetOptions};
 use std::io::Write;
+
+/// The file's protocol buffer.
+fn unpacked(name: &str) -> Vec<u8> {
+    use std::io::Read;
+    let packed = read(&format!("{name}.pb.gz"));
+    let mut data = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..])
+        .read_to_end(&mut data)
+        .unwrap();
+    File::parse(name, data.clone()).unwrap();
+    data
+}
 
 fn load(data: Vec<u8>) -> Result<ChessNet, Error> {
     ChessNet::of(&File::parse("net.pb", data)?, &NetOptions::default())

@@ -1,6 +1,6 @@
 //! The golden files.
 
-use mlxrocm::chess::{ChessNet, File, Game, NetOptions};
+use mlxrocm::chess::{ChessNet, Game, NetOptions};
 use std::path::PathBuf;
 
 pub fn path(name: &str) -> PathBuf {
@@ -65,16 +65,4 @@ pub fn answers(name: &str) -> Vec<Answer> {
 
 pub fn net(name: &str, options: &NetOptions) -> ChessNet {
     ChessNet::load(&path(&format!("{name}.pb.gz")), options).unwrap()
-}
-
-/// The file's protocol buffer.
-pub fn unpacked(name: &str) -> Vec<u8> {
-    use std::io::Read;
-    let packed = read(&format!("{name}.pb.gz"));
-    let mut data = Vec::new();
-    flate2::read::GzDecoder::new(&packed[..])
-        .read_to_end(&mut data)
-        .unwrap();
-    File::parse(name, data.clone()).unwrap();
-    data
 }

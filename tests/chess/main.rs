@@ -1,5 +1,6 @@
 //! Chess networks against lc0 itself: `tests/golden/chess/make.py` wrote what the engine says.
 
+mod compare;
 mod damage;
 mod evaluations;
 mod games;

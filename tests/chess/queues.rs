@@ -1,6 +1,6 @@
 //! Batches in queues, threads, and calls at the same time.
 
-use crate::evaluations::inputs;
+use crate::compare::inputs;
 use crate::golden::{net, positions};
 use mlxrocm::chess::{ChessNet, Evaluation, MOST_BATCHES, NetOptions, PLANES, Queue, Taken};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The array: made from data, asked about, read.
 
-use crate::array::{Array, Home, eval};
+use crate::array::{Array, eval};
 use crate::capi::boundary::{boundary, boundary_free, boundary_on, boundary_value};
 use crate::capi::callback::{UserData, mlxrocm_user_data_free};
 use crate::capi::device::{DeviceObject, mlxrocm_device};
@@ -260,10 +260,7 @@ pub unsafe extern "C" fn mlxrocm_array_to_device(
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(result, "result") }?;
         let device = handle::get::<DeviceObject>(device, "device")?;
-        let home = match device.value().as_gpu() {
-            Some(gpu) => Home::of(&gpu.device)?,
-            None => Home::Cpu,
-        };
+        let home = device.value().home()?;
         output.write(handle::publish(ArrayObject(object.0.at(&home))));
         Ok(())
     })

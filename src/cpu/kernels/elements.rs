@@ -1,25 +1,7 @@
 //! Functions of the elements and of the rows of f32 arrays.
 
 use super::body::{LANES, exp, fma, sum};
-
-/// A function of one element or of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Function {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    /// NaN if either is.
-    Maximum,
-    /// NaN if either is.
-    Minimum,
-    Exp,
-    /// `e^x − 1`.
-    Expm1,
-    Negative,
-    Sigmoid,
-    Square,
-}
+use crate::step::Function;
 
 /// What a function takes.
 #[derive(Clone, Copy)]

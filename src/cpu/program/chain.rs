@@ -1,60 +1,12 @@
 //! Chains: functions of each element that follow each other, a block of elements at a time, so that what is
 //! between them never leaves the cache.
 
-use super::{Memory, Source};
-use crate::cpu::kernels::{Function, Kernels, Side};
-use crate::ir::Layout;
+use super::Memory;
+use crate::cpu::kernels::{Kernels, Side};
+use crate::step::{self, Argument, Call};
 
 /// Elements of a block: what a chain makes of one stays in the first cache.
 const BLOCK: usize = 512;
-
-/// How an argument's elements follow from the result's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cycle {
-    /// The same element for all.
-    One,
-    /// The first so many elements again and again.
-    Every(usize),
-}
-
-/// The cycle of an array of this layout; `None`: it lies another way.
-pub fn cycle(layout: &Layout) -> Option<Cycle> {
-    let axes = layout.sizes.iter().zip(&layout.strides);
-    let mut axes = axes.rev().filter(|&(&size, _)| size != 1).peekable();
-    let mut period = 1;
-    while let Some((&size, _)) = axes.next_if(|&(_, &stride)| stride == period as isize) {
-        period *= size;
-    }
-    match (axes.all(|(_, &stride)| stride == 0), period) {
-        (false, _) => None,
-        (true, 1) => Some(Cycle::One),
-        (true, period) => Some(Cycle::Every(period)),
-    }
-}
-
-/// What a function of a chain takes.
-#[derive(Debug, Clone)]
-pub enum Argument {
-    /// A number.
-    Number(f32),
-    /// Numbers that are known; their count is the cycle.
-    Known(Vec<f32>),
-    /// Numbers of a buffer, so many of them again and again.
-    Buffer(Source, usize),
-    /// The result of an earlier function.
-    Made(usize),
-}
-
-/// A function of a chain.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Which.
-    pub function: Function,
-    /// Its arguments; functions of one element do not look at the second.
-    pub arguments: [Argument; 2],
-    /// The buffer of its result, unless only the chain reads it.
-    pub out: Option<usize>,
-}
 
 /// A chain that is ready to run.
 pub struct Chain {
@@ -70,7 +22,8 @@ fn gcd(a: usize, b: usize) -> usize {
 
 impl Chain {
     /// Of functions of `count` elements each; every one is asked for, by another or by a buffer.
-    pub fn new(mut calls: Vec<Call>, count: usize) -> Chain {
+    pub fn new(chain: &step::Chain) -> Chain {
+        let (mut calls, count) = (chain.calls.clone(), chain.count);
         let arguments = || calls.iter().flat_map(|call| &call.arguments);
         let cycles: Vec<usize> = arguments()
             .filter_map(|argument| match argument {
@@ -115,27 +68,6 @@ impl Chain {
     /// Elements of an item.
     pub fn count(&self) -> usize {
         self.count
-    }
-
-    /// The buffers that it touches, each once.
-    pub fn touched(&self) -> Vec<usize> {
-        let read = self.calls.iter().flat_map(|call| &call.arguments);
-        let read = read.filter_map(|argument| match argument {
-            Argument::Buffer(source, _) => Some(source.buffer),
-            _ => None,
-        });
-        let written = self.calls.iter().filter_map(|call| call.out);
-        let mut touched: Vec<usize> = read.chain(written).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        touched
-    }
-
-    /// Lets go of buffers of results that nobody else reads.
-    pub fn keep(&mut self, is_read: impl Fn(usize) -> bool) {
-        for call in &mut self.calls {
-            call.out = call.out.filter(|&buffer| is_read(buffer));
-        }
     }
 
     /// Numbers of scratch memory that a worker needs: a block for each result, and for each cycle that is
@@ -205,28 +137,5 @@ impl Chain {
                 unsafe { (kernels.elements)(call.function, side(0), side(1), out) };
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cycles_of_layouts() {
-        let of = |sizes: &[usize], strides: &[isize]| {
-            cycle(&Layout {
-                sizes: sizes.into(),
-                strides: strides.into(),
-                offset: 7,
-            })
-        };
-        assert_eq!(of(&[2, 3, 4], &[12, 4, 1]), Some(Cycle::Every(24)));
-        assert_eq!(of(&[2, 3, 4], &[0, 4, 1]), Some(Cycle::Every(12)));
-        assert_eq!(of(&[2, 1, 4], &[0, 9, 1]), Some(Cycle::Every(4)));
-        assert_eq!(of(&[2, 3], &[0, 0]), Some(Cycle::One));
-        assert_eq!(of(&[], &[]), Some(Cycle::One));
-        assert_eq!(of(&[2, 3], &[1, 0]), None);
-        assert_eq!(of(&[2, 3], &[1, 2]), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Runs: what each step does to the memory.
 
-use super::{Attention, Input, Memory, Source, Step, Work};
+use super::{Input, Memory, Step, Work};
+use crate::Result;
 use crate::cpu::evaluate::compute;
 use crate::cpu::kernels::Kernels;
 use crate::cpu::ops::{Out, View};
@@ -9,7 +10,7 @@ use crate::cpu::scores::Matrix;
 use crate::cpu::shared::SharedSlice;
 use crate::cpu::threads::{ThreadPool, spread};
 use crate::ir::{Dtype, Op};
-use crate::{Error, Result};
+use crate::step::{ItemAttention, ItemSource};
 use smallvec::SmallVec;
 
 /// Elements below which a step that does little with each is not worth other workers.
@@ -41,7 +42,7 @@ impl Run<'_> {
     /// Calls `work(elements, result)` for every item; a source's elements from its first one on.
     fn map(
         &self,
-        x: &Source,
+        x: &ItemSource,
         out: usize,
         pool: Option<&mut ThreadPool>,
         work: &(dyn Fn(&[f32], &mut [f32]) + Sync),
@@ -128,18 +129,18 @@ impl Run<'_> {
     }
 
     /// Each head of each item is a chunk of work.
-    fn attention(&self, attention: &Attention, out: usize, pool: Option<&mut ThreadPool>) {
-        let Attention { sizes, sides, mask } = attention;
+    fn attention(&self, attention: &ItemAttention, out: usize, pool: Option<&mut ThreadPool>) {
+        let ItemAttention { sizes, sides, mask } = attention;
         let [q, k, v] = sides;
         let (rows, heads) = (sizes.rows, sizes.heads);
-        let stride = |of: &Source, axis: usize| of.layout.strides[axis] as usize;
+        let stride = |of: &ItemSource, axis: usize| of.layout.strides[axis] as usize;
         let of_head = rows * sizes.keys * (sizes.dim + sizes.width);
         let pool = pool.filter(|_| self.items * heads * of_head >= WORTH_SHARING);
         spread(pool, self.items * heads, &|worker, chunk| {
             let (item, head) = (chunk / heads, chunk % heads);
             let of_kv = head * sizes.kv_heads / heads;
             // SAFETY: see `Run`.
-            let numbers = |of: &Source, head: usize| unsafe {
+            let numbers = |of: &ItemSource, head: usize| unsafe {
                 &self.memory.rest(of, item)[head * stride(of, 1)..]
             };
             let queries = Rows {
@@ -147,7 +148,7 @@ impl Run<'_> {
                 stride: stride(q, 2),
                 count: rows,
             };
-            let matrix = |of: &Source| Matrix {
+            let matrix = |of: &ItemSource| Matrix {
                 numbers: numbers(of, of_kv),
                 strides: (stride(of, 2), stride(of, 3)),
             };
@@ -172,7 +173,7 @@ impl Run<'_> {
     fn view<'b>(&'b self, input: &'b Input, item: usize) -> View<'b> {
         match input {
             Input::Known(elements) => View::of(elements),
-            Input::Item(Source { buffer, layout }) => {
+            Input::Item(ItemSource { buffer, layout }) => {
                 // SAFETY: see `Run`.
                 let numbers = unsafe { self.memory.item(*buffer, item).read() };
                 let dtype = self.memory.buffers[*buffer].dtype;
@@ -204,9 +205,4 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// The refusal of what no program holds.
-pub(super) fn refused(what: &str) -> Error {
-    Error::Internal(format!("a program met {what}"))
 }

@@ -1,12 +1,29 @@
 //! Programs against the evaluation of the same graph, operation by operation.
 
-use super::Program;
-use crate::cpu::products::tests::elements;
-use crate::cpu::{self, Elements, ThreadPool};
+use super::{Cycle, cycle, items};
+use crate::cpu::{self, Elements, Program, ThreadPool, Workspace};
 use crate::ir::{
-    Binary, Dtype, Graph, Node, NodeId, Number, Op, Reduce, Shape, Type, Unary, Value,
+    Binary, Dtype, Graph, Layout, Node, NodeId, Number, Op, Reduce, Shape, Type, Unary, Value,
 };
 use smallvec::smallvec;
+
+fn compiled(graph: &Graph, leaves: &[Elements], inputs: &[usize]) -> crate::Result<Program> {
+    let (items, constants) = items(graph, leaves, inputs)?;
+    Program::new(items, &constants)
+}
+
+/// Random ones between −1 and 1.
+fn elements(sizes: &[usize], seed: u64) -> Elements {
+    let mut state = seed;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let numbers: Vec<f32> = (0..sizes.iter().product()).map(|_| next()).collect();
+    Elements::from_slice(&numbers, Dtype::F32, sizes).unwrap()
+}
 
 #[derive(Default)]
 struct Builder {
@@ -40,7 +57,7 @@ impl Builder {
 /// those of its operations one by one. Leaf 0 is the input.
 fn compare(builder: &Builder, items: usize, tolerance: f32) {
     let Builder { graph, leaves } = builder;
-    let program = Program::new(graph, leaves, &[0]).unwrap();
+    let program = compiled(graph, leaves, &[0]).unwrap();
     let sizes = leaves[0].layout().sizes.clone();
     let inputs: Vec<Elements> = (0..items)
         .map(|i| elements(&sizes, 100 + i as u64))
@@ -55,7 +72,7 @@ fn compare(builder: &Builder, items: usize, tolerance: f32) {
         let pool = (threads > 1).then_some(&mut pool);
         program.run(&mut workspace, range.len(), pool).unwrap();
         let outputs = 0..graph.outputs.len();
-        let of = |item: usize, workspace: &mut super::Workspace| -> Vec<f32> {
+        let of = |item: usize, workspace: &mut Workspace| -> Vec<f32> {
             let all = outputs.clone();
             all.flat_map(|output| program.output(workspace, output, item).to_vec())
                 .collect()
@@ -147,13 +164,31 @@ fn what_no_program_holds_is_refused() {
     b.graph.outputs = vec![x];
     let (graph, leaves) = (&b.graph, &b.leaves);
     // The input itself is a fine result; a constant and a part of something else are not.
-    assert!(Program::new(graph, leaves, &[0]).is_ok());
-    assert!(Program::new(graph, leaves, &[]).is_err());
+    assert!(compiled(graph, leaves, &[0]).is_ok());
+    assert!(compiled(graph, leaves, &[]).is_err());
     let spec = crate::ir::SliceSpec {
         start: smallvec![0, 0],
         step: smallvec![1, 1],
     };
     let part = b.op(Op::Slice(spec), &[x], &[1, 4]);
     b.graph.outputs = vec![part];
-    assert!(Program::new(&b.graph, &b.leaves, &[0]).is_err());
+    assert!(compiled(&b.graph, &b.leaves, &[0]).is_err());
+}
+
+#[test]
+fn cycles_of_layouts() {
+    let of = |sizes: &[usize], strides: &[isize]| {
+        cycle(&Layout {
+            sizes: sizes.into(),
+            strides: strides.into(),
+            offset: 7,
+        })
+    };
+    assert_eq!(of(&[2, 3, 4], &[12, 4, 1]), Some(Cycle::Every(24)));
+    assert_eq!(of(&[2, 3, 4], &[0, 4, 1]), Some(Cycle::Every(12)));
+    assert_eq!(of(&[2, 1, 4], &[0, 9, 1]), Some(Cycle::Every(4)));
+    assert_eq!(of(&[2, 3], &[0, 0]), Some(Cycle::One));
+    assert_eq!(of(&[], &[]), Some(Cycle::One));
+    assert_eq!(of(&[2, 3], &[1, 0]), None);
+    assert_eq!(of(&[2, 3], &[1, 2]), None);
 }

@@ -1,18 +1,16 @@
-//! A graph becomes a program: constants are computed and packed, elementwise operations that follow each other
-//! become chains, every result gets its place.
+//! A graph of one item becomes steps that run for any number of items: constants are computed, elementwise
+//! operations that follow each other become chains, every result gets its place.
 
-use super::chain::{Argument, Call, Chain, Cycle, cycle};
-use super::run::refused;
-use super::{Attention, Buffer, Input, Program, Source, Step, Work};
-use crate::Result;
-use crate::cpu::elements::Elements;
-use crate::cpu::evaluate::results;
-use crate::cpu::kernels::Function;
-use crate::cpu::products::Panels;
-use crate::cpu::scores::Sizes;
-use crate::cpu::winograd::Winograd;
+#[cfg(test)]
+mod tests;
+
+use crate::cpu::{Elements, results};
 use crate::ir::{Binary, Conv, Dtype, Graph, Layout, Node, NodeId, Op, Reduce, Type, Unary, Value};
-use crate::step::place;
+use crate::step::{
+    Argument, AttentionSizes, Call, Chain, Function, ItemAttention, ItemBuffer, ItemInput,
+    ItemSource, ItemStep, ItemWork, Items,
+};
+use crate::{Error, Result};
 use std::collections::HashMap;
 
 /// What is known of a value.
@@ -21,14 +19,14 @@ enum Known {
     /// Its elements.
     Elements(Elements),
     /// Where each item has it.
-    Item(Source),
+    Item(ItemSource),
 }
 
 struct Planner<'a> {
     graph: &'a Graph,
     values: HashMap<Value, Known>,
-    buffers: Vec<Buffer>,
-    steps: Vec<Step>,
+    items: Items,
+    constants: Vec<Elements>,
     chain: Open,
 }
 
@@ -39,105 +37,82 @@ struct Open {
     count: usize,
 }
 
-impl Program {
-    /// Of a graph of one item whose leaves are `leaves`; those named by `inputs` are given anew for each run.
-    ///
-    /// # Errors
-    /// `Internal` for inputs and results that a program has no place for; those of constants' operations.
-    pub fn new(graph: &Graph, leaves: &[Elements], inputs: &[usize]) -> Result<Program> {
-        let mut planner = Planner {
-            graph,
-            values: HashMap::new(),
-            buffers: Vec::new(),
-            steps: Vec::new(),
-            chain: Open::default(),
+/// The steps of a graph of one item whose leaves are `leaves`, and its constants. Leaves named by `inputs` are given
+/// anew for each run.
+///
+/// # Errors
+/// `Internal` for inputs and results that steps have no place for; those of constants' operations.
+pub fn items(
+    graph: &Graph,
+    leaves: &[Elements],
+    inputs: &[usize],
+) -> Result<(Items, Vec<Elements>)> {
+    let mut planner = Planner {
+        graph,
+        values: HashMap::new(),
+        items: Items::default(),
+        constants: Vec::new(),
+        chain: Open::default(),
+    };
+    planner.items.inputs = vec![0; inputs.len()];
+    for (place, node) in graph.nodes.iter().enumerate() {
+        let id = NodeId(place);
+        let Op::Leaf(leaf) = node.op else {
+            planner.lower(id, node)?;
+            continue;
         };
-        let mut given = vec![0; inputs.len()];
-        for (place, node) in graph.nodes.iter().enumerate() {
-            let id = NodeId(place);
-            let Op::Leaf(leaf) = node.op else {
-                planner.lower(id, node)?;
-                continue;
-            };
-            let value = Value {
-                node: id,
-                output: 0,
-            };
-            match inputs.iter().position(|&input| input == leaf) {
-                Some(input) => given[input] = planner.make(value)?,
-                None => {
-                    let elements = leaves.get(leaf).cloned();
-                    let elements = elements.ok_or_else(|| refused("a leaf without elements"))?;
-                    planner.values.insert(value, Known::Elements(elements));
-                }
+        let value = Value {
+            node: id,
+            output: 0,
+        };
+        match inputs.iter().position(|&input| input == leaf) {
+            Some(input) => planner.items.inputs[input] = planner.make(value)?,
+            None => {
+                let elements = leaves.get(leaf).cloned();
+                let elements = elements.ok_or_else(|| refused("a leaf without elements"))?;
+                planner.values.insert(value, Known::Elements(elements));
             }
         }
-        planner.close();
-        let outputs = graph.outputs.iter().map(|&value| planner.whole(value));
-        let outputs = outputs.collect::<Result<Vec<usize>>>()?;
-        let Planner {
-            mut buffers,
-            mut steps,
-            ..
-        } = planner;
-        // What only its own chain reads needs no buffer.
-        let mut uses = vec![0; buffers.len()];
-        let touched = steps.iter().flat_map(Step::touched);
-        touched
-            .chain(outputs.iter().copied())
-            .for_each(|id| uses[id] += 1);
-        for step in &mut steps {
-            if let Work::Chain(chain) = &mut step.work {
-                chain.keep(|buffer| uses[buffer] > 1);
-            }
-        }
-        let mut lives = vec![None; buffers.len()];
-        let mut touch = |buffer: usize, step: usize| {
-            let life: &mut Option<(usize, usize)> = &mut lives[buffer];
-            *life = Some((life.map_or(step, |life| life.0), step));
-        };
-        given.iter().for_each(|&input| touch(input, 0));
-        for (at, step) in steps.iter().enumerate() {
-            step.touched().into_iter().for_each(|id| touch(id, at));
-        }
-        outputs.iter().for_each(|&id| touch(id, steps.len()));
-        let widths: Vec<usize> = buffers.iter().map(|buffer| buffer.count).collect();
-        let (offsets, width) = place(&lives, &widths);
-        for (buffer, offset) in buffers.iter_mut().zip(offsets) {
-            buffer.offset = offset;
-        }
-        Ok(Program {
-            steps,
-            buffers,
-            width,
-            inputs: given,
-            outputs,
-        })
     }
+    planner.close();
+    let outputs = graph.outputs.iter().map(|&value| planner.whole(value));
+    planner.items.outputs = outputs.collect::<Result<Vec<usize>>>()?;
+    let Planner {
+        mut items,
+        constants,
+        ..
+    } = planner;
+    items.drop_inner_results();
+    items.place();
+    Ok((items, constants))
 }
 
-impl Step {
-    /// The buffers that it reads or writes.
-    fn touched(&self) -> Vec<usize> {
-        let mut touched = self.outputs.clone();
-        match &self.work {
-            Work::Chain(chain) => touched = chain.touched(),
-            Work::Copy(x)
-            | Work::Product(x, _)
-            | Work::Winograd(x, _)
-            | Work::LayerNorm(x, ..)
-            | Work::Softmax(x, _)
-            | Work::Sums(x)
-            | Work::Take(x, _) => touched.push(x.buffer),
-            Work::Attention(of) => {
-                touched.extend(of.sides.iter().chain(&of.mask).map(|source| source.buffer));
-            }
-            Work::Call(_, inputs, _) => touched.extend(inputs.iter().filter_map(|x| match x {
-                Input::Item(source) => Some(source.buffer),
-                Input::Known(_) => None,
-            })),
-        }
-        touched
+/// The refusal of what steps of items cannot hold.
+fn refused(what: &str) -> Error {
+    Error::Internal(format!("a program met {what}"))
+}
+
+/// How an argument's elements follow from the result's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cycle {
+    /// The same element for all.
+    One,
+    /// The first so many elements again and again.
+    Every(usize),
+}
+
+/// The cycle of an array of this layout; `None`: it lies another way.
+pub fn cycle(layout: &Layout) -> Option<Cycle> {
+    let axes = layout.sizes.iter().zip(&layout.strides);
+    let mut axes = axes.rev().filter(|&(&size, _)| size != 1).peekable();
+    let mut period = 1;
+    while let Some((&size, _)) = axes.next_if(|&(_, &stride)| stride == period as isize) {
+        period *= size;
+    }
+    match (axes.all(|(_, &stride)| stride == 0), period) {
+        (false, _) => None,
+        (true, 1) => Some(Cycle::One),
+        (true, period) => Some(Cycle::Every(period)),
     }
 }
 
@@ -162,12 +137,12 @@ impl Planner<'_> {
     /// A buffer for a result.
     fn buffer(&mut self, ty: &Type) -> Result<usize> {
         let count = ty.shape.count().filter(|_| ty.dtype.size() == 4);
-        self.buffers.push(Buffer {
+        self.items.buffers.push(ItemBuffer {
             dtype: ty.dtype,
             count: count.ok_or_else(|| refused(&format!("a result {} {}", ty.dtype, ty.shape)))?,
             offset: 0,
         });
-        Ok(self.buffers.len() - 1)
+        Ok(self.items.buffers.len() - 1)
     }
 
     /// The same, of a value.
@@ -178,7 +153,7 @@ impl Planner<'_> {
         let buffer = self.buffer(ty)?;
         let layout = Layout::rows(&sizes);
         self.values
-            .insert(value, Known::Item(Source { buffer, layout }));
+            .insert(value, Known::Item(ItemSource { buffer, layout }));
         Ok(buffer)
     }
 
@@ -191,25 +166,25 @@ impl Planner<'_> {
     fn close(&mut self) {
         let Open { calls, count, .. } = std::mem::take(&mut self.chain);
         if !calls.is_empty() {
-            self.steps.push(Step {
-                work: Work::Chain(Chain::new(calls, count)),
+            self.items.steps.push(ItemStep {
+                work: ItemWork::Chain(Chain { calls, count }),
                 outputs: Vec::new(),
             });
         }
     }
 
     /// Adds a step that makes a node's results.
-    fn push(&mut self, id: NodeId, work: Work) -> Result<()> {
+    fn push(&mut self, id: NodeId, work: ItemWork) -> Result<()> {
         self.close();
         let outputs = (0..self.graph.node(id).outputs.len())
             .map(|output| self.make(Value { node: id, output }));
         let outputs = outputs.collect::<Result<_>>()?;
-        self.steps.push(Step { work, outputs });
+        self.items.steps.push(ItemStep { work, outputs });
         Ok(())
     }
 
     /// Where a value lies row after row: where it is, or in a copy.
-    fn rows(&mut self, value: Value) -> Result<Source> {
+    fn rows(&mut self, value: Value) -> Result<ItemSource> {
         let source = match self.known(value)? {
             Known::Item(source) if source.layout.is_rows() => return Ok(source.clone()),
             Known::Item(source) => source.clone(),
@@ -218,11 +193,11 @@ impl Planner<'_> {
         self.close();
         let buffer = self.buffer(self.graph.ty(value))?;
         let layout = Layout::rows(&source.layout.sizes);
-        self.steps.push(Step {
-            work: Work::Copy(source),
+        self.items.steps.push(ItemStep {
+            work: ItemWork::Copy(source),
             outputs: vec![buffer],
         });
-        let copy = Source { buffer, layout };
+        let copy = ItemSource { buffer, layout };
         self.values.insert(value, Known::Item(copy.clone()));
         Ok(copy)
     }
@@ -230,7 +205,7 @@ impl Planner<'_> {
     /// A buffer that is this value and nothing else.
     fn whole(&mut self, value: Value) -> Result<usize> {
         let source = self.rows(value)?;
-        match self.buffers[source.buffer].count == source.layout.count() {
+        match self.items.buffers[source.buffer].count == source.layout.count() {
             true => Ok(source.buffer),
             false => Err(refused("a result that is part of another")),
         }
@@ -304,7 +279,7 @@ impl Planner<'_> {
             output: 0,
         };
         self.values
-            .insert(value, Known::Item(Source { buffer, layout }));
+            .insert(value, Known::Item(ItemSource { buffer, layout }));
         Ok(true)
     }
 
@@ -372,7 +347,7 @@ impl Planner<'_> {
     }
 
     /// A form of an f32 operation that programs have.
-    fn fast(&mut self, node: &Node) -> Result<Option<Work>> {
+    fn fast(&mut self, node: &Node) -> Result<Option<ItemWork>> {
         let inputs = node.inputs.as_slice();
         let sizes = |value: Value| self.graph.ty(value).shape.numbers().unwrap_or_default();
         Ok(match (&node.op, inputs) {
@@ -382,26 +357,26 @@ impl Planner<'_> {
                 else {
                     return Ok(None);
                 };
-                let layout = elements.layout();
-                let numbers: &[f32] = bytemuck::cast_slice(&elements.bytes()[layout.offset * 4..]);
-                let (k, n) = (layout.strides[0], layout.strides[1]);
-                if k < 0 || n < 0 || inner * columns == 0 {
+                let negative = elements.layout().strides.iter().any(|&stride| stride < 0);
+                if negative || inner * columns == 0 {
                     return Ok(None);
                 }
-                let panels = Panels::pack(numbers, inner, columns, (k as usize, n as usize));
-                Some(Work::Product(self.rows(a)?, panels))
+                let matrix = self.keep(elements.clone());
+                Some(ItemWork::Product(self.rows(a)?, matrix))
             }
-            (Op::Convolution(conv), &[x, w]) => self.convolution(conv, x, w)?,
+            (Op::Convolution(conv), &[x, w]) => {
+                let result = node.outputs.first().and_then(|ty| ty.shape.numbers());
+                self.convolution(conv, (x, w), &result.unwrap_or_default())?
+            }
             (Op::LayerNorm { eps, .. }, &[x, weight, bias]) => {
                 let vectors = (self.constant(weight), self.constant(bias));
                 let (Some(weight), Some(bias)) = vectors else {
                     return Ok(None);
                 };
-                let eps = eps.get() as f32;
-                Some(Work::LayerNorm(self.rows(x)?, [weight, bias], eps))
+                Some(ItemWork::LayerNorm(self.rows(x)?, [weight, bias], *eps))
             }
             (Op::Softmax { .. }, &[x]) => match sizes(x).last() {
-                Some(&row) if row > 0 => Some(Work::Softmax(self.rows(x)?, row)),
+                Some(&row) if row > 0 => Some(ItemWork::Softmax(self.rows(x)?, row)),
                 _ => None,
             },
             (Op::Reduce(Reduce::Sum, axes), &[x]) => {
@@ -413,12 +388,12 @@ impl Planner<'_> {
                 let last = sizes.len().checked_sub(1);
                 let fits = last.is_some_and(|last| !axes.contains(&last)) && kept == columns;
                 match fits && columns > 0 {
-                    true => Some(Work::Sums(self.rows(x)?)),
+                    true => Some(ItemWork::Sums(self.rows(x)?)),
                     false => None,
                 }
             }
             (op @ Op::ScaledDotProductAttention { .. }, &[q, k, v, ref mask @ ..]) => {
-                let Some(of) = Sizes::of(op, &sizes(q), &sizes(k), &sizes(v)) else {
+                let Some(of) = AttentionSizes::of(op, &sizes(q), &sizes(k), &sizes(v)) else {
                     return Ok(None);
                 };
                 // Queries' columns are neighbours; keys and values may lie in any way.
@@ -431,7 +406,7 @@ impl Planner<'_> {
                     Some(&mask) => Some(self.rows(mask)?),
                     None => None,
                 };
-                Some(Work::Attention(Box::new(Attention {
+                Some(ItemWork::Attention(Box::new(ItemAttention {
                     sizes: of,
                     sides,
                     mask,
@@ -441,32 +416,58 @@ impl Planner<'_> {
         })
     }
 
-    /// A convolution of boards by 3×3, or one that looks at single places and so is a product.
-    fn convolution(&mut self, conv: &Conv, x: Value, w: Value) -> Result<Option<Work>> {
-        let sizes = |value: Value| self.graph.ty(value).shape.numbers().unwrap_or_default();
-        let (x_sizes, w_sizes) = (sizes(x), sizes(w));
-        let Some(weights) = self.constant(w) else {
+    /// A convolution by a constant; one that looks at single places is a product.
+    fn convolution(
+        &mut self,
+        conv: &Conv,
+        (x, w): (Value, Value),
+        result: &[usize],
+    ) -> Result<Option<ItemWork>> {
+        let Known::Elements(weights) = self.known(w)? else {
             return Ok(None);
         };
-        if let Some(winograd) = Winograd::prepare(conv, &x_sizes, &w_sizes, &weights) {
-            return Ok(Some(Work::Winograd(self.board(x)?, winograd)));
-        }
         let around = conv.low.iter().chain(&conv.high).all(|&n| n == 0);
         let single = around && conv.groups == 1 && conv.stride.iter().all(|&n| n == 1);
         let dilated = conv.input_dilation.iter().any(|&n| n != 1);
-        Ok(match w_sizes.as_slice() {
-            &[outputs, 1, 1, inputs] if single && !dilated && inputs * outputs > 0 => {
-                let panels = Panels::pack(&weights, inputs, outputs, (1, inputs));
-                Some(Work::Product(self.rows(x)?, panels))
-            }
-            _ => None,
-        })
+        let sizes = weights.layout().sizes.clone();
+        if let &[outputs, 1, 1, inputs] = sizes.as_slice()
+            && single
+            && !dilated
+            && inputs * outputs > 0
+        {
+            let rows = match weights.layout().is_rows() {
+                true => weights.clone(),
+                false => Elements::from_slice(&weights.to_vec::<f32>(), Dtype::F32, &sizes)?,
+            };
+            let turned = Layout {
+                sizes: [inputs, outputs].into_iter().collect(),
+                strides: [1, inputs as isize].into_iter().collect(),
+                offset: rows.layout().offset,
+            };
+            let matrix = rows.with(Dtype::F32, turned)?;
+            let matrix = self.keep(matrix);
+            return Ok(Some(ItemWork::Product(self.rows(x)?, matrix)));
+        }
+        let weights = weights.clone();
+        let weights = self.keep(weights);
+        Ok(Some(ItemWork::Convolution {
+            conv: conv.clone(),
+            x: self.board(x)?,
+            w: weights,
+            sizes: result.into(),
+        }))
+    }
+
+    /// Keeps a constant; its number.
+    fn keep(&mut self, elements: Elements) -> usize {
+        self.constants.push(elements);
+        self.constants.len() - 1
     }
 
     /// As [`Planner::rows`], in a buffer that is nothing else.
-    fn board(&mut self, value: Value) -> Result<Source> {
+    fn board(&mut self, value: Value) -> Result<ItemSource> {
         let source = self.rows(value)?;
-        match self.buffers[source.buffer].count == source.layout.count() {
+        match self.items.buffers[source.buffer].count == source.layout.count() {
             true => Ok(source),
             false => Err(refused("a convolution of part of a buffer")),
         }
@@ -495,21 +496,25 @@ impl Planner<'_> {
             return Ok(false);
         }
         let x = self.rows(x)?;
-        self.push(id, Work::Take(x, places))?;
+        self.push(id, ItemWork::Take(x, places))?;
         Ok(true)
     }
 
     /// Any operation, as arrays compute it.
     fn call(&mut self, id: NodeId, node: &Node) -> Result<()> {
-        let input = |&value: &Value| {
+        let mut input = |&value: &Value| {
             Ok(match self.known(value)?.clone() {
-                Known::Elements(elements) => Input::Known(elements),
-                Known::Item(source) => Input::Item(source),
+                Known::Elements(elements) => ItemInput::Known(self.keep(elements)),
+                Known::Item(source) => ItemInput::Item(source),
             })
         };
-        let inputs = node.inputs.iter().map(input).collect::<Result<Vec<_>>>()?;
+        let inputs = node
+            .inputs
+            .iter()
+            .map(&mut input)
+            .collect::<Result<Vec<_>>>()?;
         let sizes: Option<Vec<_>> = node.outputs.iter().map(|ty| ty.shape.numbers()).collect();
         let sizes = sizes.ok_or_else(|| refused("a size that is not known"))?;
-        self.push(id, Work::Call(node.op.clone(), inputs, sizes))
+        self.push(id, ItemWork::Call(node.op.clone(), inputs, sizes))
     }
 }

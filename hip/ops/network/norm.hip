@@ -1,0 +1,94 @@
+// Layer norm of rows of networks, of a sum if y is not null:
+//
+//   z = x + alpha · y, out[c] = (z[c] - mean) · rsqrt(variance + eps) · weight[c] + bias[c]
+//
+// x, y, out: T [rows][columns]; out may be x or y. weight, bias: f32. Sums in f32, two passes.
+//
+// Launch: 256 threads, a row a wave; grid: rows / waves, rounded up. What a lane has of rows of up to HELD vectors of 8
+// stays in registers; longer rows are read again.
+#include "common/reduce.h"
+#include "ops/network/numbers.h"
+
+#define HELD 4
+
+template <typename T> struct NormRow {
+    const T *x, *y;
+    f32 alpha;
+    u32 columns;
+
+    METHOD f32 one(u32 c) const { return to_f32(x[c]) + (y ? alpha * to_f32(y[c]) : 0.0f); }
+};
+DEVICE void eight(const f16 *from, f32 *v) {
+    const u32x4 raw = load16(from);
+    UNROLL for (u32 j = 0; j < 4; j++) {
+        const f16x2 pair = {word(raw, j)};
+        v[2 * j] = low(pair), v[2 * j + 1] = high(pair);
+    }
+}
+DEVICE void put_eight(f16 *to, const f32 *v) {
+    store16(to, u32x4{pair_bits(v[0], v[1]), pair_bits(v[2], v[3]), pair_bits(v[4], v[5]), pair_bits(v[6], v[7])});
+}
+DEVICE void eight(const f32 *from, f32 *v) {
+    const f32x4 a = load_f32x4(from), b = load_f32x4(from + 4);
+    v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w, v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
+}
+DEVICE void put_eight(f32 *to, const f32 *v) {
+    store_f32x4(to, f32x4{v[0], v[1], v[2], v[3]});
+    store_f32x4(to + 4, f32x4{v[4], v[5], v[6], v[7]});
+}
+
+template <typename T>
+DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *out, u32 rows, u32 columns, f32 alpha, f32 eps) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 row = block_x() * (256 / WAVE) + uniform(thread_x() / WAVE), lane = lane_id();
+    if (row >= rows) return;
+    const u64 start = (u64)row * columns;
+    const NormRow<T> p = {x + start, y ? y + start : nullptr, alpha, columns};
+    const f32 share = 1.0f / (f32)columns;
+    if (columns % 8 == 0 && columns <= HELD * 8 * WAVE) {
+        f32 v[HELD][8];
+        f32 sum = 0.0f, squares = 0.0f;
+        UNROLL for (u32 i = 0; i < HELD; i++) {
+            const u32 c = (i * WAVE + lane) * 8;
+            UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
+            if (c >= columns) continue;
+            eight(p.x + c, v[i]);
+            if (p.y) {
+                f32 beside[8];
+                eight(p.y + c, beside);
+                UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = mul_add(alpha, beside[j], v[i][j]);
+            }
+            UNROLL for (u32 j = 0; j < 8; j++) sum += v[i][j];
+        }
+        const f32 mean = wave_sum(sum) * share;
+        UNROLL for (u32 i = 0; i < HELD; i++) {
+            if ((i * WAVE + lane) * 8 >= columns) continue;
+            UNROLL for (u32 j = 0; j < 8; j++) squares = mul_add(v[i][j] - mean, v[i][j] - mean, squares);
+        }
+        const f32 scale = fast_rsqrt(wave_sum(squares) * share + eps);
+        UNROLL for (u32 i = 0; i < HELD; i++) {
+            const u32 c = (i * WAVE + lane) * 8;
+            if (c >= columns) continue;
+            f32 w[8], b[8];
+            eight(weight + c, w), eight(bias + c, b);
+            UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = mul_add((v[i][j] - mean) * scale, w[j], b[j]);
+            put_eight(out + start + c, v[i]);
+        }
+        return;
+    }
+    f32 sum = 0.0f, squares = 0.0f;
+    for (u32 c = lane; c < columns; c += WAVE) sum += p.one(c);
+    const f32 mean = wave_sum(sum) * share;
+    for (u32 c = lane; c < columns; c += WAVE) squares = mul_add(p.one(c) - mean, p.one(c) - mean, squares);
+    const f32 scale = fast_rsqrt(wave_sum(squares) * share + eps);
+    for (u32 c = lane; c < columns; c += WAVE) put(out + start + c, mul_add((p.one(c) - mean) * scale, weight[c], bias[c]));
+}
+
+#define NORM_KERNEL(NAME, T)                                                                                    \
+    KERNEL(256) void NAME(const T *x, const T *y, const f32 *weight, const f32 *bias, T *out, u32 rows, u32 columns, \
+                          f32 alpha, f32 eps) {                                                                 \
+        norm<T>(x, y, weight, bias, out, rows, columns, alpha, eps);                                            \
+    }
+NORM_KERNEL(mlxrocm_network_norm_f16, f16)
+NORM_KERNEL(mlxrocm_network_norm_f32, f32)

@@ -1,0 +1,477 @@
+//! Steps of a network as launches for a batch.
+
+use super::steps::{Norm, Origin, Step, VectorId};
+use super::{Network, Precision, missing, uploaded};
+use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range};
+use crate::ir::Layout;
+use crate::step::{Argument, Call, Function, ItemAttention, ItemSource};
+use crate::{Error, Result};
+
+/// Threads of a block of most kernels, and of those that have four waves.
+const THREADS: u32 = 256;
+/// The most functions of a chain (`MOST_CALLS` of `hip/ops/network/chain.hip`).
+const MOST_CALLS: usize = 24;
+/// The widest heads that go through the matrix units.
+const WIDEST: usize = 64;
+/// Rows and keys of attention by the matrix units.
+const ROWS: usize = 64;
+
+/// A batch whose launches are recorded.
+pub struct Batch<'a> {
+    pub network: &'a Network,
+    pub encoder: &'a mut Encoder,
+    /// Memory of all buffers.
+    pub arena: &'a DeviceBuffer,
+    pub items: usize,
+}
+
+impl Batch<'_> {
+    /// Where a buffer begins, and its bytes.
+    fn extent(&self, buffer: usize) -> (u64, u64) {
+        let plan = &self.network.plan;
+        let size = self.network.precision.size();
+        let bytes = |numbers: usize| (numbers * self.items * size) as u64;
+        (bytes(plan.offsets[buffer]), bytes(plan.counts[buffer]))
+    }
+
+    /// A buffer as an argument.
+    pub(super) fn place(&self, args: Args, buffer: usize) -> Args {
+        args.buffer(self.arena, self.extent(buffer).0)
+    }
+
+    fn vector(&self, args: Args, vector: VectorId) -> Args {
+        args.buffer(&self.network.packed.vectors, (vector.first * 4) as u64)
+    }
+
+    pub(super) fn vector_or_null(&self, args: Args, vector: Option<VectorId>) -> Args {
+        match vector {
+            Some(vector) => self.vector(args, vector),
+            None => args.null(),
+        }
+    }
+
+    fn ranges(&self, buffers: &[usize]) -> Vec<Range> {
+        let range = |&buffer: &usize| {
+            let (at, len) = self.extent(buffer);
+            self.arena.range(at, len)
+        };
+        buffers.iter().map(range).collect()
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        (threads, shared_bytes): (u32, u32),
+        args: Args,
+        reads: &[usize],
+        writes: &[usize],
+    ) -> Result<()> {
+        let (reads, writes) = (self.ranges(reads), self.ranges(writes));
+        let options = LaunchOptions { overlap: true };
+        let block = [threads, 1, 1];
+        self.encoder.launch_with(
+            kernel,
+            grid,
+            block,
+            shared_bytes,
+            args,
+            &reads,
+            &writes,
+            options,
+        )
+    }
+
+    /// A kernel of this network's numbers.
+    fn kernel(&self, name: &str) -> Result<Kernel> {
+        let name = format!("mlxrocm_network_{name}_{}", self.network.precision.name());
+        self.network.device.kernel(&name)
+    }
+
+    /// Records a step.
+    pub fn step(&mut self, step: &Step) -> Result<()> {
+        match step {
+            Step::Product(product) => self.product(product),
+            Step::Norm(norm) => self.norm(norm),
+            Step::Attention {
+                attention,
+                rows_first,
+                out,
+            } => self.attention(attention, *rows_first, *out),
+            Step::Chain {
+                calls,
+                count,
+                vectors,
+            } => self.chain(calls, *count, vectors),
+            Step::Tanh { x, out } => {
+                let call = Call {
+                    function: Function::Square,
+                    arguments: [
+                        Argument::Buffer(x.clone(), x.layout.count()),
+                        Argument::Number(0.0),
+                    ],
+                    out: Some(*out),
+                };
+                let words = self.words(&call, &[None, None], Some(TANGENT))?;
+                self.chain_launch(&words, 1, x.layout.count(), &[x.buffer], &[*out])
+            }
+            Step::Copy {
+                from,
+                sizes,
+                out,
+                strides,
+                first,
+            } => self.copy(from, sizes, (*out, strides, *first)),
+            Step::Take {
+                x,
+                places,
+                count,
+                out,
+            } => {
+                let places = &self.network.packed.places[*places];
+                let args = self.place(Args::new(), x.buffer).buffer(places, 0);
+                let args = self.place(args, *out).u32(*count as u32);
+                let args = self.of_item(args, x);
+                let kernel = self.kernel("take")?;
+                self.by_elements(&kernel, *count, args, &[x.buffer], *out)
+            }
+            Step::Sums { x, columns, out } => {
+                let rows = x.layout.count() / (*columns).max(1);
+                let args = self.place(Args::new(), x.buffer);
+                let args = self.place(args, *out).u32(rows as u32).u32(*columns as u32);
+                let args = self.of_item(args, x);
+                let kernel = self.kernel("sums")?;
+                self.by_elements(&kernel, *columns, args, &[x.buffer], *out)
+            }
+            Step::Softmax { x, row, out } => {
+                self.only_whole(x)?;
+                let rows = (x.layout.count() / (*row).max(1) * self.items) as u32;
+                let args = self.place(Args::new(), x.buffer);
+                let args = self.place(args, *out).u32(rows).u32(*row as u32);
+                let grid = [rows.div_ceil(THREADS), 1, 1];
+                let kernel = self.kernel("softmax")?;
+                self.launch(&kernel, grid, (THREADS, 0), args, &[x.buffer], &[*out])
+            }
+            Step::Scores {
+                a,
+                b,
+                rows,
+                columns,
+                cols,
+                out,
+            } => self.scores((a, b), [*rows, *columns, *cols], *out),
+        }
+    }
+
+    /// Numbers of an item and those before the first, as arguments.
+    fn of_item(&self, args: Args, x: &ItemSource) -> Args {
+        let item = self.network.plan.counts[x.buffer];
+        args.u32(item as u32).u32(x.layout.offset as u32)
+    }
+
+    /// An element of an item each.
+    fn by_elements(
+        &mut self,
+        kernel: &Kernel,
+        count: usize,
+        args: Args,
+        reads: &[usize],
+        out: usize,
+    ) -> Result<()> {
+        let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
+        self.launch(kernel, grid, (THREADS, 0), args, reads, &[out])
+    }
+
+    /// Rows of all items follow each other.
+    fn only_whole(&self, x: &ItemSource) -> Result<()> {
+        match self.network.plan.counts[x.buffer] == x.layout.count() {
+            true => Ok(()),
+            false => Err(missing("a function of rows of part of a result")),
+        }
+    }
+
+    fn norm(&mut self, norm: &Norm) -> Result<()> {
+        self.only_whole(&norm.x)?;
+        let columns = norm.weight.len;
+        let rows = (norm.x.layout.count() / columns.max(1) * self.items) as u32;
+        let args = self.place(Args::new(), norm.x.buffer);
+        let args = match norm.beside {
+            Some((beside, _)) => self.place(args, beside),
+            None => args.null(),
+        };
+        let args = self.vector(self.vector(args, norm.weight), norm.bias);
+        let args = self
+            .place(args, norm.out)
+            .u32(rows)
+            .u32(columns as u32)
+            .f32(norm.beside.map_or(0.0, |(_, factor)| factor))
+            .f32(norm.eps);
+        let of_block = THREADS / self.network.device.facts().wave_size.max(1);
+        let beside = norm.beside.map(|(beside, _)| beside);
+        let reads: Vec<usize> = [norm.x.buffer].into_iter().chain(beside).collect();
+        let grid = [rows.div_ceil(of_block), 1, 1];
+        let kernel = self.kernel("norm")?;
+        self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[norm.out])
+    }
+
+    fn attention(&mut self, of: &ItemAttention, rows_first: bool, out: usize) -> Result<()> {
+        let sizes = &of.sizes;
+        let mut args = Args::new();
+        for side in &of.sides {
+            let &[_, head, row, column] = side.layout.strides.as_slice() else {
+                return Err(missing("attention of another rank"));
+            };
+            let negative = head < 0 || row < 0;
+            if negative || (column != 1 && side.layout.sizes.last() != Some(&1)) {
+                return Err(missing("attention over columns that are no neighbours"));
+            }
+            args = self.of_item(self.place(args, side.buffer), side);
+            args = args.u32(head as u32).u32(row as u32);
+        }
+        let args = match &of.mask {
+            Some(mask) => {
+                self.only_whole(mask)?;
+                self.place(args, mask.buffer)
+            }
+            None => args.null(),
+        };
+        let mut args = self.place(args, out);
+        let numbers = [
+            sizes.heads,
+            sizes.kv_heads,
+            sizes.rows,
+            sizes.keys,
+            sizes.dim,
+            sizes.width,
+            usize::from(rows_first),
+        ];
+        for number in numbers {
+            args = args.u32(number as u32);
+        }
+        let args = args.f32(sizes.scale);
+        let widest = sizes.dim.max(sizes.width);
+        let tiles = sizes.rows == ROWS && sizes.keys == ROWS && widest <= WIDEST;
+        let device = &self.network.device;
+        let (kernel, threads) = match tiles && self.network.precision == Precision::F16 {
+            true => {
+                let wide = if widest > 32 { 64 } else { 32 };
+                let kernel = device.kernel(&format!("mlxrocm_network_attention_{wide}"))?;
+                (kernel, 4 * device.facts().wave_size)
+            }
+            false => (self.kernel("attention")?, ROWS as u32),
+        };
+        let sources = of.sides.iter().chain(&of.mask);
+        let reads: Vec<usize> = sources.map(|source| source.buffer).collect();
+        let grid = [sizes.heads as u32, self.items as u32, 1];
+        self.launch(&kernel, grid, (threads, 0), args, &reads, &[out])
+    }
+
+    fn scores(
+        &mut self,
+        (a, b): (&ItemSource, &ItemSource),
+        [rows, columns, cols]: [usize; 3],
+        out: usize,
+    ) -> Result<()> {
+        let item = |x: &ItemSource| self.network.plan.counts[x.buffer];
+        let places = [
+            cols,
+            rows,
+            columns,
+            item(a),
+            item(b),
+            a.layout.offset,
+            b.layout.offset,
+        ];
+        let tiles = places.iter().all(|n| n.is_multiple_of(16));
+        let args = self.place(self.place(Args::new(), a.buffer), b.buffer);
+        let args = self.place(args, out);
+        let args = args.u32(rows as u32).u32(columns as u32).u32(cols as u32);
+        let args = self.of_item(self.of_item(args, a), b);
+        let reads = [a.buffer, b.buffer];
+        match tiles && self.network.precision == Precision::F16 {
+            true => {
+                let device = &self.network.device;
+                let kernel = device.kernel("mlxrocm_network_scores_tiles")?;
+                let waves = (rows / 16 * columns.div_ceil(64)) as u32;
+                let of_block = THREADS / device.facts().wave_size.max(1);
+                let grid = [waves.div_ceil(of_block), self.items as u32, 1];
+                self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[out])
+            }
+            false => {
+                let kernel = self.kernel("scores")?;
+                self.by_elements(&kernel, rows * columns, args, &reads, out)
+            }
+        }
+    }
+
+    fn copy(
+        &mut self,
+        from: &Origin,
+        sizes: &[usize],
+        (out, strides, first): (usize, &[isize], usize),
+    ) -> Result<()> {
+        let kernel = match (from, self.network.precision) {
+            (Origin::Item(_), _) => self.kernel("copy")?,
+            (Origin::Vector(_), Precision::F32) => self.kernel("copy")?,
+            (Origin::Vector(_), Precision::F16) => self.kernel("copy_f32")?,
+        };
+        let (layout, args, reads) = match from {
+            Origin::Item(x) => (
+                x.layout.clone(),
+                self.place(Args::new(), x.buffer),
+                vec![x.buffer],
+            ),
+            Origin::Vector(vector) => (
+                Layout::rows(sizes),
+                self.vector(Args::new(), *vector),
+                Vec::new(),
+            ),
+        };
+        let count: usize = sizes.iter().product();
+        let axes = merged(sizes, &layout.strides, strides)
+            .ok_or_else(|| missing("a copy along more than four axes"))?;
+        let item = match from {
+            Origin::Item(x) => self.network.plan.counts[x.buffer],
+            Origin::Vector(_) => 0,
+        };
+        let mut args = self
+            .place(args, out)
+            .u32(count as u32)
+            .u32(item as u32)
+            .u32(layout.offset as u32)
+            .u32(self.network.plan.counts[out] as u32)
+            .u32(first as u32);
+        for of in 0..3 {
+            for axis in &axes {
+                args = args.u32(axis[of]);
+            }
+        }
+        self.by_elements(&kernel, count, args, &reads, out)
+    }
+
+    fn chain(
+        &mut self,
+        calls: &[Call],
+        count: usize,
+        vectors: &[[Option<VectorId>; 2]],
+    ) -> Result<()> {
+        if calls.len() > MOST_CALLS {
+            return Err(missing("a chain of more than 24 functions"));
+        }
+        let mut words = Vec::new();
+        for (call, vectors) in calls.iter().zip(vectors) {
+            words.extend(self.words(call, vectors, None)?);
+        }
+        let chain = crate::step::Chain {
+            calls: calls.to_vec(),
+            count,
+        };
+        let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();
+        self.chain_launch(&words, calls.len(), count, &chain.read(), &writes)
+    }
+
+    fn chain_launch(
+        &mut self,
+        words: &[u32],
+        calls: usize,
+        count: usize,
+        reads: &[usize],
+        writes: &[usize],
+    ) -> Result<()> {
+        let words = uploaded(&self.network.device, bytemuck::cast_slice(words))?;
+        let args = Args::new()
+            .buffer(self.arena, 0)
+            .buffer(&self.network.packed.vectors, 0)
+            .buffer(&words, 0)
+            .u32(calls as u32)
+            .u32(count as u32);
+        let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
+        let kernel = self.kernel("chain")?;
+        self.launch(&kernel, grid, (THREADS, 0), args, reads, writes)
+    }
+
+    /// A call as `hip/ops/network/chain.hip` has it.
+    fn words(
+        &self,
+        call: &Call,
+        vectors: &[Option<VectorId>; 2],
+        function: Option<u32>,
+    ) -> Result<Vec<u32>> {
+        let plan = &self.network.plan;
+        let halves = |at: u64| [at as u32, (at >> 32) as u32];
+        let start = |buffer: usize| (plan.offsets[buffer] * self.items) as u64;
+        let item = |buffer: usize| plan.counts[buffer] as u32;
+        let mut words = vec![function.unwrap_or(function_number(call.function))];
+        words.push(u32::from(call.out.is_some()));
+        words.extend(halves(call.out.map_or(0, start)));
+        words.push(call.out.map_or(0, item));
+        for (argument, vector) in call.arguments.iter().zip(vectors) {
+            let (kind, cycle, first, of_item, number) = match argument {
+                Argument::Number(number) => (0, 1, 0, 0, number.to_bits()),
+                Argument::Known(numbers) => {
+                    let vector = vector.ok_or_else(|| {
+                        Error::Internal("a chain without one of its vectors".into())
+                    })?;
+                    (1, numbers.len(), vector.first as u64, 0, 0)
+                }
+                Argument::Buffer(source, cycle) => {
+                    let first = start(source.buffer) + source.layout.offset as u64;
+                    (2, *cycle, first, item(source.buffer), 0)
+                }
+                Argument::Made(earlier) => (3, 1, 0, 0, *earlier as u32),
+            };
+            words.extend([kind, cycle.max(1) as u32]);
+            words.extend(halves(first));
+            words.extend([of_item, number]);
+        }
+        Ok(words)
+    }
+}
+
+/// `TANGENT` of `enum Function` of `hip/ops/network/chain.hip`.
+const TANGENT: u32 = 11;
+
+/// `enum Function` of `hip/ops/network/chain.hip`.
+fn function_number(function: Function) -> u32 {
+    match function {
+        Function::Add => 0,
+        Function::Subtract => 1,
+        Function::Multiply => 2,
+        Function::Divide => 3,
+        Function::Maximum => 4,
+        Function::Minimum => 5,
+        Function::Exp => 6,
+        Function::Expm1 => 7,
+        Function::Negative => 8,
+        Function::Sigmoid => 9,
+        Function::Square => 10,
+    }
+}
+
+/// Four axes, each with its size and its strides in what is read and what is written; neighbours that lie as one are
+/// one. `None`: there are more.
+fn merged(sizes: &[usize], from: &[isize], to: &[isize]) -> Option<[[u32; 3]; 4]> {
+    let mut axes: Vec<[usize; 3]> = Vec::new();
+    for ((&size, &from), &to) in sizes
+        .iter()
+        .zip(from)
+        .zip(to)
+        .filter(|((size, _), _)| **size != 1)
+    {
+        let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
+        match axes.last_mut() {
+            Some(last) if last[1] == from * size && last[2] == to * size => {
+                *last = [last[0] * size, from, to];
+            }
+            _ => axes.push([size, from, to]),
+        }
+    }
+    let front = 4usize.checked_sub(axes.len())?;
+    let mut result = [[1, 0, 0]; 4];
+    for (to, axis) in result[front..].iter_mut().zip(axes) {
+        for (to, number) in to.iter_mut().zip(axis) {
+            *to = u32::try_from(number).ok()?;
+        }
+    }
+    Some(result)
+}

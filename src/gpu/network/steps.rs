@@ -1,0 +1,197 @@
+//! What a network does on a GPU, step by step.
+
+use super::activations::Activation;
+use crate::step::{Call, ItemSource};
+use smallvec::SmallVec;
+
+/// A vector of f32 numbers: its place among those of a network, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VectorId {
+    pub first: usize,
+    pub len: usize,
+}
+
+/// The right side of a product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// Constants whose columns follow each other: `[inner, columns]`, or kernels `[out, 3, 3, in]`.
+    pub parts: Vec<usize>,
+    /// Numbers of a row of x.
+    pub inner: usize,
+    /// 1, or 9 for kernels.
+    pub taps: usize,
+    /// Of all parts together.
+    pub columns: usize,
+}
+
+/// A product and what follows it.
+#[derive(Debug, Clone)]
+pub struct Product {
+    /// Row after row.
+    pub x: ItemSource,
+    /// Its place in [`Plan::matrices`].
+    pub matrix: usize,
+    pub bias: Option<VectorId>,
+    /// What is added, as large as the result.
+    pub residual: Option<usize>,
+    pub activation: Activation,
+    pub out: usize,
+}
+
+/// Rows that are normalized, of a sum perhaps.
+#[derive(Debug, Clone)]
+pub struct Norm {
+    pub x: ItemSource,
+    /// What is added to x and the factor that it is added with.
+    pub beside: Option<(usize, f32)>,
+    pub weight: VectorId,
+    pub bias: VectorId,
+    pub eps: f32,
+    pub out: usize,
+}
+
+/// Where elements are copied from.
+#[derive(Debug, Clone)]
+pub enum Origin {
+    Item(ItemSource),
+    /// The same vector for every item, row after row.
+    Vector(VectorId),
+}
+
+#[derive(Debug, Clone)]
+pub enum Step {
+    Product(Product),
+    Norm(Norm),
+    Attention {
+        attention: Box<crate::step::ItemAttention>,
+        /// Results lie `[rows][heads][width]`.
+        rows_first: bool,
+        out: usize,
+    },
+    Chain {
+        calls: Vec<Call>,
+        count: usize,
+        vectors: Vec<[Option<VectorId>; 2]>,
+    },
+    /// The hyperbolic tangent of each element.
+    Tanh {
+        x: ItemSource,
+        out: usize,
+    },
+    Copy {
+        from: Origin,
+        sizes: SmallVec<[usize; 4]>,
+        out: usize,
+        /// Of each axis in the result, and elements before the first.
+        strides: SmallVec<[isize; 4]>,
+        first: usize,
+    },
+    Take {
+        x: ItemSource,
+        /// Its place in [`Plan::places`].
+        places: usize,
+        count: usize,
+        out: usize,
+    },
+    Sums {
+        x: ItemSource,
+        columns: usize,
+        out: usize,
+    },
+    Softmax {
+        x: ItemSource,
+        row: usize,
+        out: usize,
+    },
+    /// `a · bᵀ`, rows of `cols` numbers.
+    Scores {
+        a: ItemSource,
+        b: ItemSource,
+        rows: usize,
+        columns: usize,
+        cols: usize,
+        out: usize,
+    },
+}
+
+/// The steps of a network.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    /// Elements of an item, of every buffer.
+    pub counts: Vec<usize>,
+    /// Numbers of an item before each buffer, multiples of 8.
+    pub offsets: Vec<usize>,
+    /// Numbers of an item's arena.
+    pub width: usize,
+    pub matrices: Vec<Matrix>,
+    /// All vectors one after the other, each from a multiple of 8 on.
+    pub vectors: Vec<f32>,
+    pub places: Vec<Vec<u32>>,
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<usize>,
+}
+
+impl Step {
+    /// In the place of one that is not needed any more.
+    pub fn nothing() -> Step {
+        Step::Chain {
+            calls: Vec::new(),
+            count: 0,
+            vectors: Vec::new(),
+        }
+    }
+
+    /// Whether it does nothing.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Step::Chain { calls, .. } if calls.is_empty())
+    }
+
+    /// The buffers that it reads.
+    pub fn read(&self) -> Vec<usize> {
+        match self {
+            Step::Product(product) => {
+                let x = Some(product.x.buffer);
+                x.into_iter().chain(product.residual).collect()
+            }
+            Step::Norm(norm) => {
+                let beside = norm.beside.map(|(buffer, _)| buffer);
+                [norm.x.buffer].into_iter().chain(beside).collect()
+            }
+            Step::Attention { attention, .. } => {
+                let sources = attention.sides.iter().chain(&attention.mask);
+                sources.map(|source| source.buffer).collect()
+            }
+            Step::Chain { calls, count, .. } => crate::step::Chain {
+                calls: calls.clone(),
+                count: *count,
+            }
+            .read(),
+            Step::Copy { from, .. } => match from {
+                Origin::Item(source) => vec![source.buffer],
+                Origin::Vector(_) => Vec::new(),
+            },
+            Step::Tanh { x, .. }
+            | Step::Take { x, .. }
+            | Step::Sums { x, .. }
+            | Step::Softmax { x, .. } => vec![x.buffer],
+            Step::Scores { a, b, .. } => vec![a.buffer, b.buffer],
+        }
+    }
+
+    /// The buffers that it writes.
+    pub fn written(&self) -> Vec<usize> {
+        match self {
+            Step::Product(Product { out, .. })
+            | Step::Norm(Norm { out, .. })
+            | Step::Attention { out, .. }
+            | Step::Tanh { out, .. }
+            | Step::Copy { out, .. }
+            | Step::Take { out, .. }
+            | Step::Sums { out, .. }
+            | Step::Softmax { out, .. }
+            | Step::Scores { out, .. } => vec![*out],
+            Step::Chain { calls, .. } => calls.iter().filter_map(|call| call.out).collect(),
+        }
+    }
+}
