@@ -1,9 +1,11 @@
 /* 13: what a chess network of Leela Chess Zero thinks of a position: the best moves, the chances of
  * win, draw and loss of the side to move, and how long the game goes on.
  *
- *     13_chess NET [FEN [MOVES...]]       FEN "" or absent: the start; moves like e2e4
- *     13_chess --bench NET [THREADS]      positions a second, by batch: of the wall's clock and of the
- *                                         process's processor time */
+ *     13_chess [--device N] NET [FEN [MOVES...]]      FEN "" or absent: the start; moves like e2e4
+ *     13_chess [--device N] --bench NET [THREADS]     positions a second, by batch: of the wall's clock and
+ *                                                     of the process's processor time
+ *
+ * Without a device (see 02_devices) the CPU evaluates; GPUs compute in f16, with --f32 before NET in f32. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <mlxrocm.h>
 #include <stdio.h>
@@ -81,7 +83,7 @@ static int bench_batch(const mlxrocm_chess_net *net, size_t batch, const uint64_
             return fail("evaluate", error);
         done += batch;
     }
-    printf("batch %3zu: %.0f positions/s, %.0f a processor second\n", batch,
+    printf("batch %4zu: %.0f positions/s, %.0f a processor second\n", batch,
            (double)done / (now(CLOCK_MONOTONIC) - start),
            (double)done / (now(CLOCK_PROCESS_CPUTIME_ID) - processor));
     return 0;
@@ -89,9 +91,9 @@ static int bench_batch(const mlxrocm_chess_net *net, size_t batch, const uint64_
 
 static int bench(const mlxrocm_chess_net *net) {
     static const char *const names[] = {"e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6"};
-    static const size_t batches[] = {1, 16, 64, 256};
+    static const size_t batches[] = {1, 16, 64, 256, 1024};
     mlxrocm_error *error = NULL;
-    const size_t most = 256;
+    const size_t most = MLXROCM_CHESS_BATCH;
     uint64_t *masks = calloc(most * PLANES, sizeof *masks);
     float *values = calloc(most * PLANES, sizeof *values);
     float *results = calloc(most * (MOVES + 3), sizeof *results);
@@ -100,7 +102,7 @@ static int bench(const mlxrocm_chess_net *net) {
         if (mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, names, NULL, i % 9, masks + i * PLANES,
                                         values + i * PLANES, NULL, 0, NULL, &error) != MLXROCM_OK)
             result = fail("position", error);
-    for (size_t i = 0; i < 4 && result == 0; i++)
+    for (size_t i = 0; i < 5 && result == 0; i++)
         result = bench_batch(net, batches[i], masks, values, results);
     free(masks);
     free(values);
@@ -109,25 +111,40 @@ static int bench(const mlxrocm_chess_net *net) {
 }
 
 int main(int argc, char **argv) {
-    const int benches = argc > 2 && strcmp(argv[1], "--bench") == 0;
     mlxrocm_chess_net_options options = {.struct_size = sizeof options};
-    if (argc < 2) {
-        fprintf(stderr, "usage: 13_chess NET [FEN [MOVES...]]\n       13_chess --bench NET [THREADS]\n");
-        return 2;
-    }
     mlxrocm_error *error = NULL;
+    mlxrocm_device *device = NULL;
     mlxrocm_chess_net *net = NULL;
-    if (benches && argc > 3) options.threads = (uint32_t)strtoul(argv[3], NULL, 10);
-    if (mlxrocm_chess_net_load(argv[benches ? 2 : 1], MLXROCM_NUL, &options, &net, &error) != MLXROCM_OK)
-        return fail("load", error);
-    int result;
-    if (benches) {
-        result = bench(net);
+    int benches = 0, at = 1, result = 2;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "--bench") == 0) {
+            benches = 1;
+        } else if (strcmp(argv[at], "--f32") == 0) {
+            options.precision = MLXROCM_CHESS_PRECISION_F32;
+        } else if (strcmp(argv[at], "--device") == 0 && at + 1 < argc) {
+            if (mlxrocm_device_open((uint32_t)strtoul(argv[++at], NULL, 10), &device, &error) != MLXROCM_OK)
+                return fail("device", error);
+        } else {
+            break;
+        }
+    }
+    char **rest = argv + at;
+    const int count = argc - at;
+    if (count < 1 || rest[0][0] == '-') {
+        fprintf(stderr, "usage: 13_chess [--device N] [--f32] NET [FEN [MOVES...]]\n"
+                        "       13_chess [--device N] [--f32] --bench NET [THREADS]\n");
     } else {
-        const char *fen = argc > 2 && argv[2][0] ? argv[2] : NULL;
-        const char *const *names = (const char *const *)argv + 3;
-        result = show(net, fen, argc > 3 ? names : NULL, argc > 3 ? (size_t)argc - 3 : 0);
+        options.device = device;
+        if (benches && count > 1) options.threads = (uint32_t)strtoul(rest[1], NULL, 10);
+        if (mlxrocm_chess_net_load(rest[0], MLXROCM_NUL, &options, &net, &error) != MLXROCM_OK)
+            result = fail("load", error);
+        else if (benches)
+            result = bench(net);
+        else
+            result = show(net, count > 1 && rest[1][0] ? rest[1] : NULL, (const char *const *)rest + 2,
+                          count > 2 ? (size_t)count - 2 : 0);
     }
     mlxrocm_chess_net_free(net);
+    mlxrocm_device_free(device);
     return result;
 }

@@ -402,6 +402,21 @@
 #define MLXROCM_CHESS_VALUE_HEAD_ST 2
 
 /**
+ * What a network computes with: f16 on GPUs, with sums in f32; f32 on the CPU.
+ */
+#define MLXROCM_CHESS_PRECISION_DEFAULT 0
+
+/**
+ * What a network computes with: f16, sums in f32; GPUs only.
+ */
+#define MLXROCM_CHESS_PRECISION_F16 1
+
+/**
+ * What a network computes with: f32.
+ */
+#define MLXROCM_CHESS_PRECISION_F32 2
+
+/**
  * Batches that a queue holds at most.
  */
 #define MLXROCM_CHESS_QUEUE_BATCHES 64
@@ -1802,10 +1817,13 @@ typedef struct mlxrocm_chess_net_options {
    */
   uint32_t value_head;
   /**
-   * Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is
-   * refused as UNSUPPORTED. NULL: the CPU.
+   * Nullable; the device that evaluates, borrowed for the call. NULL: the CPU.
    */
   const struct mlxrocm_device *device;
+  /**
+   * One of MLXROCM_CHESS_PRECISION_...
+   */
+  uint64_t precision;
 } mlxrocm_chess_net_options;
 
 /**
@@ -3517,7 +3535,8 @@ mlxrocm_status mlxrocm_generation_fork(const struct mlxrocm_generation *generati
  * - `error`: nullable; receives an owned error object on failure. It names the file and the field.
  *
  * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
- * UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+ * UNSUPPORTED (a kind of network that is not known, F16 on the CPU, a GPU without kernels), OUT_OF_MEMORY,
+ * DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_chess_net_load(const char *path,
                                       size_t path_length,
@@ -3586,7 +3605,7 @@ mlxrocm_status mlxrocm_chess_net_get_input(const struct mlxrocm_chess_net *net,
  * - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_chess_net_evaluate(const struct mlxrocm_chess_net *net,
                                           const uint64_t *masks,

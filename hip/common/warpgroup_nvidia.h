@@ -18,6 +18,12 @@ template <int PENDING> DEVICE void wgmma_wait() {
 // What threads wrote to shared memory is seen by the matrix unit behind the next barrier.
 DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// 16 bytes to an address of shared memory; zeros if they are not `there`: nothing is read then.
+DEVICE void copy16_or_zero(u32 shared, const void *global, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(there ? 16 : 0)
+                 : "memory");
+}
+
 // An operand whose rows lie along k, 64 numbers of it each: 8 rows are 1024 bytes.
 DEVICE u64 rows_of_128(u32 address) { return (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (address & 0x3ffff) >> 4; }
 // An operand b whose rows are k, each 64 columns; `next`: bytes to the next 64 columns.

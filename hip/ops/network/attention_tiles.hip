@@ -9,9 +9,9 @@
 template <u32 DIM> struct AttentionLayout {
     // Numbers from row to row in shared memory: rows that are read together lie in different banks.
     static constexpr u32 WIDE = DIM + (PLATFORM_NVIDIA ? 16 : 8), NARROW = MOST_ROWS + (PLATFORM_NVIDIA ? 16 : 8);
-    // Keys, values [column][key], weights.
+    // Keys, values [column][key], weights (before them queries, behind them results), biases.
     static constexpr u32 VALUES = MOST_ROWS * WIDE, WEIGHTS = VALUES + DIM * NARROW;
-    static constexpr u32 NUMBERS = WEIGHTS + MOST_ROWS * NARROW;
+    static constexpr u32 BIASES = WEIGHTS + MOST_ROWS * NARROW, NUMBERS = BIASES + MOST_ROWS * NARROW;
 };
 
 // Eight numbers of a row of `columns` from `column` on, zeros past its end.
@@ -47,7 +47,7 @@ template <u32 DIM> DEVICE void attend(const NetworkAttention<f16> &p, u16 *memor
     }
     // Two keys at a time, so that a column's numbers of both are one word.
     for (u32 at = thread; at < MOST_ROWS / 2 * DIM / 8; at += THREADS) {
-        const u32 key = at % (MOST_ROWS / 2) * 2, column = at / (MOST_ROWS / 2) * 8;
+        const u32 key = at / (DIM / 8) * 2, column = at % (DIM / 8) * 8;
         const u32x4 even = load_eight(v + (u64)key * p.v.of_row, column, p.width, v_aligned);
         const u32x4 odd = load_eight(v + (u64)(key + 1) * p.v.of_row, column, p.width, v_aligned);
         UNROLL for (u32 j = 0; j < 4; j++) {
@@ -55,6 +55,12 @@ template <u32 DIM> DEVICE void attend(const NetworkAttention<f16> &p, u16 *memor
             *(u32 *)(values + (column + 2 * j) * NARROW + key) = (a & 0xffff) | b << 16;
             *(u32 *)(values + (column + 2 * j + 1) * NARROW + key) = a >> 16 | (b & 0xffff0000u);
         }
+    }
+    u16 *biases = memory + L::BIASES + first_query * NARROW;
+    if (p.bias) {
+        const f16 *bias = p.bias + (((u64)item * p.heads + head) * MOST_ROWS + first_query) * MOST_ROWS;
+        for (u32 at = lane; at < 16 * MOST_ROWS / 8; at += WAVE)
+            store16(biases + at / 8 * NARROW + at % 8 * 8, load16(bias + at * 8));
     }
     const bool q_aligned = is_aligned(p.q, p.dim);
     for (u32 at = lane; at < 16 * DIM / 8; at += WAVE) {
@@ -72,12 +78,12 @@ template <u32 DIM> DEVICE void attend(const NetworkAttention<f16> &p, u16 *memor
     }
     wave_barrier();
     const f32 scale = p.scale * 1.44269504f;
-    const f16 *bias = p.bias ? p.bias + (((u64)item * p.heads + head) * MOST_ROWS + first_query) * MOST_ROWS : nullptr;
     f32 top[TILE_C_ROWS], total[TILE_C_ROWS];
     UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) top[r] = -3.0e38f, total[r] = 0.0f;
     UNROLL for (u32 n = 0; n < KEYS; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
-        const u32 at = tile_c_row(lane, i) * MOST_ROWS + n * 16 + tile_c_column(lane, i);
-        scores[n].c[i] = scores[n].c[i] * scale + (bias ? to_f32(bias[at]) * 1.44269504f : 0.0f);
+        f32 bias = 0.0f;
+        if (p.bias) bias = to_f32(f16{biases[tile_c_row(lane, i) * NARROW + n * 16 + tile_c_column(lane, i)]});
+        scores[n].c[i] = scores[n].c[i] * scale + bias * 1.44269504f;
         top[tile_c_slot(i)] = maximum(top[tile_c_slot(i)], scores[n].c[i]);
     }
     UNROLL for (u32 r = 0; r < TILE_C_ROWS; r++) top[r] = tile_row_max(top[r]) - (PLATFORM_AMD ? 15.0f : 0.0f);
@@ -95,10 +101,23 @@ template <u32 DIM> DEVICE void attend(const NetworkAttention<f16> &p, u16 *memor
         UNROLL for (u32 d = 0; d < COLUMNS; d++)
             tile_multiply_f16(sums[d], a, tile_load_b(values + d * 16 * NARROW + j, NARROW));
     }
+    // By way of shared memory, so that a lane has neighbouring numbers.
+    wave_barrier();
     UNROLL for (u32 d = 0; d < COLUMNS; d++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
-        const u32 column = d * 16 + tile_c_column(lane, i);
-        f16 *out = p.place(item, head, first_query + tile_c_row(lane, i));
-        if (column < p.width) put(out + column, sums[d].c[i] * total[tile_c_slot(i)]);
+        f16 result;
+        put(&result, sums[d].c[i] * total[tile_c_slot(i)]);
+        own[tile_c_row(lane, i) * NARROW + d * 16 + tile_c_column(lane, i)] = result.bits;
+    }
+    wave_barrier();
+    for (u32 at = lane; at < 16 * DIM / 8; at += WAVE) {
+        const u32 row = at / (DIM / 8), column = at % (DIM / 8) * 8;
+        f16 *out = p.place(item, head, first_query + row) + column;
+        const u16 *from = own + row * NARROW + column;
+        if (p.width % 8 == 0) {
+            if (column < p.width) store16(out, load16(from));
+        } else {
+            for (u32 j = 0; j < 8 && column + j < p.width; j++) out[j].bits = from[j];
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 //
 //   z = x + alpha · y, out[c] = (z[c] - mean) · rsqrt(variance + eps) · weight[c] + bias[c]
 //
-// x, y, out: T [rows][columns]; out may be x or y. weight, bias: f32. Sums in f32, two passes.
+// x, y, out: T [rows][columns]. weight, bias: f32. Sums in f32, two passes.
 //
-// Launch: 256 threads, a row a wave; grid: rows / waves, rounded up. What a lane has of rows of up to HELD vectors of 8
-// stays in registers; longer rows are read again.
+// Launch: 256 threads, a row a wave, grid: rows / waves, rounded up; `long`: a row a block, grid: rows. What a lane
+// has of rows of up to HELD vectors of 8 stays in registers; longer rows are read again.
 #include "common/reduce.h"
 #include "ops/network/numbers.h"
 
@@ -37,20 +37,28 @@ DEVICE void put_eight(f32 *to, const f32 *v) {
     store_f32x4(to + 4, f32x4{v[4], v[5], v[6], v[7]});
 }
 
-template <typename T>
+// Of a wave or, for long rows, of a block.
+template <u32 TEAM> DEVICE f32 team_sum(f32 v, f32 *scratch) {
+    if constexpr (TEAM == WAVE) return wave_sum(v);
+    else return block_sum<TEAM>(v, scratch);
+}
+
+template <typename T, u32 TEAM>
 DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *out, u32 rows, u32 columns, f32 alpha, f32 eps) {
+    SHARED f32 sums[256 / WAVE], squared[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 row = block_x() * (256 / WAVE) + uniform(thread_x() / WAVE), lane = lane_id();
+    const u32 row = TEAM == WAVE ? block_x() * (256 / WAVE) + uniform(thread_x() / WAVE) : block_x();
+    const u32 lane = TEAM == WAVE ? lane_id() : thread_x();
     if (row >= rows) return;
     const u64 start = (u64)row * columns;
     const NormRow<T> p = {x + start, y ? y + start : nullptr, alpha, columns};
     const f32 share = 1.0f / (f32)columns;
-    if (columns % 8 == 0 && columns <= HELD * 8 * WAVE) {
+    f32 sum = 0.0f, squares = 0.0f;
+    if (columns % 8 == 0 && columns <= HELD * 8 * TEAM) {
         f32 v[HELD][8];
-        f32 sum = 0.0f, squares = 0.0f;
         UNROLL for (u32 i = 0; i < HELD; i++) {
-            const u32 c = (i * WAVE + lane) * 8;
+            const u32 c = (i * TEAM + lane) * 8;
             UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
             if (c >= columns) continue;
             eight(p.x + c, v[i]);
@@ -61,14 +69,14 @@ DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *
             }
             UNROLL for (u32 j = 0; j < 8; j++) sum += v[i][j];
         }
-        const f32 mean = wave_sum(sum) * share;
+        const f32 mean = team_sum<TEAM>(sum, sums) * share;
         UNROLL for (u32 i = 0; i < HELD; i++) {
-            if ((i * WAVE + lane) * 8 >= columns) continue;
+            if ((i * TEAM + lane) * 8 >= columns) continue;
             UNROLL for (u32 j = 0; j < 8; j++) squares = mul_add(v[i][j] - mean, v[i][j] - mean, squares);
         }
-        const f32 scale = fast_rsqrt(wave_sum(squares) * share + eps);
+        const f32 scale = fast_rsqrt(team_sum<TEAM>(squares, squared) * share + eps);
         UNROLL for (u32 i = 0; i < HELD; i++) {
-            const u32 c = (i * WAVE + lane) * 8;
+            const u32 c = (i * TEAM + lane) * 8;
             if (c >= columns) continue;
             f32 w[8], b[8];
             eight(weight + c, w), eight(bias + c, b);
@@ -77,18 +85,19 @@ DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *
         }
         return;
     }
-    f32 sum = 0.0f, squares = 0.0f;
-    for (u32 c = lane; c < columns; c += WAVE) sum += p.one(c);
-    const f32 mean = wave_sum(sum) * share;
-    for (u32 c = lane; c < columns; c += WAVE) squares = mul_add(p.one(c) - mean, p.one(c) - mean, squares);
-    const f32 scale = fast_rsqrt(wave_sum(squares) * share + eps);
-    for (u32 c = lane; c < columns; c += WAVE) put(out + start + c, mul_add((p.one(c) - mean) * scale, weight[c], bias[c]));
+    for (u32 c = lane; c < columns; c += TEAM) sum += p.one(c);
+    const f32 mean = team_sum<TEAM>(sum, sums) * share;
+    for (u32 c = lane; c < columns; c += TEAM) squares = mul_add(p.one(c) - mean, p.one(c) - mean, squares);
+    const f32 scale = fast_rsqrt(team_sum<TEAM>(squares, squared) * share + eps);
+    for (u32 c = lane; c < columns; c += TEAM) put(out + start + c, mul_add((p.one(c) - mean) * scale, weight[c], bias[c]));
 }
 
-#define NORM_KERNEL(NAME, T)                                                                                    \
+#define NORM_KERNEL(NAME, T, TEAM)                                                                              \
     KERNEL(256) void NAME(const T *x, const T *y, const f32 *weight, const f32 *bias, T *out, u32 rows, u32 columns, \
                           f32 alpha, f32 eps) {                                                                 \
-        norm<T>(x, y, weight, bias, out, rows, columns, alpha, eps);                                            \
+        norm<T, TEAM>(x, y, weight, bias, out, rows, columns, alpha, eps);                                      \
     }
-NORM_KERNEL(mlxrocm_network_norm_f16, f16)
-NORM_KERNEL(mlxrocm_network_norm_f32, f32)
+NORM_KERNEL(mlxrocm_network_norm_f16, f16, WAVE)
+NORM_KERNEL(mlxrocm_network_norm_f32, f32, WAVE)
+NORM_KERNEL(mlxrocm_network_norm_long_f16, f16, 256)
+NORM_KERNEL(mlxrocm_network_norm_long_f32, f32, 256)

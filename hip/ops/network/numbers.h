@@ -11,7 +11,7 @@ DEVICE void put(f16 *to, f32 v) { *to = to_f16(minimum(maximum(v, -65504.0f), 65
 DEVICE void put(f32 *to, f32 v) { *to = v; }
 
 // What follows a product.
-enum Activation : u32 { NONE = 0, RELU = 1, RELU_SQUARED = 2, TANH = 3, SIGMOID = 4, SWISH = 5, MISH = 6, SELU = 7 };
+enum Activation : u32 { NONE = 0, RELU = 1, RELU_SQUARED = 2, SIGMOID = 4, SWISH = 5, MISH = 6, SELU = 7 };
 
 // e^x - 1 where x <= 0: its series where the difference would cancel.
 DEVICE f32 exp_minus_one(f32 x) {
@@ -23,21 +23,40 @@ DEVICE f32 mish(f32 x) {
     const f32 power = fast_exp(minimum(x, 20.0f)), n = power * (power + 2.0f);
     return x * n * fast_rcp(n + 2.0f);
 }
-DEVICE f32 activate(f32 x, u32 activation) {
+// Of COUNT numbers at once: one branch for all.
+template <u32 COUNT> DEVICE void activate(f32 *v, u32 activation) {
     switch (activation) {
-    case RELU: return maximum(x, 0.0f);
-    case RELU_SQUARED: return maximum(x, 0.0f) * maximum(x, 0.0f);
-    case TANH: return fast_tanh(x);
-    case SIGMOID: return sigmoid(x);
-    case SWISH: return silu(x);
-    case MISH: return mish(x);
-    case SELU: return 1.05070098f * (x > 0.0f ? x : 1.67326324f * exp_minus_one(x));
-    default: return x;
+    case RELU:
+        UNROLL for (u32 i = 0; i < COUNT; i++) v[i] = maximum(v[i], 0.0f);
+        break;
+    case RELU_SQUARED:
+        UNROLL for (u32 i = 0; i < COUNT; i++) v[i] = maximum(v[i], 0.0f) * maximum(v[i], 0.0f);
+        break;
+    case SIGMOID:
+        UNROLL for (u32 i = 0; i < COUNT; i++) v[i] = sigmoid(v[i]);
+        break;
+    case SWISH:
+        UNROLL for (u32 i = 0; i < COUNT; i++) v[i] = silu(v[i]);
+        break;
+    case MISH:
+        UNROLL for (u32 i = 0; i < COUNT; i++) v[i] = mish(v[i]);
+        break;
+    case SELU:
+        UNROLL for (u32 i = 0; i < COUNT; i++)
+            v[i] = 1.05070098f * (v[i] > 0.0f ? v[i] : 1.67326324f * exp_minus_one(v[i]));
+        break;
     }
 }
 
 // Pairs of a word.
 DEVICE u32 pair_bits(f32 low, f32 high) {
+#if PLATFORM_NVIDIA
+    u32 pair = pack_f16x2(low, high).bits;
+    asm("min.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(0x7bff7bffu));
+    asm("max.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(0xfbfffbffu));
+    return pair;
+#else
     const f32 a = minimum(maximum(low, -65504.0f), 65504.0f), b = minimum(maximum(high, -65504.0f), 65504.0f);
     return pack_f16x2(a, b).bits;
+#endif
 }

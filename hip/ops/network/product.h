@@ -27,11 +27,10 @@ template <typename T, typename W> struct NetworkProduct {
     METHOD u64 row_start(u32 r) const {
         return (u64)(r / item_rows) * item + first + (u64)(r % item_rows) * cols;
     }
-    // Makes number `o` of row `r` of its sum.
-    METHOD void store(u32 r, u32 o, f32 sum, f32 of_column) const {
-        const u64 at = (u64)r * columns + o;
-        put(y + at, activate(sum + of_column + (residual ? to_f32(residual[at]) : 0.0f), activation));
-    }
+    // What is added to the sum of number `o` of row `r`, besides the bias.
+    METHOD f32 beside(u32 r, u32 o) const { return residual ? to_f32(residual[(u64)r * columns + o]) : 0.0f; }
+    // Stores number `o` of row `r`.
+    METHOD void store(u32 r, u32 o, f32 v) const { put(y + (u64)r * columns + o, v); }
 };
 typedef NetworkProduct<f16, u8> ProductF16;
 #define PRODUCT_PARAMETERS(T, W)                                                                             \

@@ -1,7 +1,8 @@
 // Products of networks in f16 (product.h) by the matrix unit, sums in f32 in the order of taps and columns of x,
 // whatever the block is: a row gets the same bits in any batch.
 //
-// Launch: 256 threads; grid (rows / ROWS, columns / COLUMNS), rounded up: 128 by 128, and 64 by 32 where that gives
+// Launch: 256 threads; grid (columns / COLUMNS, rows / ROWS), rounded up, so that
+// blocks that share rows of x run together: 128 by 128, and 64 by 32 where that gives
 // too few blocks. For every 64 columns of a tap the block's rows of x and its part of a tile of W lie in shared
 // memory, pieces swapped as W's are; what comes next is loaded to registers meanwhile. A wave makes every
 // WAVES_DOWN-th group of 16 rows of its tiles.
@@ -48,7 +49,7 @@ template <u32 ROWS, u32 COLUMNS> DEVICE void multiply(const ProductF16 &p, u16 *
     constexpr u32 GROUPS = ROWS / 16 / WAVES_DOWN, TILES = COLUMNS / 16 / WAVES_ACROSS;
     constexpr u32 X_PIECES = ROWS / 32, W_PIECES = COLUMNS / 32;
     const u32 thread = thread_x(), piece = thread % 8, wave = uniform(thread / WAVE);
-    const u32 first_row = block_x() * ROWS, first_column = block_y() * COLUMNS;
+    const u32 first_row = block_y() * ROWS, first_column = block_x() * COLUMNS;
     const u32 across = divide_up(p.cols, STEP_COLS), steps = p.taps * across;
     const u8 *weights = p.weights + (u64)(first_column / 128) * steps * TILE_BYTES + first_column % 128 * 128;
     u64 starts[X_PIECES];
@@ -94,13 +95,18 @@ template <u32 ROWS, u32 COLUMNS> DEVICE void multiply(const ProductF16 &p, u16 *
         }
     }
     const u32 lane = lane_id();
-    UNROLL for (u32 n = 0; n < TILES; n++) UNROLL for (u32 i = 0; i < TILE_C; i++) {
-        const u32 o = first_column + (wave_tile + n) * 16 + tile_c_column(lane, i);
-        if (o >= p.columns) continue;
-        const f32 bias = p.bias ? p.bias[o] : 0.0f;
-        UNROLL for (u32 m = 0; m < GROUPS; m++) {
-            const u32 r = first_row + wave_row + m * 16 * WAVES_DOWN + tile_c_row(lane, i);
-            if (r < p.rows) p.store(r, o, sums[m][n].c[i], bias);
+    UNROLL for (u32 n = 0; n < TILES; n++) UNROLL for (u32 m = 0; m < GROUPS; m++) {
+        f32 *v = sums[m][n].c;
+        const u32 first_of_m = first_row + wave_row + m * 16 * WAVES_DOWN, first_of_n = first_column + (wave_tile + n) * 16;
+        UNROLL for (u32 i = 0; i < TILE_C; i++) {
+            const u32 r = first_of_m + tile_c_row(lane, i), o = first_of_n + tile_c_column(lane, i);
+            const bool there = r < p.rows && o < p.columns;
+            v[i] += (p.bias && there ? p.bias[o] : 0.0f) + (there ? p.beside(r, o) : 0.0f);
+        }
+        activate<TILE_C>(v, p.activation);
+        UNROLL for (u32 i = 0; i < TILE_C; i++) {
+            const u32 r = first_of_m + tile_c_row(lane, i), o = first_of_n + tile_c_column(lane, i);
+            if (r < p.rows && o < p.columns) p.store(r, o, v[i]);
         }
     }
 }

@@ -2,7 +2,7 @@
 // [columns], rounded up to 64 columns with zeros. Sums run over taps and columns of x in order, fused: a row gets
 // the same bits in any batch.
 //
-// Launch: 256 threads; grid (rows / 64, columns / 64), rounded up. A thread makes 4 by 4 numbers; DEEP columns of
+// Launch: 256 threads; grid (columns / 64, rows / 64), rounded up. A thread makes 4 by 4 numbers; DEEP columns of
 // x and W at a time lie in shared memory.
 #include "ops/network/product.h"
 
@@ -14,7 +14,7 @@ KERNEL(256) void mlxrocm_network_product_f32(PRODUCT_PARAMETERS(f32, f32)) {
     grid_dependency_launch();
     grid_dependency_wait();
     const NetworkProduct<f32, f32> p = PRODUCT_ARGUMENTS;
-    const u32 thread = thread_x(), first_row = block_x() * SIDE, first_column = block_y() * SIDE;
+    const u32 thread = thread_x(), first_row = block_y() * SIDE, first_column = block_x() * SIDE;
     const u32 stride = divide_up(p.columns, SIDE) * SIDE, row = first_row + thread / 4;
     const u64 start = p.row_start(row < p.rows ? row : p.rows - 1);
     const u32 down = thread / 16 * 4, across = thread % 16 * 4;
@@ -43,7 +43,13 @@ KERNEL(256) void mlxrocm_network_product_f32(PRODUCT_PARAMETERS(f32, f32)) {
         const u32 o = first_column + across + n;
         if (o >= p.columns) continue;
         const f32 of_column = p.bias ? p.bias[o] : 0.0f;
+        f32 v[4];
+        UNROLL for (u32 m = 0; m < 4; m++) {
+            const u32 r = first_row + down + m;
+            v[m] = sums[m][n] + of_column + (r < p.rows ? p.beside(r, o) : 0.0f);
+        }
+        activate<4>(v, p.activation);
         UNROLL for (u32 m = 0; m < 4; m++)
-            if (first_row + down + m < p.rows) p.store(first_row + down + m, o, sums[m][n], of_column);
+            if (first_row + down + m < p.rows) p.store(first_row + down + m, o, v[m]);
     }
 }

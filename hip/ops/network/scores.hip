@@ -26,7 +26,7 @@ KERNEL(256) void mlxrocm_network_scores_f16(SCORES_PARAMETERS(f16)) {
 KERNEL(256) void mlxrocm_network_scores_f32(SCORES_PARAMETERS(f32)) {
     any<f32>(a, b, out, rows, columns, cols, a_item, a_first, b_item, b_first);
 }
-KERNEL(256) void mlxrocm_network_scores_tiles(SCORES_PARAMETERS(f16)) {
+KERNEL_WAVES(256, 4) void mlxrocm_network_scores_tiles(SCORES_PARAMETERS(f16)) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 wave = block_x() * (256 / WAVE) + uniform(thread_x() / WAVE), lane = lane_id();

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 const THREADS: u32 = 256;
 /// The most functions of a chain (`MOST_CALLS` of `hip/ops/network/chain.hip`).
 const MOST_CALLS: usize = 24;
+/// Numbers of a row that a lane of `hip/ops/network/norm.hip` holds (`HELD` vectors of 8).
+const NORM_HELD: usize = 32;
 /// The widest heads that go through the matrix units.
 const WIDEST: usize = 64;
 /// Rows and keys of attention by the matrix units.
@@ -206,12 +208,21 @@ impl Batch<'_> {
             .u32(columns as u32)
             .f32(norm.beside.map_or(0.0, |(_, factor)| factor))
             .f32(norm.eps);
-        let of_block = THREADS / self.network.device.facts().wave_size.max(1);
+        let wave = self.network.device.facts().wave_size.max(1);
         let beside = norm.beside.map(|(beside, _)| beside);
         let reads: Vec<usize> = [norm.x.buffer].into_iter().chain(beside).collect();
-        let grid = [rows.div_ceil(of_block), 1, 1];
-        let kernel = self.kernel("norm")?;
-        self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[norm.out])
+        let (kernel, blocks) = match columns > NORM_HELD * wave as usize {
+            true => (self.kernel("norm_long")?, rows),
+            false => (self.kernel("norm")?, rows.div_ceil(THREADS / wave)),
+        };
+        self.launch(
+            &kernel,
+            [blocks, 1, 1],
+            (THREADS, 0),
+            args,
+            &reads,
+            &[norm.out],
+        )
     }
 
     fn attention(&mut self, of: &ItemAttention, rows_first: bool, out: usize) -> Result<()> {

@@ -37,19 +37,26 @@ const fn stages(block: Block, count: u32) -> Block {
     }
 }
 
-/// Large blocks and small ones, the best of a device first.
-const F16: [[Block; 2]; 2] = [
-    [
-        stages(block("mlxrocm_network_product_warpgroup", 256, 128, 128), 3),
-        stages(
-            block("mlxrocm_network_product_warpgroup_small", 128, 64, 32),
-            6,
-        ),
-    ],
-    [
-        block("mlxrocm_network_product", 256, 128, 128),
-        block("mlxrocm_network_product_small", 256, 64, 32),
-    ],
+/// From large to small blocks.
+const WARPGROUPS: &[Block] = &[
+    stages(block("mlxrocm_network_product_warpgroup", 256, 128, 128), 3),
+    stages(
+        block("mlxrocm_network_product_warpgroup_small", 128, 64, 32),
+        8,
+    ),
+];
+/// The same of convolutions.
+const WARPGROUP_CONVOLUTIONS: &[Block] = &[
+    stages(block("mlxrocm_network_conv_warpgroup", 256, 128, 128), 3),
+    stages(
+        block("mlxrocm_network_conv_warpgroup_small", 128, 64, 32),
+        8,
+    ),
+];
+/// Of both, on any device.
+const TILES: &[Block] = &[
+    block("mlxrocm_network_product", 256, 128, 128),
+    block("mlxrocm_network_product_small", 256, 64, 32),
 ];
 const F32: Block = block("mlxrocm_network_product_f32", 256, 64, 64);
 
@@ -72,14 +79,22 @@ impl Batch<'_> {
             return Ok((&F32, device.kernel(F32.kernel)?));
         }
         let columns = matrix.columns as u32;
-        for [large, small] in &F16 {
-            if large.aligned && !aligned {
+        let own = match matrix.taps {
+            1 => WARPGROUPS,
+            _ => WARPGROUP_CONVOLUTIONS,
+        };
+        for blocks in [own, TILES] {
+            // As many blocks as the device has units, unless much of each would be of columns that are none.
+            let units = device.facts().compute_units;
+            let fits = |block: &&Block| {
+                let enough = block.count(rows, columns) >= units;
+                let padded = columns.next_multiple_of(block.columns);
+                enough && (padded - columns) * 8 <= columns
+            };
+            let block = blocks.iter().find(fits).or(blocks.last());
+            let Some(block) = block.filter(|block| aligned || !block.aligned) else {
                 continue;
-            }
-            // As many blocks as the device has units, unless most of each would be of columns that are none.
-            let enough = large.count(rows, columns) >= device.facts().compute_units;
-            let wide = columns * 2 > large.columns;
-            let block = if enough && wide { large } else { small };
+            };
             if let Ok(kernel) = device.kernel(block.kernel) {
                 return Ok((block, kernel));
             }
@@ -126,11 +141,8 @@ impl Batch<'_> {
             .u32(matrix.columns as u32)
             .u32(matrix.taps as u32)
             .u32(product.activation as u32);
-        let grid = [
-            rows.div_ceil(block.rows),
-            (matrix.columns as u32).div_ceil(block.columns),
-            1,
-        ];
+        let across = (matrix.columns as u32).div_ceil(block.columns);
+        let grid = [across, rows.div_ceil(block.rows), 1];
         let reads: Vec<usize> = [x.buffer].into_iter().chain(product.residual).collect();
         self.launch(
             &kernel,

@@ -196,6 +196,19 @@ def attention(encoding=1, smolgen=(4, 16, 8), gates=True, outputs=3, layers=2):
     return weights + attention_value(w, width, outputs) + attention_moves_left(w, width)
 
 
+def large(width, heads, inner, encoders):
+    """Of the shape of T82 (768, 24, 1024, 15), whose weights are in no package."""
+    w, smolgen = Writer(), (32, 256, 256)
+    weights = w.dense(25, 112 + 64, width)
+    weights += data(33, w.layer(width * 64, 0.1, 1.0)) + data(34, w.layer(width * 64, 0.1))
+    weights += b"".join(data(27, w.encoder(width, heads, inner, smolgen)) for _ in range(encoders))
+    weights += integer(28, heads) + w.dense(35, smolgen[2], 4096, bias=False)
+    weights += attention_policy(w, width, width)
+    weights += w.dense(29, width, 32) + w.dense(7, 2048, 128) + w.dense(9, 128, 3)
+    weights += w.dense(31, width, 8) + w.dense(13, 512, 128) + w.dense(15, 128, 1)
+    return net(weights, formats=formats(1, 6, 3, 2, 1, default=1, smolgen=7, embedding=1))
+
+
 def multihead():
     w, width, heads, dim, dense = Writer(), 32, 4, 24, 4
     smolgen = (4, 16, 8)
