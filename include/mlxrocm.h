@@ -1823,7 +1823,11 @@ typedef struct mlxrocm_chess_net_options {
   /**
    * One of MLXROCM_CHESS_PRECISION_...
    */
-  uint64_t precision;
+  uint32_t precision;
+  /**
+   * 0; another number is refused.
+   */
+  uint32_t reserved;
 } mlxrocm_chess_net_options;
 
 /**

@@ -13,20 +13,22 @@ use mlxrocm::array::{Home, Precision};
 use mlxrocm::chess::{ChessNet, Evaluation, MOVES, NetOptions, PLANES, PolicyHead, ValueHead};
 use mlxrocm::gpu::Device;
 
-/// Calls `test` on a GPU: a target a day, or a real one.
-fn on_gpu(test: impl FnOnce(&Home)) {
-    let gpu = match gpu::is_real() {
-        true => gpu::gpu(),
-        false => {
-            let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
-            println!("{target}");
-            gpu::soft(&format!("devices={target};vram_mib=512"))
-        }
-    };
-    let home = Home::of(&Device::open(0).unwrap()).unwrap();
-    test(&home);
-    drop(home);
-    if !gpu::is_real() {
+/// Calls `test` on a real GPU, or on software ones: a target a day, all with `MLXROCM_TEST_ALL=1`.
+fn on_gpu(test: impl Fn(&Home)) {
+    let home = || Home::of(&Device::open(0).unwrap()).unwrap();
+    if gpu::is_real() {
+        let _gpu = gpu::gpu();
+        return test(&home());
+    }
+    let targets = gpu::among(&["gfx1151", "gfx1201", "gfx942"]);
+    let days = targets.len();
+    for (_, target) in (0..)
+        .zip(targets)
+        .filter(|(case, _)| gpu::is_turn(*case, days))
+    {
+        println!("{target}");
+        let gpu = gpu::soft(&format!("devices={target};vram_mib=512"));
+        test(&home());
         assert_eq!(gpu.report()["violations"], serde_json::json!([]));
     }
 }

@@ -69,6 +69,9 @@ export const constants = Object.freeze({
   CHESS_VALUE_HEAD_WINNER: 0,
   CHESS_VALUE_HEAD_Q: 1,
   CHESS_VALUE_HEAD_ST: 2,
+  CHESS_PRECISION_DEFAULT: 0,
+  CHESS_PRECISION_F16: 1,
+  CHESS_PRECISION_F32: 2,
   CHESS_QUEUE_BATCHES: 64,
   DTYPE_BOOL: 0,
   DTYPE_UINT8: 1,
@@ -432,13 +435,15 @@ export const structs = {
     },
   },
   mlxrocm_chess_net_options: {
-    size: 24,
+    size: 32,
     fields: {
       struct_size: [0, "uint32_t"],
       threads: [4, "uint32_t"],
       policy_head: [8, "uint32_t"],
       value_head: [12, "uint32_t"],
       device: [16, "void *"],
+      precision: [24, "uint32_t"],
+      reserved: [28, "uint32_t"],
     },
   },
   mlxrocm_chess_net_info: {

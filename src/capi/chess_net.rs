@@ -54,11 +54,11 @@ pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
 pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
 
 /// What a network computes with: f16 on GPUs, with sums in f32; f32 on the CPU.
-pub const MLXROCM_CHESS_PRECISION_DEFAULT: u64 = 0;
+pub const MLXROCM_CHESS_PRECISION_DEFAULT: u32 = 0;
 /// What a network computes with: f16, sums in f32; GPUs only.
-pub const MLXROCM_CHESS_PRECISION_F16: u64 = 1;
+pub const MLXROCM_CHESS_PRECISION_F16: u32 = 1;
 /// What a network computes with: f32.
-pub const MLXROCM_CHESS_PRECISION_F32: u64 = 2;
+pub const MLXROCM_CHESS_PRECISION_F32: u32 = 2;
 
 /// A network that evaluates chess positions. Internally locked: any thread.
 pub struct mlxrocm_chess_net {
@@ -80,7 +80,9 @@ pub struct mlxrocm_chess_net_options {
     /// Nullable; the device that evaluates, borrowed for the call. NULL: the CPU.
     pub device: *const mlxrocm_device,
     /// One of MLXROCM_CHESS_PRECISION_...
-    pub precision: u64,
+    pub precision: u32,
+    /// 0; another number is refused.
+    pub reserved: u32,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -154,6 +156,10 @@ fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
     let unknown = |field: &str, value: u32| {
         Error::InvalidArgument(format!("{field} is {value}: there is no such head"))
     };
+    if options.reserved != 0 {
+        let message = format!("reserved is {}, not 0", options.reserved);
+        return Err(Error::InvalidArgument(message));
+    }
     let home = match options.device.is_null() {
         true => Home::Cpu,
         false => handle::get::<DeviceObject>(options.device, "options.device")?

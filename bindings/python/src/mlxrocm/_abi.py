@@ -73,6 +73,9 @@ CHESS_POLICY_HEAD_OPPONENT = 3
 CHESS_VALUE_HEAD_WINNER = 0
 CHESS_VALUE_HEAD_Q = 1
 CHESS_VALUE_HEAD_ST = 2
+CHESS_PRECISION_DEFAULT = 0
+CHESS_PRECISION_F16 = 1
+CHESS_PRECISION_F32 = 2
 CHESS_QUEUE_BATCHES = 64
 DTYPE_BOOL = 0
 DTYPE_UINT8 = 1
@@ -446,6 +449,8 @@ class chess_net_options(C.Structure):
         ("policy_head", C.c_uint32),
         ("value_head", C.c_uint32),
         ("device", C.c_void_p),
+        ("precision", C.c_uint32),
+        ("reserved", C.c_uint32),
     ]
 
 
@@ -495,7 +500,7 @@ LAYOUT = {
     embed_options: (32, {'struct_size': 0, 'pooling': 4, 'positions': 8, 'position_count': 16, 'flags': 24}),
     token_logprob: (8, {'token': 0, 'logprob': 4}),
     event: (128, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'error_message_length': 80, 'prompt_tokens': 88, 'cached_tokens': 96, 'generated_tokens': 104, 'prompt_seconds': 112, 'decode_seconds': 120}),
-    chess_net_options: (24, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16}),
+    chess_net_options: (32, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16, 'precision': 24, 'reserved': 28}),
     chess_net_info: (40, {'struct_size': 0, 'input_format': 4, 'body': 8, 'depth': 12, 'width': 16, 'policy': 20, 'has_draws': 24, 'has_moves_left': 28, 'parameters': 32}),
     chess_move: (16, {'policy_index': 0, 'name_length': 4, 'name': 8}),
 }

@@ -155,6 +155,12 @@ pub const MLXROCM_CHESS_VALUE_HEAD_WINNER: u32 = 0;
 pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
 /// Value head: the search's value some plies later.
 pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
+/// What a network computes with: f16 on GPUs, with sums in f32; f32 on the CPU.
+pub const MLXROCM_CHESS_PRECISION_DEFAULT: u32 = 0;
+/// What a network computes with: f16, sums in f32; GPUs only.
+pub const MLXROCM_CHESS_PRECISION_F16: u32 = 1;
+/// What a network computes with: f32.
+pub const MLXROCM_CHESS_PRECISION_F32: u32 = 2;
 /// Batches that a queue holds at most.
 pub const MLXROCM_CHESS_QUEUE_BATCHES: u32 = 64;
 /// Dtype: truth values, one byte of 0 or 1.
@@ -1279,17 +1285,23 @@ pub struct mlxrocm_chess_net_options {
     pub policy_head: u32,
     /// One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
     pub value_head: u32,
-    /// Nullable; the device that evaluates, borrowed for the call. So far that is the CPU: a GPU is refused as UNSUPPORTED. NULL: the CPU.
+    /// Nullable; the device that evaluates, borrowed for the call. NULL: the CPU.
     pub device: *const mlxrocm_device,
+    /// One of MLXROCM_CHESS_PRECISION_...
+    pub precision: u32,
+    /// 0; another number is refused.
+    pub reserved: u32,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_chess_net_options>() == 24);
+    assert!(size_of::<mlxrocm_chess_net_options>() == 32);
     assert!(core::mem::offset_of!(mlxrocm_chess_net_options, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_chess_net_options, threads) == 4);
     assert!(core::mem::offset_of!(mlxrocm_chess_net_options, policy_head) == 8);
     assert!(core::mem::offset_of!(mlxrocm_chess_net_options, value_head) == 12);
     assert!(core::mem::offset_of!(mlxrocm_chess_net_options, device) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, precision) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_chess_net_options, reserved) == 28);
 };
 
 /// Facts about a network.
@@ -2522,7 +2534,8 @@ unsafe extern "C" {
     /// - `error`: nullable; receives an owned error object on failure. It names the file and the field.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a head that the network does not have), IO, INVALID_FILE,
-    /// UNSUPPORTED (a kind of network that is not known, a GPU), OUT_OF_MEMORY. Any thread. Since 0.1.
+    /// UNSUPPORTED (a kind of network that is not known, F16 on the CPU, a GPU without kernels), OUT_OF_MEMORY,
+    /// DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_chess_net_load(path: *const c_char, path_length: usize, options: *const mlxrocm_chess_net_options, net: *mut *mut mlxrocm_chess_net, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Tells facts about a network.
@@ -2568,7 +2581,7 @@ unsafe extern "C" {
     /// - `moves_left`: nullable; receives `count` numbers of plies; 0 of networks that do not tell.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_chess_net_evaluate(net: *const mlxrocm_chess_net, masks: *const u64, values: *const f32, count: usize, policy: *mut f32, wdl: *mut f32, moves_left: *mut f32, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Turns a position's logits into probabilities of its legal moves.
