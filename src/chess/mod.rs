@@ -16,6 +16,7 @@ mod planes;
 mod position;
 mod protobuf;
 mod queue;
+mod runs;
 mod schema;
 mod transform;
 

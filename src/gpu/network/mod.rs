@@ -2,6 +2,7 @@
 //! through the matrix units in f16, or in f32 one by one; the launches of a batch are recorded once and replayed.
 
 mod activations;
+mod chains;
 mod fuse;
 mod launches;
 mod pack;

@@ -1,0 +1,225 @@
+//! Evaluations on the CPU and on GPUs.
+
+use super::format::{Format, ValueFormat};
+use super::moves::MOVES;
+use super::net::{LARGEST_BATCH, Results};
+use super::planes::PLANES;
+use crate::Result;
+use crate::array::{Compiled, Input, Network};
+use crate::cpu::{Program, ThreadPool, Workspace};
+use parking_lot::Mutex;
+
+/// Positions that a worker takes through the network at once: what lies between two layers stays in its cache, and
+/// weights are read once for all of them.
+const AT_ONCE: usize = 6;
+/// Positions that keep a GPU busy.
+const ON_GPU: usize = 256;
+
+/// What evaluates.
+pub enum Runs {
+    /// The CPU.
+    Cpu(CpuRuns),
+    /// A GPU.
+    Gpu(Network),
+}
+
+/// A program and what its runs need.
+pub struct CpuRuns {
+    program: Program,
+    /// Workers. A call that finds them taken computes by itself.
+    pool: Mutex<ThreadPool>,
+    threads: usize,
+    /// Memory of runs that have ended, for the next ones.
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+impl Runs {
+    /// Of a network's graph; CPU threads as [`ThreadPool::new`] takes them.
+    pub fn new(compiled: Compiled, threads: usize) -> Runs {
+        match compiled {
+            Compiled::Cpu(program) => {
+                let pool = ThreadPool::new(threads);
+                Runs::Cpu(CpuRuns {
+                    program,
+                    threads: pool.threads(),
+                    pool: Mutex::new(pool),
+                    workspaces: Mutex::default(),
+                })
+            }
+            Compiled::Gpu(network) => Runs::Gpu(network),
+        }
+    }
+
+    /// Evaluates positions that were checked.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn evaluate(
+        &self,
+        format: &Format,
+        planes: (&[u64], &[f32]),
+        results: Results<'_>,
+    ) -> Result<()> {
+        match self {
+            Runs::Cpu(runs) => runs.evaluate(format, planes, results),
+            Runs::Gpu(network) => on_gpu(network, format, planes, results),
+        }
+    }
+
+    /// Positions that keep the device busy: larger batches are not faster for each.
+    pub fn together(&self) -> usize {
+        match self {
+            Runs::Cpu(runs) => (runs.threads * AT_ONCE).min(LARGEST_BATCH),
+            Runs::Gpu(_) => ON_GPU,
+        }
+    }
+}
+
+impl CpuRuns {
+    fn evaluate(
+        &self,
+        format: &Format,
+        (masks, values): (&[u64], &[f32]),
+        results: Results<'_>,
+    ) -> Result<()> {
+        let count = masks.len() / PLANES;
+        let mut pool = self.pool.try_lock();
+        let threads = pool.as_ref().map_or(1, |_| self.threads);
+        // Parts of one size, as many for each worker.
+        let parts = count.div_ceil(AT_ONCE).next_multiple_of(threads);
+        let size = count.div_ceil(parts);
+        let part = |at: usize, results: Results<'_>, pool: Option<&mut ThreadPool>| {
+            let planes = at * size * PLANES..((at + 1) * size).min(count) * PLANES;
+            self.evaluate_part(
+                format,
+                &masks[planes.clone()],
+                &values[planes],
+                results,
+                pool,
+            )
+        };
+        let mut left = results;
+        let all = (0..count.div_ceil(size)).map(|_| left.split(size));
+        match pool.as_deref_mut() {
+            // Every worker takes parts, each by itself.
+            Some(pool) if count >= threads && threads > 1 => {
+                let failed = Mutex::new(None);
+                let all: Vec<_> = all.map(|results| Mutex::new(Some(results))).collect();
+                pool.run(all.len(), &|_, at| {
+                    if let Some(results) = all[at].lock().take()
+                        && let Err(error) = part(at, results, None)
+                    {
+                        *failed.lock() = Some(error);
+                    }
+                });
+                failed.into_inner().map_or(Ok(()), Err)
+            }
+            // Too few positions: workers share each layer.
+            mut pool => {
+                for (at, results) in all.enumerate() {
+                    part(at, results, pool.as_deref_mut())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn evaluate_part(
+        &self,
+        format: &Format,
+        masks: &[u64],
+        values: &[f32],
+        results: Results<'_>,
+        pool: Option<&mut ThreadPool>,
+    ) -> Result<()> {
+        let program = &self.program;
+        let kept = self.workspaces.lock().pop();
+        let mut workspace = match kept {
+            Some(workspace) => workspace,
+            None => program.workspace(AT_ONCE, self.threads)?,
+        };
+        let count = masks.len() / PLANES;
+        let planes = masks.chunks_exact(PLANES).zip(values.chunks_exact(PLANES));
+        for (item, (masks, values)) in planes.enumerate() {
+            fill(masks, values, program.input(&mut workspace, 0, item));
+        }
+        program.run(&mut workspace, count, pool)?;
+        for (item, to) in results.policy.chunks_exact_mut(MOVES).enumerate() {
+            to.copy_from_slice(program.output(&mut workspace, 0, item));
+        }
+        for (item, to) in results.wdl.chunks_exact_mut(3).enumerate() {
+            let value = program.output(&mut workspace, 1, item);
+            put_value(format, value, to);
+        }
+        for (item, to) in results.moves_left.iter_mut().enumerate() {
+            *to = match format.moves_left {
+                true => program.output(&mut workspace, 2, item)[0],
+                false => 0.0,
+            };
+        }
+        self.workspaces.lock().push(workspace);
+        Ok(())
+    }
+}
+
+/// Chances of win, draw and loss of what a network says of a position's value.
+fn put_value(format: &Format, value: &[f32], to: &mut [f32]) {
+    match (format.value, value) {
+        (ValueFormat::Classical, &[q]) => {
+            to.copy_from_slice(&[(1.0 + q) / 2.0, 0.0, (1.0 - q) / 2.0]);
+        }
+        _ => to.copy_from_slice(value),
+    }
+}
+
+fn on_gpu(
+    network: &Network,
+    format: &Format,
+    (masks, values): (&[u64], &[f32]),
+    results: Results<'_>,
+) -> Result<()> {
+    let count = masks.len() / PLANES;
+    let of_value = match format.value {
+        ValueFormat::Wdl => 3,
+        ValueFormat::Classical => 1,
+    };
+    // What is not asked for goes nowhere.
+    let room = |len: usize, needed: usize| vec![0.0; if len == needed { 0 } else { needed }];
+    let mut policy = room(results.policy.len(), count * MOVES);
+    let mut moves_left = room(results.moves_left.len(), count);
+    let mut value = vec![0.0; count * of_value];
+    let planes = Input::Planes { masks, values };
+    {
+        let policy = match policy.is_empty() {
+            true => &mut *results.policy,
+            false => &mut policy,
+        };
+        let left = match moves_left.is_empty() {
+            true => &mut *results.moves_left,
+            false => &mut moves_left,
+        };
+        let mut outputs: Vec<&mut [f32]> = vec![policy, &mut value];
+        match format.moves_left {
+            true => outputs.push(left),
+            false => left.fill(0.0),
+        }
+        network.run(count, &[planes], &mut outputs)?;
+    }
+    let values = value.chunks_exact(of_value);
+    for (to, value) in results.wdl.chunks_exact_mut(3).zip(values) {
+        put_value(format, value, to);
+    }
+    Ok(())
+}
+
+/// Writes planes as `[8, 8, 112]`.
+fn fill(masks: &[u64], values: &[f32], squares: &mut [f32]) {
+    squares.fill(0.0);
+    for (plane, (&mask, &value)) in masks.iter().zip(values).enumerate() {
+        let mut left = mask;
+        while left != 0 {
+            squares[left.trailing_zeros() as usize * PLANES + plane] = value;
+            left &= left - 1;
+        }
+    }
+}
