@@ -100,7 +100,7 @@ pub struct Shared<'l> {
     pub race: Option<GlobalRace>,
     pub rules: Rules,
     /// Indices of instructions that are left out (mutation tests).
-    pub without: &'l [usize],
+    pub without: Option<&'l [usize]>,
     pub grid_blocks: [u32; 3],
     pub block: [u32; 3],
     pub kernarg: Vec<u64>,
@@ -256,7 +256,7 @@ fn prepare<'l>(launch: &Launch<'l>) -> Result<(Shared<'l>, u64, u64), Fault> {
         lds_bytes,
         race: None,
         rules: rules(launch, threads),
-        without: launch.without.unwrap_or_default(),
+        without: launch.without,
         grid_blocks: launch.grid_blocks,
         block: launch.block,
         kernarg: kernarg(launch).map_err(fail)?,
@@ -297,6 +297,9 @@ pub fn observe(launch: &Launch, numbers: &[u64], probe: &mut impl Probe) -> Resu
     }
     Ok(())
 }
+
+/// Waves for which another thread is worth while.
+const WAVES: usize = 32;
 
 /// Runs a kernel to its end.
 ///
@@ -346,7 +349,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
             account(&group, &mut total);
         }
     };
-    let n = launch.threads.clamp(1, 64).min(blocks as usize);
+    // A thread costs more than a few waves.
+    let waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
+    let n = launch.threads.min(waves as usize / WAVES);
+    let n = n.clamp(1, 64).min(blocks as usize);
     if n == 1 {
         work();
     } else {
@@ -360,14 +366,13 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
-    report.touched = shared
-        .race
-        .as_ref()
-        .map_or_else(Default::default, |race| race.footprint(&shared.snapshot));
+    if let Some(race) = shared.race {
+        report.touched = race.footprint(&shared.snapshot);
+    }
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;
-    report.waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
+    report.waves = waves;
     Ok(report)
 }
 
@@ -377,7 +382,7 @@ fn account(group: &Group, total: &mut Report) {
     for at in group.shared.kernel.range.clone() {
         if code[at].effect.as_ref().is_some_and(Effect::is_order) {
             let (ran, did) = total.orders.entry(at).or_default();
-            *ran |= group.counts[at] > 0;
+            *ran |= group.counts[at - group.shared.kernel.range.start] > 0;
             *did |= group.visible.did[at];
         }
     }
@@ -583,9 +588,10 @@ fn run_wave(
     let program = g.shared.program;
     let end = w.executed + turn;
     let waits = g.shared.checks.waits;
+    let range = &g.shared.kernel.range;
     loop {
         let at = w.pc;
-        let Some(inst) = program.code.get(at) else {
+        let Some(inst) = program.code.get(at).filter(|_| range.contains(&at)) else {
             return Err(fault(
                 g,
                 w,
@@ -596,7 +602,7 @@ fn run_wave(
                 },
             ));
         };
-        g.counts[at] += 1;
+        g.counts[at - range.start] += 1;
         w.executed += 1;
         if w.flight.is_busy() && inst.named.meets(&w.flight.pending) {
             let issue = match &inst.effect {
@@ -620,7 +626,7 @@ fn run_wave(
         probe.after(w, g, at);
         if let Some(effect) = &inst.effect
             && waits
-            && !g.shared.without.contains(&at)
+            && !g.shared.without.is_some_and(|without| without.contains(&at))
         {
             apply(g, w, at, effect);
         }

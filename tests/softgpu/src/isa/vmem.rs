@@ -365,31 +365,11 @@ fn load(
                 return Ok(Flow::Next);
             }
             check_load(w, g, mask, shape.bytes, access)?;
-            let n = shape.dwords();
-            if mask == w.all() && shape.bytes >= 4 {
-                for h in 0..w.halves {
-                    let at = w.at(dst, h);
-                    let step = w.halves;
-                    let part = &w.addrs[32 * h..32 * h + 32];
-                    // SAFETY: every lane's range was checked above.
-                    unsafe { load_rows(part, n, &mut w.rows[at..=at + (n - 1) * step], step) };
-                }
-                return Ok(Flow::Next);
-            }
-            if mask == w.all() {
-                for h in 0..w.halves {
-                    let at = w.at(dst, h);
-                    // SAFETY: as above.
-                    unsafe { load_short(&w.addrs[32 * h..32 * h + 32], &mut w.rows[at], shape) };
-                }
-                return Ok(Flow::Next);
-            }
-            for lane in lanes_of(mask) {
-                load_lane(w, dst, lane, w.addrs[lane] as *const u8, shape);
-            }
+            // SAFETY: every lane's range was checked above.
+            unsafe { load_lanes(w, dst, mask, shape) };
             // Buffer lanes out of range read zero.
             for lane in lanes_of(w.exec() & !mask) {
-                for i in 0..n {
+                for i in 0..shape.dwords() {
                     let old = w.lane(Src::V(dst), lane);
                     let v = if shape.bytes < 4 {
                         shape.place(0, old)
@@ -410,17 +390,89 @@ fn load(
     Ok(Flow::Next)
 }
 
-/// Loads n dwords for each of 32 lanes.
+/// Loads from the addresses in `w.addrs`.
 ///
 /// # Safety
-/// Each address must be readable for 4n bytes.
-unsafe fn load_rows(addrs: &[u64], n: usize, rows: &mut [Row], step: usize) {
-    for (lane, addr) in addrs.iter().enumerate() {
-        let p = *addr as *const u32;
-        for i in 0..n {
-            // SAFETY: the caller vouches for the range.
-            rows[i * step][lane & 31] = unsafe { p.add(i).read_unaligned() };
+/// The addresses of the lanes of the mask must be readable for the shape's bytes.
+pub unsafe fn load_lanes(w: &mut Wave, dst: u16, mask: u64, shape: Shape) {
+    if mask != w.all() {
+        for lane in lanes_of(mask) {
+            load_lane(w, dst, lane, w.addrs[lane] as *const u8, shape);
         }
+        return;
+    }
+    let (n, step) = (shape.dwords(), w.halves);
+    for h in 0..w.halves {
+        let at = w.at(dst, h);
+        let part = &w.addrs[32 * h..32 * h + 32];
+        // SAFETY: all lanes are in the mask.
+        unsafe {
+            match (shape.bytes, n) {
+                (1 | 2, _) => load_short(part, &mut w.rows[at], shape),
+                (_, 1) => load_rows::<1>(part, &mut w.rows[at..=at], step),
+                (_, 2) => load_rows::<2>(part, &mut w.rows[at..=at + step], step),
+                (_, 3) => load_rows::<3>(part, &mut w.rows[at..=at + 2 * step], step),
+                _ => load_rows::<4>(part, &mut w.rows[at..=at + 3 * step], step),
+            }
+        }
+    }
+}
+
+/// Stores to the addresses in `w.addrs`, lane after lane: of those that meet the last one stays.
+///
+/// # Safety
+/// The addresses of the lanes of the mask must be writable for the shape's bytes.
+pub unsafe fn store_lanes(w: &Wave, src: u16, mask: u64, shape: Shape) {
+    if mask != w.all() || shape.bytes < 4 {
+        for lane in lanes_of(mask) {
+            store_lane(w, src, lane, w.addrs[lane] as *mut u8, shape);
+        }
+        return;
+    }
+    let (n, step) = (shape.dwords(), w.halves);
+    for h in 0..w.halves {
+        let at = w.at(src, h);
+        let part = &w.addrs[32 * h..32 * h + 32];
+        // SAFETY: all lanes are in the mask.
+        unsafe {
+            match n {
+                1 => store_rows::<1>(part, &w.rows[at..=at], step),
+                2 => store_rows::<2>(part, &w.rows[at..=at + step], step),
+                3 => store_rows::<3>(part, &w.rows[at..=at + 2 * step], step),
+                _ => store_rows::<4>(part, &w.rows[at..=at + 3 * step], step),
+            }
+        }
+    }
+}
+
+/// Loads N dwords for each of 32 lanes.
+///
+/// # Safety
+/// Each address must be readable for 4N bytes.
+unsafe fn load_rows<const N: usize>(addrs: &[u64], rows: &mut [Row], step: usize) {
+    assert!(addrs.len() == 32 && rows.len() > (N - 1) * step);
+    for (lane, addr) in addrs.iter().enumerate() {
+        // SAFETY: the caller vouches for the range.
+        let dwords = unsafe { (*addr as *const [u32; N]).read_unaligned() };
+        for (i, v) in dwords.into_iter().enumerate() {
+            // SAFETY: asserted above.
+            unsafe { *rows.get_unchecked_mut(i * step).get_unchecked_mut(lane) = v };
+        }
+    }
+}
+
+/// Stores N dwords of each of 32 lanes.
+///
+/// # Safety
+/// Each address must be writable for 4N bytes.
+unsafe fn store_rows<const N: usize>(addrs: &[u64], rows: &[Row], step: usize) {
+    assert!(addrs.len() == 32 && rows.len() > (N - 1) * step);
+    for (lane, addr) in addrs.iter().enumerate() {
+        // SAFETY: asserted above.
+        let dwords: [u32; N] =
+            std::array::from_fn(|i| unsafe { *rows.get_unchecked(i * step).get_unchecked(lane) });
+        // SAFETY: the caller vouches for the range.
+        unsafe { (*addr as *mut [u32; N]).write_unaligned(dwords) };
     }
 }
 
@@ -516,9 +568,10 @@ fn store(
             }
             g.check_wave(w, mask, u64::from(shape.bytes), Access::Write)?;
             g.traffic.bytes_stored += u64::from(mask.count_ones()) * u64::from(shape.bytes);
-            for lane in lanes_of(mask) {
-                store_lane(w, src, lane, w.addrs[lane] as *mut u8, shape);
-                g.traffic.last_store = w.addrs[lane];
+            // SAFETY: every lane's range was checked above.
+            unsafe { store_lanes(w, src, mask, shape) };
+            if mask != 0 {
+                g.traffic.last_store = w.addrs[63 - mask.leading_zeros() as usize];
             }
         }
         Places::Private => {
