@@ -53,6 +53,11 @@ mkdir -p "$target"
 MLXROCM_TEST_LOG=$(cd "$target" && pwd)/test.log
 export MLXROCM_TEST_LOG
 : >"$MLXROCM_TEST_LOG"
+# What the software GPU's disassembler said, as test programs load the same kernels; old kernels' are dropped.
+SOFTGPU_CACHE=$(cd "$target" && pwd)/disassembly
+export SOFTGPU_CACHE
+mkdir -p "$SOFTGPU_CACHE"
+find "$SOFTGPU_CACHE" -type f -mtime +7 -delete
 begin=$(date +%s)
 note() { echo "$*" | tee -a "$MLXROCM_TEST_LOG"; }
 
