@@ -127,7 +127,11 @@ impl Region {
         let mut bits = 0;
         let mut at = 0;
         each_shadow(offset, len, |word, mask| {
-            let part = self.shadow.get(word).map_or(u64::MAX, |s| s.load(Ordering::Relaxed)) & mask;
+            let part = self
+                .shadow
+                .get(word)
+                .map_or(u64::MAX, |s| s.load(Ordering::Relaxed))
+                & mask;
             bits |= part >> mask.trailing_zeros() << at;
             at += mask.count_ones();
             true

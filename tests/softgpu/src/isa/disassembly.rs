@@ -53,7 +53,10 @@ fn kept(
     ));
     let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
     let written = folder.and_then(|()| std::fs::write(&draft, write(&lines)));
-    if written.and_then(|()| std::fs::rename(&draft, file)).is_err() {
+    if written
+        .and_then(|()| std::fs::rename(&draft, file))
+        .is_err()
+    {
         let _ = std::fs::remove_file(&draft);
     }
     Ok(lines)

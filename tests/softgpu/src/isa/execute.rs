@@ -626,7 +626,10 @@ fn run_wave(
         probe.after(w, g, at);
         if let Some(effect) = &inst.effect
             && waits
-            && !g.shared.without.is_some_and(|without| without.contains(&at))
+            && !g
+                .shared
+                .without
+                .is_some_and(|without| without.contains(&at))
         {
             apply(g, w, at, effect);
         }

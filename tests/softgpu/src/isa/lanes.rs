@@ -131,9 +131,7 @@ bound!(Short3, u16, u16, u16 => u16);
 #[inline(always)]
 fn fma16(a: u32, b: u32, c: u32) -> u32 {
     let (a, b, c) = (f16_to_f32(a), f16_to_f32(b), f16_to_f32(c));
-    u32::from(f16_from_f64(
-        f64::from(a) * f64::from(b) + f64::from(c),
-    ))
+    u32::from(f16_from_f64(f64::from(a) * f64::from(b) + f64::from(c)))
 }
 
 /// The low half of a register as f16.

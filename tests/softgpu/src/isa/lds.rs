@@ -74,7 +74,7 @@ fn load_wave(
     let mask = w.exec();
     let at = bases.map(|base| base.wrapping_add(offset));
     g.lds_wave(w.index, &at, mask, shape.bytes, Access::Read)?;
-    w.addrs = g.lds_addresses(&at);
+    g.lds_addresses(w, &at);
     // SAFETY: the range of every lane of the mask was checked.
     unsafe { load_lanes(w, dst, mask, shape) };
     Ok(())
@@ -91,7 +91,7 @@ fn store_wave(
     let mask = w.exec();
     let at = bases.map(|base| base.wrapping_add(offset));
     g.lds_wave(w.index, &at, mask, shape.bytes, Access::Write)?;
-    w.addrs = g.lds_addresses(&at);
+    g.lds_addresses(w, &at);
     // SAFETY: the range of every lane of the mask was checked.
     unsafe { store_lanes(w, src, mask, shape) };
     Ok(())

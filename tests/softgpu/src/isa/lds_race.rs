@@ -1,7 +1,7 @@
 //! LDS race checks: every dword remembers its last writer and the readers since, with the number of
 //! barriers passed; two accesses in one interval from different waves, one of them a write, are a race.
 
-use super::wave::{Fail, lanes_of};
+use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 
 /// History of one LDS dword.
@@ -60,7 +60,11 @@ impl LdsCell {
             self.written & !ATOMIC
         };
         self.written = before | bytes;
-        self.write_bytes = if same { self.write_bytes | bytes } else { bytes };
+        self.write_bytes = if same {
+            self.write_bytes | bytes
+        } else {
+            bytes
+        };
         self.write_epoch = me.epoch;
         self.writer = me.wave as u8;
         true
@@ -144,10 +148,13 @@ impl<'l> Group<'l> {
         Ok(())
     }
 
-    /// The host addresses of offsets that were checked.
-    pub fn lds_addresses(&mut self, at: &[u32; 64]) -> [u64; 64] {
+    /// Makes `w.addrs` the host addresses of offsets that were checked.
+    pub fn lds_addresses(&mut self, w: &mut Wave, at: &[u32; 64]) {
         let base = self.lds.as_mut_ptr() as u64;
-        at.map(|at| base + u64::from(at))
+        let lanes = w.lanes;
+        for (address, at) in w.addrs[..lanes].iter_mut().zip(at) {
+            *address = base + u64::from(*at);
+        }
     }
 
     /// Checks and records loads or stores among which nothing is to be looked into. If there is something, the same

@@ -115,7 +115,9 @@ pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
     let factor = |src, element| Factor {
         src,
         element,
-        layout: Layout::new(64, n.min(32), per_lane, |lane, j| Some(sizes.place(lane, j))),
+        layout: Layout::new(64, n.min(32), per_lane, |lane, j| {
+            Some(sizes.place(lane, j))
+        }),
         fnuz: true,
     };
     let plan = Plan {

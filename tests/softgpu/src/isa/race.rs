@@ -79,8 +79,12 @@ impl Who {
             | (u64::from(g.number) + 1) & ((1 << GROUP_BITS) - 1))
     }
 
+    fn without_bytes(self) -> u64 {
+        self.0 & !(15 << GROUP_BITS)
+    }
+
     fn with_bytes(self, bytes: u64) -> Who {
-        Who(self.0 | bytes << GROUP_BITS)
+        Who(self.without_bytes() | bytes << GROUP_BITS)
     }
 
     fn bytes(self) -> u64 {
@@ -174,7 +178,11 @@ impl GlobalRace {
                 let first = 2 * BLOCK * block;
                 let end = (first + 2 * BLOCK).min(shadow.cells.len());
                 let cells = shadow.cells.get_mut(first..end).unwrap_or_default();
-                collect(plain(cells), base + 4 * (BLOCK * block) as u64, &mut footprint);
+                collect(
+                    plain(cells),
+                    base + 4 * (BLOCK * block) as u64,
+                    &mut footprint,
+                );
             }
             give_back(shadow.cells);
         }
@@ -255,7 +263,10 @@ impl GlobalRace {
                             pair[0].store(me, Ordering::Relaxed);
                         }
                     }
-                    _ => self.check(g, w, (first + 4 * i as u64, 4), (start, index), access, 0)?,
+                    _ => {
+                        let bytes = (first + 4 * i as u64, 4);
+                        self.cell(g, w, (&pair[0], &pair[1]), Who(me), bytes, access, 0)?;
+                    }
                 }
             }
         }
@@ -290,48 +301,63 @@ impl GlobalRace {
         let mut at = addr;
         while at < end {
             let n = (4 - at % 4).min(end - at);
-            let bytes = ((1 << n) - 1) << (at % 4);
             let cell = ((at - base) / 4) as usize * 2;
-            at += n;
-            let Some([writer_cell, reader_cell]) = shadow.cells.get(cell..cell + 2) else {
+            let Some([writer, reader]) = shadow.cells.get(cell..cell + 2) else {
                 return Ok(());
             };
             shadow.touch(cell / 2);
-            let (writer, reader) = (
-                Who(writer_cell.load(Ordering::Relaxed)),
-                Who(reader_cell.load(Ordering::Relaxed)),
-            );
-            let conflicts = |other: Who, wrote: bool| {
-                let apart = other.0 == 0
-                    || other.bytes() & bytes == 0
-                    || (me.is_atomic() && other.is_atomic());
-                if apart {
-                    return None;
-                }
-                if access == Access::Scalar && !w.scalar_fresh {
-                    return Some("scalar loads may see what was before the launch");
-                }
-                self.ordered(g, w, other, (at - n, at), access, wrote).err()
-            };
-            let verb = if access.reads() { "read" } else { "write" };
-            if let Some(why) = conflicts(writer, true) {
-                return Err(race(g, lane, verb, at - n, writer, "wrote", why));
+            self.cell(g, w, (writer, reader), me, (at, n), access, lane)?;
+            at += n;
+        }
+        Ok(())
+    }
+
+    /// Checks and records an access to `n` bytes at `at` of the dword whose cells (writer, reader) are given.
+    #[allow(clippy::too_many_arguments)]
+    fn cell(
+        &self,
+        g: &Group,
+        w: &Wave,
+        (writer_cell, reader_cell): (&AtomicU64, &AtomicU64),
+        me: Who,
+        (at, n): (u64, u64),
+        access: Access,
+        lane: usize,
+    ) -> Result<(), Box<Fail>> {
+        let bytes = ((1 << n) - 1) << (at % 4);
+        let (writer, reader) = (
+            Who(writer_cell.load(Ordering::Relaxed)),
+            Who(reader_cell.load(Ordering::Relaxed)),
+        );
+        let conflicts = |other: Who, wrote: bool| {
+            let apart =
+                other.0 == 0 || other.bytes() & bytes == 0 || (me.is_atomic() && other.is_atomic());
+            if apart {
+                return None;
             }
-            if !access.reads()
-                && let Some(why) = conflicts(reader, false)
-            {
-                return Err(race(g, lane, verb, at - n, reader, "read", why));
+            if access == Access::Scalar && !w.scalar_fresh {
+                return Some("scalar loads may see what was before the launch");
             }
-            let (cell, old) = if access.reads() {
-                (reader_cell, reader)
-            } else {
-                (writer_cell, writer)
-            };
-            let same = old.0 & !(15 << GROUP_BITS) == me.0;
-            let new = me.with_bytes(if same { bytes | old.bytes() } else { bytes });
-            if new != old {
-                cell.store(new.0, Ordering::Relaxed);
-            }
+            self.ordered(g, w, other, (at, at + n), access, wrote).err()
+        };
+        let verb = if access.reads() { "read" } else { "write" };
+        if let Some(why) = conflicts(writer, true) {
+            return Err(race(g, lane, verb, at, writer, "wrote", why));
+        }
+        if !access.reads()
+            && let Some(why) = conflicts(reader, false)
+        {
+            return Err(race(g, lane, verb, at, reader, "read", why));
+        }
+        let (cell, old) = if access.reads() {
+            (reader_cell, reader)
+        } else {
+            (writer_cell, writer)
+        };
+        let same = old.without_bytes() == me.without_bytes();
+        let new = me.with_bytes(if same { bytes | old.bytes() } else { bytes });
+        if new != old {
+            cell.store(new.0, Ordering::Relaxed);
         }
         Ok(())
     }

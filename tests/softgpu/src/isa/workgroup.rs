@@ -110,7 +110,14 @@ impl<'l> Group<'l> {
             acquired: 0,
             visible: Visible {
                 rules: shared.rules,
-                did: vec![0; if shared.without.is_some() { shared.program.code.len() } else { 0 }],
+                did: vec![
+                    0;
+                    if shared.without.is_some() {
+                        shared.program.code.len()
+                    } else {
+                        0
+                    }
+                ],
                 ..Visible::default()
             },
         }
