@@ -1,11 +1,12 @@
 //! Launching a kernel: kernel arguments, workgroups over threads, waves in shuffled order.
 
-use super::code_object::{ArgKind, Kernel, Program};
+use super::code_object::{Kernel, Program};
 use super::counters::Report;
 use super::effect::Effect;
 use super::flight::too_early;
+use super::order::{Order, Random};
 use super::race::GlobalRace;
-use super::start::{dispatch_packet, start_wave};
+use super::start::{dispatch_packet, kernarg, start_wave};
 use super::visible::{Rules, apply, pass_barrier as pass};
 use super::wave::{Fail, Flow, Wave};
 use super::workgroup::Group;
@@ -142,66 +143,6 @@ fn refuse(kernel: &Kernel, message: String) -> Fault {
         instruction: "launch".into(),
         message,
     }
-}
-
-/// The kernarg segment: explicit arguments as given, hidden ones computed.
-fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
-    let kernel = launch.kernel;
-    // The segment is a multiple of its alignment of 16 bytes: one load may take arguments and what is behind.
-    let size = (kernel.kernarg_bytes as usize).max(8).next_multiple_of(16);
-    let explicit = kernel
-        .args
-        .iter()
-        .filter(|a| !matches!(a.kind, ArgKind::Hidden(_)));
-    let needed = explicit
-        .map(|a| a.offset.saturating_add(a.size) as usize)
-        .max()
-        .unwrap_or(0);
-    if launch.kernarg.len() < needed {
-        return Err(format!(
-            "{} argument bytes given, the kernel takes {needed}",
-            launch.kernarg.len()
-        ));
-    }
-    let mut bytes = vec![0u8; size.next_multiple_of(8)];
-    let given = needed.min(size);
-    bytes[..given].copy_from_slice(&launch.kernarg[..given]);
-    for arg in &kernel.args {
-        let ArgKind::Hidden(name) = &arg.kind else {
-            continue;
-        };
-        let axis = match name.as_bytes().last() {
-            Some(b'y') => 1,
-            Some(b'z') => 2,
-            _ => 0,
-        };
-        let dims = if launch.grid_blocks[2] > 1 || launch.block[2] > 1 {
-            3
-        } else if launch.grid_blocks[1] > 1 || launch.block[1] > 1 {
-            2
-        } else {
-            1
-        };
-        let value = match name.as_str() {
-            n if n.starts_with("block_count_") => u64::from(launch.grid_blocks[axis]),
-            n if n.starts_with("group_size_") => u64::from(launch.block[axis]),
-            "grid_dims" => dims,
-            "dynamic_lds_size" => u64::from(launch.dynamic_lds),
-            "private_base" => u64::from(super::workgroup::PRIVATE_APERTURE),
-            "shared_base" => u64::from(super::workgroup::SHARED_APERTURE),
-            // Remainders, offsets, printf and hostcall buffers, queues, heaps: none here.
-            _ => 0,
-        };
-        let at = arg.offset as usize;
-        let n = (arg.size as usize).min(8);
-        if let Some(slot) = bytes.get_mut(at..at + n) {
-            slot.copy_from_slice(&value.to_le_bytes()[..n]);
-        }
-    }
-    Ok(bytes
-        .chunks_exact(8)
-        .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
-        .collect())
 }
 
 /// Follows each instruction that waves execute, for the timing model. `()` follows nothing and costs nothing.
@@ -417,54 +358,6 @@ fn partial(group: &Group) -> Report {
         load_lines: t.load_lines,
         lds_conflicts: t.lds_conflicts,
         ..Report::default()
-    }
-}
-
-/// A permutation of the workgroups.
-struct Order {
-    n: u64,
-    step: u64,
-    start: u64,
-}
-
-impl Order {
-    fn new(n: u64, seed: u64) -> Order {
-        if seed == 0 {
-            return Order {
-                n,
-                step: 1,
-                start: 0,
-            };
-        }
-        let mut random = Random(seed);
-        let start = random.next() % n;
-        let gcd = |mut a: u64, mut b: u64| {
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a
-        };
-        let mut step = random.next() % n;
-        while gcd(step, n) != 1 {
-            step = (step + 1) % n.max(2);
-        }
-        Order { n, step, start }
-    }
-
-    fn at(&self, i: u64) -> u64 {
-        ((u128::from(i) * u128::from(self.step) + u128::from(self.start)) % u128::from(self.n))
-            as u64
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8
     }
 }
 

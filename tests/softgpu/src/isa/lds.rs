@@ -4,7 +4,8 @@ use super::atomics::{Kind, apply};
 use super::decode::Target;
 use super::disassembly::Text;
 use super::operand::{Src, Ty};
-use super::vmem::{Shape, load_lanes, store_lanes};
+use super::transfer::{load_lanes, store_lanes};
+use super::vmem::Shape;
 use super::wave::{Fail, Flow, Run, Step, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 
@@ -152,11 +153,11 @@ fn conflicts(bases: &[u32; 64], mask: u64, dwords: u32, lanes: usize) -> u64 {
         let mut seen = [u32::MAX; 32];
         let mut extra = [0u8; 32];
         let mut worst = 0;
-        for lane in first..first + pass {
+        for (lane, base) in bases.iter().enumerate().skip(first).take(pass) {
             if mask >> lane & 1 == 0 {
                 continue;
             }
-            let base = bases[lane] / 4;
+            let base = base / 4;
             for d in base..base.wrapping_add(dwords) {
                 let bank = (d & 31) as usize;
                 if seen[bank] == u32::MAX {
