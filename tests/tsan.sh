@@ -22,9 +22,14 @@ if [ ! -e "$model" ]; then
     echo "this needs the demo model: make model" >&2
     exit 1
 fi
-MLXROCM_GPU_TARGETS=${MLXROCM_GPU_TARGETS:-gfx1151}
-# A folder of its own: nothing built here fits an ordinary build.
-CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/tsan
+# Races on the host do not depend on the target.
+MLXROCM_GPU_TARGETS=gfx1151
+# A folder of its own: nothing built here fits an ordinary build, but for the kernels.
+shared=${CARGO_TARGET_DIR:-$PWD/target}
+CARGO_TARGET_DIR=$shared/tsan
+mkdir -p "$shared/kernel-objects" "$CARGO_TARGET_DIR/$target"
+[ -e "$CARGO_TARGET_DIR/$target/kernel-objects" ] ||
+    ln -s "$(cd "$shared/kernel-objects" && pwd)" "$CARGO_TARGET_DIR/$target/kernel-objects"
 # The software GPU is opened at run time and finds the sanitizer in the program.
 RUSTFLAGS="-Zsanitizer=thread -Clink-arg=-rdynamic"
 TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1"

@@ -21,12 +21,16 @@ const EXECUTED: [&str; 9] = [
 
 /// Those of them that the library was built for (`tests/support/test.sh`: some by turns); all if none was.
 pub fn targets() -> Vec<&'static str> {
-    let built = mlxrocm::gpu::kernels::built_in().expect("the archive of kernels");
-    let is_built = |target: &&str| built.iter().any(|object| object.target == *target);
-    let targets: Vec<&str> = EXECUTED.into_iter().filter(is_built).collect();
+    // Asked for once: it unpacks the kernels of all targets.
+    static TARGETS: OnceLock<Vec<&str>> = OnceLock::new();
+    let targets = TARGETS.get_or_init(|| {
+        let built = mlxrocm::gpu::kernels::built_in().expect("the archive of kernels");
+        let is_built = |target: &&str| built.iter().any(|object| object.target == *target);
+        EXECUTED.into_iter().filter(is_built).collect()
+    });
     match targets.is_empty() {
         true => EXECUTED.to_vec(),
-        false => targets,
+        false => targets.clone(),
     }
 }
 

@@ -53,6 +53,11 @@ mkdir -p "$target"
 MLXROCM_TEST_LOG=$(cd "$target" && pwd)/test.log
 export MLXROCM_TEST_LOG
 : >"$MLXROCM_TEST_LOG"
+# What the software GPU's disassembler said, as test programs load the same kernels; old kernels' are dropped.
+SOFTGPU_CACHE=$(cd "$target" && pwd)/disassembly
+export SOFTGPU_CACHE
+mkdir -p "$SOFTGPU_CACHE"
+find "$SOFTGPU_CACHE" -type f -mtime +7 -delete
 begin=$(date +%s)
 note() { echo "$*" | tee -a "$MLXROCM_TEST_LOG"; }
 
@@ -65,21 +70,26 @@ fi
 grep -E '^warning|^error' "$built" || true
 note "PART build: $(($(date +%s) - begin)) s"
 # The longest first, so that none of them is left alone at the end.
-long="gpu_model kernel_compile instructions gpu_kernels gpu_delta gpu_experts capi hip gpu_families"
+first="gpu_model"
+long="capi kernel_compile instructions gpu_delta gpu_kernels conformance gpu_experts gpu_families"
 programs=$(sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$built")
-{
-    for name in $long; do
+named() {
+    for name; do
         for program in $programs; do
             case ${program##*/} in "$name"-????????????????) echo "$name $program" ;; esac
         done
     done
+}
+{
+    named $first
     # The languages' packages, against the library that cargo has built, and the server, with OpenAI's own client;
-    # what they need is fetched.
+    # what they need is fetched. One step after the other, and partly waiting: they begin early.
     [ $# != 0 ] || printf '%s\n' "languages sh bindings/test.sh" "server sh server/test.sh"
+    named $long
     for program in $programs; do
         name=${program##*/}
         name=${name%-*}
-        case " $long session_alone " in *" $name "*) ;; *) echo "$name $program" ;; esac
+        case " $first $long session_alone " in *" $name "*) ;; *) echo "$name $program" ;; esac
     done
 } >"$built.list"
 xargs -r -P "$(nproc)" -L 1 sh tests/support/suite.sh <"$built.list" || note "PART FAILED: xargs"

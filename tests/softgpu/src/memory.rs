@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Alignment of allocations and size of the guards.
 const GUARD: usize = 256;
@@ -26,8 +26,10 @@ pub struct Region {
     freed: AtomicBool,
     /// All bytes are initialised; the shadow need not be read.
     whole: AtomicBool,
+    /// Bytes that nothing has written.
+    left: AtomicUsize,
     /// One bit a byte; empty for imported ranges.
-    shadow: Box<[AtomicU8]>,
+    shadow: Box<[AtomicU64]>,
     /// The block to give back to the host; null for imported ranges.
     block: *mut u8,
 }
@@ -75,9 +77,9 @@ impl Region {
         if self.whole.load(Ordering::Relaxed) {
             return true;
         }
-        each_shadow(offset, len, |byte, mask| {
+        each_shadow(offset, len, |word, mask| {
             self.shadow
-                .get(byte)
+                .get(word)
                 .is_none_or(|s| s.load(Ordering::Relaxed) & mask == mask)
         })
     }
@@ -91,25 +93,75 @@ impl Region {
             self.whole.store(true, Ordering::Relaxed);
             return;
         }
-        each_shadow(offset, len, |byte, mask| {
-            if let Some(s) = self.shadow.get(byte)
-                && s.load(Ordering::Relaxed) & mask != mask
-            {
-                s.fetch_or(mask, Ordering::Relaxed);
-            }
+        let mut new = 0;
+        each_shadow(offset, len, |word, mask| {
+            new += self.set(word, mask);
             true
         });
+        self.count(new);
+    }
+
+    /// Sets bits of the shadow; how many were clear.
+    fn set(&self, word: usize, mask: u64) -> usize {
+        match self.shadow.get(word) {
+            Some(s) if s.load(Ordering::Relaxed) & mask != mask => {
+                let before = s.fetch_or(mask, Ordering::Relaxed);
+                (mask & !before).count_ones() as usize
+            }
+            _ => 0,
+        }
+    }
+
+    /// Bytes were written for the first time; with the last of them the shadow has done its work.
+    fn count(&self, new: usize) {
+        if new > 0 && self.left.fetch_sub(new, Ordering::Relaxed) == new {
+            self.whole.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Which of up to 64 bytes from `offset` on are initialised, from the lowest bit on.
+    fn bits(&self, offset: usize, len: usize) -> u64 {
+        if self.is_whole() {
+            return u64::MAX;
+        }
+        let mut bits = 0;
+        let mut at = 0;
+        each_shadow(offset, len, |word, mask| {
+            let part = self
+                .shadow
+                .get(word)
+                .map_or(u64::MAX, |s| s.load(Ordering::Relaxed))
+                & mask;
+            bits |= part >> mask.trailing_zeros() << at;
+            at += mask.count_ones();
+            true
+        });
+        bits
+    }
+
+    /// Marks those of up to 64 bytes from `offset` on whose bit is set.
+    fn mark_bits(&self, offset: usize, len: usize, bits: u64) {
+        if self.is_whole() {
+            return;
+        }
+        let (mut new, mut at) = (0, 0);
+        each_shadow(offset, len, |word, mask| {
+            new += self.set(word, bits >> at << mask.trailing_zeros() & mask);
+            at += mask.count_ones();
+            true
+        });
+        self.count(new);
     }
 }
 
-/// Calls `f(shadow byte, mask)` for the bits of a byte range until it says false.
-fn each_shadow(offset: usize, len: usize, mut f: impl FnMut(usize, u8) -> bool) -> bool {
+/// Calls `f(word of the shadow, mask)` for the bits of a byte range until it says false.
+fn each_shadow(offset: usize, len: usize, mut f: impl FnMut(usize, u64) -> bool) -> bool {
     let (mut at, end) = (offset, offset + len);
     while at < end {
-        let bit = at % 8;
-        let n = (8 - bit).min(end - at);
-        let mask = (((1u16 << n) - 1) << bit) as u8;
-        if !f(at / 8, mask) {
+        let bit = at % 64;
+        let n = (64 - bit).min(end - at);
+        let mask = u64::MAX >> (64 - n) << bit;
+        if !f(at / 64, mask) {
             return false;
         }
         at += n;
@@ -202,13 +254,14 @@ impl Memory {
         // SAFETY: the block has len + 2*GUARD bytes.
         unsafe { block.write_bytes(POISON_NEW, len + 2 * GUARD) };
         let start = block as u64 + GUARD as u64;
-        let shadow = (0..len.div_ceil(8)).map(|_| AtomicU8::new(0)).collect();
+        let shadow = (0..len.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         self.insert(Region {
             start,
             len,
             label: label.into(),
             freed: AtomicBool::new(false),
             whole: AtomicBool::new(false),
+            left: AtomicUsize::new(len),
             shadow,
             block,
         });
@@ -256,6 +309,7 @@ impl Memory {
             label: label.into(),
             freed: AtomicBool::new(false),
             whole: AtomicBool::new(true),
+            left: AtomicUsize::new(0),
             shadow: Box::default(),
             block: std::ptr::null_mut(),
         });
@@ -299,10 +353,9 @@ impl Memory {
         if from.is_initialised(from_at, len) {
             return to.mark(to_at, len);
         }
-        for i in 0..len {
-            if from.is_initialised(from_at + i, 1) {
-                to.mark(to_at + i, 1);
-            }
+        for i in (0..len).step_by(64) {
+            let n = (len - i).min(64);
+            to.mark_bits(to_at + i, n, from.bits(from_at + i, n));
         }
     }
 
@@ -387,6 +440,26 @@ mod tests {
         assert!(!m.check_initialised(a, 101));
         assert_eq!(m.find(a + 99), Some((a, 100)));
         assert_eq!(m.find(a + 100), None);
+    }
+
+    #[test]
+    fn copies_carry_the_shadow_along() {
+        let m = Memory::new();
+        let (a, b) = (m.allocate(300, "a").unwrap(), m.allocate(300, "b").unwrap());
+        for (at, n) in [(0, 3), (5, 1), (63, 70), (200, 1)] {
+            m.mark_initialised(a + at, n);
+        }
+        m.copy_initialised(b + 17, a, 250);
+        for i in 0..300 {
+            let copied = (17..267).contains(&i) && m.check_initialised(a + i - 17, 1);
+            assert_eq!(m.check_initialised(b + i, 1), copied, "{i}");
+        }
+        // Written in parts, all of it is initialised.
+        for i in (0..300).step_by(7) {
+            assert!(!m.snapshot().find(b).unwrap().is_whole());
+            m.mark_initialised(b + i, 7.min(300 - i as usize));
+        }
+        assert!(m.snapshot().find(b).unwrap().is_whole());
     }
 
     #[test]

@@ -261,6 +261,44 @@ fn mistakes_become_faults() {
     }
 }
 
+/// What a wave does is checked at once where that is possible; the lane that is wrong is found all the same.
+#[test]
+fn the_lane_that_is_wrong_is_named() {
+    for target in TARGETS {
+        let code = compile("basic.hip", target, &[]);
+        let mut gpu = Gpu::new();
+        gpu.checks.global_race = true;
+        let launch = |gpu: &Gpu, name: &str, grid: u32, block: u32, at: u64, n: i32| {
+            let args = Args::new().ptr(at).i32(n);
+            gpu.launch(&code, name, [grid, 1, 1], [block, 1, 1], &args)
+        };
+        let a = gpu.upload(&[0i32; 256]);
+        for (name, first) in [("meet", a + 4 * 64), ("meet_short", a + 2 * 64)] {
+            assert_eq!(launch(&gpu, name, 2, 32, first, -32).err(), None);
+            let fault = launch(&gpu, name, 2, 32, first, -20).unwrap_err();
+            assert!(fault.message.contains("global race"), "{target}: {fault}");
+            assert_eq!(
+                (fault.block, fault.lane),
+                ([1, 0, 0], 20),
+                "{target}: {fault}"
+            );
+        }
+        let out = gpu.alloc::<f32>(256);
+        assert_eq!(launch(&gpu, "lds_hole", 1, 128, out, 999).err(), None);
+        let fault = launch(&gpu, "lds_hole", 1, 128, out, 13).unwrap_err();
+        assert!(
+            fault.message.contains("uninitialised LDS"),
+            "{target}: {fault}"
+        );
+        assert_eq!((fault.wave, fault.lane), (0, 13), "{target}: {fault}");
+        assert_eq!(launch(&gpu, "lds_meet", 1, 128, out, 200).err(), None);
+        // Thread 64 writes word 84, the next ones those before it: lane 21 word 63, which thread 63 wrote.
+        let fault = launch(&gpu, "lds_meet", 1, 128, out, 84).unwrap_err();
+        assert!(fault.message.contains("LDS race"), "{target}: {fault}");
+        assert_eq!(fault.lane, 21, "{target}: {fault}");
+    }
+}
+
 #[test]
 fn ordered_sharing_is_no_race() {
     for target in TARGETS {

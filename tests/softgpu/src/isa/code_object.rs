@@ -452,9 +452,11 @@ fn kernel(k: &Value, elf: &Elf, data: &[u8], program: &Arc<Program>) -> Result<K
         end += 1;
     }
     // With calls any function of the object may be reached.
-    let calls = program.code[entry..end]
-        .iter()
-        .any(|i| i.text.starts_with("s_swappc") || i.text.starts_with("s_setpc"));
+    let calls = program.code[entry..end].iter().any(|i| {
+        ["s_swappc", "s_setpc", "s_call"]
+            .iter()
+            .any(|n| i.text.starts_with(n))
+    });
     let range = if calls {
         0..program.code.len()
     } else {

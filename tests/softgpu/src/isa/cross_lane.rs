@@ -116,8 +116,28 @@ impl Dpp {
     pub fn fetch(&self, w: &Wave, register: u16, h: usize, row: &mut Row, enable: &mut u32) {
         let exec = w.exec();
         *enable &= (self.enabled >> (32 * h)) as u32;
+        let map = &self.map[32 * h..32 * h + 32];
+        // All lanes that there are take part, each from its own half.
+        let all = self.fetch_inactive || exec == w.all();
+        if all && map.iter().all(|from| *from < 0 || *from as usize / 32 == h) {
+            let source = &w.rows[w.at(register, h)];
+            let mut valid = 0;
+            for (i, from) in map.iter().enumerate() {
+                let inside = *from >= 0;
+                row[i] = if inside {
+                    source[*from as usize & 31]
+                } else {
+                    0
+                };
+                valid |= u32::from(inside) << i;
+            }
+            if !self.zero {
+                *enable &= valid;
+            }
+            return;
+        }
         for (i, out) in row.iter_mut().enumerate() {
-            let from = self.map[32 * h + i];
+            let from = map[i];
             let valid = from >= 0 && (self.fetch_inactive || exec >> from & 1 != 0);
             if valid {
                 *out = w.lane(Src::V(register), from as usize);

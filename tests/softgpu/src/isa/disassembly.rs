@@ -1,11 +1,14 @@
 //! The text of `llvm-objdump -d`, split into instructions once.
 
 use super::operand::Operand;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// One disassembled instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Address in the code object.
     pub pc: u64,
@@ -15,13 +18,77 @@ pub struct Line {
 }
 
 /// Disassembles an ELF file with `llvm-objdump-19` (or `SOFTGPU_OBJDUMP`); `wave64` for waves of 64 on gfx10+,
-/// whose masks are register pairs.
+/// whose masks are register pairs. Where `SOFTGPU_CACHE` names a folder the result is kept there, as test programs
+/// load the same kernels one after the other.
 ///
 /// # Errors
 /// A message when the program cannot be run or fails.
 pub fn disassemble(elf: &[u8], wave64: bool) -> Result<Vec<Line>, String> {
     let program = std::env::var("SOFTGPU_OBJDUMP").unwrap_or_else(|_| "llvm-objdump-19".into());
-    let mut child = Command::new(&program)
+    let Some(folder) = std::env::var_os("SOFTGPU_CACHE") else {
+        return disassemble_now(&program, elf, wave64);
+    };
+    let mut hasher = DefaultHasher::new();
+    (&program, wave64, elf).hash(&mut hasher);
+    let name = format!("{:016x}-{}.text", hasher.finish(), elf.len());
+    kept(&Path::new(&folder).join(name), || {
+        disassemble_now(&program, elf, wave64)
+    })
+}
+
+/// What the file holds, or what `make` gives, which is then written there if it can be.
+fn kept(
+    file: &Path,
+    make: impl FnOnce() -> Result<Vec<Line>, String>,
+) -> Result<Vec<Line>, String> {
+    if let Some(lines) = std::fs::read_to_string(file).ok().and_then(|t| read(&t)) {
+        return Ok(lines);
+    }
+    let lines = make()?;
+    // Renamed when it is whole: other processes may write it too.
+    let draft = file.with_extension(format!(
+        "{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written = folder.and_then(|()| std::fs::write(&draft, write(&lines)));
+    if written
+        .and_then(|()| std::fs::rename(&draft, file))
+        .is_err()
+    {
+        let _ = std::fs::remove_file(&draft);
+    }
+    Ok(lines)
+}
+
+/// One line for each instruction, and their number at the end.
+fn write(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let _ = writeln!(text, "{:x} {} {}", line.pc, line.size, line.text);
+    }
+    let _ = writeln!(text, "{}", lines.len());
+    text
+}
+
+fn read(text: &str) -> Option<Vec<Line>> {
+    let (text, count) = text.strip_suffix('\n')?.rsplit_once('\n')?;
+    let lines = text.lines().map(|line| {
+        let (pc, rest) = line.split_once(' ')?;
+        let (size, text) = rest.split_once(' ')?;
+        Some(Line {
+            pc: u64::from_str_radix(pc, 16).ok()?,
+            size: size.parse().ok()?,
+            text: text.into(),
+        })
+    });
+    let lines: Vec<Line> = lines.collect::<Option<_>>()?;
+    (count.parse() == Ok(lines.len())).then_some(lines)
+}
+
+fn disassemble_now(program: &str, elf: &[u8], wave64: bool) -> Result<Vec<Line>, String> {
+    let mut child = Command::new(program)
         .args(if wave64 {
             &["--mattr=+wavefrontsize64", "-d", "-"][..]
         } else {
@@ -228,5 +295,27 @@ mod tests {
         assert!(t.has("glc") && t.operands.len() == 3);
         let t = parse("s_getreg_b32 s0, hwreg(HW_REG_MODE, 0, 4)");
         assert_eq!(t.odd, ["hwreg(HW_REG_MODE, 0, 4)"]);
+    }
+
+    #[test]
+    fn what_is_kept_is_taken_if_it_is_whole() {
+        let folder = std::env::temp_dir().join(format!("softgpu-kept-{}", std::process::id()));
+        let file = folder.join("code.text");
+        let some = |text: &str| Line {
+            pc: 0x1038,
+            size: 4,
+            text: text.into(),
+        };
+        let lines = vec![some("s_nop 0"), some("v_mov_b32_e32 v0, v1")];
+        let never = || -> Result<Vec<Line>, String> { Err("asked again".into()) };
+        assert_eq!(kept(&file, || Ok(lines.clone())), Ok(lines.clone()));
+        assert_eq!(kept(&file, never), Ok(lines.clone()));
+        let whole = std::fs::read(&file).unwrap();
+        for part in [&whole[..whole.len() - 1], &whole[..30], b"1\n", b""] {
+            std::fs::write(&file, part).unwrap();
+            assert_eq!(kept(&file, never), never());
+        }
+        assert_eq!(kept(&file, || Ok(lines.clone())), Ok(lines));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

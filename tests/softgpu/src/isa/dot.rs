@@ -4,7 +4,7 @@ use super::convert::{bf8, fp8};
 use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{LEAST_F16, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32, flush};
-use super::lanes::{L3, l3};
+use super::lanes::{L3, dot2_f16, l3};
 use super::operand::Ty::{B32, Bf16, F16, F32, PBf16, PF16};
 use super::valu::{Op, a3};
 
@@ -69,12 +69,14 @@ fn pick<const BITS: u32>(a_signed: bool, b_signed: bool, clamp: bool) -> L3 {
     }
 }
 
+#[inline(always)]
 fn f16_pair(a: u32, b: u32, c: f32) -> f32 {
-    let h = |v: u32| f16_to_f32(v & 0xffff);
-    h(a >> 16).mul_add(h(b >> 16), h(a).mul_add(h(b), c))
+    let low = f16_to_f32(a & 0xffff).mul_add(f16_to_f32(b & 0xffff), c);
+    f16_to_f32(a >> 16).mul_add(f16_to_f32(b >> 16), low)
 }
 
 /// gfx90a's: subnormal factors and sums count as zero.
+#[inline(always)]
 fn f16_pair_flushed(a: u32, b: u32, c: u32) -> u32 {
     let h = |v: u32| flush(f16_to_f32(v & 0xffff), LEAST_F16);
     let c = flush(f32::from_bits(c), f32::MIN_POSITIVE);
@@ -82,9 +84,10 @@ fn f16_pair_flushed(a: u32, b: u32, c: u32) -> u32 {
     flush(sum, f32::MIN_POSITIVE).to_bits()
 }
 
+#[inline(always)]
 fn bf16_pair(a: u32, b: u32, c: f32) -> f32 {
-    let h = |v: u32| bf16_to_f32(v & 0xffff);
-    h(a >> 16).mul_add(h(b >> 16), h(a).mul_add(h(b), c))
+    let low = bf16_to_f32(a).mul_add(bf16_to_f32(b), c);
+    bf16_to_f32(a >> 16).mul_add(bf16_to_f32(b >> 16), low)
 }
 
 fn four(a: u32, b: u32, c: u32, fa: impl Fn(u32) -> f32, fb: impl Fn(u32) -> f32) -> u32 {
@@ -123,7 +126,7 @@ pub fn find(t: &Text, target: &Target) -> Result<Option<Op>, String> {
             let f = if target.name == "gfx90a" {
                 l3(f16_pair_flushed)
             } else {
-                l3(|a, b, c| f16_pair(a, b, f32::from_bits(c)).to_bits())
+                dot2_f16()
             };
             let op = a3(F32, f).src(PF16, PF16, F32);
             return Ok(Some(if name == "v_dot2_f32_f16" {

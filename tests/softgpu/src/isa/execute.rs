@@ -1,11 +1,12 @@
 //! Launching a kernel: kernel arguments, workgroups over threads, waves in shuffled order.
 
-use super::code_object::{ArgKind, Kernel, Program};
+use super::code_object::{Kernel, Program};
 use super::counters::Report;
 use super::effect::Effect;
 use super::flight::too_early;
+use super::order::{Order, Random};
 use super::race::GlobalRace;
-use super::start::{dispatch_packet, start_wave};
+use super::start::{dispatch_packet, kernarg, start_wave};
 use super::visible::{Rules, apply, pass_barrier as pass};
 use super::wave::{Fail, Flow, Wave};
 use super::workgroup::Group;
@@ -100,7 +101,7 @@ pub struct Shared<'l> {
     pub race: Option<GlobalRace>,
     pub rules: Rules,
     /// Indices of instructions that are left out (mutation tests).
-    pub without: &'l [usize],
+    pub without: Option<&'l [usize]>,
     pub grid_blocks: [u32; 3],
     pub block: [u32; 3],
     pub kernarg: Vec<u64>,
@@ -142,66 +143,6 @@ fn refuse(kernel: &Kernel, message: String) -> Fault {
         instruction: "launch".into(),
         message,
     }
-}
-
-/// The kernarg segment: explicit arguments as given, hidden ones computed.
-fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
-    let kernel = launch.kernel;
-    // The segment is a multiple of its alignment of 16 bytes: one load may take arguments and what is behind.
-    let size = (kernel.kernarg_bytes as usize).max(8).next_multiple_of(16);
-    let explicit = kernel
-        .args
-        .iter()
-        .filter(|a| !matches!(a.kind, ArgKind::Hidden(_)));
-    let needed = explicit
-        .map(|a| a.offset.saturating_add(a.size) as usize)
-        .max()
-        .unwrap_or(0);
-    if launch.kernarg.len() < needed {
-        return Err(format!(
-            "{} argument bytes given, the kernel takes {needed}",
-            launch.kernarg.len()
-        ));
-    }
-    let mut bytes = vec![0u8; size.next_multiple_of(8)];
-    let given = needed.min(size);
-    bytes[..given].copy_from_slice(&launch.kernarg[..given]);
-    for arg in &kernel.args {
-        let ArgKind::Hidden(name) = &arg.kind else {
-            continue;
-        };
-        let axis = match name.as_bytes().last() {
-            Some(b'y') => 1,
-            Some(b'z') => 2,
-            _ => 0,
-        };
-        let dims = if launch.grid_blocks[2] > 1 || launch.block[2] > 1 {
-            3
-        } else if launch.grid_blocks[1] > 1 || launch.block[1] > 1 {
-            2
-        } else {
-            1
-        };
-        let value = match name.as_str() {
-            n if n.starts_with("block_count_") => u64::from(launch.grid_blocks[axis]),
-            n if n.starts_with("group_size_") => u64::from(launch.block[axis]),
-            "grid_dims" => dims,
-            "dynamic_lds_size" => u64::from(launch.dynamic_lds),
-            "private_base" => u64::from(super::workgroup::PRIVATE_APERTURE),
-            "shared_base" => u64::from(super::workgroup::SHARED_APERTURE),
-            // Remainders, offsets, printf and hostcall buffers, queues, heaps: none here.
-            _ => 0,
-        };
-        let at = arg.offset as usize;
-        let n = (arg.size as usize).min(8);
-        if let Some(slot) = bytes.get_mut(at..at + n) {
-            slot.copy_from_slice(&value.to_le_bytes()[..n]);
-        }
-    }
-    Ok(bytes
-        .chunks_exact(8)
-        .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
-        .collect())
 }
 
 /// Follows each instruction that waves execute, for the timing model. `()` follows nothing and costs nothing.
@@ -256,7 +197,7 @@ fn prepare<'l>(launch: &Launch<'l>) -> Result<(Shared<'l>, u64, u64), Fault> {
         lds_bytes,
         race: None,
         rules: rules(launch, threads),
-        without: launch.without.unwrap_or_default(),
+        without: launch.without,
         grid_blocks: launch.grid_blocks,
         block: launch.block,
         kernarg: kernarg(launch).map_err(fail)?,
@@ -297,6 +238,9 @@ pub fn observe(launch: &Launch, numbers: &[u64], probe: &mut impl Probe) -> Resu
     }
     Ok(())
 }
+
+/// Waves for which another thread is worth while.
+const WAVES: usize = 32;
 
 /// Runs a kernel to its end.
 ///
@@ -346,7 +290,10 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
             account(&group, &mut total);
         }
     };
-    let n = launch.threads.clamp(1, 64).min(blocks as usize);
+    // A thread costs more than a few waves.
+    let waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
+    let n = launch.threads.min(waves as usize / WAVES);
+    let n = n.clamp(1, 64).min(blocks as usize);
     if n == 1 {
         work();
     } else {
@@ -360,14 +307,13 @@ pub fn execute(launch: &Launch) -> Result<Report, Fault> {
         return Err(f);
     }
     let mut report = total.into_inner();
-    report.touched = shared
-        .race
-        .as_ref()
-        .map_or_else(Default::default, |race| race.footprint(&shared.snapshot));
+    if let Some(race) = shared.race {
+        report.touched = race.footprint(&shared.snapshot);
+    }
     report.kernel.clone_from(&kernel.name);
     report.launches = 1;
     report.workgroups = blocks;
-    report.waves = blocks * threads.div_ceil(u64::from(kernel.wave_size));
+    report.waves = waves;
     Ok(report)
 }
 
@@ -377,7 +323,7 @@ fn account(group: &Group, total: &mut Report) {
     for at in group.shared.kernel.range.clone() {
         if code[at].effect.as_ref().is_some_and(Effect::is_order) {
             let (ran, did) = total.orders.entry(at).or_default();
-            *ran |= group.counts[at] > 0;
+            *ran |= group.counts[at - group.shared.kernel.range.start] > 0;
             *did |= group.visible.did[at];
         }
     }
@@ -412,54 +358,6 @@ fn partial(group: &Group) -> Report {
         load_lines: t.load_lines,
         lds_conflicts: t.lds_conflicts,
         ..Report::default()
-    }
-}
-
-/// A permutation of the workgroups.
-struct Order {
-    n: u64,
-    step: u64,
-    start: u64,
-}
-
-impl Order {
-    fn new(n: u64, seed: u64) -> Order {
-        if seed == 0 {
-            return Order {
-                n,
-                step: 1,
-                start: 0,
-            };
-        }
-        let mut random = Random(seed);
-        let start = random.next() % n;
-        let gcd = |mut a: u64, mut b: u64| {
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a
-        };
-        let mut step = random.next() % n;
-        while gcd(step, n) != 1 {
-            step = (step + 1) % n.max(2);
-        }
-        Order { n, step, start }
-    }
-
-    fn at(&self, i: u64) -> u64 {
-        ((u128::from(i) * u128::from(self.step) + u128::from(self.start)) % u128::from(self.n))
-            as u64
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8
     }
 }
 
@@ -583,9 +481,10 @@ fn run_wave(
     let program = g.shared.program;
     let end = w.executed + turn;
     let waits = g.shared.checks.waits;
+    let range = &g.shared.kernel.range;
     loop {
         let at = w.pc;
-        let Some(inst) = program.code.get(at) else {
+        let Some(inst) = program.code.get(at).filter(|_| range.contains(&at)) else {
             return Err(fault(
                 g,
                 w,
@@ -596,7 +495,7 @@ fn run_wave(
                 },
             ));
         };
-        g.counts[at] += 1;
+        g.counts[at - range.start] += 1;
         w.executed += 1;
         if w.flight.is_busy() && inst.named.meets(&w.flight.pending) {
             let issue = match &inst.effect {
@@ -620,7 +519,10 @@ fn run_wave(
         probe.after(w, g, at);
         if let Some(effect) = &inst.effect
             && waits
-            && !g.shared.without.contains(&at)
+            && !g
+                .shared
+                .without
+                .is_some_and(|without| without.contains(&at))
         {
             apply(g, w, at, effect);
         }

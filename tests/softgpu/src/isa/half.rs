@@ -39,6 +39,7 @@ pub fn f16_from_f32(value: f32) -> u32 {
 }
 
 /// f64 to f16 bits, nearest even, one rounding.
+#[inline(always)]
 pub fn f16_from_f64(value: f64) -> u16 {
     // Round to odd in f32 first; f32 keeps more than two extra bits, so the second rounding is exact.
     let narrow = value as f32;

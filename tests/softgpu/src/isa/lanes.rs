@@ -4,7 +4,7 @@
 // Several rows are walked at one index; the plain loop is what the compiler vectorises best.
 #![allow(clippy::needless_range_loop)]
 
-use super::half::{f16_from_f32, f16_to_f32};
+use super::half::{f16_from_f32, f16_from_f64, f16_to_f32};
 use super::wave::{Row, Row64};
 use std::sync::LazyLock;
 
@@ -65,61 +65,135 @@ pub unsafe fn write_row(out: *mut Row, value: &Row, mask: u32) {
     }
 }
 
-/// Makes `$name`, which turns a lane closure into a function over rows. Sources and result may be the
-/// same row: all results are computed before the first is written.
+/// Makes `$name`, which turns a closure into a function over rows; the expression says what a lane does with it. It is
+/// written out in the loop, where a closure around a closure might stay a call. Sources and result may be the same row:
+/// all results are computed before the first is written.
 macro_rules! rows {
-    ($(#[$doc:meta])* $name:ident, $ty:ident, $fun:path, $($a:ident),*) => {
-        $(#[$doc])*
-        pub fn $name<F: $fun + Copy + 'static>(_: F) -> $ty {
+    ($(#[$doc:meta])* $name:ident, $ty:ident, $fun:path, |$f:ident, $($a:ident),*| $lane:expr) => {
+        rows!(@ {$(#[$doc])* pub fn $name} (F: $fun + Copy + 'static) (F) (_: F)
+            $ty, {let $f = conjure::<F>();}, |$($a),*| $lane);
+    };
+    ($(#[$doc:meta])* $name:ident, $ty:ident, |$($a:ident),*| $lane:expr) => {
+        rows!(@ {$(#[$doc])* pub fn $name} () () () $ty, {}, |$($a),*| $lane);
+    };
+    (@ {$($head:tt)*} ($($generic:tt)*) ($($with:tt)*) ($($closure:tt)*)
+        $ty:ident, {$($before:tt)*}, |$($a:ident),*| $lane:expr) => {
+        $($head)*<$($generic)*>($($closure)*) -> $ty {
             #[inline(always)]
-            unsafe fn body<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
-                let f = conjure::<F>();
+            unsafe fn body<$($generic)*>($($a: *const Row,)* out: *mut Row, mask: u32) {
+                $($before)*
                 let mut o: Row = [0; 32];
                 for i in 0..32 {
                     // SAFETY: the caller's rows are valid.
-                    o[i] = unsafe { f($((*$a)[i]),*) };
+                    $(let $a = unsafe { (*$a)[i] };)*
+                    o[i] = $lane;
                 }
                 // SAFETY: as above.
                 unsafe { write_row(out, &o, mask) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn wide<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
+            unsafe fn wide<$($generic)*>($($a: *const Row,)* out: *mut Row, mask: u32) {
                 // SAFETY: passed on.
-                unsafe { body::<F>($($a,)* out, mask) }
+                unsafe { body::<$($with)*>($($a,)* out, mask) }
             }
-            unsafe fn plain<F: $fun + Copy + 'static>($($a: *const Row,)* out: *mut Row, mask: u32) {
+            unsafe fn plain<$($generic)*>($($a: *const Row,)* out: *mut Row, mask: u32) {
                 // SAFETY: passed on.
-                unsafe { body::<F>($($a,)* out, mask) }
+                unsafe { body::<$($with)*>($($a,)* out, mask) }
             }
             #[cfg(target_arch = "x86_64")]
             if fast() {
-                return wide::<F>;
+                return wide::<$($with)*>;
             }
-            plain::<F>
+            plain::<$($with)*>
         }
     };
 }
 
-/// Names a closure bound so that the macro can take it as a path.
-pub trait Fn1: Fn(u32) -> u32 {}
-impl<T: Fn(u32) -> u32> Fn1 for T {}
-pub trait Fn2: Fn(u32, u32) -> u32 {}
-impl<T: Fn(u32, u32) -> u32> Fn2 for T {}
-pub trait Fn3: Fn(u32, u32, u32) -> u32 {}
-impl<T: Fn(u32, u32, u32) -> u32> Fn3 for T {}
-pub trait FnD: Fn(u64, u64, u64) -> u64 {}
-impl<T: Fn(u64, u64, u64) -> u64> FnD for T {}
+/// Names closure bounds so that the macro can take them as a path.
+macro_rules! bound {
+    ($name:ident, $($arg:ty),* => $out:ty) => {
+        pub trait $name: Fn($($arg),*) -> $out {}
+        impl<T: Fn($($arg),*) -> $out> $name for T {}
+    };
+}
+bound!(Fn1, u32 => u32);
+bound!(Fn2, u32, u32 => u32);
+bound!(Fn3, u32, u32, u32 => u32);
+bound!(FnD, u64, u64, u64 => u64);
+bound!(Float1, f32 => f32);
+bound!(Float2, f32, f32 => f32);
+bound!(Float3, f32, f32, f32 => f32);
+bound!(Short2, u16, u16 => u16);
+bound!(Short3, u16, u16, u16 => u16);
+
+/// One half of `v_pk_fma_f16`; the product and nearly all sums are exact in f64.
+#[inline(always)]
+fn fma16(a: u32, b: u32, c: u32) -> u32 {
+    let (a, b, c) = (f16_to_f32(a), f16_to_f32(b), f16_to_f32(c));
+    u32::from(f16_from_f64(f64::from(a) * f64::from(b) + f64::from(c)))
+}
+
+/// The low half of a register as f16.
+#[inline(always)]
+fn low(v: u32) -> f32 {
+    f16_to_f32(v & 0xffff)
+}
+
+#[inline(always)]
+fn high(v: u32) -> f32 {
+    f16_to_f32(v >> 16)
+}
 
 rows!(
     /// One 32-bit source.
-    l1, L1, Fn1, a);
+    l1, L1, Fn1, |f, a| f(a));
 rows!(
     /// Two 32-bit sources.
-    l2, L2, Fn2, a, b);
+    l2, L2, Fn2, |f, a, b| f(a, b));
 rows!(
     /// Three 32-bit sources.
-    l3, L3, Fn3, a, b, c);
+    l3, L3, Fn3, |f, a, b, c| f(a, b, c));
+rows!(
+    /// One f32.
+    f1, L1, Float1, |f, a| f(f32::from_bits(a)).to_bits());
+rows!(
+    /// Two f32.
+    f2, L2, Float2, |f, a, b| f(f32::from_bits(a), f32::from_bits(b)).to_bits());
+rows!(
+    /// Three f32.
+    f3, L3, Float3, |f, a, b, c| f(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits());
+rows!(
+    /// One f16.
+    h1, L1, Float1, |f, a| f16_from_f32(f(low(a))));
+rows!(
+    /// Two f16.
+    h2, L2, Float2, |f, a, b| f16_from_f32(f(low(a), low(b))));
+rows!(
+    /// Three f16.
+    h3, L3, Float3, |f, a, b, c| f16_from_f32(f(low(a), low(b), low(c))));
+rows!(
+    /// Both f16 halves.
+    ph2, L2, Float2,
+    |f, a, b| f16_from_f32(f(low(a), low(b))) | f16_from_f32(f(high(a), high(b))) << 16);
+rows!(
+    /// Both 16-bit integer halves.
+    pi2, L2, Short2,
+    |f, a, b| u32::from(f(a as u16, b as u16)) | u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16);
+rows!(
+    /// Both 16-bit integer halves.
+    pi3, L3, Short3,
+    |f, a, b, c| u32::from(f(a as u16, b as u16, c as u16))
+        | u32::from(f((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16)) << 16);
+
+rows!(
+    /// Multiply-add of both f16 halves.
+    pk_fma, L3,
+    |a, b, c| fma16(a & 0xffff, b & 0xffff, c & 0xffff) | fma16(a >> 16, b >> 16, c >> 16) << 16);
+rows!(
+    /// The products of both f16 halves added to an f32, the low one first.
+    dot2_f16, L3,
+    |a, b, c| high(a).mul_add(high(b), low(a).mul_add(low(b), f32::from_bits(c))).to_bits());
 
 /// Sources or result of 64 bits (32-bit sources come zero-extended).
 pub fn d3<F: FnD + Copy + 'static>(_: F) -> D3 {
@@ -269,62 +343,6 @@ pub fn cd2<F: Fn(u64, u64) -> bool + Copy + 'static>(_: F) -> CD2 {
         (0..32).fold(0, |mask, i| mask | u32::from(f(a[i], b[i])) << i)
     }
     plain::<F>
-}
-
-// The same with float arguments; the inner closures again capture nothing but `f`, of no bytes.
-
-pub fn f1<F: Fn(f32) -> f32 + Copy + 'static>(f: F) -> L1 {
-    l1(move |a| f(f32::from_bits(a)).to_bits())
-}
-
-pub fn f2<F: Fn(f32, f32) -> f32 + Copy + 'static>(f: F) -> L2 {
-    l2(move |a, b| f(f32::from_bits(a), f32::from_bits(b)).to_bits())
-}
-
-pub fn f3<F: Fn(f32, f32, f32) -> f32 + Copy + 'static>(f: F) -> L3 {
-    l3(move |a, b, c| f(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits())
-}
-
-pub fn h1<F: Fn(f32) -> f32 + Copy + 'static>(f: F) -> L1 {
-    l1(move |a| f16_from_f32(f(f16_to_f32(a & 0xffff))))
-}
-
-pub fn h2<F: Fn(f32, f32) -> f32 + Copy + 'static>(f: F) -> L2 {
-    l2(move |a, b| f16_from_f32(f(f16_to_f32(a & 0xffff), f16_to_f32(b & 0xffff))))
-}
-
-pub fn h3<F: Fn(f32, f32, f32) -> f32 + Copy + 'static>(f: F) -> L3 {
-    l3(move |a, b, c| {
-        f16_from_f32(f(
-            f16_to_f32(a & 0xffff),
-            f16_to_f32(b & 0xffff),
-            f16_to_f32(c & 0xffff),
-        ))
-    })
-}
-
-/// Both f16 halves.
-pub fn ph2<F: Fn(f32, f32) -> f32 + Copy + 'static>(f: F) -> L2 {
-    l2(move |a, b| {
-        let one =
-            |s: u32| f16_from_f32(f(f16_to_f32(a >> s & 0xffff), f16_to_f32(b >> s & 0xffff)));
-        one(0) | one(16) << 16
-    })
-}
-
-/// Both 16-bit integer halves.
-pub fn pi2<F: Fn(u16, u16) -> u16 + Copy + 'static>(f: F) -> L2 {
-    l2(move |a, b| {
-        u32::from(f(a as u16, b as u16)) | u32::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16
-    })
-}
-
-pub fn pi3<F: Fn(u16, u16, u16) -> u16 + Copy + 'static>(f: F) -> L3 {
-    l3(move |a, b, c| {
-        let low = f(a as u16, b as u16, c as u16);
-        let high = f((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16);
-        u32::from(low) | u32::from(high) << 16
-    })
 }
 
 pub fn df3<F: Fn(f64, f64, f64) -> f64 + Copy + 'static>(f: F) -> D3 {

@@ -4,8 +4,9 @@ use super::atomics::{Kind, apply};
 use super::decode::Target;
 use super::disassembly::Text;
 use super::operand::{Src, Ty};
-use super::vmem::{Shape, load_lane, store_lane};
-use super::wave::{Flow, Run, Step, Wave, lanes_of};
+use super::transfer::{load_lanes, store_lanes};
+use super::vmem::Shape;
+use super::wave::{Fail, Flow, Run, Step, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 
 /// Decodes a `ds_` instruction, or None.
@@ -50,26 +51,51 @@ pub fn decode(t: &Text, target: &Target) -> Result<Option<Run>, String> {
 }
 
 fn load_one(w: &mut Wave, g: &mut Group, dst: u16, addr: u16, offset: u32, shape: Shape) -> Step {
-    let exec = w.exec();
-    count_conflicts(w, g, addr, shape.bytes);
     let bases = lane_values(w, addr);
-    for lane in lanes_of(exec) {
-        let at = bases[lane].wrapping_add(offset);
-        let p = g.lds_at(w.index, at, shape.bytes, Access::Read, lane)?;
-        load_lane(w, dst, lane, p, shape);
-    }
+    count_conflicts(w, g, addr, &bases, shape.bytes);
+    load_wave(w, g, dst, &bases, offset, shape)?;
     Ok(Flow::Next)
 }
 
 fn store_one(w: &mut Wave, g: &mut Group, addr: u16, src: u16, offset: u32, shape: Shape) -> Step {
-    let exec = w.exec();
-    count_conflicts(w, g, addr, shape.bytes);
-    for lane in lanes_of(exec) {
-        let at = w.lane(Src::V(addr), lane).wrapping_add(offset);
-        let p = g.lds_at(w.index, at, shape.bytes, Access::Write, lane)?;
-        store_lane(w, src, lane, p, shape);
-    }
+    let bases = lane_values(w, addr);
+    count_conflicts(w, g, addr, &bases, shape.bytes);
+    store_wave(w, g, src, &bases, offset, shape)?;
     Ok(Flow::Next)
+}
+
+fn load_wave(
+    w: &mut Wave,
+    g: &mut Group,
+    dst: u16,
+    bases: &[u32; 64],
+    offset: u32,
+    shape: Shape,
+) -> Result<(), Box<Fail>> {
+    let mask = w.exec();
+    let at = bases.map(|base| base.wrapping_add(offset));
+    g.lds_wave(w.index, &at, mask, shape.bytes, Access::Read)?;
+    g.lds_addresses(w, &at);
+    // SAFETY: the range of every lane of the mask was checked.
+    unsafe { load_lanes(w, dst, mask, shape) };
+    Ok(())
+}
+
+fn store_wave(
+    w: &mut Wave,
+    g: &mut Group,
+    src: u16,
+    bases: &[u32; 64],
+    offset: u32,
+    shape: Shape,
+) -> Result<(), Box<Fail>> {
+    let mask = w.exec();
+    let at = bases.map(|base| base.wrapping_add(offset));
+    g.lds_wave(w.index, &at, mask, shape.bytes, Access::Write)?;
+    g.lds_addresses(w, &at);
+    // SAFETY: the range of every lane of the mask was checked.
+    unsafe { store_lanes(w, src, mask, shape) };
+    Ok(())
 }
 
 /// A register's lanes, kept because the destination may be the same register.
@@ -81,21 +107,57 @@ fn lane_values(w: &Wave, r: u16) -> [u32; 64] {
     out
 }
 
+/// The bank conflicts of one access, known while its addresses stay the same but for the offset.
+#[derive(Clone, Copy)]
+pub struct Banks {
+    bases: [u32; 64],
+    mask: u64,
+    dwords: u32,
+    extra: u64,
+}
+
+impl Default for Banks {
+    fn default() -> Self {
+        Banks {
+            bases: [0; 64],
+            mask: 0,
+            dwords: 0,
+            extra: 0,
+        }
+    }
+}
+
+/// Counts the extra cycles of an access; code that reads by one address register with several offsets asks again
+/// and again for the same.
+fn count_conflicts(w: &Wave, g: &mut Group, addr: u16, bases: &[u32; 64], bytes: u32) {
+    let (mask, dwords) = (w.exec(), bytes.div_ceil(4));
+    let places = g.banks.len();
+    let known = &mut g.banks[usize::from(addr) % places];
+    if known.mask != mask || known.dwords != dwords || known.bases != *bases {
+        *known = Banks {
+            bases: *bases,
+            mask,
+            dwords,
+            extra: conflicts(bases, mask, dwords, w.lanes),
+        };
+    }
+    g.traffic.lds_conflicts += known.extra;
+}
+
 /// Extra cycles: per group of lanes served together, the most different dwords in one bank, less one.
-fn count_conflicts(w: &Wave, g: &mut Group, addr: u16, bytes: u32) {
-    let exec = w.exec();
-    let dwords = bytes.div_ceil(4);
+fn conflicts(bases: &[u32; 64], mask: u64, dwords: u32, lanes: usize) -> u64 {
     // 32 lanes of 4 bytes, 16 of 8 or 8 of 16 make one pass over the banks.
     let pass = (32 / dwords.next_power_of_two()).max(1) as usize;
-    for first in (0..w.lanes).step_by(pass) {
+    let mut all = 0;
+    for first in (0..lanes).step_by(pass) {
         let mut seen = [u32::MAX; 32];
         let mut extra = [0u8; 32];
         let mut worst = 0;
-        for lane in first..first + pass {
-            if exec >> lane & 1 == 0 {
+        for (lane, base) in bases.iter().enumerate().skip(first).take(pass) {
+            if mask >> lane & 1 == 0 {
                 continue;
             }
-            let base = w.lane(Src::V(addr), lane) / 4;
+            let base = base / 4;
             for d in base..base.wrapping_add(dwords) {
                 let bank = (d & 31) as usize;
                 if seen[bank] == u32::MAX {
@@ -106,8 +168,9 @@ fn count_conflicts(w: &Wave, g: &mut Group, addr: u16, bytes: u32) {
                 }
             }
         }
-        g.traffic.lds_conflicts += u64::from(worst);
+        all += u64::from(worst);
     }
+    all
 }
 
 /// `ds_load_2addr_*`, `ds_store_2addr_*` and their `stride64` and gfx9 spellings.
@@ -139,18 +202,9 @@ fn two_addresses(t: &Text) -> Result<Option<Run>, String> {
         let (dst, addr) = (t.operand(0)?.vgpr()?, t.operand(1)?.vgpr()?);
         return Ok(Some(Box::new(move |w, g| {
             let bases = lane_values(w, addr);
-            count_conflicts(w, g, addr, bytes);
+            count_conflicts(w, g, addr, &bases, bytes);
             for (i, offset) in offsets.iter().enumerate() {
-                for lane in lanes_of(w.exec()) {
-                    let p = g.lds_at(
-                        w.index,
-                        bases[lane].wrapping_add(*offset),
-                        bytes,
-                        Access::Read,
-                        lane,
-                    )?;
-                    load_lane(w, dst + i as u16 * dwords, lane, p, shape);
-                }
+                load_wave(w, g, dst + i as u16 * dwords, &bases, *offset, shape)?;
             }
             Ok(Flow::Next)
         })));
@@ -158,13 +212,10 @@ fn two_addresses(t: &Text) -> Result<Option<Run>, String> {
     let addr = t.operand(0)?.vgpr()?;
     let data = [t.operand(1)?.vgpr()?, t.operand(2)?.vgpr()?];
     Ok(Some(Box::new(move |w, g| {
-        count_conflicts(w, g, addr, bytes);
+        let bases = lane_values(w, addr);
+        count_conflicts(w, g, addr, &bases, bytes);
         for (offset, src) in offsets.iter().zip(data) {
-            for lane in lanes_of(w.exec()) {
-                let at = w.lane(Src::V(addr), lane).wrapping_add(*offset);
-                let p = g.lds_at(w.index, at, bytes, Access::Write, lane)?;
-                store_lane(w, src, lane, p, shape);
-            }
+            store_wave(w, g, src, &bases, *offset, shape)?;
         }
         Ok(Flow::Next)
     })))

@@ -1,7 +1,7 @@
 //! LDS race checks: every dword remembers its last writer and the readers since, with the number of
 //! barriers passed; two accesses in one interval from different waves, one of them a write, are a race.
 
-use super::wave::Fail;
+use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 
 /// History of one LDS dword.
@@ -20,6 +20,56 @@ pub struct LdsCell {
 }
 
 const ATOMIC: u8 = 0x80;
+
+/// Who accesses LDS, and when: the interval between barriers, and the workgroup's first.
+#[derive(Clone, Copy)]
+struct Me {
+    wave: u32,
+    epoch: u32,
+    first: u32,
+}
+
+impl LdsCell {
+    /// Records a load of bytes that this workgroup wrote, unless another wave wrote here since the barrier.
+    #[inline(always)]
+    fn read(&mut self, me: Me, bytes: u8) -> bool {
+        let foreign = self.write_epoch == me.epoch && u32::from(self.writer) != me.wave;
+        if self.write_epoch < me.first || self.written & bytes != bytes || foreign {
+            return false;
+        }
+        if self.read_epoch != me.epoch {
+            (self.read_epoch, self.readers, self.read_bytes) = (me.epoch, 0, 0);
+        }
+        self.readers |= 1 << (me.wave & 31);
+        self.read_bytes |= bytes;
+        true
+    }
+
+    /// Records a store, unless another wave was here since the barrier.
+    #[inline(always)]
+    fn write(&mut self, me: Me, bytes: u8) -> bool {
+        let same = self.write_epoch == me.epoch;
+        let foreign = same && u32::from(self.writer) != me.wave;
+        let read = self.read_epoch == me.epoch && self.readers & !(1 << (me.wave & 31)) != 0;
+        if foreign || read {
+            return false;
+        }
+        let before = if self.write_epoch < me.first {
+            0
+        } else {
+            self.written & !ATOMIC
+        };
+        self.written = before | bytes;
+        self.write_bytes = if same {
+            self.write_bytes | bytes
+        } else {
+            bytes
+        };
+        self.write_epoch = me.epoch;
+        self.writer = me.wave as u8;
+        true
+    }
+}
 
 impl<'l> Group<'l> {
     /// Checks an LDS access and gives its host address.
@@ -79,6 +129,104 @@ impl<'l> Group<'l> {
             self.visible.touch(start, u64::from(len), true, access);
         }
         Ok(&raw mut self.lds[offset as usize])
+    }
+
+    /// Checks the accesses of a wave's lanes at these offsets.
+    pub fn lds_wave(
+        &mut self,
+        wave: u32,
+        at: &[u32; 64],
+        mask: u64,
+        len: u32,
+        access: Access,
+    ) -> Result<(), Box<Fail>> {
+        if !self.lds_is_quiet(wave, at, mask, len, access) {
+            for lane in lanes_of(mask) {
+                self.lds_at(wave, at[lane], len, access, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `w.addrs` the host addresses of offsets that were checked.
+    pub fn lds_addresses(&mut self, w: &mut Wave, at: &[u32; 64]) {
+        let base = self.lds.as_mut_ptr() as u64;
+        let lanes = w.lanes;
+        for (address, at) in w.addrs[..lanes].iter_mut().zip(at) {
+            *address = base + u64::from(*at);
+        }
+    }
+
+    /// Checks and records loads or stores among which nothing is to be looked into. If there is something, the same
+    /// lane by lane finds it: what is recorded twice stays the same.
+    fn lds_is_quiet(
+        &mut self,
+        wave: u32,
+        at: &[u32; 64],
+        mut mask: u64,
+        len: u32,
+        access: Access,
+    ) -> bool {
+        let checks = self.shared.checks;
+        if !checks.lds_race || !checks.uninitialised || access.is_atomic() {
+            return false;
+        }
+        let (mut low, mut high, mut bits) = (u32::MAX, 0, 0);
+        if mask == 0xffff_ffff {
+            for a in &at[..32] {
+                (low, high, bits) = (low.min(*a), high.max(*a), bits | a);
+            }
+            // Matrix instructions of gfx11 want the factors in both halves of the lanes.
+            if access.reads() && at[..16] == at[16..32] {
+                mask = 0xffff;
+            }
+        } else {
+            for lane in lanes_of(mask) {
+                let a = at[lane];
+                (low, high, bits) = (low.min(a), high.max(a), bits | a);
+            }
+        }
+        let end = u64::from(high) + u64::from(len);
+        if mask == 0 || end > self.lds.len() as u64 || bits & (len.min(4) - 1) != 0 {
+            return false;
+        }
+        let ordered = self.visible.rules.lds;
+        if ordered && self.visible.open_in_lds(u64::from(low), end) {
+            return false;
+        }
+        let me = Me {
+            wave,
+            epoch: self.epoch,
+            first: self.first_epoch,
+        };
+        let mut last = u32::MAX;
+        for lane in lanes_of(mask) {
+            let at = at[lane];
+            // Lanes that share an address make one access.
+            if at == last {
+                continue;
+            }
+            last = at;
+            let bytes = if len < 4 {
+                (((1u32 << len) - 1) << (at % 4)) as u8
+            } else {
+                15
+            };
+            let cells = &mut self.cells[at as usize / 4..(at + len).div_ceil(4) as usize];
+            let quiet = if access.reads() {
+                cells.iter_mut().all(|c| c.read(me, bytes))
+            } else {
+                cells.iter_mut().all(|c| c.write(me, bytes))
+            };
+            if !quiet {
+                return false;
+            }
+            if ordered {
+                self.visible
+                    .touch(u64::from(at), u64::from(len), true, access);
+            }
+        }
+        true
     }
 
     /// Counts all of LDS as written (tests that bring their own contents).

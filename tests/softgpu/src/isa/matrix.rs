@@ -1,13 +1,19 @@
-//! Matrix instructions: what WMMA and MFMA share, reading operands into plain matrices.
+//! Matrix instructions: what WMMA and MFMA share. Their matrices lie in registers so that runs of lanes hold
+//! neighbours; a `Layout` says where, and whole runs are moved at once.
+
+// Several rows are walked at one index; the plain loop is what the compiler vectorises best.
+#![allow(clippy::needless_range_loop)]
 
 use super::convert::{bf8, fp8};
 use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{bf16_to_f32, f16_to_f32};
-use super::lanes::fast;
-use super::operand::Src;
-use super::wave::{Run, Wave};
+use super::wave::{Row, Run, Wave};
 use super::{mfma, wmma};
+
+/// Elements of the largest factor, and of the largest result, of all blocks.
+pub const FACTOR: usize = 512;
+pub const RESULT: usize = 2048;
 
 /// Element types of the factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,117 +43,194 @@ impl Element {
         matches!(self, Element::I8 | Element::U8 | Element::I4 | Element::U4)
     }
 
-    fn float(self, raw: u32, fnuz: bool) -> f32 {
+    /// The elements that begin at bit `shift` of each lane's register.
+    #[inline(always)]
+    fn floats(self, row: &Row, shift: u32, fnuz: bool) -> [f32; 32] {
+        let mut out = [0.0; 32];
         match self {
-            Element::F32 => f32::from_bits(raw),
-            Element::F16 => f16_to_f32(raw),
-            Element::Bf16 => bf16_to_f32(raw),
-            Element::Fp8 => fp8(raw, fnuz),
-            Element::Bf8 => bf8(raw, fnuz),
-            other => other.integer(raw) as f32,
+            Element::F16 => each(row, shift, &mut out, |v| f16_to_f32(v & 0xffff)),
+            Element::Bf16 => each(row, shift, &mut out, bf16_to_f32),
+            Element::Fp8 => each(row, shift, &mut out, |v| fp8(v & 0xff, fnuz)),
+            Element::Bf8 => each(row, shift, &mut out, |v| bf8(v & 0xff, fnuz)),
+            _ => each(row, 0, &mut out, f32::from_bits),
         }
+        out
     }
 
-    fn integer(self, raw: u32) -> i32 {
+    #[inline(always)]
+    fn integers(self, row: &Row, shift: u32) -> [i32; 32] {
+        let mut out = [0; 32];
         match self {
-            Element::I8 => i32::from(raw as i8),
-            Element::I4 => (raw << 28) as i32 >> 28,
-            _ => raw as i32,
+            Element::I8 => each(row, shift, &mut out, |v| i32::from(v as i8)),
+            Element::U8 => each(row, shift, &mut out, |v| (v & 0xff) as i32),
+            Element::I4 => each(row, shift, &mut out, |v| (v << 28) as i32 >> 28),
+            _ => each(row, shift, &mut out, |v| (v & 15) as i32),
         }
+        out
     }
 }
 
-/// Raw element `j` that a lane holds in registers from `src` on.
 #[inline(always)]
-pub fn raw(w: &Wave, src: u16, lane: usize, j: usize, bits: usize) -> u32 {
-    let per = 32 / bits;
-    let word = w.lane(Src::V(src + (j / per) as u16), lane);
-    if bits == 32 {
-        word
-    } else {
-        word >> (j % per * bits) & ((1 << bits) - 1)
+fn each<T>(row: &Row, shift: u32, out: &mut [T; 32], f: impl Fn(u32) -> T) {
+    for i in 0..32 {
+        out[i] = f(row[i] >> shift);
     }
 }
 
-/// One product `D = A B + C` as plain row-major matrices; `b` is [k][n].
-pub struct Product {
-    pub n: usize,
-    pub k: usize,
-    pub a: Vec<f32>,
-    pub b: Vec<f32>,
+/// Where the elements of a matrix lie: lanes in runs, each of which holds neighbours.
+#[derive(Debug)]
+pub struct Layout {
+    run: usize,
+    halves: usize,
+    /// For each element of a lane and each run the place of the run's first lane in the matrix.
+    starts: Vec<u16>,
 }
 
-impl Product {
-    pub fn new(m: usize, n: usize, k: usize) -> Product {
-        Product {
-            n,
-            k,
-            a: vec![0.0; m * k],
-            b: vec![0.0; k * n],
+/// In `starts`: the run holds copies of another.
+const NOWHERE: u16 = u16::MAX;
+
+impl Layout {
+    /// `place(lane, element)` is asked for the first lane of each run.
+    pub fn new(
+        lanes: usize,
+        run: usize,
+        elements: usize,
+        place: impl Fn(usize, usize) -> Option<usize>,
+    ) -> Layout {
+        let mut starts = Vec::new();
+        for element in 0..elements {
+            for lane in (0..lanes).step_by(run) {
+                starts.push(place(lane, element).map_or(NOWHERE, |at| at as u16));
+            }
+        }
+        Layout {
+            run,
+            halves: lanes / 32,
+            starts,
         }
     }
 
-    /// Adds the product to `c`, in f32, k ascending.
-    pub fn add_to(&self, c: &mut [f32]) {
-        #[inline(always)]
-        fn body(p: &Product, c: &mut [f32]) {
-            for (row, a) in c.chunks_exact_mut(p.n).zip(p.a.chunks_exact(p.k)) {
-                for (x, b) in a.iter().zip(p.b.chunks_exact(p.n)) {
-                    for (c, b) in row.iter_mut().zip(b) {
-                        *c = x.mul_add(*b, *c);
+    pub fn elements(&self) -> usize {
+        self.starts.len() * self.run / 32 / self.halves
+    }
+
+    /// The places in the matrix of the runs of one half of the lanes.
+    #[inline(always)]
+    fn starts(&self, element: usize, half: usize) -> &[u16] {
+        let count = 32 / self.run;
+        &self.starts[(element * self.halves + half) * count..][..count]
+    }
+
+    /// Puts what a half of the lanes holds into the matrix.
+    #[inline(always)]
+    pub fn put<T: Copy>(&self, into: &mut [T], element: usize, half: usize, values: &[T; 32]) {
+        let starts = self.starts(element, half).iter();
+        for (at, values) in starts.zip(values.chunks_exact(self.run)) {
+            if *at != NOWHERE {
+                into[usize::from(*at)..][..self.run].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// What a half of the lanes gets of the matrix.
+    #[inline(always)]
+    pub fn get<T: Copy + Default>(&self, from: &[T], element: usize, half: usize) -> [T; 32] {
+        let mut values = [T::default(); 32];
+        let starts = self.starts(element, half).iter();
+        for (at, values) in starts.zip(values.chunks_exact_mut(self.run)) {
+            if *at != NOWHERE {
+                values.copy_from_slice(&from[usize::from(*at)..][..self.run]);
+            }
+        }
+        values
+    }
+}
+
+/// One factor: element `i` of a lane is a part of a register; the matrix is `[k][row of A, column of B]`.
+#[derive(Debug)]
+pub struct Factor {
+    pub src: u16,
+    pub element: Element,
+    pub layout: Layout,
+    /// The 8-bit types without negative zero.
+    pub fnuz: bool,
+}
+
+impl Factor {
+    /// Register and shift of a lane's element.
+    #[inline(always)]
+    fn place(&self, element: usize) -> (u16, u32) {
+        let bits = self.element.bits();
+        let per = 32 / bits;
+        (
+            self.src + (element / per) as u16,
+            (element % per * bits) as u32,
+        )
+    }
+
+    #[inline(always)]
+    pub fn floats(&self, w: &Wave, into: &mut [f32]) {
+        for element in 0..self.layout.elements() {
+            let (r, shift) = self.place(element);
+            for half in 0..w.halves {
+                let row = &w.rows[w.at(r, half)];
+                let values = self.element.floats(row, shift, self.fnuz);
+                self.layout.put(into, element, half, &values);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn integers(&self, w: &Wave, into: &mut [i32]) {
+        for element in 0..self.layout.elements() {
+            let (r, shift) = self.place(element);
+            for half in 0..w.halves {
+                let values = self.element.integers(&w.rows[w.at(r, half)], shift);
+                self.layout.put(into, element, half, &values);
+            }
+        }
+    }
+}
+
+/// Adds A B to C, `n` rows and columns, factors `[k][n]`: `add(a, b, c)` for each k in ascending order.
+#[inline(always)]
+pub fn multiply<T: Copy>(
+    (a, b): (&[T], &[T]),
+    c: &mut [T],
+    n: usize,
+    add: impl Fn(T, T, T) -> T + Copy,
+) {
+    if n == 4 {
+        tiles::<T, 4>((a, b), c, n, add);
+    } else {
+        tiles::<T, 16>((a, b), c, n, add);
+    }
+}
+
+/// Four rows of W columns at a time stay in registers.
+#[inline(always)]
+fn tiles<T: Copy, const W: usize>(
+    (a, b): (&[T], &[T]),
+    c: &mut [T],
+    n: usize,
+    add: impl Fn(T, T, T) -> T + Copy,
+) {
+    for row in (0..n).step_by(4) {
+        for column in (0..n).step_by(W) {
+            let at = |r: usize| (row + r) * n + column;
+            let mut sums: [[T; W]; 4] =
+                std::array::from_fn(|r| std::array::from_fn(|j| c[at(r) + j]));
+            for (a, b) in a.chunks_exact(n).zip(b.chunks_exact(n)) {
+                let (a, b) = (&a[row..row + 4], &b[column..column + W]);
+                for r in 0..4 {
+                    for j in 0..W {
+                        sums[r][j] = add(a[r], b[j], sums[r][j]);
                     }
                 }
             }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn wide(p: &Product, c: &mut [f32]) {
-            body(p, c);
-        }
-        #[cfg(target_arch = "x86_64")]
-        if fast() {
-            // SAFETY: the host has these features.
-            return unsafe { wide(self, c) };
-        }
-        body(self, c);
-    }
-}
-
-/// Reads one factor: `place(lane, j)` says which row (or column) and k the lane's element j is.
-pub fn read_factor(
-    w: &Wave,
-    src: u16,
-    element: Element,
-    per_lane: usize,
-    fnuz: bool,
-    mut put: impl FnMut(usize, usize, f32),
-) {
-    for lane in 0..w.lanes {
-        for j in 0..per_lane {
-            put(
-                lane,
-                j,
-                element.float(raw(w, src, lane, j, element.bits()), fnuz),
-            );
-        }
-    }
-}
-
-/// The same as integers.
-pub fn read_integers(
-    w: &Wave,
-    src: u16,
-    element: Element,
-    per_lane: usize,
-    mut put: impl FnMut(usize, usize, i32),
-) {
-    for lane in 0..w.lanes {
-        for j in 0..per_lane {
-            put(
-                lane,
-                j,
-                element.integer(raw(w, src, lane, j, element.bits())),
-            );
+            for (r, sums) in sums.iter().enumerate() {
+                c[at(r)..at(r) + W].copy_from_slice(sums);
+            }
         }
     }
 }

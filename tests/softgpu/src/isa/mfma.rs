@@ -9,19 +9,26 @@
 use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{LEAST_F16, flush};
-use super::matrix::{Element, Product, read_factor, read_integers};
+use super::lanes::fast;
+use super::matrix::{Element, FACTOR, Factor, Layout, RESULT, multiply};
 use super::operand::{Src, Ty};
-use super::wave::{Flow, Run, Wave};
+use super::wave::{Flow, Row, Run, Wave};
 
-struct Plan {
-    m: usize,
+/// Rows and columns, k, and the number of matrices.
+#[derive(Clone, Copy)]
+struct Sizes {
     n: usize,
     k: usize,
     blocks: usize,
-    a: (u16, Element),
-    b: (u16, Element),
+}
+
+struct Plan {
+    sizes: Sizes,
+    a: Factor,
+    b: Factor,
     c: Src,
     dst: u16,
+    results: Layout,
     /// The least normal factor, where subnormals are flushed.
     flush: Option<f32>,
 }
@@ -101,16 +108,28 @@ pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
     if per_lane == 0 || per_lane * a.bits() < 32 || 64 / m % blocks != 0 {
         return Err(bad());
     }
+    let sizes = Sizes { n, k, blocks };
+    if n * k * blocks > FACTOR || n * n * blocks > RESULT {
+        return Err(bad());
+    }
+    let factor = |src, element| Factor {
+        src,
+        element,
+        layout: Layout::new(64, n.min(32), per_lane, |lane, j| {
+            Some(sizes.place(lane, j))
+        }),
+        fnuz: true,
+    };
     let plan = Plan {
-        m,
-        n,
-        k,
-        blocks,
-        a: (t.operand(1)?.vgpr()?, a),
-        b: (t.operand(2)?.vgpr()?, b),
+        sizes,
+        a: factor(t.operand(1)?.vgpr()?, a),
+        b: factor(t.operand(2)?.vgpr()?, b),
         c: t.operand(3)?
             .src(if out == "i32" { Ty::B32 } else { Ty::F32 })?,
         dst: t.operand(0)?.vgpr()?,
+        results: Layout::new(64, n.min(32), n * n * blocks / 64, |lane, r| {
+            Some(sizes.result(lane, r))
+        }),
         flush: match a {
             Element::F16 if target.name == "gfx90a" => Some(LEAST_F16),
             Element::Bf16 if target.name == "gfx90a" => Some(f32::MIN_POSITIVE),
@@ -123,121 +142,106 @@ pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
     }))
 }
 
-impl Plan {
-    fn per_lane(&self) -> usize {
-        self.m * self.k * self.blocks / 64
+impl Sizes {
+    /// Where a lane's element of a factor belongs in `[block][k][row of A, column of B]`.
+    fn place(self, lane: usize, j: usize) -> usize {
+        let (row, rest) = (lane % self.n, lane / self.n);
+        let groups = 64 / self.n / self.blocks;
+        let per_lane = self.n * self.k * self.blocks / 64;
+        let (block, k) = (rest / groups, rest % groups * per_lane + j);
+        (block * self.k + k) * self.n + row
     }
 
-    /// Block, row (column of B) and k of a lane's element.
-    fn place(&self, lane: usize, j: usize) -> (usize, usize, usize) {
-        let (row, rest) = (lane % self.m, lane / self.m);
-        let groups = 64 / self.m / self.blocks;
-        (rest / groups, row, rest % groups * self.per_lane() + j)
-    }
-
-    /// Block, row and column of a lane's result register.
-    fn result(&self, lane: usize, r: usize) -> (usize, usize, usize) {
-        let (column, high) = (lane % self.n, lane / self.n);
-        if self.m == 4 {
-            return (high, r, column);
-        }
-        let per_block = self.m * self.n / 64;
-        let (block, r) = (r / per_block, r % per_block);
-        let groups = 64 / self.n;
-        (block, r / 4 * 4 * groups + 4 * high + r % 4, column)
-    }
-
-    fn run(&self, w: &mut Wave) {
-        let registers = self.m * self.n * self.blocks / 64;
-        let c = |w: &Wave, lane: usize, r: usize| match self.c {
-            Src::V(c) => w.lane(Src::V(c + r as u16), lane),
-            other => w.s32(other),
-        };
-        let (m, n, k) = (self.m, self.n, self.k);
-        let mut results = vec![0u32; m * n * self.blocks];
-        for lane in 0..64 {
-            for r in 0..registers {
-                let (block, row, column) = self.result(lane, r);
-                results[(block * m + row) * n + column] = c(w, lane, r);
-            }
-        }
-        if self.a.1.is_integer() {
-            let (mut a, mut b) = (
-                vec![0i32; m * k * self.blocks],
-                vec![0i32; n * k * self.blocks],
-            );
-            read_integers(w, self.a.0, self.a.1, self.per_lane(), |lane, j, v| {
-                let (block, row, at) = self.place(lane, j);
-                a[(block * m + row) * k + at] = v;
-            });
-            read_integers(w, self.b.0, self.b.1, self.per_lane(), |lane, j, v| {
-                let (block, column, at) = self.place(lane, j);
-                b[(block * n + column) * k + at] = v;
-            });
-            for (i, out) in results.iter_mut().enumerate() {
-                let (block, row, column) = (i / (m * n), i / n % m, i % n);
-                let a = &a[(block * m + row) * k..][..k];
-                let b = &b[(block * n + column) * k..][..k];
-                let sum = a
-                    .iter()
-                    .zip(b)
-                    .fold(0i32, |s, (a, b)| s.wrapping_add(a * b));
-                *out = out.wrapping_add(sum as u32);
-            }
+    /// Where a lane's result register belongs in `[block][row][column]`.
+    fn result(self, lane: usize, r: usize) -> usize {
+        let n = self.n;
+        let (column, high) = (lane % n, lane / n);
+        let (block, row) = if n == 4 {
+            (high, r)
         } else {
-            let mut products: Vec<Product> =
-                (0..self.blocks).map(|_| Product::new(m, n, k)).collect();
-            read_factor(
-                w,
-                self.a.0,
-                self.a.1,
-                self.per_lane(),
-                true,
-                |lane, j, v| {
-                    let (block, row, at) = self.place(lane, j);
-                    products[block].a[row * k + at] = v;
-                },
-            );
-            read_factor(
-                w,
-                self.b.0,
-                self.b.1,
-                self.per_lane(),
-                true,
-                |lane, j, v| {
-                    let (block, column, at) = self.place(lane, j);
-                    products[block].b[at * n + column] = v;
-                },
-            );
-            if let Some(least) = self.flush {
-                for p in &mut products {
-                    let factors = p.a.iter_mut().chain(&mut p.b);
-                    factors.for_each(|v| *v = flush(*v, least));
-                }
-            }
-            for (p, out) in products.iter().zip(results.chunks_exact_mut(m * n)) {
-                let mut c: Vec<f32> = out.iter().map(|v| f32::from_bits(*v)).collect();
-                if self.flush.is_some() {
-                    c.iter_mut().for_each(|v| *v = flush(*v, f32::MIN_POSITIVE));
-                }
-                p.add_to(&mut c);
-                if self.flush.is_some() {
-                    c.iter_mut().for_each(|v| *v = flush(*v, f32::MIN_POSITIVE));
-                }
-                out.iter_mut()
-                    .zip(c)
-                    .for_each(|(out, v)| *out = v.to_bits());
-            }
+            let per_block = n * n / 64;
+            let (block, r) = (r / per_block, r % per_block);
+            (block, r / 4 * 4 * (64 / n) + 4 * high + r % 4)
+        };
+        (block * n + row) * n + column
+    }
+}
+
+impl Plan {
+    fn run(&self, w: &mut Wave) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c")]
+        fn wide(plan: &Plan, w: &mut Wave) {
+            plan.body(w);
         }
-        for lane in 0..64 {
-            for r in 0..registers {
-                let (block, row, column) = self.result(lane, r);
-                w.set_lane(
-                    self.dst + r as u16,
-                    lane,
-                    results[(block * m + row) * n + column],
-                );
+        #[cfg(target_arch = "x86_64")]
+        if fast() {
+            // SAFETY: the host has these features.
+            return unsafe { wide(self, w) };
+        }
+        self.body(w);
+    }
+
+    /// What a half of the lanes has as result r of C.
+    #[inline(always)]
+    fn c(&self, w: &Wave, r: usize, half: usize) -> Row {
+        match self.c {
+            Src::V(c) => w.rows[w.at(c + r as u16, half)],
+            other => [w.s32(other); 32],
+        }
+    }
+
+    #[inline(always)]
+    fn body(&self, w: &mut Wave) {
+        let Sizes { n, k, blocks } = self.sizes;
+        let (factors, results) = (n * k * blocks, n * n * blocks);
+        let registers = || (0..results / 64).flat_map(|r| [(r, 0), (r, 1)]);
+        if self.a.element.is_integer() {
+            let (mut a, mut b) = ([0; FACTOR], [0; FACTOR]);
+            self.a.integers(w, &mut a);
+            self.b.integers(w, &mut b);
+            let mut c = [0i32; RESULT];
+            for (r, half) in registers() {
+                let values = self.c(w, r, half).map(|v| v as i32);
+                self.results.put(&mut c, r, half, &values);
             }
+            for (block, c) in c[..results].chunks_exact_mut(n * n).enumerate() {
+                let of = block * n * k..(block + 1) * n * k;
+                multiply((&a[of.clone()], &b[of]), c, n, |a: i32, b, c| {
+                    c.wrapping_add(a * b)
+                });
+            }
+            for (r, half) in registers() {
+                let at = w.at(self.dst + r as u16, half);
+                w.rows[at] = self.results.get(&c, r, half).map(|v| v as u32);
+            }
+            return;
+        }
+        let (mut a, mut b) = ([0.0; FACTOR], [0.0; FACTOR]);
+        self.a.floats(w, &mut a);
+        self.b.floats(w, &mut b);
+        let mut c = [0.0f32; RESULT];
+        for (r, half) in registers() {
+            let values = self.c(w, r, half).map(f32::from_bits);
+            self.results.put(&mut c, r, half, &values);
+        }
+        let flushed = |values: &mut [f32], least: f32| {
+            if self.flush.is_some() {
+                values.iter_mut().for_each(|v| *v = flush(*v, least));
+            }
+        };
+        let least = self.flush.unwrap_or_default();
+        flushed(&mut a[..factors], least);
+        flushed(&mut b[..factors], least);
+        flushed(&mut c[..results], f32::MIN_POSITIVE);
+        for (block, c) in c[..results].chunks_exact_mut(n * n).enumerate() {
+            let of = block * n * k..(block + 1) * n * k;
+            multiply((&a[of.clone()], &b[of]), c, n, f32::mul_add);
+        }
+        flushed(&mut c[..results], f32::MIN_POSITIVE);
+        for (r, half) in registers() {
+            let at = w.at(self.dst + r as u16, half);
+            w.rows[at] = self.results.get(&c, r, half).map(f32::to_bits);
         }
     }
 }

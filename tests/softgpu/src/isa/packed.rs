@@ -1,20 +1,17 @@
 //! Packed 16-bit arithmetic, and the mixed-precision multiply-add.
 
+// Several rows are walked at one index; the plain loop is what the compiler vectorises best.
+#![allow(clippy::needless_range_loop)]
+
 use super::decode::Target;
 use super::disassembly::Text;
-use super::half::{f16_from_f32, f16_from_f64, f16_to_f32};
-use super::lanes::{l3, ph2, pi2, pi3};
+use super::half::{f16_from_f32, f16_to_f32};
+use super::lanes::{fast, ph2, pi2, pi3, pk_fma};
 use super::operand::Ty::{P16, PF16};
 use super::operand::{Operand, Src, Ty};
 use super::valu::{Op, a2, a3};
 use super::valu_float::{max_num, maximum, min_num, minimum};
-use super::wave::{Flow, Row, Run};
-
-fn fma16(a: u32, b: u32, c: u32) -> u32 {
-    let f = |v: u32| f64::from(f16_to_f32(v & 0xffff));
-    let one = |s: u32| u32::from(f16_from_f64(f(a >> s) * f(b >> s) + f(c >> s)));
-    one(0) | one(16) << 16
-}
+use super::wave::{Flow, Run, Wave};
 
 fn saturated(name: &str) -> Option<Op> {
     let op = match name {
@@ -53,8 +50,8 @@ pub fn find(t: &Text, _target: &Target) -> Result<Option<Op>, String> {
         "v_pk_max_f16" | "v_pk_max_num_f16" => a2(PF16, ph2(max_num)),
         "v_pk_minimum_f16" => a2(PF16, ph2(minimum)),
         "v_pk_maximum_f16" => a2(PF16, ph2(maximum)),
-        "v_pk_fma_f16" => a3(PF16, l3(fma16)),
-        "v_pk_fmac_f16" => a3(PF16, l3(fma16)).acc(),
+        "v_pk_fma_f16" => a3(PF16, pk_fma()),
+        "v_pk_fmac_f16" => a3(PF16, pk_fma()).acc(),
         "v_pk_add_u16" | "v_pk_add_i16" => a2(P16, pi2(u16::wrapping_add)),
         "v_pk_sub_u16" | "v_pk_sub_i16" => a2(P16, pi2(u16::wrapping_sub)),
         "v_pk_mul_lo_u16" => a2(P16, pi2(u16::wrapping_mul)),
@@ -92,24 +89,95 @@ impl Mixed {
         })
     }
 
-    fn read(&self, raw: u32) -> f32 {
-        let mut v = match self.half {
-            Some(shift) => f16_to_f32(raw >> shift & 0xffff),
-            None => f32::from_bits(raw),
-        };
-        if self.abs {
-            v = v.abs();
+    /// The values of 32 lanes.
+    #[inline(always)]
+    fn read(&self, w: &Wave, h: usize) -> [f32; 32] {
+        let mut buffer = [0; 32];
+        let row = w.row(self.src, h, &mut buffer);
+        let mut bits = [0; 32];
+        match self.half {
+            Some(shift) => {
+                for i in 0..32 {
+                    bits[i] = f16_to_f32(row[i] >> shift & 0xffff).to_bits();
+                }
+            }
+            None => bits = *row,
         }
-        if self.neg { -v } else { v }
+        let keep = if self.abs { 0x7fff_ffff } else { u32::MAX };
+        let flip = u32::from(self.neg) << 31;
+        let mut values = [0.0; 32];
+        for i in 0..32 {
+            values[i] = f32::from_bits(bits[i] & keep ^ flip);
+        }
+        values
+    }
+}
+
+/// Where a mixed operation's result goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Result32 {
+    F32,
+    Low,
+    High,
+}
+
+/// A mixed multiply-add.
+#[derive(Clone, Copy)]
+struct Mix {
+    sources: [Mixed; 3],
+    dst: u16,
+    to: Result32,
+    clamp: bool,
+}
+
+impl Mix {
+    fn run(&self, w: &mut Wave) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c")]
+        fn wide(mix: &Mix, w: &mut Wave) {
+            mix.body(w);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if fast() {
+            // SAFETY: the host has these features.
+            return unsafe { wide(self, w) };
+        }
+        self.body(w);
+    }
+
+    #[inline(always)]
+    fn body(&self, w: &mut Wave) {
+        for h in 0..w.halves {
+            let [a, b, c] = &self.sources;
+            let (a, b, mut v) = (a.read(w, h), b.read(w, h), c.read(w, h));
+            for i in 0..32 {
+                v[i] = a[i].mul_add(b[i], v[i]);
+            }
+            if self.clamp {
+                for v in &mut v {
+                    *v = if *v > 0.0 { v.min(1.0) } else { 0.0 };
+                }
+            }
+            let old = &w.rows[w.at(self.dst, h)];
+            let mut out = [0; 32];
+            for i in 0..32 {
+                out[i] = match self.to {
+                    Result32::F32 => v[i].to_bits(),
+                    Result32::Low => old[i] & 0xffff_0000 | f16_from_f32(v[i]),
+                    Result32::High => old[i] & 0xffff | f16_from_f32(v[i]) << 16,
+                };
+            }
+            w.put(self.dst, h, &out, w.exec_half(h));
+        }
     }
 }
 
 /// `v_fma_mix_f32`, `v_fma_mixlo_f16` and `v_fma_mixhi_f16`, or None.
 pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
-    let result = match t.name.as_str() {
-        "v_fma_mix_f32" => 0,
-        "v_fma_mixlo_f16" => 1,
-        "v_fma_mixhi_f16" => 2,
+    let to = match t.name.as_str() {
+        "v_fma_mix_f32" => Result32::F32,
+        "v_fma_mixlo_f16" => Result32::Low,
+        "v_fma_mixhi_f16" => Result32::High,
         _ => return Ok(None),
     };
     if t.dpp {
@@ -126,30 +194,14 @@ pub fn decode(t: &Text, _target: &Target) -> Result<Option<Run>, String> {
         let half = (is_half >> k & 1 != 0).then_some(16 * (high >> k & 1));
         sources.push(Mixed::new(t.operand(1 + k)?, half)?);
     }
-    let [a, b, c] = [sources[0], sources[1], sources[2]];
-    let clamp = t.has("clamp");
+    let mix = Mix {
+        sources: [sources[0], sources[1], sources[2]],
+        dst,
+        to,
+        clamp: t.has("clamp"),
+    };
     Ok(Some(Box::new(move |w, _| {
-        for h in 0..w.halves {
-            let (mut ta, mut tb, mut tc) = ([0; 32], [0; 32], [0; 32]);
-            let (ra, rb, rc) = (
-                w.row(a.src, h, &mut ta),
-                w.row(b.src, h, &mut tb),
-                w.row(c.src, h, &mut tc),
-            );
-            let old = &w.rows[w.at(dst, h)];
-            let out: Row = std::array::from_fn(|i| {
-                let mut v = a.read(ra[i]).mul_add(b.read(rb[i]), c.read(rc[i]));
-                if clamp {
-                    v = if v > 0.0 { v.min(1.0) } else { 0.0 };
-                }
-                match result {
-                    0 => v.to_bits(),
-                    1 => old[i] & 0xffff_0000 | f16_from_f32(v),
-                    _ => old[i] & 0xffff | f16_from_f32(v) << 16,
-                }
-            });
-            w.put(dst, h, &out, w.exec_half(h));
-        }
+        mix.run(w);
         Ok(Flow::Next)
     })))
 }

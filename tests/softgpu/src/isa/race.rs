@@ -7,6 +7,7 @@ use super::releases::Releases;
 use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
+use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +26,7 @@ impl Shadow {
     fn new(bytes: usize) -> Shadow {
         let dwords = bytes / 4 + 2;
         Shadow {
-            cells: zeroed(2 * dwords),
+            cells: cells(2 * dwords),
             touched: zeroed(dwords / BLOCK / 64 + 1),
         }
     }
@@ -78,8 +79,12 @@ impl Who {
             | (u64::from(g.number) + 1) & ((1 << GROUP_BITS) - 1))
     }
 
+    fn without_bytes(self) -> u64 {
+        self.0 & !(15 << GROUP_BITS)
+    }
+
     fn with_bytes(self, bytes: u64) -> Who {
-        Who(self.0 | bytes << GROUP_BITS)
+        Who(self.without_bytes() | bytes << GROUP_BITS)
     }
 
     fn bytes(self) -> u64 {
@@ -160,31 +165,26 @@ impl GlobalRace {
         Ok(())
     }
 
-    /// All memory of the snapshot's regions that was touched so far.
-    pub fn footprint(&self, snapshot: &Snapshot) -> Footprint {
+    /// All memory of the snapshot's regions that was touched. The shadows go back to be used again.
+    pub fn footprint(self, snapshot: &Snapshot) -> Footprint {
         let mut footprint = Footprint::default();
-        for (shadow, region) in self.shadows.iter().zip(&snapshot.regions) {
-            let Some(shadow) = shadow.get() else {
+        for (shadow, region) in self.shadows.into_iter().zip(&snapshot.regions) {
+            let Some(mut shadow) = shadow.into_inner() else {
                 continue;
             };
             let base = region.start() & !3;
-            for block in shadow.blocks() {
+            let blocks: Vec<usize> = shadow.blocks().collect();
+            for block in blocks {
                 let first = 2 * BLOCK * block;
                 let end = (first + 2 * BLOCK).min(shadow.cells.len());
-                let cells = shadow.cells.get(first..end).unwrap_or_default();
-                for (index, pair) in cells.chunks_exact(2).enumerate() {
-                    let start = base + 4 * (BLOCK * block + index) as u64;
-                    for (cell, whole, part) in
-                        [(&pair[0], WRITE, PART_WRITE), (&pair[1], READ, PART_READ)]
-                    {
-                        let who = Who(cell.load(Ordering::Relaxed));
-                        if who.0 != 0 {
-                            let kind = if who.bytes() == 15 { whole } else { part };
-                            footprint.add(kind, start, start + 4);
-                        }
-                    }
-                }
+                let cells = shadow.cells.get_mut(first..end).unwrap_or_default();
+                collect(
+                    plain(cells),
+                    base + 4 * (BLOCK * block) as u64,
+                    &mut footprint,
+                );
             }
+            give_back(shadow.cells);
         }
         footprint
     }
@@ -196,6 +196,38 @@ impl GlobalRace {
         w: &Wave,
         mask: u64,
         len: u64,
+        region: (u64, usize),
+        access: Access,
+    ) -> Result<(), Box<Fail>> {
+        // Lanes that go on where the one before them ended, or share its address, are one access.
+        let (mut start, mut end) = (0, 0);
+        let mut all = Ok(());
+        for lane in lanes_of(mask) {
+            let addr = w.addrs[lane];
+            if addr == end {
+                end += len;
+            } else if addr != end.wrapping_sub(len) || end == start {
+                all = all.and_then(|()| self.range(g, w, (start, end), region, access));
+                (start, end) = (addr, addr + len);
+            }
+        }
+        all = all.and_then(|()| self.range(g, w, (start, end), region, access));
+        let Err(fail) = all else {
+            return Ok(());
+        };
+        // Once more to say which lane: what is recorded twice stays the same.
+        for lane in lanes_of(mask) {
+            self.check(g, w, (w.addrs[lane], len), region, access, lane)?;
+        }
+        Err(fail)
+    }
+
+    /// Checks and records an access to `[at, end)` in the region `(start, number)`.
+    fn range(
+        &self,
+        g: &Group,
+        w: &Wave,
+        (at, end): (u64, u64),
         (start, index): (u64, usize),
         access: Access,
     ) -> Result<(), Box<Fail>> {
@@ -205,50 +237,46 @@ impl GlobalRace {
         let shadow = shadow.get_or_init(|| Shadow::new(*size));
         let me = Who::new(g, w, access.is_atomic()).with_bytes(15).0;
         let base = start & !3;
-        let (mut last, mut block) = (u64::MAX, usize::MAX);
-        for lane in lanes_of(mask) {
-            let addr = w.addrs[lane];
-            // Lanes that share an address make one access.
-            if addr == last {
-                continue;
+        // Whole dwords first, then what is left at both ends.
+        let (first, last) = (at.next_multiple_of(4), end & !3);
+        if first < last {
+            let (from, to) = ((first - base) as usize / 4, (last - base) as usize / 4);
+            let Some(cells) = shadow.cells.get(2 * from..2 * to) else {
+                return Ok(());
+            };
+            for block in from / BLOCK..=(to - 1) / BLOCK {
+                shadow.touch(block * BLOCK);
             }
-            last = addr;
-            if len < 4 {
-                self.check(g, w, (addr, len), (start, index), access, lane)?;
-                continue;
-            }
-            let first = ((addr - base) / 4) as usize;
-            for dword in first..first + (len / 4) as usize {
-                let Some([writer, reader]) = shadow.cells.get(2 * dword..2 * dword + 2) else {
-                    return Ok(());
-                };
-                if dword / BLOCK != block {
-                    block = dword / BLOCK;
-                    shadow.touch(dword);
-                }
-                let (wrote, read) = (
-                    writer.load(Ordering::Relaxed),
-                    reader.load(Ordering::Relaxed),
-                );
+            for (i, pair) in cells.chunks_exact(2).enumerate() {
+                let wrote = pair[0].load(Ordering::Relaxed);
+                let read = pair[1].load(Ordering::Relaxed);
                 // Nobody else was here: nothing to look into.
                 let quiet = wrote == 0 || wrote == me;
                 match access {
                     Access::Read | Access::AtomicRead | Access::Scalar if quiet => {
                         if read != me {
-                            reader.store(me, Ordering::Relaxed);
+                            pair[1].store(me, Ordering::Relaxed);
                         }
                     }
                     Access::Write if quiet && (read == 0 || read == me) => {
                         if wrote != me {
-                            writer.store(me, Ordering::Relaxed);
+                            pair[0].store(me, Ordering::Relaxed);
                         }
                     }
                     _ => {
-                        let at = base + 4 * dword as u64;
-                        self.check(g, w, (at, 4), (start, index), access, lane)?;
+                        let bytes = (first + 4 * i as u64, 4);
+                        self.cell(g, w, (&pair[0], &pair[1]), Who(me), bytes, access, 0)?;
                     }
                 }
             }
+        }
+        let ends = if first < last {
+            [(at, first), (last, end)]
+        } else {
+            [(at, end), (end, end)]
+        };
+        for (at, end) in ends.into_iter().filter(|(at, end)| at < end) {
+            self.check(g, w, (at, end - at), (start, index), access, 0)?;
         }
         Ok(())
     }
@@ -273,54 +301,126 @@ impl GlobalRace {
         let mut at = addr;
         while at < end {
             let n = (4 - at % 4).min(end - at);
-            let bytes = ((1 << n) - 1) << (at % 4);
             let cell = ((at - base) / 4) as usize * 2;
-            at += n;
-            let Some([writer_cell, reader_cell]) = shadow.cells.get(cell..cell + 2) else {
+            let Some([writer, reader]) = shadow.cells.get(cell..cell + 2) else {
                 return Ok(());
             };
             shadow.touch(cell / 2);
-            let (writer, reader) = (
-                Who(writer_cell.load(Ordering::Relaxed)),
-                Who(reader_cell.load(Ordering::Relaxed)),
-            );
-            let conflicts = |other: Who, wrote: bool| {
-                let apart = other.0 == 0
-                    || other.bytes() & bytes == 0
-                    || (me.is_atomic() && other.is_atomic());
-                if apart {
-                    return None;
-                }
-                if access == Access::Scalar && !w.scalar_fresh {
-                    return Some("scalar loads may see what was before the launch");
-                }
-                self.ordered(g, w, other, (at - n, at), access, wrote).err()
-            };
-            let verb = if access.reads() { "read" } else { "write" };
-            if let Some(why) = conflicts(writer, true) {
-                return Err(race(g, lane, verb, at - n, writer, "wrote", why));
+            self.cell(g, w, (writer, reader), me, (at, n), access, lane)?;
+            at += n;
+        }
+        Ok(())
+    }
+
+    /// Checks and records an access to `n` bytes at `at` of the dword whose cells (writer, reader) are given.
+    #[allow(clippy::too_many_arguments)]
+    fn cell(
+        &self,
+        g: &Group,
+        w: &Wave,
+        (writer_cell, reader_cell): (&AtomicU64, &AtomicU64),
+        me: Who,
+        (at, n): (u64, u64),
+        access: Access,
+        lane: usize,
+    ) -> Result<(), Box<Fail>> {
+        let bytes = ((1 << n) - 1) << (at % 4);
+        let (writer, reader) = (
+            Who(writer_cell.load(Ordering::Relaxed)),
+            Who(reader_cell.load(Ordering::Relaxed)),
+        );
+        let conflicts = |other: Who, wrote: bool| {
+            let apart =
+                other.0 == 0 || other.bytes() & bytes == 0 || (me.is_atomic() && other.is_atomic());
+            if apart {
+                return None;
             }
-            if !access.reads()
-                && let Some(why) = conflicts(reader, false)
-            {
-                return Err(race(g, lane, verb, at - n, reader, "read", why));
+            if access == Access::Scalar && !w.scalar_fresh {
+                return Some("scalar loads may see what was before the launch");
             }
-            let (cell, old) = if access.reads() {
-                (reader_cell, reader)
-            } else {
-                (writer_cell, writer)
-            };
-            let same = old.0 & !(15 << GROUP_BITS) == me.0;
-            let new = me.with_bytes(if same { bytes | old.bytes() } else { bytes });
-            if new != old {
-                cell.store(new.0, Ordering::Relaxed);
-            }
+            self.ordered(g, w, other, (at, at + n), access, wrote).err()
+        };
+        let verb = if access.reads() { "read" } else { "write" };
+        if let Some(why) = conflicts(writer, true) {
+            return Err(race(g, lane, verb, at, writer, "wrote", why));
+        }
+        if !access.reads()
+            && let Some(why) = conflicts(reader, false)
+        {
+            return Err(race(g, lane, verb, at, reader, "read", why));
+        }
+        let (cell, old) = if access.reads() {
+            (reader_cell, reader)
+        } else {
+            (writer_cell, writer)
+        };
+        let same = old.without_bytes() == me.without_bytes();
+        let new = me.with_bytes(if same { bytes | old.bytes() } else { bytes });
+        if new != old {
+            cell.store(new.0, Ordering::Relaxed);
         }
         Ok(())
     }
 }
 
-/// Zeroed cells; pages that nobody touches cost nothing.
+/// Adds what the cells of a block say, the first of them at `base`, and clears them.
+fn collect(cells: &mut [u64], base: u64, footprint: &mut Footprint) {
+    let bytes = |cell: u64| Who(cell).bytes();
+    let (mut all, mut any) = ([u64::MAX; 2], [0; 2]);
+    for pair in cells.chunks_exact(2) {
+        for kind in 0..2 {
+            // Nobody has no bytes.
+            all[kind] &= pair[kind];
+            any[kind] |= pair[kind];
+        }
+    }
+    for (kind, whole, part) in [(0, WRITE, PART_WRITE), (1, READ, PART_READ)] {
+        if any[kind] == 0 {
+            continue;
+        }
+        if bytes(all[kind]) == 15 {
+            footprint.add(whole, base, base + 2 * cells.len() as u64);
+            continue;
+        }
+        for (at, pair) in (base..).step_by(4).zip(cells.chunks_exact(2)) {
+            if pair[kind] != 0 {
+                let kind = if bytes(pair[kind]) == 15 { whole } else { part };
+                footprint.add(kind, at, at + 4);
+            }
+        }
+    }
+    cells.fill(0);
+}
+
+fn plain(cells: &mut [AtomicU64]) -> &mut [u64] {
+    // SAFETY: nobody else has them; AtomicU64 has the size, alignment and valid bits of u64.
+    unsafe { &mut *(std::ptr::from_mut(cells) as *mut [u64]) }
+}
+
+/// Cells of finished launches, all zero: new ones would cost a page fault for each page.
+static USED: Mutex<Vec<Vec<AtomicU64>>> = Mutex::new(Vec::new());
+/// Of so many cells together.
+const USED_MOST: usize = 32 << 20;
+
+/// At least so many zeroed cells: used ones that are not much too many, or new ones, of which pages that nobody
+/// touches cost nothing.
+fn cells(n: usize) -> Vec<AtomicU64> {
+    let mut used = USED.lock();
+    let fits = (0..used.len()).filter(|i| (n..=8 * n.max(1 << 10)).contains(&used[*i].len()));
+    if let Some(best) = fits.min_by_key(|i| used[*i].len()) {
+        return used.swap_remove(best);
+    }
+    drop(used);
+    zeroed(n)
+}
+
+fn give_back(cells: Vec<AtomicU64>) {
+    let mut used = USED.lock();
+    if used.iter().map(Vec::len).sum::<usize>() + cells.len() <= USED_MOST {
+        used.push(cells);
+    }
+}
+
 fn zeroed(n: usize) -> Vec<AtomicU64> {
     let mut plain = std::mem::ManuallyDrop::new(vec![0u64; n]);
     // SAFETY: the same allocation; AtomicU64 has the size, alignment and valid bits of u64.

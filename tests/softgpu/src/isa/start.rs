@@ -1,6 +1,7 @@
-//! The state in which a wave starts: user and system registers as the descriptor asks for them.
+//! The state in which a wave starts: kernel arguments, user and system registers as the descriptor asks for them.
 
-use super::execute::Shared;
+use super::code_object::ArgKind;
+use super::execute::{Launch, Shared};
 use super::operand::{EXEC, FLAT_SCRATCH, PRIVATE_BASE, SHARED_BASE, TTMP};
 use super::vmem::SCRATCH_DESCRIPTOR;
 use super::wave::Wave;
@@ -22,6 +23,66 @@ pub fn dispatch_packet(shared: &Shared, dynamic_lds: u32) -> [u64; 8] {
         0,
         0,
     ]
+}
+
+/// The kernarg segment: explicit arguments as given, hidden ones computed.
+pub fn kernarg(launch: &Launch) -> Result<Vec<u64>, String> {
+    let kernel = launch.kernel;
+    // The segment is a multiple of its alignment of 16 bytes: one load may take arguments and what is behind.
+    let size = (kernel.kernarg_bytes as usize).max(8).next_multiple_of(16);
+    let explicit = kernel
+        .args
+        .iter()
+        .filter(|a| !matches!(a.kind, ArgKind::Hidden(_)));
+    let needed = explicit
+        .map(|a| a.offset.saturating_add(a.size) as usize)
+        .max()
+        .unwrap_or(0);
+    if launch.kernarg.len() < needed {
+        return Err(format!(
+            "{} argument bytes given, the kernel takes {needed}",
+            launch.kernarg.len()
+        ));
+    }
+    let mut bytes = vec![0u8; size.next_multiple_of(8)];
+    let given = needed.min(size);
+    bytes[..given].copy_from_slice(&launch.kernarg[..given]);
+    for arg in &kernel.args {
+        let ArgKind::Hidden(name) = &arg.kind else {
+            continue;
+        };
+        let axis = match name.as_bytes().last() {
+            Some(b'y') => 1,
+            Some(b'z') => 2,
+            _ => 0,
+        };
+        let dims = if launch.grid_blocks[2] > 1 || launch.block[2] > 1 {
+            3
+        } else if launch.grid_blocks[1] > 1 || launch.block[1] > 1 {
+            2
+        } else {
+            1
+        };
+        let value = match name.as_str() {
+            n if n.starts_with("block_count_") => u64::from(launch.grid_blocks[axis]),
+            n if n.starts_with("group_size_") => u64::from(launch.block[axis]),
+            "grid_dims" => dims,
+            "dynamic_lds_size" => u64::from(launch.dynamic_lds),
+            "private_base" => u64::from(PRIVATE_APERTURE),
+            "shared_base" => u64::from(SHARED_APERTURE),
+            // Remainders, offsets, printf and hostcall buffers, queues, heaps: none here.
+            _ => 0,
+        };
+        let at = arg.offset as usize;
+        let n = (arg.size as usize).min(8);
+        if let Some(slot) = bytes.get_mut(at..at + n) {
+            slot.copy_from_slice(&value.to_le_bytes()[..n]);
+        }
+    }
+    Ok(bytes
+        .chunks_exact(8)
+        .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
+        .collect())
 }
 
 /// Puts a wave at the kernel's entry.

@@ -244,7 +244,7 @@ impl Snippets {
             lds_bytes: input.lds.len(),
             race: None,
             rules: super::visible::Rules::default(),
-            without: &[],
+            without: None,
             grid_blocks: [1; 3],
             block: [input.lanes as u32, 1, 1],
             kernarg: vec![0; 8],

@@ -186,6 +186,12 @@ pub fn build(op: Op, t: &Text, target: &Target) -> Result<Run, String> {
     if plain && let Some(run) = plain_run(&plan) {
         return Ok(run);
     }
+    if plan.dpp.is_none() && matches!(plan.op.fun, Fun::A1(_) | Fun::A2(_) | Fun::A3(_)) {
+        return Ok(Box::new(move |w, _| {
+            plan.run_alone(w);
+            Ok(Flow::Next)
+        }));
+    }
     Ok(Box::new(move |w, _| {
         plan.run(w);
         Ok(Flow::Next)
@@ -193,6 +199,31 @@ pub fn build(op: Op, t: &Text, target: &Target) -> Result<Run, String> {
 }
 
 impl Plan {
+    /// Lanes by themselves, with sources and result of 32 bits or less: each half can be written at once.
+    fn run_alone(&self, w: &mut Wave) {
+        for h in 0..w.halves {
+            let (mut out, mut enabled) = ([0; 32], u32::MAX);
+            let e = &mut enabled;
+            let a = self.fetch(w, 0, h, e);
+            // SAFETY: lane functions only need the host features they were chosen by.
+            unsafe {
+                match self.op.fun {
+                    Fun::A1(f) => f(&a, &mut out, u32::MAX),
+                    Fun::A2(f) => f(&a, &self.fetch(w, 1, h, e), &mut out, u32::MAX),
+                    Fun::A3(f) => {
+                        let (b, c) = (self.fetch(w, 1, h, e), self.fetch(w, 2, h, e));
+                        f(&a, &b, &c, &mut out, u32::MAX);
+                    }
+                    _ => return,
+                }
+            }
+            if !self.post.is_plain() {
+                self.post.apply(w, h, &mut out);
+            }
+            w.put(self.post.dst, h, &out, w.exec_half(h));
+        }
+    }
+
     /// One source row with modifiers; lanes that DPP disables are cleared in `enable`.
     fn fetch(&self, w: &Wave, k: usize, h: usize, enable: &mut u32) -> Row {
         let p = &self.prep[k];

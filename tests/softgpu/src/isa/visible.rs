@@ -89,6 +89,12 @@ impl Visible {
         });
     }
 
+    /// Whether an instruction on bytes of LDS within these was in flight at the barrier.
+    pub fn open_in_lds(&self, start: u64, end: u64) -> bool {
+        let mut touches = self.open.iter().flat_map(|o| &o.touches);
+        touches.any(|t| t.meets(start, end, true))
+    }
+
     /// The wave that still had an instruction on these bytes in flight at the barrier.
     pub fn open_at(&self, me: u32, start: u64, end: u64, lds: bool, access: Access) -> Option<u32> {
         let conflicts = |t: &Touch| {

@@ -3,7 +3,8 @@
 use super::decode::Target;
 use super::disassembly::Text;
 use super::operand::{Operand, Place, Src, Ty};
-use super::wave::{Fail, Flow, Row, Run, Step, Wave, lanes_of};
+use super::transfer::{load_lane, load_lanes, store_lane, store_lanes};
+use super::wave::{Fail, Flow, Run, Step, Wave, lanes_of};
 use super::workgroup::{Access, Group, PRIVATE_APERTURE, SHARED_APERTURE, scratch_at};
 
 /// What one lane moves.
@@ -365,31 +366,11 @@ fn load(
                 return Ok(Flow::Next);
             }
             check_load(w, g, mask, shape.bytes, access)?;
-            let n = shape.dwords();
-            if mask == w.all() && shape.bytes >= 4 {
-                for h in 0..w.halves {
-                    let at = w.at(dst, h);
-                    let step = w.halves;
-                    let part = &w.addrs[32 * h..32 * h + 32];
-                    // SAFETY: every lane's range was checked above.
-                    unsafe { load_rows(part, n, &mut w.rows[at..=at + (n - 1) * step], step) };
-                }
-                return Ok(Flow::Next);
-            }
-            if mask == w.all() {
-                for h in 0..w.halves {
-                    let at = w.at(dst, h);
-                    // SAFETY: as above.
-                    unsafe { load_short(&w.addrs[32 * h..32 * h + 32], &mut w.rows[at], shape) };
-                }
-                return Ok(Flow::Next);
-            }
-            for lane in lanes_of(mask) {
-                load_lane(w, dst, lane, w.addrs[lane] as *const u8, shape);
-            }
+            // SAFETY: every lane's range was checked above.
+            unsafe { load_lanes(w, dst, mask, shape) };
             // Buffer lanes out of range read zero.
             for lane in lanes_of(w.exec() & !mask) {
-                for i in 0..n {
+                for i in 0..shape.dwords() {
                     let old = w.lane(Src::V(dst), lane);
                     let v = if shape.bytes < 4 {
                         shape.place(0, old)
@@ -408,87 +389,6 @@ fn load(
         }
     }
     Ok(Flow::Next)
-}
-
-/// Loads n dwords for each of 32 lanes.
-///
-/// # Safety
-/// Each address must be readable for 4n bytes.
-unsafe fn load_rows(addrs: &[u64], n: usize, rows: &mut [Row], step: usize) {
-    for (lane, addr) in addrs.iter().enumerate() {
-        let p = *addr as *const u32;
-        for i in 0..n {
-            // SAFETY: the caller vouches for the range.
-            rows[i * step][lane & 31] = unsafe { p.add(i).read_unaligned() };
-        }
-    }
-}
-
-/// Loads a byte or 16 bits for each of 32 lanes.
-///
-/// # Safety
-/// Each address must be readable for the shape's bytes.
-unsafe fn load_short(addrs: &[u64], row: &mut Row, shape: Shape) {
-    for (addr, v) in addrs.iter().zip(row) {
-        // SAFETY: the caller vouches for the range.
-        let raw = unsafe {
-            if shape.bytes == 1 {
-                u32::from((*addr as *const u8).read())
-            } else {
-                u32::from((*addr as *const u16).read_unaligned())
-            }
-        };
-        *v = shape.place(raw, *v);
-    }
-}
-
-/// One lane's load from a checked host address.
-pub fn load_lane(w: &mut Wave, dst: u16, lane: usize, p: *const u8, shape: Shape) {
-    // SAFETY: the caller checked `shape.bytes` bytes at `p`.
-    unsafe {
-        match shape.bytes {
-            1 => {
-                let v = shape.place(u32::from(p.read()), w.lane(Src::V(dst), lane));
-                w.set_lane(dst, lane, v);
-            }
-            2 => {
-                let v = shape.place(
-                    u32::from(p.cast::<u16>().read_unaligned()),
-                    w.lane(Src::V(dst), lane),
-                );
-                w.set_lane(dst, lane, v);
-            }
-            _ => {
-                for i in 0..shape.dwords() {
-                    w.set_lane(
-                        dst + i as u16,
-                        lane,
-                        p.cast::<u32>().add(i).read_unaligned(),
-                    );
-                }
-            }
-        }
-    }
-}
-
-/// One lane's store to a checked host address.
-pub fn store_lane(w: &Wave, src: u16, lane: usize, p: *mut u8, shape: Shape) {
-    let v = w.lane(Src::V(src), lane);
-    let v = if shape.half == Half::High { v >> 16 } else { v };
-    // SAFETY: the caller checked `shape.bytes` bytes at `p`.
-    unsafe {
-        match shape.bytes {
-            1 => p.write(v as u8),
-            2 => p.cast::<u16>().write_unaligned(v as u16),
-            _ => {
-                for i in 0..shape.dwords() {
-                    p.cast::<u32>()
-                        .add(i)
-                        .write_unaligned(w.lane(Src::V(src + i as u16), lane));
-                }
-            }
-        }
-    }
 }
 
 fn store(
@@ -516,9 +416,10 @@ fn store(
             }
             g.check_wave(w, mask, u64::from(shape.bytes), Access::Write)?;
             g.traffic.bytes_stored += u64::from(mask.count_ones()) * u64::from(shape.bytes);
-            for lane in lanes_of(mask) {
-                store_lane(w, src, lane, w.addrs[lane] as *mut u8, shape);
-                g.traffic.last_store = w.addrs[lane];
+            // SAFETY: every lane's range was checked above.
+            unsafe { store_lanes(w, src, mask, shape) };
+            if mask != 0 {
+                g.traffic.last_store = w.addrs[63 - mask.leading_zeros() as usize];
             }
         }
         Places::Private => {

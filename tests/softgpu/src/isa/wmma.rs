@@ -4,12 +4,16 @@
 //! result register i of lane l is row 2i + l/16, column l % 16.
 //! gfx12: lane l holds k from (l / 16) * K/2 on; result register i is row i + 8 (l / 16).
 
+// Several rows are walked at one index; the plain loop is what the compiler vectorises best.
+#![allow(clippy::needless_range_loop)]
+
 use super::decode::Target;
 use super::disassembly::Text;
 use super::half::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
-use super::matrix::{Element, Product, read_factor, read_integers};
+use super::lanes::fast;
+use super::matrix::{Element, FACTOR, Factor, Layout, multiply};
 use super::operand::{Src, Ty};
-use super::wave::{Fail, Flow, Run, Wave};
+use super::wave::{Fail, Flow, Row, Run, Wave};
 
 const N: usize = 16;
 
@@ -24,16 +28,16 @@ enum Out {
 struct Plan {
     out: Out,
     k: usize,
-    a: (u16, Element),
-    b: (u16, Element),
+    a: Factor,
+    b: Factor,
     c: Src,
     dst: u16,
+    /// Where the eight results of each lane belong.
+    results: Layout,
     gfx12: bool,
     /// gfx11 16-bit results: which half of the registers.
     high: bool,
     clamp: bool,
-    /// Signs of A, B and C (`neg_lo`, and `neg_hi` of C is its absolute value).
-    negate: u32,
 }
 
 fn element(name: &str, signed: bool) -> Option<Element> {
@@ -79,20 +83,36 @@ pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
     if t.has("index_key") {
         return Err(bad());
     }
+    let gfx12 = target.generation >= 12;
+    if !(4..=32).contains(&k) {
+        return Err(bad());
+    }
+    let factor = |src, element| Factor {
+        src,
+        element,
+        layout: factor_layout(k, gfx12),
+        fnuz: false,
+    };
     let plan = Plan {
         out,
         k,
-        a: (t.operand(1)?.vgpr()?, a),
-        b: (t.operand(2)?.vgpr()?, b),
+        a: factor(t.operand(1)?.vgpr()?, a),
+        b: factor(t.operand(2)?.vgpr()?, b),
         c: t.operand(3)?
             .src(if out == Out::F16 { Ty::F16 } else { Ty::F32 })?,
         dst: t.operand(0)?.vgpr()?,
-        gfx12: target.generation >= 12,
+        results: Layout::new(32, N, 8, |lane, i| {
+            let row = if gfx12 {
+                i + 8 * (lane / N)
+            } else {
+                2 * i + lane / N
+            };
+            Some(row * N)
+        }),
+        gfx12,
         high: t.bits("op_sel")?.unwrap_or(0) & 4 != 0,
         clamp: t.has("clamp"),
-        negate: signs,
     };
-    debug_assert!(plan.negate < 8);
     Ok(Box::new(move |w, _| {
         if w.lanes != 32 {
             return Err(Fail::lane(0, "WMMA in waves of 64 is not implemented"));
@@ -100,57 +120,50 @@ pub fn decode(t: &Text, target: &Target) -> Result<Run, String> {
         if w.exec() != w.all() {
             return Err(Fail::lane(0, "WMMA with inactive lanes"));
         }
-        plan.run(w)?;
+        plan.check_copies(w)?;
+        plan.run(w);
         Ok(Flow::Next)
     }))
 }
 
+/// gfx11: the first half of the lanes has all k, the second copies it; gfx12: each has its half of them.
+fn factor_layout(k: usize, gfx12: bool) -> Layout {
+    let per_lane = if gfx12 { k / 2 } else { k };
+    Layout::new(32, N, per_lane, |lane, j| match (lane / N, gfx12) {
+        (0, _) => Some(j * N),
+        (_, true) => Some((k / 2 + j) * N),
+        (_, false) => None,
+    })
+}
+
 impl Plan {
-    fn per_lane(&self) -> usize {
-        if self.gfx12 { self.k / 2 } else { self.k }
-    }
-
-    /// Row (column of B) and k of a lane's element.
-    fn place(&self, lane: usize, j: usize) -> (usize, usize) {
-        if self.gfx12 {
-            (lane % N, lane / N * (self.k / 2) + j)
-        } else {
-            (lane % N, j)
-        }
-    }
-
-    fn row(&self, lane: usize, i: usize) -> usize {
-        if self.gfx12 {
-            i + 8 * (lane / N)
-        } else {
-            2 * i + lane / N
-        }
-    }
-
     /// gfx11 wants both halves of the wave to hold the same factors.
     fn check_copies(&self, w: &Wave) -> Result<(), Box<Fail>> {
         if self.gfx12 {
             return Ok(());
         }
-        for (src, e) in [self.a, self.b] {
-            for r in 0..(self.k * e.bits() / 32) as u16 {
-                let row = &w.rows[w.at(src + r, 0)];
-                if let Some(l) = (0..N).find(|l| row[*l] != row[l + N]) {
-                    return Err(Fail::lane(
-                        l as u32 + 16,
-                        format!(
-                            "WMMA factor v{}: lane {} differs from lane {l}, which it must copy",
-                            src + r,
-                            l + N
-                        ),
-                    ));
+        for f in [&self.a, &self.b] {
+            for r in 0..(self.k * f.element.bits() / 32) as u16 {
+                let row = &w.rows[w.at(f.src + r, 0)];
+                if row[..N] == row[N..] {
+                    continue;
                 }
+                let l = (0..N).find(|l| row[*l] != row[l + N]).unwrap_or(0);
+                return Err(Fail::lane(
+                    l as u32 + 16,
+                    format!(
+                        "WMMA factor v{}: lane {} differs from lane {l}, which it must copy",
+                        f.src + r,
+                        l + N
+                    ),
+                ));
             }
         }
         Ok(())
     }
 
-    /// Where result i of a lane lies: register and half.
+    /// Where result i of a lane lies: register and shift.
+    #[inline(always)]
     fn slot(&self, i: usize) -> (u16, u32) {
         match (self.out, self.gfx12) {
             (Out::F32 | Out::I32, _) => (i as u16, 0),
@@ -159,109 +172,88 @@ impl Plan {
         }
     }
 
-    fn read_c(&self, w: &Wave, lane: usize, i: usize) -> u32 {
+    /// What all lanes have as result i of C.
+    #[inline(always)]
+    fn c(&self, w: &Wave, i: usize) -> Row {
         let (r, shift) = self.slot(i);
         match self.c {
-            Src::V(c) => w.lane(Src::V(c + r), lane) >> shift,
+            Src::V(c) => w.rows[w.at(c + r, 0)].map(|v| v >> shift),
             // Constants go to every element.
-            other => w.s32(other),
+            other => [w.s32(other); 32],
         }
     }
 
-    fn run(&self, w: &mut Wave) -> Result<(), Box<Fail>> {
-        self.check_copies(w)?;
-        let lanes = w.lanes;
+    fn run(&self, w: &mut Wave) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c")]
+        fn wide(plan: &Plan, w: &mut Wave) {
+            plan.body(w);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if fast() {
+            // SAFETY: the host has these features.
+            return unsafe { wide(self, w) };
+        }
+        self.body(w);
+    }
+
+    #[inline(always)]
+    fn body(&self, w: &mut Wave) {
+        let size = self.k * N;
         if self.out == Out::I32 {
-            self.integers(w);
-            return Ok(());
-        }
-        let mut p = Product::new(N, N, self.k);
-        let k = self.k;
-        read_factor(
-            w,
-            self.a.0,
-            self.a.1,
-            self.per_lane(),
-            false,
-            |lane, j, v| {
-                let (row, at) = self.place(lane, j);
-                p.a[row * k + at] = v;
-            },
-        );
-        read_factor(
-            w,
-            self.b.0,
-            self.b.1,
-            self.per_lane(),
-            false,
-            |lane, j, v| {
-                let (column, at) = self.place(lane, j);
-                p.b[at * N + column] = v;
-            },
-        );
-        let mut c = [0f32; N * N];
-        for lane in 0..lanes {
+            let (mut a, mut b) = ([0; FACTOR], [0; FACTOR]);
+            self.a.integers(w, &mut a);
+            self.b.integers(w, &mut b);
+            let (mut sums, mut c) = ([0; N * N], [0; N * N]);
+            multiply((&a[..size], &b[..size]), &mut sums, N, |a, b, sum| {
+                a * b + sum
+            });
             for i in 0..8 {
-                let raw = self.read_c(w, lane, i);
-                c[self.row(lane, i) * N + lane % N] = match self.out {
-                    Out::F16 => f16_to_f32(raw & 0xffff),
-                    Out::Bf16 => bf16_to_f32(raw & 0xffff),
-                    _ => f32::from_bits(raw),
-                };
+                let values = self.c(w, i).map(|v| v as i32);
+                self.results.put(&mut c, i, 0, &values);
             }
-        }
-        p.add_to(&mut c);
-        for lane in 0..lanes {
-            for i in 0..8 {
-                let v = c[self.row(lane, i) * N + lane % N];
-                let (r, shift) = self.slot(i);
-                let bits = match self.out {
-                    Out::F16 => f16_from_f32(v),
-                    Out::Bf16 => bf16_from_f32(v),
-                    _ => {
-                        w.set_lane(self.dst + r, lane, v.to_bits());
-                        continue;
-                    }
-                };
-                let old = w.lane(Src::V(self.dst + r), lane);
-                w.set_lane(self.dst + r, lane, old & !(0xffff << shift) | bits << shift);
-            }
-        }
-        Ok(())
-    }
-
-    fn integers(&self, w: &mut Wave) {
-        let k = self.k;
-        let (mut a, mut b) = (vec![0i32; N * k], vec![0i32; N * k]);
-        read_integers(w, self.a.0, self.a.1, self.per_lane(), |lane, j, v| {
-            let (row, at) = self.place(lane, j);
-            a[row * k + at] = v;
-        });
-        read_integers(w, self.b.0, self.b.1, self.per_lane(), |lane, j, v| {
-            let (column, at) = self.place(lane, j);
-            b[column * k + at] = v;
-        });
-        let mut results = [[0u32; 8]; 32];
-        for (lane, out) in results.iter_mut().enumerate() {
-            for (i, out) in out.iter_mut().enumerate() {
-                let (row, column) = (self.row(lane, i), lane % N);
-                let sum: i64 = a[row * k..row * k + k]
-                    .iter()
-                    .zip(&b[column * k..column * k + k])
-                    .map(|(a, b)| i64::from(*a) * i64::from(*b))
-                    .sum();
-                let c = self.read_c(w, lane, i);
-                *out = if self.clamp {
-                    (sum + i64::from(c as i32)).clamp(i64::from(i32::MIN), i64::from(i32::MAX))
-                        as u32
+            for (c, sum) in c.iter_mut().zip(sums) {
+                *c = if self.clamp {
+                    c.saturating_add(sum)
                 } else {
-                    (sum as u32).wrapping_add(c)
+                    c.wrapping_add(sum)
                 };
             }
+            for i in 0..8 {
+                let at = w.at(self.dst + i as u16, 0);
+                w.rows[at] = self.results.get(&c, i, 0).map(|v| v as u32);
+            }
+            return;
         }
-        for (lane, out) in results.iter().enumerate() {
-            for (i, v) in out.iter().enumerate() {
-                w.set_lane(self.dst + i as u16, lane, *v);
+        let (mut a, mut b) = ([0.0; FACTOR], [0.0; FACTOR]);
+        self.a.floats(w, &mut a);
+        self.b.floats(w, &mut b);
+        let mut c = [0.0; N * N];
+        for i in 0..8 {
+            let bits = self.c(w, i);
+            let mut values = [0.0; 32];
+            for l in 0..32 {
+                values[l] = match self.out {
+                    Out::F16 => f16_to_f32(bits[l] & 0xffff),
+                    Out::Bf16 => bf16_to_f32(bits[l]),
+                    _ => f32::from_bits(bits[l]),
+                };
+            }
+            self.results.put(&mut c, i, 0, &values);
+        }
+        multiply((&a[..size], &b[..size]), &mut c, N, f32::mul_add);
+        for i in 0..8 {
+            let values = self.results.get(&c, i, 0);
+            let (r, shift) = self.slot(i);
+            let at = w.at(self.dst + r, 0);
+            let row = &mut w.rows[at];
+            for l in 0..32 {
+                let keep = !(0xffff << shift);
+                row[l] = match self.out {
+                    Out::F16 => row[l] & keep | f16_from_f32(values[l]) << shift,
+                    Out::Bf16 => row[l] & keep | bf16_from_f32(values[l]) << shift,
+                    _ => values[l].to_bits(),
+                };
             }
         }
     }

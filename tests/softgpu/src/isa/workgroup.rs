@@ -2,6 +2,7 @@
 
 use super::decode::Class;
 use super::execute::Shared;
+use super::lds::Banks;
 use super::lds_race::LdsCell;
 use super::visible::Visible;
 use super::wave::{Fail, Row, Wave, lanes_of};
@@ -74,8 +75,10 @@ pub struct Group<'l> {
     recent: [Option<Cover>; 4],
     turn: usize,
     pub traffic: Traffic,
-    /// Executions of each instruction.
+    /// Executions of each instruction of the kernel's range.
     pub counts: Vec<u64>,
+    /// Bank conflicts of recent LDS accesses.
+    pub banks: [Banks; 8],
     /// Scalars spread over lanes for one instruction.
     pub buffers: [Row; 3],
     /// Atomics of this workgroup so far, and the moment of the last one or of the last atomic load,
@@ -100,13 +103,21 @@ impl<'l> Group<'l> {
             recent: [const { None }; 4],
             turn: 0,
             traffic: Traffic::default(),
-            counts: vec![0; shared.program.code.len()],
+            counts: vec![0; shared.kernel.range.len()],
+            banks: [Banks::default(); 8],
             buffers: [[0; 32]; 3],
             atomics: 0,
             acquired: 0,
             visible: Visible {
                 rules: shared.rules,
-                did: vec![0; shared.program.code.len()],
+                did: vec![
+                    0;
+                    if shared.without.is_some() {
+                        shared.program.code.len()
+                    } else {
+                        0
+                    }
+                ],
                 ..Visible::default()
             },
         }
@@ -118,7 +129,9 @@ impl<'l> Group<'l> {
         self.number = number;
         self.epoch += 1;
         self.first_epoch = self.epoch;
-        self.lds.fill(0xcd);
+        if !self.shared.checks.uninitialised {
+            self.lds.fill(0xcd);
+        }
         self.atomics = 0;
         self.acquired = 0;
         self.visible.begin();
@@ -435,7 +448,8 @@ impl<'l> Group<'l> {
         let mut c = super::Classes::default();
         // Idle instructions that were stepped over ran as often as the one before them.
         let mut before = 0;
-        let mut code = self.shared.program.code.iter().zip(&self.counts).peekable();
+        let code = &self.shared.program.code[self.shared.kernel.range.clone()];
+        let mut code = code.iter().zip(&self.counts).peekable();
         while let Some((inst, direct)) = code.next() {
             let n = &(direct + before);
             let idle_next = code.peek().is_some_and(|(next, _)| next.idle);

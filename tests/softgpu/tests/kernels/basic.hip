@@ -87,6 +87,26 @@ KERNEL copy(const float *in, float *out) { out[TID] = in[TID]; }
 KERNEL forever(int *a) { while (__atomic_load_n(a, __ATOMIC_RELAXED) == 0) {} }
 KERNEL global_race(int *a) { a[0] = TID + BID; }
 KERNEL lds_over(float *out, int i) { __shared__ float s[64]; s[TID] = 1; s[i] = 2; sync(); out[TID] = s[63 - TID]; }
+// The second block's lanes from number -n on meet the first block's.
+KERNEL meet(int *a, int n) { a[(BID ? n : 0) + (int)TID] = TID; }
+KERNEL meet_short(u16 *a, int n) { a[(BID ? n : 0) + (int)TID] = TID; }
+// One word that nobody wrote, or that the other wave wrote, among those that a wave reads.
+KERNEL lds_hole(float *out, int hole) {
+    __shared__ float s[256];
+    if ((int)TID != hole) s[TID] = TID;
+    sync();
+    out[TID] = s[TID];
+}
+KERNEL lds_meet(float *out, int n) {
+    __shared__ float s[256];
+    s[TID] = 0;
+    s[128 + TID] = 0;
+    sync();
+    int i = (int)TID < 64 ? (int)TID : n - ((int)TID - 64);
+    s[i] = TID;
+    sync();
+    out[TID] = s[255 - TID];
+}
 KERNEL neighbours(u16 *a) { u16 v = a[TID + 1]; a[TID] = v + 1; }
 
 // The last workgroup to arrive adds the parts of all: ordered by the ticket.
