@@ -25,6 +25,7 @@
 //   dot4(u32 a, u32 b, i32 c)           c + sum of four products of signed bytes
 //   load16 load8 load4, store16 store8  plain; load16_stream, load8_stream, load4_stream: read once
 //                                       (weights); load16_constant...: not written by this kernel
+//   store_global(to, f32)               to global memory, where the address may not show that
 //   atomic_add, atomic_max, atomic_exchange, atomic_compare_exchange (u32, device scope, relaxed;
 //   atomic_add also u64), atomic_add_acq_rel, load_acquire, store_release
 //   copy16_async(shared, global), copy_commit(), copy_wait<N>()   asynchronous copy to shared memory

@@ -329,6 +329,11 @@ DEVICE void store16_stream(void *to, u32x4 value) {
     __builtin_nontemporal_store(__builtin_bit_cast(amd_u32x4, value), (amd_u32x4 *)to);
 }
 
+// To global memory, where the compiler may not see that `to` is an address of it: flat stores count as LDS's, too.
+DEVICE void store_global(f32 *to, f32 value) {
+    *(__attribute__((address_space(1))) f32 *)to = value;
+}
+
 // The asm keeps the compiler from fusing it with an addition.
 DEVICE f32 product(f32 a, f32 b) {
     f32 p = a * b;

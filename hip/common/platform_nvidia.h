@@ -291,6 +291,8 @@ DEVICE f32 product(f32 a, f32 b) {
     return p;
 }
 
+DEVICE void store_global(f32 *to, f32 value) { *to = value; }
+
 DEVICE u32 atomic_add(u32 *to, u32 value) {
     u32 old;
     asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(to), "r"(value) : "memory");

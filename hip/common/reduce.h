@@ -52,16 +52,20 @@ template <int THREADS> DEVICE f32 block_max(f32 value, f32 *scratch) {
 
 // Whether of the `count` blocks that share `counter` this is the last to come here, which then sees what
 // the others wrote before. All threads of a block call it together; the last block sets the counter to 0 again.
-DEVICE bool is_last_block(u32 *counter, u32 count) {
-    SHARED u32 last;
+// `last`: shared memory that nobody uses once all threads have come here.
+DEVICE bool is_last_block(u32 *counter, u32 count, u32 *last) {
     // NVIDIA: the one thread's fence also orders what the barrier ordered before it.
     if (PLATFORM_AMD) fence_device();
     barrier();
     if (thread_x() == 0) {
-        last = atomic_add_acq_rel(counter, 1) == count - 1;
-        if (last) *counter = 0;
+        *last = atomic_add_acq_rel(counter, 1) == count - 1;
+        if (*last) *counter = 0;
     }
     barrier();
-    if (PLATFORM_AMD && last) fence_device();
-    return last;
+    if (PLATFORM_AMD && *last) fence_device();
+    return *last;
+}
+DEVICE bool is_last_block(u32 *counter, u32 count) {
+    SHARED u32 last;
+    return is_last_block(counter, count, &last);
 }

@@ -11,8 +11,8 @@ use mlxrocm::gpu::{Args, DeviceBuffer};
 const POISON: u32 = 0x7fc0_dead;
 /// `WARPGROUP_BYTES` of `hip/ops/matmul/warpgroup.h`.
 const WARPGROUP_BYTES: u32 = 5 * 16384 + 1024 + 2 * 5 * 8;
-/// Floats of a block's part (`hip/ops/matmul/split.h`).
-const PART: usize = 128 * 128;
+/// Floats of the largest part of a block (`hip/ops/matmul/split.h`).
+const PART: usize = 128 * 256;
 /// x, biases and residuals are multiples of this.
 const STEP: f64 = 1.0 / 4096.0;
 
@@ -152,7 +152,9 @@ impl Product {
         let outs = self
             .widths
             .map(|width| bench.buffer(&vec![POISON; (rows + 1) * width.max(1)]));
-        let (across, down) = (rows.div_ceil(128), self.matrix.tiles.div_ceil(8));
+        let is_cdna = ["gfx90a", "gfx942"].contains(&bench.device.facts().arch.as_str());
+        let block_tiles = if is_cdna { 16 } else { 8 };
+        let (across, down) = (rows.div_ceil(128), self.matrix.tiles.div_ceil(block_tiles));
         let blocks = across * down;
         let counters = bench.buffer(&vec![0; blocks]);
         let parts = bench.buffer(&vec![u32::MAX; blocks * splits * PART]);

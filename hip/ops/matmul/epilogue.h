@@ -56,3 +56,22 @@ DEVICE void store_silu(const Outputs &o, u32 r, u32 pair, u32 row, f32 gate, f32
     f32 *to = silu_place(o, r, pair, row);
     if (to) *to = silu_product(o, gate, up);
 }
+
+// Where numbers of a column go, row after row, for kernels that have many rows of it; `out` is null if nowhere.
+struct OutputColumn {
+    f32 *out;
+    const f32 *residual; // null: nothing is added
+    u32 width;
+};
+DEVICE OutputColumn number_column(const Outputs &o, u32 tile, u32 row) {
+    const f32 *residual;
+    f32 *out = number_place(o, 0, tile, row, residual);
+    return {out, residual, tile < o.end0 ? o.width0 : tile < o.end1 ? o.width1 : o.width2};
+}
+DEVICE OutputColumn silu_column(const Outputs &o, u32 pair, u32 row) {
+    return {silu_place(o, 0, pair, row), nullptr, o.width0};
+}
+DEVICE void store_column(const OutputColumn &c, u32 r, f32 v) {
+    const u64 at = (u64)r * c.width;
+    if (c.out) store_global(c.out + at, c.residual ? v + c.residual[at] : v);
+}

@@ -18,7 +18,7 @@ struct ExpertBlock {
 
 struct ChosenRows {
     static constexpr bool CHOSEN = true;
-    const u32 *pairs; // [BLOCK_ROWS], in shared memory
+    const u32 *pairs; // [BLOCK_ROWS], in shared memory; where two blocks fill that, `order` itself
     u32 share;
     DEVICE u32 of_x(const ChosenRows &r, u32 row) { return r.pairs[row] / r.share; }
     DEVICE u32 of_result(const ChosenRows &r, u32 row) { return r.pairs[row]; }
@@ -26,14 +26,20 @@ struct ChosenRows {
 
 template <typename W>
 DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order, u32 share) {
+#if !AMD_CDNA2
     SHARED u32 pairs[BLOCK_ROWS];
+#endif
     grid_dependency_launch();
     grid_dependency_wait();
     const ExpertBlock block = blocks[block_x()];
     if (block.pairs == 0) return;
+#if AMD_CDNA2
+    const u32 *pairs = order + block.first;
+#else
     const u32 thread = thread_x();
     if (thread < BLOCK_ROWS) pairs[thread] = order[block.first + minimum(thread, block.pairs - 1)];
     barrier();
+#endif
     p.rows = block.pairs;
     p.weights += (u64)block.expert * p.tiles * W::tile_bytes(p.cols);
     p.to.bias += p.to.bias ? (u64)block.expert * p.tiles * 16 : 0;
@@ -41,7 +47,7 @@ DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order,
 }
 
 #define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
-    KERNEL(256) void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,       \
+    BLOCK_KERNEL_WAVES void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,\
                           const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
                           u32 tiles, u32 epilogue, u32 share, f32 limit) {                                     \
         constexpr bool FULL = SCALES == POWER;                                                                 \

@@ -11,7 +11,11 @@
 #include "common/reduce.h"
 
 #define PART_THREADS 256
+#if AMD_CDNA2
+#define PART_QUADS 32
+#else
 #define PART_QUADS 16
+#endif
 
 struct Split {
     f32 *parts;

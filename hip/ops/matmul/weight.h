@@ -1,4 +1,4 @@
-// Weights of a quantized matrix as the matrix units take them.
+// Weights as the matrix units take them.
 #pragma once
 
 #include "common/quant.h"
@@ -11,4 +11,14 @@ template <typename Q> DEVICE u32 weight_pair(f16x2 q, f32 scale, f32 bias) {
     const f16x2 w = IS_16 ? mul_add(q, scales, biases)
                           : pack_f16x2(mul_add(low(q), scale, bias), mul_add(high(q), scale, bias));
     return w.bits;
+}
+
+// Two numbers of an unquantized matrix, times `factor`.
+DEVICE u32 dense_pair(u32 word, f32 factor, f16) {
+    const f16x2 v = {word};
+    return pack_f16x2(low(v) * factor, high(v) * factor).bits;
+}
+DEVICE u32 dense_pair(u32 word, f32 factor, bf16) {
+    const bf16x2 v = {word};
+    return pack_f16x2(low(v) * factor, high(v) * factor).bits;
 }

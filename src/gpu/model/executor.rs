@@ -3,7 +3,7 @@
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
 use super::experts::ExpertMemory;
 use super::inputs::{Bucket, Output};
-use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks};
+use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks, split_bytes};
 use super::programs::Programs;
 use super::record::{Memory, Recorder};
 use super::recurrent::RecurrentMemory;
@@ -75,7 +75,9 @@ impl GpuExecutor {
         let parts = part_count(most.pages, device.facts().platform);
         let shapes = || schedule.states.iter();
         let part_bytes = shapes().map(|shape| part_bytes(shape, parts)).max();
-        let parts_bytes = PARTS_BYTES.max(part_bytes.unwrap_or(0));
+        let parts_bytes = PARTS_BYTES
+            .max(part_bytes.unwrap_or(0))
+            .max(split_bytes(device.facts()));
         let groups = shapes().map(head_groups).max().unwrap_or(0);
         let counters = (most.rows * groups).max(split_blocks(device.facts()));
         let counters = buffer(counters * 4)?;

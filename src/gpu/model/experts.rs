@@ -2,7 +2,7 @@
 //! `hip/ops/experts` and `hip/ops/matmul/experts*.h`.
 
 use super::matmul::{
-    ADD, BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, SILU,
+    ADD, BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, SILU, block_tiles,
     operand_stride,
 };
 use super::record::Recorder;
@@ -396,7 +396,10 @@ impl Recorder<'_> {
             .f32(step.limit.unwrap_or(0.0));
         let reads = [operand.whole(), scales.whole(), runs.whole(), order.whole()];
         let writes = [to.range(offset, (pairs * width * 4) as u64)];
-        let grid = [blocks as u32, stack.tiles.div_ceil(BLOCK_TILES) as u32, 1];
+        let down = stack
+            .tiles
+            .div_ceil(block_tiles(self.weights.device.facts()));
+        let grid = [blocks as u32, down as u32, 1];
         let kernel = format!("mlxrocm_matmul_experts_block_{}", stack.form.name());
         self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &reads, &writes)?;
         match step.weights {

@@ -2,7 +2,7 @@
 //! before and one after.
 
 use super::matmul::{
-    BLOCK_ROWS, BLOCK_THREADS, BLOCK_TILES, FEW_ROWS, MatrixForm, Operand, operand_stride,
+    BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, block_tiles, operand_stride,
     scales_number, splits,
 };
 use super::pack::TILE_ROWS;
@@ -143,11 +143,11 @@ impl Recorder<'_> {
             .u32(matrix.cols as u32)
             .u32(matrix.tiles as u32)
             .u32(to.epilogue);
+        let facts = self.weights.device.facts();
         let (across, down) = (
             rows.div_ceil(BLOCK_ROWS),
-            matrix.tiles.div_ceil(BLOCK_TILES),
+            matrix.tiles.div_ceil(block_tiles(facts)),
         );
-        let facts = self.weights.device.facts();
         let splits = splits(facts, across * down, matrix.cols);
         let args = if splits > 1 {
             let (parts, counters) = (&self.memory.parts, &self.memory.counters);

@@ -9,16 +9,13 @@ use crate::formats::ScalarType;
 /// More rows than this are multiplied by the matrix unit, in blocks. Up to here each row's result is
 /// the same, to the bit, whatever the other rows are and how many.
 pub const FEW_ROWS: usize = 16;
-/// Rows and tiles of a block (`BLOCK_ROWS`, `BLOCK_TILES` of `hip/ops/matmul/block.h`).
+/// Rows of a block (`BLOCK_ROWS` of `hip/ops/matmul/block.h`).
 pub const BLOCK_ROWS: usize = 128;
-pub const BLOCK_TILES: usize = 8;
 /// Threads of its blocks.
 pub const BLOCK_THREADS: u32 = 256;
 /// Columns of x of a step of its blocks, and the fewest steps that are worth a block (`splits`).
 const STEP_COLS: usize = 64;
 const SPLIT_STEPS: usize = 4;
-/// Bytes that a block of a split product leaves for the last one (`hip/ops/matmul/split.h`).
-const PART_BYTES: usize = BLOCK_ROWS * BLOCK_TILES * TILE_ROWS * 4;
 /// Shared memory of a block of `hip/ops/matmul/warpgroup.h` (`WARPGROUP_BYTES`).
 const WARPGROUP_BYTES: usize = 5 * 16384 + 1024 + 2 * 5 * 8;
 
@@ -58,12 +55,26 @@ pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)
 }
 
+/// Tiles of a block (`BLOCK_TILES` of `hip/ops/matmul/block.h`): CDNA's matrix unit wants more.
+pub fn block_tiles(facts: &DeviceFacts) -> usize {
+    let is_cdna = ["gfx90a", "gfx94", "gfx950"]
+        .iter()
+        .any(|chip| facts.arch.starts_with(chip));
+    if is_cdna { 16 } else { 8 }
+}
+
 /// How many blocks share the columns of x in a product that has `blocks` blocks otherwise: as many as make
-/// two blocks a compute unit, whose parts have room in [`PARTS_BYTES`].
+/// two blocks a compute unit.
 pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
-    let most = (2 * facts.compute_units as usize).min(PARTS_BYTES / PART_BYTES);
     let by_cols = cols.div_ceil(STEP_COLS) / SPLIT_STEPS;
-    (most / blocks.max(1)).min(by_cols).max(1)
+    (split_blocks(facts) * 2 / blocks.max(1))
+        .min(by_cols)
+        .max(1)
+}
+
+/// Bytes of what the blocks of such a product leave for the last ones (`hip/ops/matmul/split.h`).
+pub fn split_bytes(facts: &DeviceFacts) -> usize {
+    split_blocks(facts) * 2 * BLOCK_ROWS * block_tiles(facts) * TILE_ROWS * 4
 }
 
 /// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).

@@ -1,0 +1,209 @@
+// Products of block.h on CDNA, whose matrix unit outruns its shared memory: weights go from memory to the
+// registers that the unit reads and never through shared memory.
+//
+// Each of the four waves makes all rows of the block times four tiles of W. A lane has 4g + t of teams (quant.h)
+// twice, for the tile lane % 32 / 8: g = lane % 8, t = lane / 32 and t + 2. So it holds rows g and g + 8 of its
+// tile, a column of a 32x32 product each: product h has rows g + 8h of the four tiles. Columns of x are
+// multiplied in the order in which lanes have their codes; x is permuted alike where it is read: sixteen bytes
+// are the factors of two products.
+//
+// x lies in shared memory twice, that of the next 64 columns is written while these are multiplied: one barrier
+// for 64 columns. 16-byte piece i of row r is at i ^ (r % 8): eight lanes that are served together read all banks.
+#pragma once
+
+#include "ops/matmul/weight.h"
+
+#define WAVE_TILES 4
+// Pieces of 16 bytes of a row of x in shared memory.
+#define PIECES (BLOCK_COLS / 8)
+
+typedef _Float16 amd_factors __attribute__((ext_vector_type(4)));
+typedef f32 amd_sums __attribute__((ext_vector_type(16)));
+
+// A lane's part of the wave's four tiles of a quantized matrix: slots t and t + 2.
+template <typename Q> struct TileOf {
+    static constexpr u32 UNIT = Q::UNIT, GROUPS = BLOCK_COLS / Q::GROUP;
+    u32x4 first[2][Q::FIRST_VECTORS], second[2][Q::SECOND_VECTORS > 0 ? Q::SECOND_VECTORS : 1];
+    ScaleWords words[GROUPS];
+
+    DEVICE u64 tile_bytes(u32 cols) {
+        return (u64)((cols + UNIT * BLOCK_COLS - 1) / (UNIT * BLOCK_COLS)) * Q::UNIT_BYTES;
+    }
+
+    // Loads the codes of slot `j` of `unit` that block `b` is the first to use.
+    DEVICE void load_codes(TileOf &w, const u8 *tile, u32 unit, u32 b, u32 j, u32, u32 lane) {
+        const u8 *at = tile + (u64)unit * Q::UNIT_BYTES + (lane % 8 * 4 + lane / 32 + 2 * j) * 16;
+        UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++)
+            if (4 * v / Q::FIRST == b) w.first[j][v] = load16(at + v * 512);
+        if constexpr (Q::SECOND > 0) {
+            UNROLL for (u32 v = 0; v < Q::SECOND_VECTORS; v++)
+                if (4 * v / Q::SECOND == b) w.second[j][v] = load16(at + (Q::FIRST_VECTORS + v) * 512);
+        }
+    }
+    // Loads the scales of block `b`.
+    DEVICE void load_scales(TileOf &w, const u8 *tile, u32 unit, u32 b, u32 lane) {
+        const u8 *at = tile + (u64)unit * Q::UNIT_BYTES + Q::CODE_BYTES;
+        UNROLL for (u32 i = 0; i < GROUPS; i++) w.words[i] = scale_words<Q>(at, b * GROUPS + i, lane % 8);
+    }
+
+    // Decodes the eight columns of slot `j` and half `half` of block `b`: pairs of row g, then of row g + 8.
+    DEVICE void decode(const TileOf &w, u32 (*pairs)[4], u32 b, u32 j, u32 half, f32 factor) {
+        const u32 group = Q::GROUP == 64 ? 0 : Q::GROUP == 32 ? half : half * 2 + j;
+        const GroupScale s = decode_scale<Q>(w.words[group]);
+        UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 i = 0; i < 4; i++) {
+            const f16x2 q = pair_f16<Q>(w.first[j], w.second[j], b * 16 + half * 8 + 2 * i + h);
+            pairs[h][i] = weight_pair<Q>(q, s.scale[h] * factor, s.bias[h] * factor);
+        }
+    }
+};
+
+// The same of an unquantized matrix: rows of T one after the other, `cols` a multiple of 8.
+template <typename T> struct DenseTile {
+    static constexpr u32 UNIT = 1, WORDS = sizeof(T) / 2;
+    u32x4 v[2][2][2][WORDS]; // slot, half, row
+
+    DEVICE u64 tile_bytes(u32 cols) { return (u64)16 * cols * sizeof(T); }
+
+    DEVICE void load_codes(DenseTile &w, const u8 *tile, u32 unit, u32, u32 j, u32 cols, u32 lane) {
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            // Past the end, where x is 0, the last ones again.
+            const u32 column = minimum(unit * BLOCK_COLS + half * 32 + (lane / 32 + 2 * j) * 8, cols - 8);
+            UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 i = 0; i < WORDS; i++)
+                w.v[j][half][h][i] = load16(tile + (u32)(((lane % 8 + 8 * h) * cols + column) * sizeof(T) + i * 16));
+        }
+    }
+    DEVICE void load_scales(DenseTile &, const u8 *, u32, u32, u32) {}
+
+    DEVICE void decode(const DenseTile &w, u32 (*pairs)[4], u32, u32 j, u32 half, f32 factor) {
+        UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 i = 0; i < 4; i++) {
+            const u32x4 *v = w.v[j][half][h];
+            if constexpr (WORDS == 2) {
+                const f32 first = bits_f32(word(v[i / 2], i % 2 * 2)), second = bits_f32(word(v[i / 2], i % 2 * 2 + 1));
+                pairs[h][i] = pack_f16x2(first * factor, second * factor).bits;
+            } else {
+                pairs[h][i] = dense_pair(word(v[0], i), factor, T{});
+            }
+        }
+    }
+};
+
+template <u32 B> struct BlockOfUnit {
+    static constexpr u32 NUMBER = B;
+};
+
+// The product of a block with up to ROWS rows; xs: [2][ROWS][64].
+template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block &p, u16 *xs, const R &rows_of) {
+    constexpr u32 GROUPS = ROWS / 32;
+    const u32 thread = thread_x(), lane = lane_id(), wave_tile = uniform(thread / WAVE) * WAVE_TILES;
+    const u32 first_row = R::CHOSEN ? 0 : block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES + wave_tile;
+    const u32 all_units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
+    const u32 first_unit = split_begin(all_units), units = split_end(all_units);
+    const u32 stride = (p.cols + 255) / 256 * 256;
+    const f32 factor = 1.0f / p.back;
+    // Tiles and rows past the end are those at the end again; nobody stores them.
+    const u32 own_tile = first_tile + lane % 32 / 8;
+    const u8 *tile = p.weights + (own_tile < p.tiles ? own_tile : p.tiles - 1) * W::tile_bytes(p.cols);
+    u32 from[GROUPS]; // in pieces
+    UNROLL for (u32 i = 0; i < GROUPS; i++) {
+        const u32 row = first_row + thread / 8 + 32 * i;
+        from[i] = R::of_x(rows_of, row < p.rows ? row : p.rows - 1) * (stride / 8) + thread % 8;
+    }
+    auto load_x = [&](u32 i, u32 block) { return load16(p.x + (u64)(from[i] + block * PIECES) * 8); };
+    u16 *to = xs + thread / 8 * BLOCK_COLS + (thread % 8 ^ thread / 8 % 8) * 8;
+    const u16 *lane_x = xs + lane % 32 * BLOCK_COLS;
+    W w;
+    u32x4 x[GROUPS];
+    UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load_x(i, first_unit * W::UNIT);
+    UNROLL for (u32 j = 0; j < 2; j++) W::load_codes(w, tile, first_unit, 0, j, p.cols, lane);
+    W::load_scales(w, tile, first_unit, 0, lane);
+    amd_sums sums[GROUPS][2];
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++) sums[m][h] = 0.0f;
+
+    u32 buffer = 0, unit = first_unit;
+    auto multiply = [&](auto of_unit) __attribute__((always_inline)) {
+        constexpr u32 b = of_unit.NUMBER, next_b = (b + 1) % W::UNIT;
+        // The last loads itself again.
+        const u32 next_unit = next_b > 0 || unit + 1 == units ? unit : unit + 1;
+        UNROLL for (u32 i = 0; i < GROUPS; i++) store16(to + buffer + i * 32 * BLOCK_COLS, x[i]);
+        UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load_x(i, next_unit * W::UNIT + next_b);
+        barrier_shared();
+        UNROLL for (u32 j = 0; j < 2; j++) UNROLL for (u32 half = 0; half < 2; half++) {
+            u32 pairs[2][4];
+            W::decode(w, pairs, b, j, half, factor);
+            u32x4 rows[GROUPS];
+            const u32 piece = (half * 4 + j * 2 + lane / 32) ^ lane % 8;
+            UNROLL for (u32 m = 0; m < GROUPS; m++) rows[m] = load16(lane_x + buffer + m * 32 * BLOCK_COLS + piece * 8);
+            // What is used up is loaded for the next turn.
+            if (half == 1) W::load_codes(w, tile, next_unit, next_b, j, p.cols, lane);
+            if (half == 1 && j == 1) {
+                W::load_scales(w, tile, next_unit, next_b, lane);
+                // Else the compiler makes them loads of that turn, which waits for them.
+                asm volatile("" ::: "memory");
+            }
+            UNROLL for (u32 s = 0; s < 2; s++) UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++) {
+                const u32x2 a = s ? u32x2{rows[m].z, rows[m].w} : u32x2{rows[m].x, rows[m].y};
+                const u32x2 c = {pairs[h][2 * s], pairs[h][2 * s + 1]};
+                sums[m][h] = __builtin_amdgcn_mfma_f32_32x32x8f16(
+                    __builtin_bit_cast(amd_factors, a), __builtin_bit_cast(amd_factors, c), sums[m][h], 0, 0, 0);
+            }
+        }
+        buffer ^= ROWS * BLOCK_COLS;
+        // The scheduler would decode blocks ahead, into more registers than there are.
+        __builtin_amdgcn_sched_barrier(0);
+    };
+    for (; unit < units; unit++) {
+        multiply(BlockOfUnit<0>());
+        if constexpr (W::UNIT > 1) multiply(BlockOfUnit<1>());
+        if constexpr (W::UNIT > 2) multiply(BlockOfUnit<2>()), multiply(BlockOfUnit<3>());
+    }
+    auto is_there = [&](u32 m) { return first_row + m * 32 < p.rows; };
+    if (grid_blocks_z() > 1) {
+        f32 *part = split_part(p.split, block_z());
+        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 8; i++) {
+            const amd_sums &c = sums[m][i / 4];
+            const u32 k = i % 4 * 4;
+            const f32 four[4] = {c[k], c[k + 1], c[k + 2], c[k + 3]};
+            if (is_there(m)) store_part(part, m * 8 + i, four);
+        }
+        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z(), (u32 *)xs)) return;
+        part = split_part(p.split, 0);
+        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++) {
+            if (!is_there(m)) continue;
+            f32x4 all[4];
+            sum_parts<4, 4>(part, m * 8 + h * 4, all);
+            UNROLL for (u32 i = 0; i < 4; i++) {
+                sums[m][h][4 * i] = all[i].x, sums[m][h][4 * i + 1] = all[i].y;
+                sums[m][h][4 * i + 2] = all[i].z, sums[m][h][4 * i + 3] = all[i].w;
+            }
+        }
+    }
+    if (own_tile >= p.tiles) return;
+    const u32 g = lane % 8, is_up = lane / 8 % 2;
+    const f32 bias[2] = {add_bias(p.to, own_tile, g, 0.0f), add_bias(p.to, own_tile, g + 8, 0.0f)};
+    const bool is_silu = p.to.epilogue == SILU;
+    // Gates are eight lanes from their ups: rows g are made by the lanes of gates, rows g + 8 by those of ups.
+    const OutputColumn columns[2] = {
+        is_silu ? silu_column(p.to, own_tile / 2, g + is_up * 8) : number_column(p.to, own_tile, g),
+        number_column(p.to, own_tile, g + 8),
+    };
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 16; i++) {
+        const u32 r = first_row + m * 32 + i / 4 * 8 + lane / 32 * 4 + i % 4;
+        if (r >= p.rows) continue;
+        const u32 result = R::of_result(rows_of, r);
+        const f32 scale = p.scales[R::of_x(rows_of, r)] * p.back;
+        const f32 low = sums[m][0][i] * scale + bias[0], high = sums[m][1][i] * scale + bias[1];
+        if (is_silu) {
+            const f32 other = shuffle_xor<8>(is_up ? low : high);
+            store_column(columns[0], result, silu_product(p.to, is_up ? other : low, is_up ? high : other));
+        } else {
+            store_column(columns[0], result, low), store_column(columns[1], result, high);
+        }
+    }
+}
+
+template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
+    SHARED u16 xs[2 * BLOCK_ROWS * BLOCK_COLS];
+    if (rows <= 32) matmul_rows<W, 32>(p, xs, rows_of);
+    else if (rows <= 64) matmul_rows<W, 64>(p, xs, rows_of);
+    else matmul_rows<W, BLOCK_ROWS>(p, xs, rows_of);
+}
