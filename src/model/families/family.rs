@@ -41,7 +41,8 @@ pub struct Family {
     pub form: Form,
     /// Sizes that config.json need not say.
     pub sizes: &'static [(&'static str, usize)],
-    /// Modules whose names in a folder are not the usual ones: of a block, or whole paths.
+    /// Modules whose names in a folder are not the usual ones: of a block, or whole paths; with a point at the end, how
+    /// names begin.
     pub folder_modules: &'static [(&'static str, &'static str)],
     /// Modules of a block whose GGUF names are not the usual ones: path in a folder, name in a GGUF file.
     pub gguf_modules: &'static [(&'static str, &'static str)],
