@@ -131,16 +131,10 @@ impl Source {
         if dims != (1, Some(count), rows) && dims != column {
             return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}]")));
         }
-        let mut values = vec![0.0; count * rows];
-        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        Ok(values)
+        self.all(&weight)
     }
 
-    /// Some of the rows of the matrix `[rows, cols]` at `path`, `change`d to `count` matrices of `rows` and as many columns
-    /// as that leaves, in f32.
+    /// What `change` makes of the numbers of the matrix `[rows, cols]` at `path`: `count` matrices of `made` rows, in f32.
     ///
     /// # Errors
     /// `InvalidFile` if it is missing, has another shape or a number that is none.
@@ -152,12 +146,7 @@ impl Source {
         change: impl Fn(&[f32]) -> Vec<f32>,
     ) -> Result<Weight> {
         let weight = self.matrix(path, rows, cols)?;
-        let mut values = vec![0.0; rows * cols];
-        for (row, values) in values.chunks_exact_mut(cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        let values = change(&values);
+        let values = change(&self.all(&weight)?);
         let data = MappedFile::made_of(weight.data.path(), &values)?;
         let (all, format) = (count * made, Format::Dense(ScalarType::F32));
         let width = values.len() / all.max(1);
@@ -190,12 +179,7 @@ impl Source {
         if (weight.stack, weight.rows, weight.cols) != (1, rows, cols) {
             return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
         }
-        let mut values = vec![0.0; rows * cols];
-        for (row, values) in values.chunks_exact_mut(cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        Ok(values)
+        self.all(&weight)
     }
 
     /// The weight `[channels, taps]` of a convolution of each channel, and whether it lies as other libraries than
@@ -211,12 +195,7 @@ impl Source {
         if !theirs && dims != (channels, taps, 1) && dims != (1, channels, taps) {
             return Err(self.wrong_shape(&weight, &format!("[{channels}, {taps}, 1]")));
         }
-        let mut values = vec![0.0; channels * taps];
-        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        Ok((values, theirs))
+        Ok((self.all(&weight)?, theirs))
     }
 
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
@@ -357,8 +336,15 @@ impl Source {
         if (weight.stack, weight.rows, weight.cols) != (1, 1, len) {
             return Err(self.wrong_shape(weight, &format!("[{len}]")));
         }
-        let mut values = vec![0.0; len];
-        weight.dequantize_row(0, &mut values)?;
+        self.all(weight)
+    }
+
+    /// The numbers of a weight, row by row.
+    fn all(&self, weight: &Weight) -> Result<Vec<f32>> {
+        let mut values = vec![0.0; weight.rows * weight.cols];
+        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
+            weight.dequantize_row(row, values)?;
+        }
         self.finite(weight, &values)?;
         Ok(values)
     }

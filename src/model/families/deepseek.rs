@@ -53,6 +53,7 @@ pub const DEEPSEEK3: Family = Family {
         attention(fields, config, Some(1e-6))?;
         Experts::routed(fields, config)
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 

@@ -48,6 +48,8 @@ pub struct Family {
     pub gguf_modules: &'static [(&'static str, &'static str)],
     /// Modules that mlx-lm quantizes with 8 bits whatever the others get, by the ends of their paths.
     pub wide_modules: &'static [&'static str],
+    /// Its folders can be quantized: what mlx-lm makes of them is known.
+    pub quantizes: bool,
     /// Binds the weights and makes what the model gives for the wanted rows.
     pub forward: fn(&Source, &mut Bound) -> Result<Results>,
 }
@@ -70,6 +72,7 @@ impl Family {
         folder_modules: &[],
         gguf_modules: &[],
         wide_modules: &[],
+        quantizes: true,
         forward: super::dense::forward,
     };
 }

@@ -19,7 +19,6 @@ use crate::{Error, Result};
 pub const GEMMA4: Family = Family {
     name: "gemma4",
     model_types: &["gemma4", "gemma4_text", "gemma4_unified"],
-    wide_modules: &["router.proj"],
     keys: &[
         "sliding_window",
         "sliding_window_pattern",
@@ -59,6 +58,7 @@ pub const GEMMA4: Family = Family {
     folder_modules: &[("mlp.switch_mlp.", "experts.switch_glu.")],
     read,
     forward,
+    quantizes: false,
     ..Family::PLAIN
 };
 

@@ -88,5 +88,6 @@ pub const GLM4_MOE: Family = Family {
         config.set_predicting_gguf(fields)?;
         Experts::routed_gguf(fields, config)
     },
+    quantizes: false,
     ..Family::PLAIN
 };

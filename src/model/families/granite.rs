@@ -46,7 +46,6 @@ pub const GRANITE: Family = Family {
 pub const GRANITE_MOE: Family = Family {
     name: "granitemoe",
     model_types: &["granitemoe"],
-    wide_modules: &["router.layer"],
     keys: &[
         "embedding_multiplier",
         "residual_multiplier",
@@ -82,6 +81,7 @@ pub const GRANITE_MOE: Family = Family {
         config.experts = Some(Experts::counted_gguf(fields, width)?);
         Ok(())
     },
+    quantizes: false,
     ..GRANITE
 };
 

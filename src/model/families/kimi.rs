@@ -39,6 +39,7 @@ pub const KIMI_LINEAR: Family = Family {
         ("mixer.", "self_attn."),
     ],
     read: kimi_linear,
+    quantizes: false,
     ..Family::PLAIN
 };
 

@@ -92,13 +92,13 @@ pub const LFM2: Family = Family {
     gguf_keys: GGUF_KEYS,
     gguf_modules: GGUF_MODULES,
     read_gguf,
+    quantizes: false,
     ..Family::PLAIN
 };
 
 pub const LFM2_MOE: Family = Family {
     name: "lfm2_moe",
     model_types: &["lfm2_moe"],
-    wide_modules: &["feed_forward.gate"],
     architectures: &["lfm2moe"],
     folder_modules: &[
         ("model.norm", "model.embedding_norm"),

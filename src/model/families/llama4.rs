@@ -102,5 +102,6 @@ pub const LLAMA4: Family = Family {
         });
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };

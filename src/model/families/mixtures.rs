@@ -97,6 +97,7 @@ pub const DOTS1: Family = Family {
         "leading_dense_block_count",
     ],
     read_gguf: |fields, config| Experts::routed_gguf(fields, config),
+    quantizes: false,
     ..Family::PLAIN
 };
 
@@ -191,6 +192,7 @@ pub const ERNIE_MOE: Family = Family {
         config.set_experts(|layer| layer >= first && (layer + 1) % every == 0);
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 
@@ -232,13 +234,13 @@ pub const PHIMOE: Family = Family {
         });
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 
 pub const MINIMAX: Family = Family {
     name: "minimax",
     model_types: &["minimax", "minimax_m2"],
-    wide_modules: &["block_sparse_moe.gate"],
     keys: &[
         "num_local_experts",
         "num_experts_per_tok",
@@ -291,5 +293,6 @@ pub const MINIMAX: Family = Family {
         });
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };

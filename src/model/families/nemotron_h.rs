@@ -81,6 +81,7 @@ pub const NEMOTRON_H: Family = Family {
         ("self_attn.", "mixer."),
     ],
     read: nemotron_h,
+    quantizes: false,
     ..Family::PLAIN
 };
 

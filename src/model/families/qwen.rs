@@ -120,6 +120,7 @@ pub const QWEN2_MOE: Family = Family {
         Ok(())
     },
     harmless: QWEN3_MOE.harmless,
+    quantizes: false,
     ..Family::PLAIN
 };
 

@@ -73,6 +73,7 @@ pub const MAMBA2: Family = Family {
         config.parts = vec![parts; config.layers];
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 
@@ -100,7 +101,6 @@ pub fn steps(fields: &Fields, default: (f32, f32)) -> Result<(f32, f32)> {
 pub const GRANITE_HYBRID: Family = Family {
     name: "granitemoehybrid",
     model_types: &["granitemoehybrid"],
-    wide_modules: &["router.layer"],
     keys: &[
         "layer_types",
         "embedding_multiplier",
@@ -177,6 +177,7 @@ pub const GRANITE_HYBRID: Family = Family {
         }
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 
@@ -277,6 +278,7 @@ pub const FALCON_H1: Family = Family {
         }
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
 
@@ -350,5 +352,6 @@ pub const JAMBA: Family = Family {
         }
         Ok(())
     },
+    quantizes: false,
     ..Family::PLAIN
 };
