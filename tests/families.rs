@@ -149,6 +149,36 @@ fn an_infinite_number_in_a_config_is_read() {
     assert!(matches!(error, Error::InvalidFile(_)), "{error}");
 }
 
+/// Layers behind the last one that predict further tokens are left out where the config tells of them.
+#[test]
+fn layers_that_predict_further_tokens_are_left_out() {
+    for (family, text) in [
+        ("glm4_moe", include_str!("golden/families/glm4_moe.json")),
+        (
+            "deepseek_v3",
+            include_str!("golden/families/deepseek_v3.json"),
+        ),
+    ] {
+        let mut variant = variants(text)["plain"].clone();
+        let layers = variant.config["num_hidden_layers"].as_u64().unwrap();
+        let name = format!("model.layers.{layers}.eh_proj.weight");
+        variant.tensors.insert(name.clone(), (vec![8, 8], 0.0, 1.0));
+        let folder = tempfile::tempdir().unwrap();
+        for (key, left_out) in [("num_nextn_predict_layers", true), ("_nothing", false)] {
+            variant.config[key] = 1.into();
+            write(folder.path(), &variant);
+            variant.config.as_object_mut().unwrap().remove(key);
+            let source = Source::open(folder.path()).unwrap();
+            families::schedule(&source, Rules::All).unwrap();
+            match (source.check_unused(), left_out) {
+                (Ok(()), true) => {}
+                (Err(error), false) => assert!(error.to_string().contains(&name), "{error}"),
+                (result, _) => panic!("{family}, {key}: {result:?}"),
+            }
+        }
+    }
+}
+
 /// Other libraries keep convolutions with their axes in another order.
 #[test]
 fn convolutions_as_published_are_read() {
