@@ -79,7 +79,7 @@ fn families() {
     assert!(qwen2.attention_bias && qwen2.form.qk_norm.is_none());
     let qwen3 = config(json!({"model_type": "qwen3"}));
     assert!(!qwen3.attention_bias && qwen3.form.qk_norm.is_some());
-    for family in ["gemma4", "qwen2_audio", "mamba", "Llama", ""] {
+    for family in ["gemma5", "qwen2_audio", "mamba", "Llama", ""] {
         let error = open(&json!({"model_type": family})).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)));
         let message = error.to_string();

@@ -320,6 +320,7 @@ impl Attend<'_> {
             head_dim,
             scale,
             window,
+            chunk,
             cap,
             ..
         } = self.step.shape;
@@ -366,7 +367,10 @@ impl Attend<'_> {
         }
         keys.resize(dim * PAGE_TOKENS, 0.0);
         values.resize(dim * PAGE_TOKENS, 0.0);
-        let oldest = |position: usize| window.map_or(0, |w| (position + 1).saturating_sub(w));
+        let oldest = |position: usize| {
+            let of_window = window.map_or(0, |w| (position + 1).saturating_sub(w));
+            chunk.map_or(of_window, |chunk| of_window.max(position / chunk * chunk))
+        };
         let first = oldest(slice.start + unit.from) / PAGE_TOKENS;
         let last = (slice.start + unit.to - 1) / PAGE_TOKENS;
         for page in first..=last {

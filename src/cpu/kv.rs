@@ -213,6 +213,7 @@ mod tests {
             head_dim: dim,
             scale: 1.0,
             window: None,
+            chunk: None,
             cap: None,
         }
     }

@@ -5,7 +5,7 @@
 //! sequence's tokens only.
 
 use super::arena::ArenaView;
-use super::kernels::{DeltaToken, Kernels};
+use super::kernels::{Decay, DeltaToken, Kernels};
 use super::slots::Slots;
 use super::threads::ThreadPool;
 use crate::step::{self, Slice};
@@ -162,17 +162,23 @@ impl Recurrent<'_> {
         let key = shape.key_head(head) * dim;
         let value = shape.columns[2] + head * shape.value_dim + from;
         // As the mean of squares takes it, not their sum.
-        let eps = (shape.eps.get() / dim as f64) as f32;
+        let eps = shape.eps.map(|eps| (eps.get() / dim as f64) as f32);
         for row in first_row..first_row + slice.tokens.len() {
             // SAFETY: inputs are not written in this step.
             let read = |id, at: usize, len: usize| unsafe { &self.arena.row(id, row)[at..][..len] };
             let [of_q, of_k, of_v] = step.qkv;
-            // SAFETY: the kernels table was chosen for this CPU.
-            unsafe {
-                let norm = self.kernels.rms_norm;
-                norm(read(of_q, shape.columns[0] + key, dim), q_weight, eps, q);
-                norm(read(of_k, shape.columns[1] + key, dim), k_weight, eps, k);
-            }
+            let given = [(of_q, 0), (of_k, 1)].map(|(of, i)| read(of, shape.columns[i] + key, dim));
+            let [q, k] = match eps {
+                None => given,
+                Some(eps) => {
+                    // SAFETY: the kernels table was chosen for this CPU.
+                    unsafe {
+                        (self.kernels.rms_norm)(given[0], q_weight, eps, q);
+                        (self.kernels.rms_norm)(given[1], k_weight, eps, k);
+                    }
+                    [q.as_slice(), k.as_slice()]
+                }
+            };
             // SAFETY: only this unit writes these columns.
             let out = unsafe {
                 let column = head * shape.value_dim + from;
@@ -180,12 +186,17 @@ impl Recurrent<'_> {
             };
             let gate = |id| read(id, head, 1)[0];
             let (decay, beta) = match step.gates {
-                None => (gate(step.decay), gate(step.beta)),
+                None if shape.columnwise => {
+                    let decays = read(step.decay, head * dim, dim);
+                    (Decay::Columns(decays), gate(step.beta))
+                }
+                None => (Decay::All(gate(step.decay)), gate(step.beta)),
                 Some(vectors) => {
                     let [rate, floor] = vectors.map(|id| self.vectors[id.0][head]);
                     let (a, b) = (gate(step.decay), gate(step.beta));
                     let sum = a.max(floor) + (-(a - floor).abs()).exp().ln_1p();
-                    ((rate * sum).exp(), 1.0 / (1.0 + (-b).exp()))
+                    let decay = Decay::All((rate * sum).exp());
+                    (decay, 1.0 / (1.0 + (-b).exp()))
                 }
             };
             let mut token = DeltaToken {
@@ -195,6 +206,7 @@ impl Recurrent<'_> {
                 v: read(of_v, value, rows),
                 decay,
                 beta,
+                corrects: shape.corrects,
                 out,
             };
             // SAFETY: the kernels table was chosen for this CPU.

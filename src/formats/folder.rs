@@ -103,7 +103,11 @@ fn read_object(path: &Path) -> Result<Option<Map<String, Value>>> {
         return Ok(None);
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    match serde_json::from_str(text) {
+    let read = serde_json::from_str(text).or_else(|e| {
+        let plain = without_python(text).ok_or(e)?;
+        serde_json::from_str(&plain)
+    });
+    match read {
         Ok(object) => Ok(Some(object)),
         Err(e) => Err(Error::InvalidFile(format!(
             "{}: {}",
@@ -111,6 +115,34 @@ fn read_object(path: &Path) -> Result<Option<Map<String, Value>>> {
             brief(e)
         ))),
     }
+}
+
+/// The text with the largest number in place of Python's `Infinity`, which JSON has no word for; `None` where it has
+/// none outside of strings.
+fn without_python(text: &str) -> Option<String> {
+    const WORD: &str = "Infinity";
+    let (mut plain, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
+    let mut in_string = false;
+    while let Some(next) = rest.chars().next() {
+        if !in_string && rest.starts_with(WORD) {
+            plain.push_str("1.7976931348623157e308");
+            rest = rest.get(WORD.len()..)?;
+            found = true;
+            continue;
+        }
+        // What is behind a backslash ends no string.
+        let taken = match next {
+            '\\' if in_string => rest.chars().take(2).map(char::len_utf8).sum(),
+            '"' => {
+                in_string = !in_string;
+                1
+            }
+            other => other.len_utf8(),
+        };
+        plain.push_str(rest.get(..taken)?);
+        rest = rest.get(taken..)?;
+    }
+    found.then_some(plain)
 }
 
 fn chat_template(folder: &Path) -> Result<Option<String>> {

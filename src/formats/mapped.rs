@@ -1,4 +1,4 @@
-//! Memory-mapped files and ranges of them.
+//! Memory-mapped files and ranges of them, and memory that stands for a part of one.
 
 use super::regular::open_regular;
 use crate::{Error, Result};
@@ -11,7 +11,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct MappedFile {
     path: PathBuf,
-    file: File,
+    /// `None`: the bytes were made from those of the file at `path`.
+    file: Option<File>,
     map: memmap2::Mmap,
 }
 
@@ -30,9 +31,30 @@ impl MappedFile {
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(io)?;
         Ok(Arc::new(MappedFile {
             path: path.to_path_buf(),
-            file,
+            file: Some(file),
             map,
         }))
+    }
+
+    /// Numbers that were made from those of the file at `path`, as if they lay in one.
+    ///
+    /// # Errors
+    /// `OutOfMemory` if there is no memory for them.
+    pub fn made_of(path: &Path, numbers: &[f32]) -> Result<Bytes> {
+        let bytes: &[u8] = bytemuck::cast_slice(numbers);
+        let none = |e: std::io::Error| Error::OutOfMemory(format!("{}: {e}", path.display()));
+        let mut map = memmap2::MmapMut::map_anon(bytes.len().max(1)).map_err(none)?;
+        map[..bytes.len()].copy_from_slice(bytes);
+        let map = map.make_read_only().map_err(none)?;
+        let file = Arc::new(MappedFile {
+            path: path.to_path_buf(),
+            file: None,
+            map,
+        });
+        Ok(Bytes {
+            file,
+            range: 0..bytes.len(),
+        })
     }
 
     /// The path it was opened by.
@@ -72,7 +94,10 @@ impl Bytes {
     /// # Errors
     /// `InvalidFile` if it was cut since.
     pub fn check(&self) -> Result<()> {
-        let length = self.file.file.metadata().map_or(0, |facts| facts.len());
+        let Some(file) = &self.file.file else {
+            return Ok(());
+        };
+        let length = file.metadata().map_or(0, |facts| facts.len());
         if length >= self.range.end as u64 {
             return Ok(());
         }
@@ -97,6 +122,9 @@ impl Bytes {
 
     /// Gives the pages back to the system: they are read again from the file when touched.
     pub fn release(&self) {
+        if self.file.file.is_none() {
+            return;
+        }
         // Only whole pages inside the range, so that neighbours keep theirs.
         const PAGE: usize = 4096;
         let start = self.range.start.next_multiple_of(PAGE);

@@ -13,7 +13,7 @@ mod recurrent;
 mod shape;
 
 pub use dtype::{Dtype, Kind};
-pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Route};
+pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Groups, Route, Scores};
 pub use graph::{Graph, Node, NodeId, Type, Value};
 pub use layout::{Layout, Reach};
 pub use model::{

@@ -95,6 +95,8 @@ pub struct Attention {
     pub scale: f32,
     /// Only the last `window` tokens are seen.
     pub window: Option<usize>,
+    /// Only tokens of the same run of `chunk` tokens are seen.
+    pub chunk: Option<usize>,
     /// Scores become `cap · tanh(score / cap)`.
     pub cap: Option<f32>,
 }
@@ -103,8 +105,15 @@ pub struct Attention {
 impl Eq for Attention {}
 impl std::hash::Hash for Attention {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let sizes = (self.heads, self.kv_heads, self.head_dim, self.window);
-        (sizes, self.scale.to_bits(), self.cap.map(f32::to_bits)).hash(state);
+        let sizes = (self.heads, self.kv_heads, self.head_dim);
+        (
+            sizes,
+            self.window,
+            self.chunk,
+            self.scale.to_bits(),
+            self.cap.map(f32::to_bits),
+        )
+            .hash(state);
     }
 }
 

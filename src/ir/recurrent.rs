@@ -26,9 +26,11 @@ impl ShortConv {
 /// `(q, k [tokens, key_heads · key_dim], v [tokens, value_heads · value_dim], decay, beta [tokens, value_heads])` to
 /// `[tokens, value_heads · value_dim]`: the gated delta rule. With `gates` the inputs are
 /// `(q, k, v, a, b, rate, floor)` instead: `decay = exp(rate · log(exp(a) + exp(floor)))`, `beta = sigmoid(b)`, with
-/// vectors `[value_heads]` of the model. q and k get length 1 (`x · rsqrt(Σx² + eps)`), q is
+/// vectors `[value_heads]` of the model. With ε q and k get length 1 (`x · rsqrt(Σx² + eps)`), q is
 /// divided by `√key_dim` besides. Then for every value head, with the state `S` `[value_dim, key_dim]` f32, zero
-/// before the first token: `S ← decay · S`, `S ← S + beta · (v − S·k) kᵀ`, `y = S·q`.
+/// before the first token: `S ← decay · S`, `S ← S + beta · (v − S·k) kᵀ`, `y = S·q`. Without `corrects` it is a state
+/// space model's: `S ← S + beta · v kᵀ`. With `columnwise` each column of S has a decay of its own, `[tokens,
+/// value_heads · key_dim]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatedDelta {
     /// Which recurrent state: `S` of every value head.
@@ -43,8 +45,12 @@ pub struct GatedDelta {
     pub value_dim: usize,
     /// Value head h goes with key head `h mod key_heads`, instead of with `h / (value_heads / key_heads)`.
     pub tiled: bool,
-    /// ε of the lengths.
-    pub eps: Number,
+    /// ε of the lengths; `None`: q and k are taken as they are.
+    pub eps: Option<Number>,
+    /// What the state gives for k is taken from v.
+    pub corrects: bool,
+    /// Each column of the state decays on its own.
+    pub columnwise: bool,
     /// Whether decay and beta are computed from a and b.
     pub gates: bool,
     /// The first columns of q, k and v in their inputs.
@@ -55,6 +61,14 @@ impl GatedDelta {
     /// Numbers of the state.
     pub fn floats(&self) -> usize {
         self.value_heads * self.value_dim * self.key_dim
+    }
+
+    /// Columns of decay.
+    pub fn decays(&self) -> usize {
+        match self.columnwise {
+            true => self.value_heads * self.key_dim,
+            false => self.value_heads,
+        }
     }
 
     /// The key head of a value head.

@@ -3,18 +3,22 @@
 mod delta;
 mod experts;
 mod form;
+mod gemma4;
 mod gguf;
 mod gguf_keys;
 mod hf;
 mod keys;
+mod layers;
 mod limits;
 mod rope;
 
 pub use delta::Delta;
-pub use experts::Experts;
-pub use form::{Activation, Form, HeadNorm, NormKind, Qkv};
+pub use experts::{Correction, Experts};
+pub use form::{Activation, Form, Growth, HeadNorm, NormKind, Qkv};
+pub use gemma4::Gemma4;
 pub use gguf::Fields as GgufFields;
 pub use hf::Fields;
+pub use layers::{Feed, GateNorm, Latent, Parts, Recurrent, StateSpace};
 
 use super::families::{self, Family};
 use crate::formats::brief;
@@ -64,8 +68,27 @@ pub enum RopeScaling {
         /// Multiplier.
         magnitude: f32,
     },
+    /// Only the first pairs of a head turn, in whose width their frequencies are spread (Gemma 4).
+    Proportional {
+        /// Of a head's columns.
+        share: f32,
+        /// Positions are divided by this.
+        factor: f32,
+    },
     /// Divisor of each frequency, given by the file (`rope_freqs.weight` of GGUF).
     Factors(Vec<f32>),
+}
+
+impl RopeScaling {
+    /// What YaRN multiplies cos and sin by.
+    pub(super) fn set_magnitude(&mut self, magnitude: f32) {
+        if let RopeScaling::Yarn {
+            attention_factor, ..
+        } = self
+        {
+            *attention_factor = magnitude;
+        }
+    }
 }
 
 /// The numbers of a dense transformer.
@@ -79,8 +102,16 @@ pub struct Config {
     pub hidden_size: usize,
     /// Width of the MLP.
     pub intermediate_size: usize,
-    /// Experts in place of every MLP, where the family has them.
+    /// Experts in place of MLPs, where the family has them.
     pub experts: Option<Experts>,
+    /// The parts of each block; empty: attention, and experts or an MLP.
+    pub parts: Vec<Parts>,
+    /// Multi-head latent attention in place of the usual.
+    pub latent: Option<Latent>,
+    /// The numbers of Gemma 4.
+    pub gemma4: Option<Gemma4>,
+    /// What blocks with recurrent parts have.
+    pub recurrent: Option<Recurrent>,
     /// Gated delta nets in place of most blocks' attention, where the family has them.
     pub delta: Option<Delta>,
     /// Blocks.
@@ -116,6 +147,8 @@ pub struct Config {
     pub output_bias: bool,
     /// The MLP's products have biases.
     pub mlp_bias: bool,
+    /// The output head has a bias.
+    pub head_bias: bool,
     /// The form of its blocks.
     pub form: Form,
     /// Keys further back than this are not seen (Mistral v0.1); `None`: all are.
@@ -133,6 +166,77 @@ impl Config {
     pub fn window(&self, layer: usize) -> Option<usize> {
         let full = self.full_layers.get(layer) == Some(&true);
         self.sliding_window.filter(|_| !full)
+    }
+
+    /// The parts of a layer.
+    pub fn parts(&self, layer: usize) -> Parts {
+        let mlp = match self.experts {
+            Some(_) => Feed::Experts,
+            None => Feed::Dense(self.intermediate_size),
+        };
+        let usual = Parts {
+            attention: true,
+            recurrent: false,
+            mlp,
+        };
+        self.parts.get(layer).copied().unwrap_or(usual)
+    }
+
+    /// Gives the layers that `is_expert` does not name an MLP for all tokens.
+    pub(super) fn set_experts(&mut self, is_expert: impl Fn(usize) -> bool) {
+        let parts = (0..self.layers).map(|layer| Parts {
+            mlp: match is_expert(layer) {
+                true => Feed::Experts,
+                false => Feed::Dense(self.intermediate_size),
+            },
+            ..self.parts(layer)
+        });
+        self.parts = parts.collect();
+    }
+
+    /// Gives the layers that `is_recurrent` names a recurrent part in place of attention.
+    pub(super) fn set_recurrent(&mut self, is_recurrent: impl Fn(usize) -> bool) {
+        let parts = (0..self.layers).map(|layer| Parts {
+            attention: !is_recurrent(layer),
+            recurrent: is_recurrent(layer),
+            ..self.parts(layer)
+        });
+        self.parts = parts.collect();
+    }
+
+    /// Latent attention in place of the usual.
+    pub(super) fn set_latent(&mut self, latent: Latent) {
+        (self.kv_heads, self.head_dim) = (1, latent.rank + latent.turned);
+        self.rope_dims = latent.turned;
+        self.form.score_scale = Some(1.0 / ((latent.still + latent.turned) as f32).sqrt());
+        self.latent = Some(latent);
+    }
+
+    /// DeepSeek's scale of scores where frequencies are scaled: `(1 + weight·ln(factor)/10)²` times the usual.
+    pub(super) fn scale_scores(&mut self, weight: f64, factor: f64) {
+        if factor > 1.0 {
+            let scale = (0.1 * weight * factor.ln() + 1.0).powi(2) as f32;
+            self.form.score_scale = self.form.score_scale.map(|usual| usual * scale);
+        }
+    }
+
+    /// Layers behind the last one that predict further tokens, by `num_nextn_predict_layers`.
+    pub(super) fn set_predicting(&mut self, fields: &Fields) -> Result<()> {
+        let predicting = fields.integer("num_nextn_predict_layers", 0..=1024)?;
+        self.predicting = predicting.unwrap_or(0);
+        Ok(())
+    }
+
+    /// The same of a GGUF file, whose layers are counted with them.
+    pub(super) fn set_predicting_gguf(&mut self, fields: &GgufFields) -> Result<()> {
+        let predicting = fields.integer("nextn_predict_layers", 0..=1024)?;
+        self.predicting = predicting.unwrap_or(0);
+        if self.predicting >= self.layers {
+            let what = format!("{} of {} blocks", self.predicting, self.layers);
+            return Err(fields.bad("nextn_predict_layers", what));
+        }
+        self.layers -= self.predicting;
+        Ok(())
     }
 
     /// Gives the layers that `is_windowed` names a window.
@@ -173,6 +277,11 @@ impl Config {
                 factors.len(),
                 self.rope_dims
             ));
+        }
+        let latent = self.latent.and_then(|latent| latent.wrong(self.heads));
+        let recurrent = self.recurrent.and_then(|recurrent| recurrent.wrong());
+        if let Some(what) = latent.or(recurrent) {
+            return bad(what);
         }
         // Each factor is limited on its own, so that products of two of them fit; the width of all
         // heads together is limited here.

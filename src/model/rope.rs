@@ -23,6 +23,17 @@ fn scaled(config: &Config, theta: f32, scaling: &RopeScaling) -> Rope {
     let inv_freq: Vec<f64> = match scaling {
         RopeScaling::None => plain.collect(),
         RopeScaling::Linear { factor } => plain.map(|f| f / f64::from(*factor)).collect(),
+        RopeScaling::Proportional { share, factor } => {
+            let turning = (dims as f64 * f64::from(*share)) as usize / 2;
+            let of = |(i, f): (usize, f64)| {
+                if i < turning {
+                    f / f64::from(*factor)
+                } else {
+                    0.0
+                }
+            };
+            plain.enumerate().map(of).collect()
+        }
         RopeScaling::Long {
             factors,
             magnitude: given,

@@ -8,7 +8,7 @@ mod quantization;
 mod unused;
 
 use super::Config;
-use crate::formats::Weight;
+use crate::formats::{Format, MappedFile, ScalarType, Weight};
 use crate::text::Tokenizer;
 use crate::{Error, Result};
 use folder::FolderTensors;
@@ -86,10 +86,20 @@ impl Source {
     fn promises_bias(&self, path: &str) -> bool {
         let c = &self.config;
         match path.rsplit_once('.').map_or(path, |(_, module)| module) {
-            "q_proj" | "k_proj" | "v_proj" | "qkv_proj" => c.attention_bias,
+            // Queries that are made of x have none beside keys that are not.
+            "q_proj" if c.latent.is_some() => false,
+            "q_proj" | "k_proj" | "v_proj" | "qkv_proj" | "q_a_proj" | "kv_a_proj_with_mqa" => {
+                c.attention_bias
+            }
             "o_proj" => c.output_bias,
-            "gate_proj" | "up_proj" | "gate_up_proj" | "down_proj" => c.mlp_bias,
-            "gate" => c.experts.is_some_and(|experts| experts.biases),
+            "gate_proj" | "up_proj" | "gate_up_proj" | "down_proj" | "latent_in" | "latent_out" => {
+                c.mlp_bias
+            }
+            "gate" => c.experts.is_some_and(|experts| experts.router_bias),
+            "in_proj" => c.recurrent.is_some_and(|layer| layer.biases()[0]),
+            "out_proj" => c.recurrent.is_some_and(|layer| layer.biases()[1]),
+            "dt_proj" => true,
+            "lm_head" => c.head_bias,
             _ => false,
         }
     }
@@ -121,12 +131,26 @@ impl Source {
         if dims != (1, Some(count), rows) && dims != column {
             return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}]")));
         }
-        let mut values = vec![0.0; count * rows];
-        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        Ok(values)
+        self.all(&weight)
+    }
+
+    /// What `change` makes of the numbers of the matrix `[rows, cols]` at `path`: `count` matrices of `made` rows, in f32.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it is missing, has another shape or a number that is none.
+    pub fn made_of(
+        &self,
+        path: &str,
+        [rows, cols]: [usize; 2],
+        [count, made]: [usize; 2],
+        change: impl Fn(&[f32]) -> Vec<f32>,
+    ) -> Result<Weight> {
+        let weight = self.matrix(path, rows, cols)?;
+        let values = change(&self.all(&weight)?);
+        let data = MappedFile::made_of(weight.data.path(), &values)?;
+        let (all, format) = (count * made, Format::Dense(ScalarType::F32));
+        let width = values.len() / all.max(1);
+        Weight::new(weight.name, format, all, width, data, None, None)?.stacked(count)
     }
 
     /// Whether the file has a matrix at `path`.
@@ -146,6 +170,18 @@ impl Source {
         self.vector(&weight, len)
     }
 
+    /// The table of exactly `[rows, cols]` numbers at `path`, which is the tensor's whole name.
+    ///
+    /// # Errors
+    /// `InvalidFile` if it is missing, has another shape or a number that is none.
+    pub fn table(&self, path: &str, rows: usize, cols: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path, "")?;
+        if (weight.stack, weight.rows, weight.cols) != (1, rows, cols) {
+            return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
+        }
+        self.all(&weight)
+    }
+
     /// The weight `[channels, taps]` of a convolution of each channel, and whether it lies as other libraries than
     /// MLX and llama.cpp keep it.
     ///
@@ -159,12 +195,7 @@ impl Source {
         if !theirs && dims != (channels, taps, 1) && dims != (1, channels, taps) {
             return Err(self.wrong_shape(&weight, &format!("[{channels}, {taps}, 1]")));
         }
-        let mut values = vec![0.0; channels * taps];
-        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
-            weight.dequantize_row(row, values)?;
-        }
-        self.finite(&weight, &values)?;
-        Ok((values, theirs))
+        Ok((self.all(&weight)?, theirs))
     }
 
     /// A norm weight (a vector of exactly `len` numbers) at `path` + `.weight`.
@@ -305,8 +336,15 @@ impl Source {
         if (weight.stack, weight.rows, weight.cols) != (1, 1, len) {
             return Err(self.wrong_shape(weight, &format!("[{len}]")));
         }
-        let mut values = vec![0.0; len];
-        weight.dequantize_row(0, &mut values)?;
+        self.all(weight)
+    }
+
+    /// The numbers of a weight, row by row.
+    fn all(&self, weight: &Weight) -> Result<Vec<f32>> {
+        let mut values = vec![0.0; weight.rows * weight.cols];
+        for (row, values) in values.chunks_exact_mut(weight.cols).enumerate() {
+            weight.dequantize_row(row, values)?;
+        }
         self.finite(weight, &values)?;
         Ok(values)
     }

@@ -259,10 +259,10 @@ impl Planner<'_> {
         };
         let limit = match experts.gathered {
             Gathered::SwiGlu { limit } => limit.map(|limit| limit.get() as f32),
-            Gathered::Sum => None,
+            Gathered::Sum | Gathered::Each => None,
         };
         let (weights, residual) = match (experts.gathered, node.inputs.get(2..)) {
-            (Gathered::SwiGlu { .. }, Some([])) => (None, None),
+            (Gathered::SwiGlu { .. } | Gathered::Each, Some([])) => (None, None),
             (Gathered::Sum, Some(&[weights])) => (Some(self.buffer(weights)?), None),
             (Gathered::Sum, Some(&[weights, residual])) => {
                 (Some(self.buffer(weights)?), Some(self.buffer(residual)?))
@@ -281,6 +281,7 @@ impl Planner<'_> {
             x,
             norm: experts.norm,
             index,
+            own: !matches!(experts.gathered, Gathered::SwiGlu { .. }),
             weights,
             residual,
             products: experts.factors.iter().map(product).collect(),

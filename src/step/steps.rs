@@ -169,8 +169,10 @@ pub struct Attend {
 /// Products of rows with the matrices of stacks that each row chooses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpertProducts {
-    /// `[rows, in]`, or `[rows, chosen · in]` where there are weights.
+    /// `[rows, in]`, or `[rows, chosen · in]`.
     pub x: BufferId,
+    /// Each of a row's matrices has an x of its own.
+    pub own: bool,
     /// Normalises x first.
     pub norm: Option<Norm>,
     /// `[rows, chosen]` u32.
@@ -209,7 +211,8 @@ pub struct ShortConv {
 pub struct GatedDelta {
     /// Where q, k and v are columns.
     pub qkv: [BufferId; 3],
-    /// `[tokens, value_heads]`: decay and beta, or the a and b that `gates` makes them of.
+    /// `[tokens, value_heads]`: decay (of each column, where the shape says so) and beta, or the a and b that `gates`
+    /// makes them of.
     pub decay: BufferId,
     /// As `decay`.
     pub beta: BufferId,

@@ -153,6 +153,7 @@ fn schedule(rows: usize, cols: usize) -> Schedule {
             head_dim: 64,
             scale: 0.125,
             window: None,
+            chunk: None,
             cap: None,
         }],
         recurrent: Vec::new(),

@@ -209,6 +209,7 @@ impl Wide {
                 head_dim: 64,
                 scale: 0.125,
                 window: None,
+                chunk: None,
                 cap: None,
             }],
             recurrent: Vec::new(),

@@ -283,3 +283,12 @@ fn an_untied_head_that_no_key_names_stays() {
     let config = super::json(&target.join("config.json"));
     assert_eq!(config["tie_word_embeddings"], false);
 }
+
+#[test]
+fn families_that_nothing_was_compared_for() {
+    let mut case = Case::new("tied");
+    let text = include_str!("../golden/families/mamba2.json");
+    let mamba: Value = serde_json::from_str(text).unwrap();
+    case.config = mamba["plain"]["config"].clone();
+    case.says(|e| matches!(e, Error::Unsupported(_)), &["mamba2"]);
+}

@@ -68,7 +68,7 @@ pub struct Variant {
 pub struct Gguf {
     pub architecture: String,
     /// Without the architecture before the keys.
-    pub metadata: BTreeMap<String, serde_json::Number>,
+    pub metadata: BTreeMap<String, serde_json::Value>,
     /// By the names in a folder.
     pub names: BTreeMap<String, String>,
     /// The rows of q and k stand as llama.cpp's converter puts those of llama.
@@ -117,11 +117,19 @@ pub fn write(folder: &Path, variant: &Variant) {
 pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
     let mut writer = GgufWriter::new(3);
     writer.text("general.architecture", &gguf.architecture);
-    for (key, number) in &gguf.metadata {
+    for (key, value) in &gguf.metadata {
         let key = format!("{}.{key}", gguf.architecture);
-        match number.as_u64() {
-            Some(number) => writer.u32(&key, number as u32),
-            None => writer.f32(&key, number.as_f64().unwrap() as f32),
+        match value {
+            serde_json::Value::Bool(flag) => writer.flag(&key, *flag),
+            serde_json::Value::String(text) => writer.text(&key, text),
+            serde_json::Value::Array(list) => {
+                let numbers = list.iter().map(|number| number.as_i64().unwrap() as i32);
+                writer.i32s(&key, &numbers.collect::<Vec<_>>())
+            }
+            number => match number.as_u64() {
+                Some(number) => writer.u32(&key, number as u32),
+                None => writer.f32(&key, number.as_f64().unwrap() as f32),
+            },
         };
     }
     let size = |key: &str| gguf.metadata[key].as_u64().unwrap() as usize;
@@ -134,18 +142,22 @@ pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
             .map(|u| centre + spread * u + offset)
             .collect();
         let heads = match name {
+            _ if !gguf.permuted => None,
             name if name.contains("q_proj") => Some(size("attention.head_count")),
             name if name.contains("k_proj") => Some(size("attention.head_count_kv")),
             _ => None,
         };
-        if let Some(heads) = heads.filter(|_| gguf.permuted) {
+        if let Some(heads) = heads {
             numbers = permuted(&numbers, heads, shape[0] / heads);
         }
         let bytes = numbers
             .iter()
             .flat_map(|number| number.to_le_bytes())
             .collect();
-        let dims: Vec<u64> = shape.iter().rev().map(|&size| size as u64).collect();
+        // Convolutions lose the axis of one channel.
+        let kept = |(axis, size): &(usize, &usize)| !(*axis == 2 && **size == 1);
+        let sizes = shape.iter().enumerate().filter(kept);
+        let dims: Vec<u64> = sizes.rev().map(|(_, &size)| size as u64).collect();
         writer.tensor(&gguf.names[name], &dims, 0, bytes);
     }
     let path = folder.join("model.gguf");

@@ -54,9 +54,8 @@ impl Array {
                 .into_iter()
                 .zip(shape.columns.into_iter().zip(shape.widths()))
                 .all(reaches)
-            && [decay, beta]
-                .iter()
-                .all(|array| array.is_tokens(shape.value_heads.into()));
+            && decay.is_tokens(shape.decays().into())
+            && beta.is_tokens(shape.value_heads.into());
         if !fits {
             let what =
                 format!("{self:?}, {k:?} and {v:?} with {decay:?} and {beta:?} for {shape:?}");

@@ -28,7 +28,7 @@ pub use columns::{COLUMNS, Column};
 pub use elements::Side;
 pub use gemm::{GEMM_COLUMNS, GEMM_ROWS_MOST, GemmTile};
 pub use kv::KvGroup;
-pub use recurrent::DeltaToken;
+pub use recurrent::{Decay, DeltaToken};
 use std::sync::OnceLock;
 pub use winograd::{
     FREQUENCIES, SQUARES, TILES, WIDTH, WinogradInput, WinogradOutput, kernel as winograd_kernel,

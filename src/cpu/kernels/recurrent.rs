@@ -12,21 +12,44 @@ pub struct DeltaToken<'a> {
     pub k: &'a [f32],
     /// `[rows]`.
     pub v: &'a [f32],
-    pub decay: f32,
+    pub decay: Decay<'a>,
     pub beta: f32,
+    /// What the state gives for k is taken from v.
+    pub corrects: bool,
     /// `[rows]`.
     pub out: &'a mut [f32],
 }
 
-/// `S ← decay · S`, `S ← S + beta · (v − S·k) kᵀ`, `out = S·q`. Rows do not see each other, so how they are cut
-/// changes nothing.
+/// What is left of a state.
+#[derive(Clone, Copy)]
+pub enum Decay<'a> {
+    /// Of all of it.
+    All(f32),
+    /// Of each column: `[key_dim]`.
+    Columns(&'a [f32]),
+}
+
+/// `S ← decay · S`, `S ← S + beta · (v − S·k) kᵀ`, or `S ← S + beta · v kᵀ`, `out = S·q`. Rows do not see each other,
+/// so how they are cut changes nothing.
 #[inline(always)]
 pub fn gated_delta<const F: bool>(token: &mut DeltaToken<'_>) {
     let (q, k) = (token.q, token.k);
     let rows = token.state.chunks_exact_mut(k.len());
     for ((row, v), out) in rows.zip(token.v).zip(&mut *token.out) {
-        let seen = token.decay * dot::<F>(row, k);
-        *out = step::<F>(row, token.decay, token.beta * (v - seen), k, q);
+        let decay = match token.decay {
+            Decay::All(decay) => decay,
+            Decay::Columns(decays) => {
+                row.iter_mut()
+                    .zip(decays)
+                    .for_each(|(s, decay)| *s *= decay);
+                1.0
+            }
+        };
+        let seen = match token.corrects {
+            true => decay * dot::<F>(row, k),
+            false => 0.0,
+        };
+        *out = step::<F>(row, decay, token.beta * (v - seen), k, q);
     }
 }
 

@@ -62,7 +62,7 @@ impl Experts<'_> {
             results,
         } = state;
         let active = self.sort(pairs)?;
-        let own = self.step.weights.map_or(1, |_| self.step.chosen);
+        let own = if self.step.own { self.step.chosen } else { 1 };
         let cols = self.arena.width(self.step.x) / own;
         let uses = needs(self.matrices, &self.step.products);
         prepared.resize_with(prepared.len().max(active.len()), Prepared::default);
@@ -180,9 +180,9 @@ impl Experts<'_> {
         let (row, choice) = (pair / self.step.chosen, pair % self.step.chosen);
         // SAFETY: x is only read in this step.
         let x = unsafe { self.arena.row(self.step.x, row) };
-        match self.step.weights {
-            None => x,
-            Some(_) => &x[choice * cols..][..cols],
+        match self.step.own {
+            false => x,
+            true => &x[choice * cols..][..cols],
         }
     }
 

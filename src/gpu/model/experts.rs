@@ -85,7 +85,9 @@ fn steps(schedule: &Schedule) -> impl Iterator<Item = &ExpertProducts> {
 
 /// Why GPUs cannot run a step with experts, if they cannot.
 pub fn refusal(step: &ExpertProducts) -> Option<Error> {
-    let what = if step.chosen > MAX_CHOSEN {
+    let what = if step.own && step.weights.is_none() {
+        "products of each head with a matrix of its own: GPUs have none yet".to_string()
+    } else if step.chosen > MAX_CHOSEN {
         format!(
             "{} experts a token: GPUs take at most {MAX_CHOSEN}",
             step.chosen
@@ -100,6 +102,11 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
 
 /// The same for a router.
 pub fn route_refusal(route: Route, inputs: &[Source]) -> Option<Error> {
+    if route != Route::softmax(route.chosen, route.normalize) || inputs.len() > 1 {
+        return Some(Error::Unsupported(
+            "a router that is no softmax of all logits: GPUs have none yet; use the CPU".into(),
+        ));
+    }
     let experts = inputs.first().and_then(|logits| {
         let columns = logits.ty.shape.dims().last();
         columns.and_then(|columns| columns.number())
@@ -285,10 +292,7 @@ impl Recorder<'_> {
                 reads.push(self.range(logits, 0, rows));
                 (args.buffer(&memory.arena, self.at(logits, 0)), route)
             }
-            None => {
-                let (chosen, normalize) = (step.chosen, false);
-                (args.null(), Route { chosen, normalize })
-            }
+            None => (args.null(), Route::softmax(step.chosen, false)),
         };
         let args = args
             .u32(width as u32)

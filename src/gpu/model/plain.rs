@@ -36,6 +36,9 @@ fn refusal_of_step(step: &Step) -> Option<Error> {
         }
         Step::Experts(step) => experts::refusal(step),
         Step::GatedDelta(step) => recurrent::refusal(step),
+        Step::Attend(step) if step.shape.chunk.is_some() => Some(Error::Unsupported(
+            "attention within runs of tokens: GPUs have none yet; use the CPU".into(),
+        )),
         _ => None,
     }
 }

@@ -150,6 +150,11 @@ fn delta_floats(step: &GatedDelta) -> usize {
 
 /// Why there is no kernel for a delta rule.
 pub fn refusal(step: &GatedDelta) -> Option<Error> {
+    if !step.shape.corrects || step.shape.columnwise || step.shape.eps.is_none() {
+        return Some(Error::Unsupported(
+            "a recurrent layer that is no gated delta net: GPUs have none yet; use the CPU".into(),
+        ));
+    }
     key_dim(step).is_none().then(|| {
         Error::Unsupported(format!(
             "gated delta nets with keys of {} columns: GPUs take at most {}; use the CPU",
@@ -242,7 +247,7 @@ impl Recorder<'_> {
             .u32(u32::from(shape.tiled))
             .u32(shape.key_dim as u32)
             .u32(shape.value_dim as u32)
-            .f32(shape.eps.get() as f32);
+            .f32(shape.eps.map_or(0.0, |eps| eps.get() as f32));
         let mut reads: Vec<Range> = step.qkv.iter().map(|id| self.range(*id, 0, rows)).collect();
         reads.extend([step.decay, step.beta].map(|id| self.range(id, 0, rows)));
         reads.extend([self.inputs.whole(), data.whole()]);

@@ -11,6 +11,9 @@ pub fn apply(graph: &mut Graph) -> usize {
         let (Op::GatedDelta(shape), &[q, k, v, decay, beta]) = (&node.op, &node.inputs[..]) else {
             continue;
         };
+        if shape.columnwise || !shape.corrects {
+            continue;
+        }
         let (Some([a, rate, floor]), Some(b)) = (
             decay_of(graph, &matcher, decay),
             once(graph, &matcher, beta, |op| *op == Op::Unary(Unary::Sigmoid)),

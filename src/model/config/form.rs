@@ -39,8 +39,10 @@ pub struct Form {
     pub score_cap: Option<f32>,
     /// Logits become `cap · tanh(logit / cap)`.
     pub logit_cap: Option<f32>,
-    /// `(β, n)`: queries at position p are multiplied by `1 + β·ln(1 + ⌊p / n⌋)`.
-    pub query_growth: Option<(f32, f32)>,
+    /// Queries grow with their position.
+    pub query_growth: Option<Growth>,
+    /// Layers that turn see only tokens of the same run of so many.
+    pub chunk: Option<usize>,
     /// The RoPE base of layers with a window, where it is another one; their frequencies are not scaled.
     pub local_rope_theta: Option<f32>,
 }
@@ -67,8 +69,22 @@ impl Form {
         score_cap: None,
         logit_cap: None,
         query_growth: None,
+        chunk: None,
         local_rope_theta: None,
     };
+}
+
+/// Queries at position p are multiplied by `1 + beta·ln(1 + ⌊(p + from) / length⌋)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// β.
+    pub beta: f32,
+    /// Positions of a step.
+    pub length: f32,
+    /// Added to positions.
+    pub from: f32,
+    /// Only in layers that do not turn.
+    pub still_only: bool,
 }
 
 /// What a norm computes.
@@ -93,6 +109,8 @@ pub enum HeadNorm {
     Width,
     /// Layer norm of each head before it turns, with a weight of its own.
     LayerEach,
+    /// RMS of each head without a weight, in layers that turn.
+    Weightless,
 }
 
 /// How q, k and v are stored.

@@ -1,6 +1,6 @@
 //! A config from GGUF metadata.
 
-use super::{Config, NormKind, RopeScaling, gguf_keys, limits, unknown_family};
+use super::{Config, Feed, NormKind, RopeScaling, gguf_keys, limits, unknown_family};
 use crate::formats::brief;
 use crate::formats::gguf::{Gguf, Value};
 use crate::model::families;
@@ -46,7 +46,7 @@ impl Config {
         let fields = Fields { gguf, architecture };
         let hidden_size = fields.needed("embedding_length", limits::WIDTHS)?;
         let heads = fields.needed("attention.head_count", limits::HEADS)?;
-        let kv_heads = fields.integer("attention.head_count_kv", limits::HEADS)?;
+        let kv_heads = fields.of_some_layers("attention.head_count_kv", limits::HEADS)?;
         let head_dim = match fields.integer("attention.key_length", limits::HEAD_DIM)? {
             Some(head_dim) => head_dim,
             None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
@@ -57,8 +57,11 @@ impl Config {
                 ));
             }
         };
+        // Of latent attention these are widths of something else.
+        let is_latent = fields.get("attention.kv_lora_rank").is_some();
         if let Some(value) = fields.integer("attention.value_length", limits::HEAD_DIM)?
             && value != head_dim
+            && !is_latent
         {
             return Err(Error::Unsupported(format!(
                 "{}: values of width {value} beside keys of width {head_dim} \
@@ -85,6 +88,10 @@ impl Config {
                 .integer("feed_forward_length", 0..=*limits::WIDTHS.end())?
                 .unwrap_or(0),
             experts: None,
+            parts: Vec::new(),
+            latent: None,
+            gemma4: None,
+            recurrent: None,
             delta: None,
             layers: fields.needed("block_count", limits::LAYERS)?,
             predicting: 0,
@@ -103,6 +110,7 @@ impl Config {
             tied_embeddings: gguf.dims("output.weight").is_none(),
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
             output_bias: gguf.dims("blk.0.attn_output.bias").is_some(),
+            head_bias: gguf.dims("output.bias").is_some(),
             mlp_bias: gguf.dims("blk.0.ffn_up.bias").is_some(),
             form: family.form,
             sliding_window: None,
@@ -111,7 +119,8 @@ impl Config {
             stop_tokens: stop_tokens(gguf, vocab_size),
         };
         (family.read_gguf)(&fields, &mut config)?;
-        if config.intermediate_size == 0 && config.experts.is_none() {
+        let is_dense = |layer| matches!(config.parts(layer).mlp, Feed::Dense(0));
+        if (0..config.layers).any(is_dense) {
             return Err(fields.bad("feed_forward_length", "missing"));
         }
         config.check(gguf.path())
@@ -131,6 +140,35 @@ impl Fields<'_> {
             self.gguf.path().display(),
             self.architecture
         ))
+    }
+
+    /// What the file says it is.
+    pub(in crate::model) fn architecture(&self) -> &str {
+        self.architecture
+    }
+
+    /// Rows of a matrix of the file.
+    pub(in crate::model) fn rows(&self, tensor: &str) -> Option<usize> {
+        self.gguf.dims(tensor)?.get(1).copied()
+    }
+
+    /// Whether the file has a tensor.
+    pub(in crate::model) fn has(&self, tensor: &str) -> bool {
+        self.gguf.dims(tensor).is_some()
+    }
+
+    /// A truth value.
+    pub(in crate::model) fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value) => match value.as_bool() {
+                Some(flag) => Ok(Some(flag)),
+                None => Err(self.bad(
+                    key,
+                    format_args!("{} where true or false is needed", value.kind()),
+                )),
+            },
+        }
     }
 
     pub(in crate::model) fn get(&self, key: &str) -> Option<&Value> {
@@ -175,6 +213,24 @@ impl Fields<'_> {
             ));
         };
         Ok(Some(fits))
+    }
+
+    /// An integer within `range` that some layers have; the others have 0.
+    pub(in crate::model) fn of_some_layers(
+        &self,
+        key: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<usize>> {
+        let list = self.get(key).and_then(Value::integers).unwrap_or_default();
+        let mut having = list.iter().copied().filter(|number| *number != 0);
+        let (Some(first), true) = (having.next(), list.contains(&0)) else {
+            return self.integer(key, range);
+        };
+        let number = u64::try_from(first).ok().filter(|n| range.contains(n));
+        match number {
+            Some(number) if having.all(|other| other == first) => Ok(usize::try_from(number).ok()),
+            _ => Err(self.bad(key, format_args!("{first} in some layers"))),
+        }
     }
 
     /// As [`Fields::integer`], an error when the key is missing.

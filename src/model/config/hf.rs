@@ -1,6 +1,6 @@
 //! A config from `config.json` and `generation_config.json` of a model folder.
 
-use super::{Activation, Config, RopeScaling, keys, limits, rope, unknown_family};
+use super::{Activation, Config, Feed, RopeScaling, keys, limits, rope, unknown_family};
 use crate::formats::brief;
 use crate::formats::folder::Folder;
 use crate::model::families;
@@ -72,6 +72,10 @@ impl Config {
             // Of no use where there are experts.
             intermediate_size: optional("intermediate_size", limits::WIDTHS)?.unwrap_or(0),
             experts: None,
+            parts: Vec::new(),
+            latent: None,
+            gemma4: None,
+            recurrent: None,
             delta: None,
             layers,
             predicting: 0,
@@ -90,6 +94,7 @@ impl Config {
             tied_embeddings: tied.unwrap_or(!has_head),
             attention_bias,
             output_bias: attention_bias,
+            head_bias: false,
             mlp_bias: fields.flag("mlp_bias")?.unwrap_or(false),
             form: family.form,
             sliding_window: None,
@@ -101,7 +106,8 @@ impl Config {
         layer_types(&fields, &mut config)?;
         config.form.local_rope_theta = rope.local_theta.map(|theta| theta as f32);
         (family.read)(&fields, &mut config)?;
-        if config.intermediate_size == 0 && config.experts.is_none() {
+        let is_dense = |layer| matches!(config.parts(layer).mlp, Feed::Dense(0));
+        if (0..config.layers).any(is_dense) {
             return Err(fields.bad("intermediate_size", "missing"));
         }
         config.check(&path)
@@ -288,6 +294,53 @@ impl<'a> Fields<'a> {
         self.object.get(key).is_some_and(Value::is_null)
     }
 
+    /// One of these names for each of so many layers.
+    pub(in crate::model) fn kinds<const N: usize>(
+        &self,
+        key: &str,
+        layers: usize,
+        names: [&str; N],
+    ) -> Result<Option<Vec<usize>>> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let place = |kind: &Value| {
+            let place = names.iter().position(|name| kind.as_str() == Some(*name));
+            place.ok_or_else(|| {
+                let what = format_args!("{} is no kind of layer that is known", brief(kind));
+                self.unsupported(key, what)
+            })
+        };
+        let kinds: Vec<usize> = list.iter().take(layers).map(place).collect::<Result<_>>()?;
+        match kinds.len() < layers {
+            true => Err(self.bad(
+                key,
+                format_args!("{} kinds of {layers} layers", kinds.len()),
+            )),
+            false => Ok(Some(kinds)),
+        }
+    }
+
+    /// Whether each of so many layers has no rotation: `no_rope_layers` (1: it turns, in spite of the key), else every
+    /// `no_rope_layer_interval`th.
+    pub(in crate::model) fn unturned(&self, layers: usize) -> Result<Vec<bool>> {
+        let every = self.integer("no_rope_layer_interval", 1..=1024)?;
+        let every = every.unwrap_or(4);
+        let Some(list) = self.get("no_rope_layers") else {
+            return Ok((0..layers).map(|layer| (layer + 1) % every == 0).collect());
+        };
+        let numbers = list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let numbers = numbers.iter().map(|n| n.as_u64().map(|n| n == 0));
+        match numbers.collect::<Option<Vec<bool>>>() {
+            Some(unturned) if unturned.len() == layers => Ok(unturned),
+            _ => {
+                let what = format_args!("not a number for each of {layers} layers");
+                Err(self.bad("no_rope_layers", what))
+            }
+        }
+    }
+
     /// `sliding_window`, if it is there and not 0.
     pub(in crate::model) fn window(&self) -> Result<Option<usize>> {
         let window = self.integer("sliding_window", 0..=1 << 30)?;
@@ -330,31 +383,15 @@ fn activation(fields: &Fields, of_family: Activation) -> Result<Activation> {
 
 /// The windows of the layers that `layer_types` lists.
 fn layer_types(fields: &Fields, config: &mut Config) -> Result<()> {
-    let Some(types) = fields.get("layer_types") else {
+    // Such a family has layers of its own kinds.
+    if config.family.keys.contains(&"layer_types") {
+        return Ok(());
+    }
+    let names = ["sliding_attention", "full_attention"];
+    let Some(kinds) = fields.kinds("layer_types", config.layers, names)? else {
         return Ok(());
     };
-    // Such a family has layers of its own kinds.
-    if config.family.keys.contains(&"full_attention_interval") {
-        return Ok(());
-    }
-    let layers = config.layers;
-    let mut full = Vec::with_capacity(layers);
-    let list = types.as_array().map(Vec::as_slice).unwrap_or_default();
-    for kind in list.iter().take(layers) {
-        match kind.as_str() {
-            Some("full_attention") => full.push(true),
-            Some("sliding_attention") => full.push(false),
-            _ => {
-                let what = format_args!("{} is no kind of layer that is known", brief(kind));
-                return Err(fields.unsupported("layer_types", what));
-            }
-        }
-    }
-    if full.len() < layers {
-        let what = format_args!("{} kinds of {layers} layers", full.len());
-        return Err(fields.bad("layer_types", what));
-    }
-    config.set_windows(fields.window()?, |layer| !full[layer]);
+    config.set_windows(fields.window()?, |layer| kinds[layer] == 0);
     Ok(())
 }
 

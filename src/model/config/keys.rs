@@ -226,6 +226,8 @@ const SCALING_READ: &[&str] = &[
     "finetuned",
     "long_factor",
     "short_factor",
+    "long_mscale",
+    "short_mscale",
     "alpha",
 ];
 

@@ -98,7 +98,7 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
             }
             Ok(scaling)
         }
-        Some("yarn") => {
+        Some("yarn" | "deepseek_yarn") => {
             let factor = needed("factor")?;
             let number = |key: &str, default: f64| -> Result<f32> {
                 Ok(fields.number(key, 1e-3..=1e6)?.unwrap_or(default) as f32)
@@ -112,6 +112,14 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
                 attention_factor: attention_factor(fields, factor)?,
             })
         }
+        Some("proportional") => {
+            let share = fields.number("partial_rotary_factor", 0.0..=1.0)?;
+            let factor = fields.number("factor", limits::ROPE_FACTOR)?;
+            Ok(RopeScaling::Proportional {
+                share: share.unwrap_or(1.0) as f32,
+                factor: factor.unwrap_or(1.0) as f32,
+            })
+        }
         // Frequencies change only where a text is longer than the trained context; here they stay there too.
         Some("dynamic") => Ok(RopeScaling::None),
         Some("longrope" | "su") if fields.get("long_factor").is_some() => {
@@ -120,7 +128,7 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
         Some(other) => Err(fields.unsupported(
             "rope_type",
             format_args!(
-                "{:?}; supported are default, linear, llama3, yarn, dynamic and longrope with factors",
+                "{:?}; supported are default, linear, llama3, yarn, dynamic, proportional and longrope with factors",
                 brief(other)
             ),
         )),
@@ -164,7 +172,9 @@ fn long_rope(fields: &Fields, outer: &Fields, context_length: usize) -> Result<R
         return Err(fields.bad("long_factor", "not a list of factors above 0"));
     };
     let factor = context_length as f64 / original as f64;
+    let given = fields.number("long_mscale", limits::ROPE_FACTOR)?;
     let magnitude = match factor {
+        _ if given.is_some_and(|given| given > 0.0) => given.unwrap_or(1.0),
         factor if factor <= 1.0 => 1.0,
         factor => (1.0 + factor.ln() / (original as f64).ln()).sqrt(),
     };

@@ -17,7 +17,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    fn new(rope: Rope, bound: &mut Bound) -> Turn {
+    /// By these frequencies.
+    pub fn new(rope: Rope, bound: &mut Bound) -> Turn {
         Turn {
             frequencies: bound.vector(rope.inv_freq),
             rotary: Rotary {
@@ -27,7 +28,11 @@ impl Turn {
         }
     }
 
-    fn of(&self, heads: &Array, positions: &Array) -> Result<Array> {
+    /// `heads` `[rows, heads, dim]`, turned.
+    ///
+    /// # Errors
+    /// Those of the operation.
+    pub fn of(&self, heads: &Array, positions: &Array) -> Result<Array> {
         heads.rotary(positions, &self.frequencies, self.rotary)
     }
 }
@@ -71,23 +76,37 @@ enum Products {
 pub struct Attention {
     products: Products,
     o: Linear,
-    norms: Option<[Array; 2]>,
-    growth: Option<[Array; 3]>,
+    norms: Option<[Option<Array>; 2]>,
+    growth: Option<Growth>,
     sinks: Option<Array>,
     layer: usize,
+    state: usize,
+}
+
+/// `1 + beta·ln(1 + ⌊(position + from) / length⌋)`, which queries are multiplied by.
+struct Growth {
+    beta: Array,
+    length: Array,
+    one: Array,
+    from: Option<Array>,
 }
 
 impl Attention {
-    /// Binds the attention of a block at `path`.
+    /// Binds the attention of a layer at `path`, over a state of its own.
     ///
     /// # Errors
     /// `InvalidFile` for missing or other tensors.
-    pub fn bind(source: &Source, path: &str, layer: usize, bound: &mut Bound) -> Result<Attention> {
+    pub fn bind(
+        source: &Source,
+        path: &str,
+        [layer, state]: [usize; 2],
+        bound: &mut Bound,
+    ) -> Result<Attention> {
         let c = source.config();
         let (q_width, kv_width) = (c.heads * c.head_dim, c.kv_heads * c.head_dim);
         let hidden = c.hidden_size;
         let at = |name: &str| format!("{path}.{name}");
-        let norms = head_norms(source, path, bound)?;
+        let norms = head_norms(source, path, layer, bound)?;
         let products = match c.form.qkv {
             Qkv::Apart => Products::Apart([
                 bound.linear(source, &at("q_proj"), q_width, hidden)?,
@@ -103,10 +122,17 @@ impl Attention {
                 Products::Groups(bound.linear(source, &at("qkv_proj"), all, hidden)?)
             }
         };
+        let still = c.unturned_layers.get(layer) == Some(&true);
         let growth = c
             .form
             .query_growth
-            .map(|(beta, length)| [beta, length, 1.0].map(|number| bound.number(number)));
+            .filter(|growth| still || !growth.still_only);
+        let growth = growth.map(|growth| Growth {
+            beta: bound.number(growth.beta),
+            length: bound.number(growth.length),
+            one: bound.number(1.0),
+            from: (growth.from != 0.0).then(|| bound.number(growth.from)),
+        });
         let sinks = match c.form.sinks {
             true => Some(bound.vector(source.numbers(&at("sinks"), c.heads)?)),
             false => None,
@@ -118,6 +144,7 @@ impl Attention {
             growth,
             sinks,
             layer,
+            state,
         })
     }
 
@@ -139,7 +166,7 @@ impl Attention {
                 (k, v)
             }
         };
-        let norm = self.norms.as_ref().map(|norms| &norms[1]);
+        let norm = self.norms.as_ref().map(|norms| norms[1].as_ref());
         Ok([heads(c, &k, norm, turn, positions)?, v])
     }
 
@@ -162,14 +189,21 @@ impl Attention {
                 q
             }
         };
-        if let Some([beta, length, one]) = &self.growth {
-            let positions = positions.astype(Dtype::F32);
-            let lengths = positions.binary(Binary::Divide, length)?;
-            let lengths = lengths.unary(Unary::Floor)?.binary(Binary::Add, one)?;
-            let growth = lengths.unary(Unary::Log)?.times(beta)?.plus(one)?;
+        if let Some(growth) = &self.growth {
+            let mut positions = positions.astype(Dtype::F32);
+            if let Some(from) = &growth.from {
+                positions = positions.binary(Binary::Add, from)?;
+            }
+            let lengths = positions.binary(Binary::Divide, &growth.length)?;
+            let lengths = lengths.unary(Unary::Floor)?;
+            let lengths = lengths.binary(Binary::Add, &growth.one)?;
+            let growth = lengths
+                .unary(Unary::Log)?
+                .times(&growth.beta)?
+                .plus(&growth.one)?;
             q = q.times(&growth.expand_dims(&[1])?)?;
         }
-        let norm = self.norms.as_ref().map(|norms| &norms[0]);
+        let norm = self.norms.as_ref().map(|norms| norms[0].as_ref());
         let q = heads(c, &q, norm, turn, positions)?;
         let shape = Shape {
             heads: c.heads,
@@ -180,19 +214,32 @@ impl Attention {
                 .score_scale
                 .unwrap_or(1.0 / (c.head_dim as f32).sqrt()),
             window: c.window(self.layer),
+            chunk: c
+                .form
+                .chunk
+                .filter(|_| c.unturned_layers.get(self.layer) != Some(&true)),
             cap: c.form.score_cap,
         };
-        let attended = q.attend([&k, &v], self.sinks.as_ref(), self.layer, shape)?;
+        let attended = q.attend([&k, &v], self.sinks.as_ref(), self.state, shape)?;
         self.o.of(&attended)
     }
 }
 
-/// The weights of the norms of queries and keys.
-fn head_norms(source: &Source, path: &str, bound: &mut Bound) -> Result<Option<[Array; 2]>> {
+/// The norms of queries and keys, and their weights.
+fn head_norms(
+    source: &Source,
+    path: &str,
+    layer: usize,
+    bound: &mut Bound,
+) -> Result<Option<[Option<Array>; 2]>> {
     let c = source.config();
     let Some(kind) = c.form.qk_norm else {
         return Ok(None);
     };
+    if kind == HeadNorm::Weightless {
+        let turns = c.unturned_layers.get(layer) != Some(&true);
+        return Ok(turns.then_some([None, None]));
+    }
     let heads = [c.heads, c.kv_heads];
     let mut norms = Vec::with_capacity(2);
     for (heads, short, long) in [(heads[0], "q", "query"), (heads[1], "k", "key")] {
@@ -214,20 +261,23 @@ fn head_norms(source: &Source, path: &str, bound: &mut Bound) -> Result<Option<[
                 let shape = crate::ir::Shape::new([heads, c.head_dim]);
                 bound.vector(all).reshape(shape)?
             }
+            HeadNorm::Weightless => continue,
         });
     }
-    Ok(<[Array; 2]>::try_from(norms).ok())
+    let norms = <[Array; 2]>::try_from(norms).ok();
+    Ok(norms.map(|norms| norms.map(Some)))
 }
 
 /// `x` `[rows, heads · dim]` with each head normed (if there is a norm) and turned.
 fn heads(
     c: &Config,
     x: &Array,
-    norm: Option<&Array>,
+    norm: Option<Option<&Array>>,
     turn: Option<&Turn>,
     positions: &Array,
 ) -> Result<Array> {
     let kind = c.form.qk_norm.filter(|_| norm.is_some());
+    let norm = norm.flatten();
     let eps = c.norm_eps.into();
     let mut y = match kind {
         Some(HeadNorm::Width) => x.rms_norm(norm, eps)?,
@@ -247,7 +297,7 @@ fn heads(
     ];
     y = y.reshape(crate::ir::Shape::new(dims))?;
     y = match (kind, norm) {
-        (Some(HeadNorm::Heads), norm) => y.rms_norm(norm, eps)?,
+        (Some(HeadNorm::Heads | HeadNorm::Weightless), norm) => y.rms_norm(norm, eps)?,
         (Some(HeadNorm::LayerEach), Some(weight)) => {
             y.layer_norm(None, None, eps)?.times(weight)?
         }

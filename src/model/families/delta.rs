@@ -6,6 +6,7 @@
 //! `decay = exp(−exp(A_log) · softplus(a + dt_bias))`.
 
 use super::Results;
+use super::latent::parts;
 use super::mlp::Mlp;
 use crate::array::Array;
 use crate::ir::{
@@ -234,7 +235,8 @@ impl Block {
             norm,
             mix,
             mlp_norm: norms.bind(&path("post_attention_layernorm"), hidden, bound)?,
-            mlp: Mlp::bind(source, c, &path("mlp"), bound)?,
+            mlp: Mlp::bind(source, layer, &path("mlp"), bound)?
+                .ok_or_else(|| Error::Internal("a delta net without an MLP".into()))?,
         })
     }
 }
@@ -262,6 +264,7 @@ impl GatedAttention {
             head_dim: c.head_dim,
             scale: 1.0 / (c.head_dim as f32).sqrt(),
             window: None,
+            chunk: None,
             cap: None,
         };
         let attended = q.attend([&k, &v], None, self.state, shape)?;
@@ -363,13 +366,15 @@ impl DeltaNet {
             key_dim: d.key_dim,
             value_dim: d.value_dim,
             tiled: d.tiled,
-            eps: Number::new(LENGTH_EPS),
+            eps: Some(Number::new(LENGTH_EPS)),
+            corrects: true,
+            columnwise: false,
             gates: false,
             columns: [0; 3],
         };
         let [q, k, v] = match parts.as_slice() {
             [q, k, v] => [q.clone(), k.clone(), v.clone()],
-            [qkv] => self::parts(qkv, shape.widths())?,
+            [qkv] => super::latent::parts(qkv, shape.widths())?,
             _ => return Err(Error::Internal("a delta net without q, k and v".into())),
         };
         let mut y = q.gated_delta(&k, &v, &decay, &beta, shape)?;
@@ -425,17 +430,4 @@ fn of_key_heads<const N: usize>(x: &Array, d: &Delta, widths: [usize; N]) -> Res
         *part = part.reshape(Shape::new([tokens, (d.key_heads * width).into()]))?;
     }
     Ok(all)
-}
-
-/// The last axis in parts of these widths, which are all of it.
-fn parts<const N: usize>(x: &Array, widths: [usize; N]) -> Result<[Array; N]> {
-    let ends = widths.iter().scan(0, |end, &width| {
-        *end += width as i64;
-        Some(*end)
-    });
-    let ends: Vec<i64> = ends.take(N - 1).collect();
-    let parts = x.split(&ends, -1)?;
-    parts
-        .try_into()
-        .map_err(|_| Error::Internal("a split into other parts".into()))
 }

@@ -7,6 +7,7 @@ use crate::model::config::{Delta, Experts, Fields, GgufFields, HeadNorm};
 
 /// Keys that all of them read.
 const KEYS: &[&str] = &[
+    "layer_types",
     "full_attention_interval",
     "linear_num_key_heads",
     "linear_num_value_heads",
@@ -63,10 +64,6 @@ const GGUF_MODULES: &[(&str, &str)] = &[
     ("linear_attn.dt_bias", "ssm_dt.bias"),
     ("linear_attn.norm", "ssm_norm"),
     ("linear_attn.out_proj", "ssm_out"),
-    ("mlp.shared_expert_gate", "ffn_gate_inp_shexp"),
-    ("mlp.shared_expert.gate_proj", "ffn_gate_shexp"),
-    ("mlp.shared_expert.up_proj", "ffn_up_shexp"),
-    ("mlp.shared_expert.down_proj", "ffn_down_shexp"),
 ];
 
 pub const QWEN3_NEXT: Family = Family {
@@ -124,6 +121,7 @@ fn read(fields: &Fields, config: &mut Config, normalizes: bool) -> Result<()> {
         experts.normalize = normalize.unwrap_or(normalizes);
         let key = "shared_expert_intermediate_size";
         experts.shared = fields.integer(key, 0..=1 << 20)?.unwrap_or(0);
+        experts.shared_gate = true;
         config.experts = Some(experts);
     }
     Ok(())
@@ -132,17 +130,12 @@ fn read(fields: &Fields, config: &mut Config, normalizes: bool) -> Result<()> {
 fn read_gguf(fields: &GgufFields, config: &mut Config, tiled: bool) -> Result<()> {
     config.form.qk_norm = Some(HeadNorm::Heads);
     config.delta = Some(Delta::read_gguf(fields, tiled)?);
-    let predicting = fields.integer("nextn_predict_layers", 0..=1024)?;
-    config.predicting = predicting.unwrap_or(0);
-    if config.predicting >= config.layers {
-        let what = format!("{} of {} blocks", config.predicting, config.layers);
-        return Err(fields.bad("nextn_predict_layers", what));
-    }
-    config.layers -= config.predicting;
+    config.set_predicting_gguf(fields)?;
     if fields.integer("expert_count", 0..=1 << 16)?.unwrap_or(0) > 0 {
         let mut experts = Experts::read_gguf(fields)?;
         let key = "expert_shared_feed_forward_length";
         experts.shared = fields.integer(key, 0..=1 << 20)?.unwrap_or(0);
+        experts.shared_gate = true;
         config.experts = Some(experts);
     }
     Ok(())

@@ -41,12 +41,15 @@ pub struct Family {
     pub form: Form,
     /// Sizes that config.json need not say.
     pub sizes: &'static [(&'static str, usize)],
-    /// Modules whose names in a folder are not the usual ones: of a block, or whole paths.
+    /// Modules whose names in a folder are not the usual ones: of a block, or whole paths; with a point at the end, how
+    /// names begin.
     pub folder_modules: &'static [(&'static str, &'static str)],
     /// Modules of a block whose GGUF names are not the usual ones: path in a folder, name in a GGUF file.
     pub gguf_modules: &'static [(&'static str, &'static str)],
     /// Modules that mlx-lm quantizes with 8 bits whatever the others get, by the ends of their paths.
     pub wide_modules: &'static [&'static str],
+    /// Its folders can be quantized: what mlx-lm makes of them is known.
+    pub quantizes: bool,
     /// Binds the weights and makes what the model gives for the wanted rows.
     pub forward: fn(&Source, &mut Bound) -> Result<Results>,
 }
@@ -69,6 +72,7 @@ impl Family {
         folder_modules: &[],
         gguf_modules: &[],
         wide_modules: &[],
+        quantizes: true,
         forward: super::dense::forward,
     };
 }

@@ -60,6 +60,7 @@ pub const GPT_OSS: Family = Family {
         let experts = Experts::counted(fields, "num_local_experts", width, true)?;
         config.experts = Some(Experts {
             biases: true,
+            router_bias: true,
             limit: Some(fields.positive("swiglu_limit")?.unwrap_or(LIMIT)),
             ..experts
         });
@@ -75,6 +76,7 @@ pub const GPT_OSS: Family = Family {
     read_gguf: |fields, config| {
         config.experts = Some(Experts {
             biases: true,
+            router_bias: true,
             limit: Some(LIMIT),
             ..Experts::read_gguf(fields)?
         });

@@ -2,10 +2,10 @@
 
 use super::activation::Function;
 use crate::array::Array;
-use crate::ir::{Factor, Route, Unary};
+use crate::ir::{Factor, Unary};
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
-use crate::model::config::Experts;
+use crate::model::config::{Activation, Correction, Experts, Feed};
 use crate::model::weights::Source;
 use crate::{Error, Result};
 
@@ -15,102 +15,80 @@ const TILE_ROWS: usize = 16;
 /// One block's.
 pub enum Mlp {
     /// One for all tokens.
-    Dense {
-        /// `None`: the function is of up alone.
-        gate: Option<Linear>,
-        up: Linear,
-        down: Linear,
-        function: Function,
-    },
-    /// Each token's own, chosen by `router`.
-    Experts {
-        router: Linear,
-        gate: Factor,
-        up: Factor,
-        down: Factor,
-        experts: Experts,
-        hidden: usize,
-        shared: Option<Shared>,
-    },
+    Dense(Dense),
+    /// Each token's own.
+    Experts(Box<Mixture>),
 }
 
-/// What every token goes through beside its experts: `sigmoid(scale(x)) · down(silu(gate(x)) · up(x))`.
-pub struct Shared {
-    scale: Linear,
-    gate: Linear,
+/// `down(act(gate(x)) · up(x))`.
+pub struct Dense {
+    /// `None`: the function is of up alone.
+    gate: Option<Linear>,
     up: Linear,
     down: Linear,
+    function: Function,
+}
+
+/// The matrices of experts.
+pub struct Stacks {
+    /// `None`: the function is of up alone.
+    gate: Option<Factor>,
+    up: Factor,
+    down: Factor,
+    function: Function,
+    /// Whether the function is that of one operation with both products.
+    fused: bool,
+    experts: Experts,
+    /// Columns of what experts take and give.
+    width: usize,
+}
+
+/// Experts, chosen by `router`.
+pub struct Mixture {
+    router: Linear,
+    correction: Option<Array>,
+    stacks: Stacks,
+    experts: Experts,
+    /// To those columns and back, where they are not the model's.
+    latent: Option<[Linear; 2]>,
+    shared: Option<Shared>,
+}
+
+/// What every token goes through beside its experts, times `sigmoid(scale(x))` where there is one.
+pub struct Shared {
+    scale: Option<Linear>,
+    mlp: Dense,
 }
 
 impl Mlp {
-    /// Binds the MLP of a block at `path`.
+    /// Binds what follows attention in a layer, at `path`; none where nothing does.
     ///
     /// # Errors
     /// `InvalidFile` for missing or other tensors; `Unsupported` for experts of odd widths.
-    pub fn bind(source: &Source, c: &Config, path: &str, bound: &mut Bound) -> Result<Mlp> {
-        let hidden = c.hidden_size;
-        let Some(experts) = c.experts else {
-            let mlp = c.intermediate_size;
-            let mut linear = |name: &str, out, width| {
-                bound.linear(source, &format!("{path}.{name}"), out, width)
-            };
-            let (gate, up) = if c.form.gate_up {
-                let path = format!("{path}.gate_up_proj");
-                let [gate, up] = bound.linears(source, &path, [mlp; 2], hidden)?;
-                (Some(gate), up)
-            } else {
-                let gate = c.form.gated.then(|| linear("gate_proj", mlp, hidden));
-                (gate.transpose()?, linear("up_proj", mlp, hidden)?)
-            };
-            let path_of = |name: &str| format!("{path}.{name}");
-            return Ok(Mlp::Dense {
-                gate,
-                up,
-                down: bound.linear(source, &path_of("down_proj"), hidden, mlp)?,
-                function: Function::bind(source, path, bound)?,
-            });
-        };
-        let Experts { count, width, .. } = experts;
-        if !width.is_multiple_of(TILE_ROWS) || !hidden.is_multiple_of(TILE_ROWS) {
-            return Err(Error::Unsupported(format!(
-                "{}: experts of width {width} in a model of width {hidden}: both must be multiples of {TILE_ROWS}",
-                source.path().display()
-            )));
-        }
-        let router = bound.linear(source, &format!("{path}.gate"), count, hidden)?;
-        let mut stack = |name: &str, out, cols| {
-            let path = format!("{path}.switch_mlp.{name}");
-            bound.stack(source, &path, [count, out, cols], experts.biases)
-        };
-        let stacks = [
-            stack("gate_proj", width, hidden)?,
-            stack("up_proj", width, hidden)?,
-            stack("down_proj", hidden, width)?,
-        ];
-        let shared = match experts.shared {
-            0 => None,
-            width => {
-                let mut linear = |name: &str, out, width| {
-                    bound.linear(source, &format!("{path}.{name}"), out, width)
-                };
-                Some(Shared {
-                    scale: linear("shared_expert_gate", 1, hidden)?,
-                    gate: linear("shared_expert.gate_proj", width, hidden)?,
-                    up: linear("shared_expert.up_proj", width, hidden)?,
-                    down: linear("shared_expert.down_proj", hidden, width)?,
-                })
+    pub fn bind(
+        source: &Source,
+        layer: usize,
+        path: &str,
+        bound: &mut Bound,
+    ) -> Result<Option<Mlp>> {
+        let c = source.config();
+        Ok(match (c.parts(layer).mlp, c.experts) {
+            (Feed::None, _) => None,
+            (Feed::Experts, Some(experts)) => {
+                let mixture = Mixture::bind(source, c, experts, path, bound)?;
+                Some(Mlp::Experts(Box::new(mixture)))
             }
-        };
-        let [gate, up, down] = stacks;
-        Ok(Mlp::Experts {
-            router,
-            gate,
-            up,
-            down,
-            experts,
-            hidden,
-            shared,
+            (Feed::Experts, None) => return Err(Error::Internal("experts of no number".into())),
+            (Feed::Dense(width), _) => Some(Mlp::Dense(Dense::bind(source, path, width, bound)?)),
         })
+    }
+
+    /// Its function.
+    pub fn function(&self) -> &Function {
+        match self {
+            Mlp::Dense(dense) => &dense.function,
+            Mlp::Experts(mixture) => &mixture.stacks.function,
+        }
     }
 
     /// The MLP of `x` `[rows, hidden]`.
@@ -119,45 +97,201 @@ impl Mlp {
     /// Those of the operations.
     pub fn of(&self, x: &Array) -> Result<Array> {
         match self {
-            Mlp::Dense {
-                gate: Some(gate),
-                up,
-                down,
-                function,
-            } => down.of(&function.of(&gate.of(x)?)?.times(&up.of(x)?)?),
-            Mlp::Dense {
-                gate: None,
-                up,
-                down,
-                function,
-            } => down.of(&function.of(&up.of(x)?)?),
-            Mlp::Experts {
-                router,
-                gate,
-                up,
-                down,
-                experts,
-                hidden,
-                shared,
-            } => {
-                let Experts {
-                    count,
-                    chosen,
-                    width,
-                    normalize,
-                    limit,
-                    ..
-                } = *experts;
-                let (index, weight) = router.of(x)?.route(Route { chosen, normalize })?;
-                let y = x.experts_swiglu(&index, [*gate, *up], count, width, limit)?;
-                let y = y.experts_sum(&index, &weight, *down, count, *hidden)?;
-                let Some(shared) = shared else {
-                    return Ok(y);
-                };
-                let scale = shared.scale.of(x)?.unary(Unary::Sigmoid)?;
-                let one = shared.gate.of(x)?.silu()?.times(&shared.up.of(x)?)?;
-                y.plus(&scale.times(&shared.down.of(&one)?)?)
-            }
+            Mlp::Dense(dense) => dense.of(x),
+            Mlp::Experts(mixture) => mixture.of(x),
         }
+    }
+}
+
+impl Dense {
+    fn bind(source: &Source, path: &str, width: usize, bound: &mut Bound) -> Result<Dense> {
+        let c = source.config();
+        let hidden = c.hidden_size;
+        let mut linear =
+            |name: &str, out, width| bound.linear(source, &format!("{path}.{name}"), out, width);
+        let (gate, up) = if c.form.gate_up {
+            let path = format!("{path}.gate_up_proj");
+            let [gate, up] = bound.linears(source, &path, [width; 2], hidden)?;
+            (Some(gate), up)
+        } else {
+            let gate = c.form.gated.then(|| linear("gate_proj", width, hidden));
+            (gate.transpose()?, linear("up_proj", width, hidden)?)
+        };
+        Ok(Dense {
+            gate,
+            up,
+            down: bound.linear(source, &format!("{path}.down_proj"), hidden, width)?,
+            function: Function::bind(source, path, bound)?,
+        })
+    }
+
+    fn of(&self, x: &Array) -> Result<Array> {
+        let inner = match &self.gate {
+            Some(gate) => self.function.of(&gate.of(x)?)?.times(&self.up.of(x)?)?,
+            None => self.function.of(&self.up.of(x)?)?,
+        };
+        self.down.of(&inner)
+    }
+}
+
+impl Mixture {
+    fn bind(
+        source: &Source,
+        c: &Config,
+        experts: Experts,
+        path: &str,
+        bound: &mut Bound,
+    ) -> Result<Mixture> {
+        let (count, hidden) = (experts.count, c.hidden_size);
+        let at = |name: &str| format!("{path}.{name}");
+        let router = bound.linear(source, &at("gate"), count, hidden)?;
+        let correction = match experts.correction {
+            Correction::Never => false,
+            Correction::Maybe => source.has_part(&at("correction"), "")?,
+            Correction::Always => true,
+        };
+        let correction = match correction {
+            true => Some(bound.vector(source.numbers(&at("correction"), count)?)),
+            false => None,
+        };
+        let stacks = Stacks::bind(source, experts, path, bound)?;
+        let latent = match experts.latent {
+            0 => None,
+            columns => Some([
+                bound.linear(source, &at("latent_in"), columns, hidden)?,
+                bound.linear(source, &at("latent_out"), hidden, columns)?,
+            ]),
+        };
+        let shared = match experts.shared {
+            0 => None,
+            width => {
+                let scale = match experts.shared_gate {
+                    true => Some(bound.linear(source, &at("shared_expert_gate"), 1, hidden)?),
+                    false => None,
+                };
+                let mlp = Dense::bind(source, &at("shared_expert"), width, bound)?;
+                Some(Shared { scale, mlp })
+            }
+        };
+        Ok(Mixture {
+            router,
+            correction,
+            stacks,
+            experts,
+            latent,
+            shared,
+        })
+    }
+
+    fn of(&self, x: &Array) -> Result<Array> {
+        let logits = self.router.of(x)?;
+        let (index, weight) = logits.route(self.experts.route(), self.correction.as_ref())?;
+        let mut own = match &self.latent {
+            Some([narrow, _]) => narrow.of(x)?,
+            None => x.clone(),
+        };
+        if self.experts.weighted_input {
+            own = own.times(&weight)?;
+        }
+        let mut y = self.stacks.of(&own, &index, &weight)?;
+        if let Some([_, wide]) = &self.latent {
+            y = wide.of(&y)?;
+        }
+        let Some(shared) = &self.shared else {
+            return Ok(y);
+        };
+        match &shared.scale {
+            Some(scale) => {
+                let scale = scale.of(x)?.unary(Unary::Sigmoid)?;
+                y.plus(&scale.times(&shared.mlp.of(x)?)?)
+            }
+            None => y.plus(&shared.mlp.of(x)?),
+        }
+    }
+}
+
+impl Stacks {
+    /// Binds the matrices of experts at `path`.
+    ///
+    /// # Errors
+    /// `InvalidFile` for missing or other tensors; `Unsupported` for experts of odd widths.
+    pub fn bind(
+        source: &Source,
+        experts: Experts,
+        path: &str,
+        bound: &mut Bound,
+    ) -> Result<Stacks> {
+        let c = source.config();
+        let Experts { count, width, .. } = experts;
+        let hidden = c.hidden_size;
+        let columns = if experts.latent > 0 {
+            experts.latent
+        } else {
+            hidden
+        };
+        if !width.is_multiple_of(TILE_ROWS) || !columns.is_multiple_of(TILE_ROWS) {
+            return Err(Error::Unsupported(format!(
+                "{}: experts of width {width} in a model of width {columns}: both must be multiples of {TILE_ROWS}",
+                source.path().display()
+            )));
+        }
+        let mut stack = |name: &str, out, cols| {
+            let path = format!("{path}.switch_mlp.{name}");
+            bound.stack(source, &path, [count, out, cols], experts.biases)
+        };
+        let gate = match c.form.gated {
+            true => Some(stack("gate_proj", width, columns)?),
+            false => None,
+        };
+        let (up, down) = (
+            stack("up_proj", width, columns)?,
+            stack("down_proj", columns, width)?,
+        );
+        let silu = c.form.activation == Activation::Silu && c.form.gated;
+        Ok(Stacks {
+            gate,
+            up,
+            down,
+            function: Function::bind(source, path, bound)?,
+            fused: silu || experts.limit.is_some(),
+            experts,
+            width: columns,
+        })
+    }
+
+    /// The sum over each row's experts of what they make of `x`.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn of(&self, x: &Array, index: &Array, weight: &Array) -> Result<Array> {
+        let Experts {
+            count,
+            width,
+            limit,
+            chosen,
+            weighted_input,
+            ..
+        } = self.experts;
+        let inner = match (self.fused, self.gate) {
+            (true, Some(gate)) => x.experts_swiglu(index, [gate, self.up], count, width, limit)?,
+            (_, gate) => {
+                let rows = x.shape().dims()[0];
+                let each = crate::ir::Shape::new([rows, chosen.into(), self.width.into()]);
+                let x = x.expand_dims(&[1])?.broadcast_to(each)?;
+                let up = x.stack_products(index, self.up, count, width)?;
+                match gate {
+                    None => self.function.of(&up)?,
+                    Some(gate) => {
+                        let gate = x.stack_products(index, gate, count, width)?;
+                        self.function.of(&gate)?.times(&up)?
+                    }
+                }
+            }
+        };
+        if weighted_input {
+            let y = inner.stack_products(index, self.down, count, self.width)?;
+            return y.reshape(x.shape().clone());
+        }
+        inner.experts_sum(index, weight, self.down, count, self.width)
     }
 }

@@ -6,22 +6,31 @@
 mod activation;
 mod attention;
 mod cohere;
+mod deepseek;
 mod delta;
 mod delta_config;
 mod dense;
 mod exaone;
 mod family;
 mod gemma;
+mod gemma4;
 mod glm;
 mod gpt_oss;
 mod granite;
+mod kimi;
+mod latent;
 mod layer_norm;
+mod lfm2;
 mod llama;
+mod llama4;
 mod mixtures;
 mod mlp;
+mod nemotron_h;
 mod norm;
 mod olmo;
 mod qwen;
+mod recurrent;
+mod state_space;
 mod variants;
 
 pub use family::{Family, Results};
@@ -48,6 +57,7 @@ pub static FAMILIES: &[Family] = &[
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
+    gemma4::GEMMA4,
     variants::PHI3,
     olmo::OLMO2,
     olmo::OLMO3,
@@ -70,6 +80,25 @@ pub static FAMILIES: &[Family] = &[
     mixtures::MIXTRAL,
     mixtures::OLMOE,
     gpt_oss::GPT_OSS,
+    qwen::QWEN2_MOE,
+    glm::GLM4_MOE,
+    granite::GRANITE_MOE,
+    mixtures::DOTS1,
+    mixtures::ERNIE_MOE,
+    mixtures::PHIMOE,
+    mixtures::MINIMAX,
+    llama4::LLAMA4,
+    lfm2::LFM2,
+    lfm2::LFM2_MOE,
+    deepseek::DEEPSEEK2,
+    deepseek::DEEPSEEK3,
+    deepseek::GLM4_MOE_LITE,
+    state_space::MAMBA2,
+    nemotron_h::NEMOTRON_H,
+    state_space::GRANITE_HYBRID,
+    state_space::FALCON_H1,
+    state_space::JAMBA,
+    kimi::KIMI_LINEAR,
 ];
 
 /// The family of a `model_type` of config.json.

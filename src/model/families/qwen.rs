@@ -74,6 +74,56 @@ pub const QWEN3_MOE: Family = Family {
     ..Family::PLAIN
 };
 
+pub const QWEN2_MOE: Family = Family {
+    name: "qwen2_moe",
+    model_types: &["qwen2_moe"],
+    architectures: &["qwen2moe"],
+    keys: &[
+        "rope_traditional",
+        "sliding_window",
+        "use_sliding_window",
+        "max_window_layers",
+        "qkv_bias",
+        "num_experts",
+        "num_experts_per_tok",
+        "moe_intermediate_size",
+        "shared_expert_intermediate_size",
+        "norm_topk_prob",
+        "decoder_sparse_step",
+        "mlp_only_layers",
+    ],
+    gguf_keys: &[
+        "expert_count",
+        "expert_used_count",
+        "expert_feed_forward_length",
+        "expert_shared_feed_forward_length",
+    ],
+    rope_theta: 1e6,
+    read: |fields, config| {
+        let key = "shared_expert_intermediate_size";
+        config.experts = Some(Experts {
+            shared: fields.needed(key, 1..=1 << 20)?,
+            shared_gate: true,
+            ..Experts::read(fields)?
+        });
+        (QWEN2.read)(fields, config)?;
+        config.attention_bias = fields.flag("qkv_bias")?.unwrap_or(true);
+        Ok(())
+    },
+    read_gguf: |fields, config| {
+        config.experts = Some(Experts {
+            normalize: false,
+            shared: fields.needed("expert_shared_feed_forward_length", 1..=1 << 20)?,
+            shared_gate: true,
+            ..Experts::read_gguf(fields)?
+        });
+        Ok(())
+    },
+    harmless: QWEN3_MOE.harmless,
+    quantizes: false,
+    ..Family::PLAIN
+};
+
 /// The first `max_window_layers` layers see everything, 28 of them by default.
 fn window(fields: &Fields, config: &mut Config) -> Result<()> {
     let Some(window) = fields.window()? else {

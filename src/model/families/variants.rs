@@ -2,7 +2,7 @@
 //! ERNIE 4.5, Apertus, Helium, Ministral 3.
 
 use super::Family;
-use crate::model::config::{Activation, Form, HeadNorm, Qkv, RopeScaling};
+use crate::model::config::{Activation, Form, Growth, HeadNorm, Qkv, RopeScaling};
 
 pub const PHI3: Family = Family {
     name: "phi3",
@@ -54,27 +54,7 @@ pub const SMOLLM3: Family = Family {
     harmless: &["max_window_layers"],
     read: |fields, config| {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
-        let every = fields
-            .integer("no_rope_layer_interval", 1..=1024)?
-            .unwrap_or(4);
-        config.unturned_layers = match fields.get("no_rope_layers") {
-            None => (0..config.layers)
-                .map(|layer| (layer + 1) % every == 0)
-                .collect(),
-            Some(list) => {
-                // 1: it turns, in spite of the key.
-                let numbers = list.as_array().map(Vec::as_slice).unwrap_or_default();
-                let numbers = numbers.iter().map(|n| n.as_u64().map(|n| n == 0));
-                match numbers.collect::<Option<Vec<bool>>>() {
-                    Some(layers) if layers.len() == config.layers => layers,
-                    _ => {
-                        let what =
-                            format_args!("not a number for each of {} layers", config.layers);
-                        return Err(fields.bad("no_rope_layers", what));
-                    }
-                }
-            }
-        };
+        config.unturned_layers = fields.unturned(config.layers)?;
         Ok(())
     },
     ..Family::PLAIN
@@ -211,7 +191,12 @@ pub const MINISTRAL3: Family = Family {
         let beta = rope.number("llama_4_scaling_beta", 0.0..=1e3)?;
         let original = rope.integer("original_max_position_embeddings", 1..=1 << 30)?;
         if let (Some(beta), Some(original)) = (beta.filter(|beta| *beta > 0.0), original) {
-            config.form.query_growth = Some((beta as f32, original as f32));
+            config.form.query_growth = Some(Growth {
+                beta: beta as f32,
+                length: original as f32,
+                from: 0.0,
+                still_only: false,
+            });
         }
         Ok(())
     },

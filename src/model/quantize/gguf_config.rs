@@ -145,7 +145,9 @@ fn rope_scaling(gguf: &Gguf, read: &mut Config) -> Result<Value> {
                 _ => Value::Null,
             }
         }
-        RopeScaling::Llama3 { .. } | RopeScaling::Long { .. } => {
+        RopeScaling::Llama3 { .. }
+        | RopeScaling::Long { .. }
+        | RopeScaling::Proportional { .. } => {
             return Err(unsupported(
                 gguf,
                 "its RoPE scaling has no place in config.json".into(),

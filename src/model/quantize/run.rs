@@ -140,6 +140,13 @@ fn of_folder(folder: &Folder) -> Result<Prepared> {
     let head = |name: &str| folder.tensor(name).is_some();
     let has_head = head("lm_head.weight") || head("language_model.lm_head.weight");
     let read = Config::from_folder(folder, has_head || head("output.weight"))?;
+    if !read.family.quantizes {
+        return Err(Error::Unsupported(format!(
+            "{}: folders of the family {} cannot be quantized yet; mlx-lm does that",
+            folder.path().display(),
+            read.family.name
+        )));
+    }
     let config = config::of_folder(folder, read.tied_embeddings)?;
     let tensors = folder::tensors(folder, &read)?;
     let io = |error| io(folder.path(), error);

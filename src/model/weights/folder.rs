@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Where the language model's modules lie, most usual first; `embed_tokens` decides.
-const PREFIXES: [&str; 4] = [
+const PREFIXES: [&str; 5] = [
     "model.",
+    "backbone.",
     "language_model.model.",
     "model.language_model.",
     "",
@@ -41,10 +42,17 @@ fn of_folder(folder: &Folder) -> Option<&'static Family> {
 }
 
 /// What a module is called in folders of the family, if not as usual.
-fn renamed(family: Option<&'static Family>, module: &str) -> Option<&'static str> {
-    let mut modules = family?.folder_modules.iter();
-    let (_, name) = modules.find(|(usual, _)| *usual == module)?;
-    Some(name)
+fn renamed(family: Option<&'static Family>, module: &str) -> Option<String> {
+    let modules = family?.folder_modules;
+    if let Some((_, name)) = modules.iter().find(|(usual, _)| *usual == module) {
+        return Some(name.to_string());
+    }
+    modules.iter().find_map(|(usual, name)| {
+        let rest = module
+            .strip_prefix(usual)
+            .filter(|_| usual.ends_with('.'))?;
+        Some(format!("{name}{rest}"))
+    })
 }
 
 impl FolderTensors {
@@ -53,8 +61,9 @@ impl FolderTensors {
         let folder = Folder::open(path)?;
         let quantization = Quantization::read(&folder)?;
         let family = of_folder(&folder);
-        let table = renamed(family, "model.embed_tokens").unwrap_or("model.embed_tokens");
-        let table = table.strip_prefix("model.").unwrap_or(table);
+        let table = renamed(family, "model.embed_tokens");
+        let table = table.unwrap_or_else(|| "model.embed_tokens".into());
+        let table = table.strip_prefix("model.").unwrap_or(&table);
         let prefix = PREFIXES
             .into_iter()
             .find(|prefix| folder.tensor(&format!("{prefix}{table}.weight")).is_some())
@@ -138,7 +147,7 @@ impl FolderTensors {
             Some((layer, module)) => {
                 renamed(self.family, module).map(|module| format!("model.layers.{layer}.{module}"))
             }
-            None => renamed(self.family, path).map(str::to_string),
+            None => renamed(self.family, path),
         };
         let path = renamed_path.as_deref().unwrap_or(path);
         match path.strip_prefix("model.") {
@@ -224,6 +233,10 @@ impl FolderTensors {
             // Of no model, but some towers of others have such.
             [0, ..] | [_, 0, _] => return Ok(None),
             [stack, rows, cols] => (stack, rows, cols),
+            // A vector with axes around it.
+            ref all if all.iter().filter(|size| **size != 1).count() <= 1 => {
+                (1, 1, all.iter().product())
+            }
             _ => return Ok(None),
         };
         let data = tensor.data.clone();

@@ -45,18 +45,20 @@ impl GgufTensors {
 
 /// The GGUF name of `path.part` in files of the family.
 pub(in crate::model) fn name(path: &str, part: &str, family: &Family) -> Option<String> {
+    let of_family = |module: &str| {
+        let mut modules = family.gguf_modules.iter();
+        modules.find_map(|(path, name)| (*path == module).then_some(*name))
+    };
     let name = match path {
+        _ if of_family(path).is_some() => of_family(path)?,
         "model.embed_tokens" => "token_embd",
         "model.norm" => "output_norm",
         "lm_head" => "output",
         _ => {
             let (layer, module) = path.strip_prefix("model.layers.")?.split_once('.')?;
             let layer: u32 = layer.parse().ok()?;
-            let of_family =
-                |(path, name): &(&str, &'static str)| (*path == module).then_some(*name);
-            let of_family = family.gguf_modules.iter().find_map(of_family);
             let module = match module {
-                _ if of_family.is_some() => of_family?,
+                _ if of_family(module).is_some() => of_family(module)?,
                 "input_layernorm" => "attn_norm",
                 "post_attention_layernorm" => "ffn_norm",
                 "self_attn.q_proj" => "attn_q",
@@ -69,6 +71,11 @@ pub(in crate::model) fn name(path: &str, part: &str, family: &Family) -> Option<
                 "mlp.switch_mlp.gate_proj" => "ffn_gate_exps",
                 "mlp.switch_mlp.up_proj" => "ffn_up_exps",
                 "mlp.switch_mlp.down_proj" => "ffn_down_exps",
+                "mlp.correction" => "exp_probs_b.bias",
+                "mlp.shared_expert_gate" => "ffn_gate_inp_shexp",
+                "mlp.shared_expert.gate_proj" => "ffn_gate_shexp",
+                "mlp.shared_expert.up_proj" => "ffn_up_shexp",
+                "mlp.shared_expert.down_proj" => "ffn_down_shexp",
                 "mlp.gate_proj" => "ffn_gate",
                 "mlp.up_proj" => "ffn_up",
                 "mlp.down_proj" => "ffn_down",

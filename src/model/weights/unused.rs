@@ -41,13 +41,14 @@ pub(super) fn is_expected(name: &str, tied: bool) -> bool {
 
 /// Whether a tensor belongs to layers that predict further tokens, which nothing here runs.
 pub(super) fn is_predicting(name: &str, config: &Config) -> bool {
-    let block = name.strip_prefix("blk.").and_then(|name| {
-        let (block, _) = name.split_once('.')?;
+    let begins = ["blk.", "model.layers.", "language_model.model.layers."];
+    let block = begins.iter().find_map(|begin| {
+        let (block, _) = name.strip_prefix(begin)?.split_once('.')?;
         block.parse::<usize>().ok()
     });
     let behind = config.layers..config.layers + config.predicting;
     block.is_some_and(|block| behind.contains(&block))
-        || config.delta.is_some()
+        || (config.delta.is_some() || config.family.name == "nemotron_h")
             && ["mtp.", "model.mtp.", "language_model.mtp."]
                 .iter()
                 .any(|part| name.starts_with(part))

@@ -18,8 +18,9 @@ from mlx.utils import tree_flatten
 
 from gguf import MODEL_ARCH_NAMES, get_tensor_name_map
 
+from more import MORE, MORE_GGUF, as_published, further_metadata
 from variants import GGUF, VARIANTS, metadata
-from weights import HalfCache, tokens, uniform
+from weights import HalfCache, half_caches, tokens, uniform
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS, COLUMNS = 4, 3
@@ -27,6 +28,14 @@ ROWS, COLUMNS = 4, 3
 
 def centre_and_spread(name, shape, offset, tied):
     """What a tensor's numbers lie around, and how far."""
+    if name.endswith(("A_log", "dt_bias")):
+        return -1.0, 1.0
+    if name.endswith("layer_scalar"):
+        return 0.8, 0.3
+    if name.endswith(("correction_bias", "expert_bias")):
+        return 0.0, 0.3
+    if "conv" in name and name.endswith("weight"):
+        return 0.0, 0.7
     if name.endswith("alpha_p") or name.endswith("alpha_n"):
         return 0.3, 0.2
     if name.endswith(".bias"):
@@ -61,24 +70,32 @@ def make(family, name, config):
         tensors[path] = [list(old.shape), centre, spread]
         weights.append((path, mx.array(numbers.astype(np.float32).reshape(old.shape))))
     model.load_weights(weights, strict=False)
+    caches = lambda: half_caches(model) if family in MORE else [HalfCache() for _ in model.layers]
     vocabulary = text["vocab_size"]
-    logits = model(mx.array([tokens(vocabulary)]), cache=[HalfCache() for _ in model.layers])[0]
+    logits = model(mx.array([tokens(vocabulary)]), cache=caches())[0]
     some = np.array(logits.astype(mx.float32))
     print(f"{family} {name}: deviation {some.std():.3f}")
     kept = lambda rows: [round(float(x), 5) for x in rows[::ROWS, ::COLUMNS].flatten()]
-    hidden = inner.model(mx.array([tokens(vocabulary)]), cache=[HalfCache() for _ in model.layers])[0]
+    body = inner.model if "model" in inner else inner.backbone
+    hidden = body(mx.array([tokens(vocabulary)]), cache=caches())[0]
     hidden = kept(np.array(hidden.astype(mx.float32)))
     made = {"config": config, "tensors": tensors, "logits": kept(some), "hidden": hidden}
-    architecture, variants, permuted = GGUF.get(family, (None, [], False))
+    architecture, variants, permuted = (GGUF | MORE_GGUF).get(family, (None, [], False))
     if name in variants:
         arch = next(arch for arch, other in MODEL_ARCH_NAMES.items() if other == architecture)
         names = get_tensor_name_map(arch, config["num_hidden_layers"])
-        names = {path: names.get_name(path, try_suffixes=(".weight", ".bias")) for path in tensors}
+        published = {path: as_published(path) if family in MORE else path for path in tensors}
+        names = {path: names.get_name(published[path], try_suffixes=(".weight", ".bias")) for path in tensors}
+        assert all(names.values()), names
         # As the converter does.
         names = {path: name + ".weight" * name.endswith("_sinks") for path, name in names.items()}
+        numbers = metadata(family, config)
+        if family in MORE:
+            numbers |= further_metadata(family, config)
+            numbers = {key: number for key, number in numbers.items() if number is not None}
         made["gguf"] = {
             "architecture": architecture,
-            "metadata": metadata(family, config),
+            "metadata": numbers,
             "names": names,
             "permuted": permuted,
             "offset": offset,
@@ -88,8 +105,9 @@ def make(family, name, config):
 
 def main():
     mx.set_default_device(mx.cpu)
-    for family in sys.argv[1:] or VARIANTS:
-        made = {name: make(family, name, config) for name, config in VARIANTS[family].items()}
+    for family in sys.argv[1:] or VARIANTS | MORE:
+        configs = (VARIANTS | MORE)[family]
+        made = {name: make(family, name, config) for name, config in configs.items()}
         with open(os.path.join(HERE, f"{family}.json"), "w") as out:
             lines = []
             for name, one in made.items():

@@ -3,7 +3,7 @@ a cache that keeps what the library's does."""
 
 import mlx.core as mx
 import numpy as np
-from mlx_lm.models.cache import KVCache
+from mlx_lm.models.cache import ArraysCache, CacheList, ChunkedKVCache, KVCache
 
 TOKENS = 45
 
@@ -25,7 +25,57 @@ def tokens(vocabulary):
     return [(i * i * 7 + i * 13 + 5) % vocabulary for i in range(TOKENS)]
 
 
+def half(x):
+    return x.astype(mx.float16).astype(mx.float32)
+
+
 class HalfCache(KVCache):
     def update_and_fetch(self, keys, values):
-        half = lambda x: x.astype(mx.float16).astype(mx.float32)
         return super().update_and_fetch(half(keys), half(values))
+
+
+class HalfChunks(ChunkedKVCache):
+    def update_and_fetch(self, keys, values):
+        return super().update_and_fetch(half(keys), half(values))
+
+
+class HalfLatent(KVCache):
+    """Of keys and values that DeepSeek 2 makes of what the library keeps: of those only the columns that turn."""
+
+    def __init__(self, turned):
+        super().__init__()
+        self.turned = turned
+
+    def update_and_fetch(self, keys, values):
+        still, turned = keys[..., : -self.turned], keys[..., -self.turned :]
+        return super().update_and_fetch(mx.concatenate([still, half(turned)], axis=-1), values)
+
+
+class HalfNorm:
+    """The norm of the vector that they are made of."""
+
+    def __init__(self, norm):
+        self.norm = norm
+
+    def __call__(self, x):
+        return half(self.norm(x))
+
+
+def half_caches(model):
+    """A cache for each layer that has one, of its kind."""
+    if model.model_type == "deepseek_v2":
+        for layer in model.layers:
+            attention = layer.self_attn
+            if not isinstance(attention.kv_a_layernorm, HalfNorm):
+                attention.kv_a_layernorm = HalfNorm(attention.kv_a_layernorm)
+        return [HalfLatent(model.args.qk_rope_head_dim) for _ in model.layers]
+
+    def of(cache):
+        if isinstance(cache, CacheList):
+            return CacheList(*(of(part) for part in cache.caches))
+        if isinstance(cache, ArraysCache):
+            return cache
+        return HalfChunks(cache.chunk_size) if isinstance(cache, ChunkedKVCache) else HalfCache()
+
+    made = model.make_cache() if hasattr(model, "make_cache") else [KVCache() for _ in model.layers]
+    return [of(cache) for cache in made]
