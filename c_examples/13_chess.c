@@ -89,11 +89,10 @@ static int bench_batch(const mlxrocm_chess_net *net, size_t batch, const uint64_
     return 0;
 }
 
-static int bench(const mlxrocm_chess_net *net) {
+static int bench(const mlxrocm_chess_net *net, size_t most) {
     static const char *const names[] = {"e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6"};
     static const size_t batches[] = {1, 16, 64, 256, 1024};
     mlxrocm_error *error = NULL;
-    const size_t most = MLXROCM_CHESS_BATCH;
     uint64_t *masks = calloc(most * PLANES, sizeof *masks);
     float *values = calloc(most * PLANES, sizeof *values);
     float *results = calloc(most * (MOVES + 3), sizeof *results);
@@ -102,7 +101,7 @@ static int bench(const mlxrocm_chess_net *net) {
         if (mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, names, NULL, i % 9, masks + i * PLANES,
                                         values + i * PLANES, NULL, 0, NULL, &error) != MLXROCM_OK)
             result = fail("position", error);
-    for (size_t i = 0; i < 5 && result == 0; i++)
+    for (size_t i = 0; i < 5 && batches[i] <= most && result == 0; i++)
         result = bench_batch(net, batches[i], masks, values, results);
     free(masks);
     free(values);
@@ -139,7 +138,7 @@ int main(int argc, char **argv) {
         if (mlxrocm_chess_net_load(rest[0], MLXROCM_NUL, &options, &net, &error) != MLXROCM_OK)
             result = fail("load", error);
         else if (benches)
-            result = bench(net);
+            result = bench(net, device ? 1024 : 256);
         else
             result = show(net, count > 1 && rest[1][0] ? rest[1] : NULL, (const char *const *)rest + 2,
                           count > 2 ? (size_t)count - 2 : 0);

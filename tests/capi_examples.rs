@@ -281,7 +281,19 @@ fn e13_chess() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("e2e5"), "{said}");
     let (out, _) = succeed("13_chess", &["--bench", net], "");
-    assert!(out.contains("batch  64: "), "{out}");
+    assert!(out.contains("batch   64: "), "{out}");
+    // On a GPU, in f16, to the tenth of a percent that is printed.
+    let out = on_gpu("13_chess", &["--device", "1", net]);
+    let found: Vec<f32> = out
+        .lines()
+        .filter(|line| line.starts_with("win"))
+        .flat_map(|line| line.split(' '))
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    assert!(out.starts_with("e2e4") && found.len() == 3, "{out}");
+    for (found, said) in found.iter().zip(&said) {
+        assert!((found - said).abs() < 0.5, "{out}: {said}");
+    }
 }
 
 #[test]
