@@ -10,8 +10,10 @@
 // 16 · BLOCK_TILES columns of y: block_shared.h, block_cdna.h.
 #pragma once
 
+#include "common/tile.h"
 #include "ops/matmul/epilogue.h"
 #include "ops/matmul/split.h"
+#include "ops/matmul/weight.h"
 
 #if AMD_CDNA2
 #define BLOCK_TILES 16

@@ -11,8 +11,6 @@
 // for 64 columns. 16-byte piece i of row r is at i ^ (r % 8): eight lanes that are served together read all banks.
 #pragma once
 
-#include "ops/matmul/weight.h"
-
 #define WAVE_TILES 4
 // Pieces of 16 bytes of a row of x in shared memory.
 #define PIECES (BLOCK_COLS / 8)

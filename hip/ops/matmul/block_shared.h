@@ -5,9 +5,6 @@
 // loaded to registers meanwhile.
 #pragma once
 
-#include "common/tile.h"
-#include "ops/matmul/weight.h"
-
 #define BLOCK_WAVES (256 / WAVE)
 // Tiles of a wave.
 #define WAVE_TILES (16 / BLOCK_WAVES)
