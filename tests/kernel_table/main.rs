@@ -197,7 +197,7 @@ fn every_source_is_there_for_every_target() {
 /// Whether a source has kernels for a target.
 fn is_there(source: &str, target: &str) -> bool {
     match source {
-        "attention/flash_warpgroup" => target == "sm_90a",
+        "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
         _ if target == "sm_90a" => false,
         _ => true,
