@@ -130,7 +130,7 @@ fn tiles(matrix: &Matrix, parts: &[Constant<'_>]) -> Result<Vec<u8>> {
     each(matrix, parts, |tap, x, y, number| {
         let tile = y / TILE_COLUMNS * steps + tap * across + x / TILE_INNER;
         let (row, column) = (y % TILE_COLUMNS, x % TILE_INNER);
-        let piece = column / 8 ^ row % 8;
+        let piece = (column / 8) ^ (row % 8);
         let at = tile * TILE_BYTES + row * TILE_INNER * 2 + piece * 16 + column % 8 * 2;
         let number = number.clamp(f16::MIN.to_f32(), f16::MAX.to_f32());
         if let Some(to) = bytes.get_mut(at..at + 2) {

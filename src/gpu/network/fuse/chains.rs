@@ -17,7 +17,7 @@ fn whole(buffer: usize, count: usize) -> ItemSource {
 
 impl Fuser<'_> {
     pub(super) fn chain(&mut self, calls: &[Call], count: usize) -> Result<()> {
-        let rest = self.into_product(calls, count);
+        let rest = self.join_product(calls, count);
         let calls = rest.as_deref().unwrap_or(calls);
         if calls.is_empty() {
             return Ok(());
@@ -39,7 +39,7 @@ impl Fuser<'_> {
     }
 
     /// Makes the first calls of a chain part of the product before it; what is left of them.
-    fn into_product(&mut self, calls: &[Call], count: usize) -> Option<Vec<Call>> {
+    fn join_product(&mut self, calls: &[Call], count: usize) -> Option<Vec<Call>> {
         let Some(Step::Product(product)) = self.plan.steps.last() else {
             return None;
         };
