@@ -522,6 +522,41 @@
 #define MLXROCM_PAD_SYMMETRIC 3
 
 /**
+ * Metadata: there is none of this name.
+ */
+#define MLXROCM_METADATA_NONE 0
+
+/**
+ * Metadata: a text.
+ */
+#define MLXROCM_METADATA_TEXT 1
+
+/**
+ * Metadata: a list of texts.
+ */
+#define MLXROCM_METADATA_TEXTS 2
+
+/**
+ * Metadata: an array, a scalar or a vector.
+ */
+#define MLXROCM_METADATA_ARRAY 3
+
+/**
+ * Template value: a dtype; the name is a type.
+ */
+#define MLXROCM_TEMPLATE_DTYPE 1
+
+/**
+ * Template value: a whole number of 32 bits; the name is a constant.
+ */
+#define MLXROCM_TEMPLATE_INT 2
+
+/**
+ * Template value: 0 or not; the name is a constant of type bool.
+ */
+#define MLXROCM_TEMPLATE_BOOL 3
+
+/**
  * An n-dimensional array. Operations are lazy: a function checks shapes and dtypes and returns at
  * once, elements are computed by mlxrocm_array_eval or when they are read. Arrays never change: an
  * operation makes a new one. Each keeps what it is made from, so handles may be freed in any order.
@@ -531,6 +566,17 @@
  * as MLX does, and their messages name the operation and the shapes.
  */
 typedef struct mlxrocm_array mlxrocm_array;
+
+/**
+ * A kernel of the application that takes and gives arrays, on a GPU. Immutable: any thread.
+ */
+typedef struct mlxrocm_array_kernel mlxrocm_array_kernel;
+
+/**
+ * Arrays and metadata by their names, in the order of these. Made empty or of a file.
+ * Internally locked: any thread.
+ */
+typedef struct mlxrocm_array_map mlxrocm_array_map;
 
 /**
  * Memory of a fixed size and address. Internally locked: any thread; its content is the
@@ -1890,6 +1936,167 @@ typedef struct mlxrocm_chess_move {
    */
   char name[8];
 } mlxrocm_chess_move;
+
+/**
+ * What a kernel on arrays is made of. Zero is each field's default.
+ */
+typedef struct mlxrocm_array_kernel_options {
+  /**
+   * Set by the caller to sizeof(mlxrocm_array_kernel_options).
+   */
+  uint32_t struct_size;
+  /**
+   * Not 0: inputs are given as they lie; 0: those that do not lie row after row are copied.
+   */
+  uint32_t strided;
+  /**
+   * The kernel's name, a name in C, UTF-8.
+   */
+  const char *name;
+  /**
+   * Bytes of `name`; 0: it is NUL-terminated.
+   */
+  size_t name_length;
+  /**
+   * The body of the function in HIP's language, UTF-8; what it sees is said at mlxrocm_array_kernel_new.
+   */
+  const char *source;
+  /**
+   * Bytes of `source`; 0: it is NUL-terminated.
+   */
+  size_t source_length;
+  /**
+   * Nullable; what stands before the function, UTF-8.
+   */
+  const char *header;
+  /**
+   * Bytes of `header`; 0: it is NUL-terminated.
+   */
+  size_t header_length;
+  /**
+   * Names of the inputs, names in C.
+   */
+  const char *const *input_names;
+  /**
+   * Bytes of each of `input_names`; NULL: they are NUL-terminated.
+   */
+  const size_t *input_name_lengths;
+  /**
+   * Elements of `input_names`.
+   */
+  size_t input_count;
+  /**
+   * Names of the outputs, names in C.
+   */
+  const char *const *output_names;
+  /**
+   * Bytes of each of `output_names`; NULL: they are NUL-terminated.
+   */
+  const size_t *output_name_lengths;
+  /**
+   * Elements of `output_names`, at least 1.
+   */
+  size_t output_count;
+} mlxrocm_array_kernel_options;
+
+/**
+ * Dtype and shape of an array.
+ */
+typedef struct mlxrocm_array_type {
+  /**
+   * `rank` sizes, outermost first.
+   */
+  const int64_t *shape;
+  /**
+   * Elements of `shape`: the number of dimensions.
+   */
+  size_t rank;
+  /**
+   * An MLXROCM_DTYPE number.
+   */
+  uint32_t dtype;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+} mlxrocm_array_type;
+
+/**
+ * A name in a kernel's source that each call gives a meaning.
+ */
+typedef struct mlxrocm_array_template {
+  /**
+   * A name in C.
+   */
+  const char *name;
+  /**
+   * Bytes of `name`; 0: it is NUL-terminated.
+   */
+  size_t name_length;
+  /**
+   * DTYPE: an MLXROCM_DTYPE number. INT, BOOL: the value.
+   */
+  int64_t value;
+  /**
+   * One of MLXROCM_TEMPLATE_...
+   */
+  uint32_t kind;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+} mlxrocm_array_template;
+
+/**
+ * How a kernel on arrays is called. Zero is each field's default.
+ */
+typedef struct mlxrocm_array_kernel_call {
+  /**
+   * Set by the caller to sizeof(mlxrocm_array_kernel_call).
+   */
+  uint32_t struct_size;
+  /**
+   * Not 0: outputs hold `initial` before; 0: whatever lies there.
+   */
+  uint32_t has_initial;
+  /**
+   * The number, as each output's dtype.
+   */
+  double initial;
+  /**
+   * Work items in x, y and z, as in MLX; 0 in y or z is 1. The last blocks are whole: what is beyond must be left
+   * alone by the kernel.
+   */
+  uint32_t grid[3];
+  /**
+   * Work items of a block in x, y and z; 0 in y or z is 1.
+   */
+  uint32_t block[3];
+  /**
+   * `input_count` arrays, borrowed for the call.
+   */
+  const struct mlxrocm_array *const *inputs;
+  /**
+   * Elements of `inputs`: as many as the kernel has names.
+   */
+  size_t input_count;
+  /**
+   * Types of the outputs, `output_count` of them, borrowed for the call.
+   */
+  const struct mlxrocm_array_type *outputs;
+  /**
+   * Elements of `outputs`: as many as the kernel has names.
+   */
+  size_t output_count;
+  /**
+   * Meanings of names, `template_count` of them, borrowed for the call.
+   */
+  const struct mlxrocm_array_template *templates;
+  /**
+   * Elements of `templates`.
+   */
+  size_t template_count;
+} mlxrocm_array_kernel_call;
 
 #ifdef __cplusplus
 extern "C" {
@@ -6860,6 +7067,27 @@ mlxrocm_status mlxrocm_array_inner(const struct mlxrocm_array *a,
                                    struct mlxrocm_error **error);
 
 /**
+ * Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are
+ * nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters
+ * that appear once, in the order of the alphabet.
+ *
+ * - `subscripts`: UTF-8, borrowed for the call.
+ * - `subscripts_length`: bytes of `subscripts`, or MLXROCM_NUL.
+ * - `operands`: `operands_count` arrays, borrowed.
+ * - `operands_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_einsum(const char *subscripts,
+                                    size_t subscripts_length,
+                                    const struct mlxrocm_array *const *operands,
+                                    size_t operands_count,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
  * Codes, scales and biases of groups along the last axis, in the affine mode.
  *
  * - `w`: borrowed.
@@ -8009,6 +8237,285 @@ mlxrocm_status mlxrocm_array_random_permutation_arange(int64_t count,
                                                        const struct mlxrocm_array *key,
                                                        struct mlxrocm_array **result,
                                                        struct mlxrocm_error **error);
+
+/**
+ * The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it
+ * meanwhile; mlxrocm_array_save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and
+ * UNSUPPORTED (elements of no dtype).
+ *
+ * - `path`: as the operating system spells it, borrowed for the call.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_load(const char *path,
+                                  size_t path_length,
+                                  struct mlxrocm_array **result,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet.
+ *
+ * - `array`: borrowed.
+ * - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, those of mlxrocm_array_eval. bfloat16, which numpy has not, is
+ * saved as MLX does, as pairs of bytes. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_save(const struct mlxrocm_array *array,
+                                  const char *path,
+                                  size_t path_length,
+                                  struct mlxrocm_error **error);
+
+/**
+ * Makes a map without arrays.
+ *
+ * - `map`: receives the map, owned: free it with mlxrocm_array_map_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_new(struct mlxrocm_array_map **map, struct mlxrocm_error **error);
+
+/**
+ * Loads the arrays of a safetensors or GGUF file; which it is its first bytes say. Names and meaning are MLX's:
+ * 8-bit floats of safetensors are uint8 codes; GGUF's Q4_0, Q4_1 and Q8_0 are affine quantization in groups of 32,
+ * the codes under the tensor's name, scales and biases with `.scales` and `.biases` in place of its `.weight`;
+ * GGUF's other quantized formats are float16 numbers. Elements that need no change stay in the file, which is
+ * mapped: do not truncate it meanwhile; the functions that save replace it as a whole.
+ *
+ * - `path`: as the operating system spells it, borrowed for the call.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `map`: receives the map, owned: free it with mlxrocm_array_map_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE (damaged), UNSUPPORTED (elements of no dtype),
+ * OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_load(const char *path,
+                                      size_t path_length,
+                                      struct mlxrocm_array_map **map,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Saves arrays and metadata as a safetensors file, which is there whole or not at all. Arrays are computed if they
+ * are not yet.
+ *
+ * - `map`: borrowed.
+ * - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names that the format has not; metadata that is no text), IO, those of
+ * mlxrocm_array_eval. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_save_safetensors(const struct mlxrocm_array_map *map,
+                                                  const char *path,
+                                                  size_t path_length,
+                                                  struct mlxrocm_error **error);
+
+/**
+ * The number of arrays of a map.
+ *
+ * - `map`: borrowed.
+ *
+ * Returns 0 also if `map` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_array_map_count(const struct mlxrocm_array_map *map);
+
+/**
+ * The name of an array of a map.
+ *
+ * - `map`: borrowed.
+ * - `index`: below mlxrocm_array_map_count.
+ * - `length`: nullable; receives the bytes of the name without the NUL.
+ *
+ * Returns the name, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+ */
+const char *mlxrocm_array_map_name(const struct mlxrocm_array_map *map,
+                                   size_t index,
+                                   size_t *length);
+
+/**
+ * An array of a map.
+ *
+ * - `map`: borrowed.
+ * - `name`: UTF-8, borrowed for the call.
+ * - `name_length`: bytes of `name`, or MLXROCM_NUL.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there is none of this name). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_get(const struct mlxrocm_array_map *map,
+                                     const char *name,
+                                     size_t name_length,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Puts an array into a map, in place of one of the same name.
+ *
+ * - `map`: borrowed.
+ * - `name`: UTF-8, borrowed for the call.
+ * - `name_length`: bytes of `name`, or MLXROCM_NUL.
+ * - `array`: borrowed; the map keeps what it needs of it. NULL: the name is taken out.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_set(const struct mlxrocm_array_map *map,
+                                     const char *name,
+                                     size_t name_length,
+                                     const struct mlxrocm_array *array,
+                                     struct mlxrocm_error **error);
+
+/**
+ * The number of entries of a map's metadata.
+ *
+ * - `map`: borrowed.
+ *
+ * Returns 0 also if `map` is NULL or not live. Any thread. Since 0.1.
+ */
+size_t mlxrocm_array_map_metadata_count(const struct mlxrocm_array_map *map);
+
+/**
+ * The key of an entry of a map's metadata.
+ *
+ * - `map`: borrowed.
+ * - `index`: below mlxrocm_array_map_metadata_count.
+ * - `length`: nullable; receives the bytes of the key without the NUL.
+ *
+ * Returns the key, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+ */
+const char *mlxrocm_array_map_metadata_key(const struct mlxrocm_array_map *map,
+                                           size_t index,
+                                           size_t *length);
+
+/**
+ * What kind of metadata a key has.
+ *
+ * - `map`: borrowed.
+ * - `key`: UTF-8, borrowed for the call.
+ * - `key_length`: bytes of `key`, or MLXROCM_NUL.
+ *
+ * Returns one of MLXROCM_METADATA_..., NONE also for what is no map or key. Any thread. Since 0.1.
+ */
+uint32_t mlxrocm_array_map_metadata_kind(const struct mlxrocm_array_map *map,
+                                         const char *key,
+                                         size_t key_length);
+
+/**
+ * A text of a map's metadata.
+ *
+ * - `map`: borrowed.
+ * - `key`: UTF-8, borrowed for the call; of a text or a list of texts.
+ * - `key_length`: bytes of `key`, or MLXROCM_NUL.
+ * - `index`: which of a list; 0 of a text.
+ * - `length`: nullable; receives the bytes of the text without the NUL.
+ *
+ * Returns the text, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+ */
+const char *mlxrocm_array_map_metadata_text(const struct mlxrocm_array_map *map,
+                                            const char *key,
+                                            size_t key_length,
+                                            size_t index,
+                                            size_t *length);
+
+/**
+ * Numbers of a map's metadata.
+ *
+ * - `map`: borrowed.
+ * - `key`: UTF-8, borrowed for the call.
+ * - `key_length`: bytes of `key`, or MLXROCM_NUL.
+ * - `result`: receives an array, a scalar or a vector (of a list of texts its size as int64), owned: free it with
+ *   mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there are none of this key). Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_metadata_array(const struct mlxrocm_array_map *map,
+                                                const char *key,
+                                                size_t key_length,
+                                                struct mlxrocm_array **result,
+                                                struct mlxrocm_error **error);
+
+/**
+ * Puts a text into a map's metadata, in place of what the key had.
+ *
+ * - `map`: borrowed.
+ * - `key`: UTF-8, borrowed for the call.
+ * - `key_length`: bytes of `key`, or MLXROCM_NUL.
+ * - `text`: UTF-8, borrowed for the call. NULL: the key is taken out.
+ * - `text_length`: bytes of `text`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_set_metadata(const struct mlxrocm_array_map *map,
+                                              const char *key,
+                                              size_t key_length,
+                                              const char *text,
+                                              size_t text_length,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Frees a map. Arrays that came from it keep what they need.
+ *
+ * - `map`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_array_map_free(struct mlxrocm_array_map *map);
+
+/**
+ * Makes a kernel that takes and gives arrays. The source is the body of a function whose parameters are the
+ * inputs and outputs by their names: pointers to their elements, row after row. Types of dtypes that the language
+ * has none of are `float16`, `bfloat16` (both computed with as float) and `complex64`. Beside `x` the source may use
+ * `x_shape[]`, `x_ndim` and, in elements, `x_strides[]` of each input x. It is compiled on this machine when it is
+ * called, once for all calls with the same dtypes, ranks and template values.
+ *
+ * - `device`: borrowed; a GPU. The kernel keeps it alive.
+ * - `options`: borrowed for the call.
+ * - `kernel`: receives the kernel, owned: free it with mlxrocm_array_kernel_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_kernel_new(const struct mlxrocm_device *device,
+                                        const struct mlxrocm_array_kernel_options *options,
+                                        struct mlxrocm_array_kernel **kernel,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Calls a kernel on arrays. The results are lazy, as those of operations; the source is compiled at once.
+ *
+ * - `kernel`: borrowed; the results keep it alive.
+ * - `call`: borrowed for the call.
+ * - `results`: receives `call->output_count` arrays, owned: free each with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure. If the source does not compile its
+ *   message has the first error, and mlxrocm_error_details the compiler's log.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (the source does not compile; numbers of arrays, grids and blocks that do
+ * not fit), UNSUPPORTED (no compiler on this machine), OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_kernel_apply(const struct mlxrocm_array_kernel *kernel,
+                                          const struct mlxrocm_array_kernel_call *call,
+                                          struct mlxrocm_array **results,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Frees a kernel. Arrays that it makes are computed all the same.
+ *
+ * - `kernel`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_array_kernel_free(struct mlxrocm_array_kernel *kernel);
 
 #ifdef __cplusplus
 }  // extern "C"

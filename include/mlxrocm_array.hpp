@@ -162,6 +162,115 @@ class Array : public detail::Owned<mlxrocm_array, mlxrocm_array_free> {
     }
 };
 
+// Arrays by name, and the texts beside them: what safetensors and GGUF files hold (as MLX has them).
+class ArrayMap : public detail::Owned<mlxrocm_array_map, mlxrocm_array_map_free> {
+  public:
+    ArrayMap() : Owned(make()) {}
+    // A safetensors or GGUF file.
+    explicit ArrayMap(const std::string &path) : Owned(load(path)) {}
+    std::vector<std::string> names() const {
+        std::vector<std::string> names(mlxrocm_array_map_count(get()));
+        for (std::size_t i = 0; i < names.size(); i++) {
+            std::size_t length = 0;
+            const char *name = mlxrocm_array_map_name(get(), i, &length);
+            names[i].assign(name ? name : "", length);
+        }
+        return names;
+    }
+    Array at(const std::string &name) const {
+        mlxrocm_array *found = nullptr;
+        detail::call(mlxrocm_array_map_get, get(), name.data(), name.size(), &found);
+        return Array(found);
+    }
+    void set(const std::string &name, const Array &array) {
+        detail::call(mlxrocm_array_map_set, get(), name.data(), name.size(), array.get());
+    }
+    // A text of the metadata; "" if there is none.
+    std::string metadata(const std::string &key) const {
+        std::size_t length = 0;
+        const char *text = mlxrocm_array_map_metadata_text(get(), key.data(), key.size(), 0, &length);
+        return text ? std::string(text, length) : std::string();
+    }
+    void set_metadata(const std::string &key, const std::string &text) {
+        detail::call(mlxrocm_array_map_set_metadata, get(), key.data(), key.size(), text.data(), text.size());
+    }
+    void save_safetensors(const std::string &path) const {
+        detail::call(mlxrocm_array_map_save_safetensors, get(), path.data(), path.size());
+    }
+
+  private:
+    static mlxrocm_array_map *make() {
+        mlxrocm_array_map *made = nullptr;
+        detail::call(mlxrocm_array_map_new, &made);
+        return made;
+    }
+    static mlxrocm_array_map *load(const std::string &path) {
+        mlxrocm_array_map *made = nullptr;
+        detail::call(mlxrocm_array_map_load, path.data(), path.size(), &made);
+        return made;
+    }
+};
+
+// A kernel of one's own on arrays of a GPU: `source` is the body of a function in HIP's language.
+class ArrayKernel : public detail::Owned<mlxrocm_array_kernel, mlxrocm_array_kernel_free> {
+  public:
+    struct Type {
+        std::vector<std::int64_t> shape;
+        DType dtype;
+    };
+    ArrayKernel(const Device &device, const std::string &name, const std::vector<const char *> &inputs,
+                const std::vector<const char *> &outputs, const std::string &source)
+        : Owned(make(device, name, inputs, outputs, source)) {}
+    // `grid` in work items; `initial`: what the outputs hold before.
+    std::vector<Array> operator()(const std::vector<Array> &inputs, const std::vector<Type> &outputs,
+                                  const std::array<std::uint32_t, 3> &grid, const std::array<std::uint32_t, 3> &block,
+                                  const std::vector<mlxrocm_array_template> &templates = {},
+                                  const double *initial = nullptr) const {
+        std::vector<const mlxrocm_array *> handles;
+        for (const Array &input : inputs) handles.push_back(input.get());
+        std::vector<mlxrocm_array_type> types;
+        for (const Type &type : outputs) {
+            types.push_back({type.shape.data(), type.shape.size(), static_cast<std::uint32_t>(type.dtype), 0});
+        }
+        mlxrocm_array_kernel_call call{};
+        call.struct_size = sizeof call;
+        call.has_initial = initial != nullptr;
+        call.initial = initial ? *initial : 0;
+        for (std::size_t i = 0; i < 3; i++) {
+            call.grid[i] = grid[i];
+            call.block[i] = block[i];
+        }
+        call.inputs = handles.data();
+        call.input_count = handles.size();
+        call.outputs = types.data();
+        call.output_count = types.size();
+        call.templates = templates.data();
+        call.template_count = templates.size();
+        std::vector<mlxrocm_array *> results(outputs.size() + 1);
+        detail::call(mlxrocm_array_kernel_apply, get(), &call, results.data());
+        std::vector<Array> made;
+        for (std::size_t i = 0; i < outputs.size(); i++) made.emplace_back(results[i]);
+        return made;
+    }
+
+  private:
+    static mlxrocm_array_kernel *make(const Device &device, const std::string &name,
+                                      const std::vector<const char *> &inputs,
+                                      const std::vector<const char *> &outputs, const std::string &source) {
+        mlxrocm_array_kernel_options options{};
+        options.struct_size = sizeof options;
+        options.name = name.c_str();
+        options.source = source.c_str();
+        options.input_names = inputs.data();
+        options.input_count = inputs.size();
+        options.output_names = outputs.data();
+        options.output_count = outputs.size();
+        mlxrocm_array_kernel *made = nullptr;
+        detail::call(mlxrocm_array_kernel_new, device.get(), &options, &made);
+        return made;
+    }
+};
+
 // Axes, or none of them: which an operation takes as all, or as it says.
 class Axes {
   public:

@@ -975,6 +975,15 @@ inline Array inner(const Array &a, const Array &b) {
     return detail::one(mlxrocm_array_inner, a.get(), b.get());
 }
 
+// Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces
+// are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the
+// letters that appear once, in the order of the alphabet.
+inline Array einsum(const std::string &subscripts, const std::vector<Array> &operands) {
+    return detail::one(
+        mlxrocm_array_einsum, subscripts.data(), subscripts.size(), detail::handles(operands).data(),
+        operands.size());
+}
+
 // Codes, scales and biases of groups along the last axis, in the affine mode.
 inline std::array<Array, 3> quantize(const Array &w, std::int64_t group_size = 0, std::int64_t bits = 0) {
     return detail::several<3>(mlxrocm_array_quantize, w.get(), group_size, bits);
@@ -1359,6 +1368,19 @@ inline Array random_permutation(const Array &x, std::int64_t axis = 0, const Arr
 // The numbers (uint32) below a count in random order.
 inline Array random_permutation_arange(std::int64_t count, const Array &key = {}) {
     return detail::one(mlxrocm_array_random_permutation_arange, count, key.get());
+}
+
+// The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it
+// meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED
+// (elements of no dtype).
+inline Array load(const std::string &path) {
+    return detail::one(mlxrocm_array_load, path.data(), path.size());
+}
+
+// Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not
+// yet.
+inline void save(const Array &array, const std::string &path) {
+    detail::call(mlxrocm_array_save, array.get(), path.data(), path.size());
 }
 
 } // namespace ops

@@ -122,6 +122,9 @@ const CHESS: &str = concat!(
     "/tests/golden/chess/multihead.pb.gz"
 );
 
+/// Where files may be written.
+const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
+
 macro_rules! programs {
     ($($name:ident { $($mode:ident $arguments:expr;)* })*) => {$(
         mod $name {
@@ -142,6 +145,7 @@ programs! {
     api_texts { plainly []; sanitized []; under_valgrind []; }
     api_order { plainly []; sanitized []; under_valgrind ["11"]; }
     api_chess { plainly [super::CHESS]; sanitized [super::CHESS]; under_valgrind [super::CHESS]; }
+    api_files { plainly [super::FOLDER]; sanitized [super::FOLDER]; under_valgrind [super::FOLDER]; }
     api_evaluate { plainly []; sanitized []; under_valgrind []; }
     api_generate { plainly []; sanitized []; under_valgrind []; }
     api_state { plainly []; sanitized []; under_valgrind []; }

@@ -247,6 +247,35 @@ fn e10_arrays() {
     );
 }
 
+/// The tokens of the model API; on a software GPU one, whose every operation is a launch.
+#[test]
+fn e11_llama_by_hand_gives_the_model_s_tokens() {
+    let model = model();
+    for prompt in ["The capital of France is", "def fibonacci(n):"] {
+        let (by_hand, _) = succeed("11_llama_by_hand", &[&model, prompt, "8"], "");
+        let (expected, _) = succeed("03_generate", &["--tokens", "8", &model, prompt], "");
+        assert_eq!(by_hand, expected, "{prompt}");
+    }
+    let (first, _) = succeed("03_generate", &["--tokens", "1", &model, "Paris is"], "");
+    assert_eq!(
+        on_gpu("11_llama_by_hand", &[&model, "Paris is", "1", "1"]),
+        first
+    );
+    let refused = run("11_llama_by_hand", &["/no/such.gguf", "x"], "");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && said.contains("/no/such.gguf"),
+        "{said}"
+    );
+}
+
+#[test]
+fn e12_custom_kernel() {
+    let out = on_gpu("12_custom_kernel", &[]);
+    assert!(out.starts_with("10000 medians, 0 wrong; "), "{out}");
+    without_gpu("12_custom_kernel");
+}
+
 /// The real network; the numbers of the start are those of lc0 itself (tests/golden/chess).
 #[test]
 fn e13_chess() {
@@ -345,5 +374,5 @@ fn examples_are_short_and_all_are_run() {
             count += 1;
         }
     }
-    assert_eq!(count, 15);
+    assert_eq!(count, 17);
 }

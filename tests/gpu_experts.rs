@@ -1,4 +1,5 @@
-//! Mixtures of experts on GPUs beside the CPU: few rows (pair by pair), prompts (sorted by expert), and batches.
+//! Mixtures of experts on GPUs beside the CPU: few rows (pair by pair), prompts (sorted by expert), and batches; the same
+//! weights behind another router beside mlx-lm.
 //! `MLXROCM_TEST_GPU=real` uses this machine's GPU.
 
 #[path = "support/gpu.rs"]
@@ -9,7 +10,8 @@ mod on_gpu;
 
 use mlxrocm::model::{DeviceChoice, Forward, KvType, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
-use std::path::Path;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use std::path::{Path, PathBuf};
 
 const TOKENS: usize = 61;
 
@@ -42,9 +44,13 @@ fn logits(forward: &mut dyn Forward, steps: &[usize]) -> Vec<f32> {
     all
 }
 
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts")
+}
+
 /// The golden model with a tokenizer, which loading it needs.
 fn folder() -> tempfile::TempDir {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts");
+    let golden = golden();
     let folder = tempfile::tempdir().unwrap();
     for file in ["config.json", "model.safetensors"] {
         std::fs::copy(golden.join(file), folder.path().join(file)).unwrap();
@@ -86,6 +92,52 @@ fn experts_give_what_the_cpu_gives() {
         let other = slice(&tokens[20..30], 0, &[2]);
         forward().forward(&[other, mine()], &mut both).unwrap();
         assert_eq!(both[10 * vocabulary..], alone, "{target}");
+        if !gpu::is_real() {
+            assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+        }
+    }
+}
+
+/// A glm4_moe of the golden model's weights: sigmoids, a correction, groups (`golden/experts/routers.py`).
+#[test]
+fn quantized_experts_behind_another_router_are_those_of_mlx_lm() {
+    let golden = std::fs::read_to_string(golden().join("glm4_moe.json")).unwrap();
+    let golden: serde_json::Value = serde_json::from_str(&golden).unwrap();
+    let expected: Vec<f32> = serde_json::from_value(golden["logits"].clone()).unwrap();
+    let corrections: Vec<Vec<f32>> = serde_json::from_value(golden["corrections"].clone()).unwrap();
+    let folder = folder();
+    let path = folder.path();
+    std::fs::write(path.join("config.json"), golden["config"].to_string()).unwrap();
+    let bytes = std::fs::read(path.join("model.safetensors")).unwrap();
+    let numbers = corrections.iter().map(|layer| {
+        let bytes = layer.iter().flat_map(|number| number.to_le_bytes());
+        bytes.collect::<Vec<u8>>()
+    });
+    let numbers: Vec<Vec<u8>> = numbers.collect();
+    let added = numbers.iter().enumerate().map(|(layer, bytes)| {
+        let name = format!("model.layers.{layer}.mlp.gate.e_score_correction_bias");
+        let shape = vec![bytes.len() / 4];
+        (name, TensorView::new(Dtype::F32, shape, bytes).unwrap())
+    });
+    let old = SafeTensors::deserialize(&bytes).unwrap();
+    let all: Vec<(String, TensorView<'_>)> = old.tensors().into_iter().chain(added).collect();
+    let new = safetensors::serialize(all, None).unwrap();
+    std::fs::write(path.join("model.safetensors"), new).unwrap();
+    for target in gpu::among(&["gfx1151", "gfx942", "gfx1201"]) {
+        let gpu = device(target);
+        let model = load(path, DeviceChoice::Gpu(0));
+        let vocabulary = model.info().vocab_size;
+        for steps in [&[TOKENS][..], &[33, 1, 15], &[]] {
+            let mut forward = model.new_forward(4, 64, KvType::F16).unwrap();
+            let found = logits(&mut *forward, steps);
+            let rows = found.chunks(vocabulary).step_by(4);
+            let kept: Vec<f32> = rows
+                .flat_map(|row| row.iter().copied().step_by(3))
+                .collect();
+            let far = farthest(&kept, &expected);
+            println!("{target}, steps {steps:?}: {far:.1e}");
+            assert!(far < TOLERANCE, "{target}, steps {steps:?}: {far}");
+        }
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }

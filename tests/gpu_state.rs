@@ -10,7 +10,9 @@ mod on_gpu;
 mod random_model;
 
 use mlxrocm::model::{DeviceChoice, Model};
-use mlxrocm::session::{Embedding, Event, LogitsProcessor, Next, Request, Session, SessionOptions};
+use mlxrocm::session::{
+    Embedding, Event, LogitsProcessor, Next, Pooling, Request, Session, SessionOptions,
+};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,11 +67,17 @@ fn a_gpu_gives_what_the_cpu_gives() {
     let logits = on_gpu.logits_at(&text, &positions).unwrap();
     let expected = on_cpu.logits_at(&text, &positions).unwrap();
     assert!(farthest(&logits, &expected) < TOLERANCE);
-    let refused = on_gpu
-        .embed(&text, &Embedding::default())
-        .unwrap_err()
-        .to_string();
-    assert!(refused.contains("load the model on the CPU"), "{refused}");
+    let poolings = [Pooling::None, Pooling::Mean, Pooling::Last, Pooling::Cls];
+    for (pooling, normalize) in poolings.into_iter().zip([false, true, false, true]) {
+        let how = Embedding {
+            pooling,
+            normalize,
+            ..Default::default()
+        };
+        let expected = on_cpu.embed(&text, &how).unwrap();
+        let found = on_gpu.embed(&text, &how).unwrap();
+        assert!(farthest(&found, &expected) < TOLERANCE, "{pooling:?}");
+    }
 
     let state = on_gpu.save_state(&text).unwrap();
     let refused = on_cpu.load_state(&state).unwrap_err().to_string();

@@ -53,6 +53,9 @@ const SOURCES: &[&str] = &[
     "array/layers",
     "array/linear_algebra",
     "array/random",
+    "array/files",
+    "array/map",
+    "array/kernel",
 ];
 
 /// cbindgen writes every constant as a macro, which has no type: generators of bindings take the

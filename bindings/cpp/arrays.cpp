@@ -4,6 +4,7 @@
 #include <mlxrocm_array.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <thread>
 
 namespace mx = mlxrocm::ops;
@@ -131,8 +132,26 @@ static void threads() {
     for (std::thread &thread : all) thread.join();
 }
 
+static void files() {
+    mlxrocm::ArrayMap named;
+    named.set("a.weight", Array({1.5F, -2.0F}, {2, 1}));
+    named.set_metadata("format", "mlx");
+    named.save_safetensors("arrays.safetensors");
+    const mlxrocm::ArrayMap again("arrays.safetensors");
+    CHECK(again.names() == std::vector<std::string>{"a.weight"});
+    CHECK(again.metadata("format") == "mlx" && again.metadata("none").empty());
+    near(again.at("a.weight"), {1.5, -2});
+    CHECK((again.at("a.weight").shape() == std::vector<std::int64_t>{2, 1}));
+    mx::save(Array({1, 2, 3}, {3}), "arrays.npy");
+    CHECK((mx::load("arrays.npy").to_vector<int>() == std::vector<int>{1, 2, 3}));
+    near(mx::einsum("ij,j->i", {Array({1.0F, 2.0F, 3.0F, 4.0F}, {2, 2}), Array({1.0F, -1.0F}, {2})}), {-1, -1});
+    std::remove("arrays.safetensors");
+    std::remove("arrays.npy");
+}
+
 int main() {
     elements();
+    files();
     products();
     operators();
     devices();

@@ -19,6 +19,9 @@ OBJECT = {
     "item_f64", "item_i64", "free",
 }  # fmt: skip
 
+# Objects beside arrays whose names begin alike.
+OTHERS = ("map_", "kernel_")
+
 SCALARS = {"int64_t": "int", "double": "float", "int32_t": "flag", "uint64_t": "seed", "size_t": "count"}
 
 
@@ -94,7 +97,9 @@ def operations(description):
     return [
         _operation(function)
         for function in description["functions"]
-        if function["name"].startswith(PREFIX) and function["name"][len(PREFIX) :] not in OBJECT
+        if function["name"].startswith(PREFIX)
+        and function["name"][len(PREFIX) :] not in OBJECT
+        and not function["name"].startswith(OTHERS, len(PREFIX))
     ]
 
 

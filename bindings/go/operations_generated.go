@@ -2255,6 +2255,21 @@ func (a *Array) Inner(b *Array) (*Array, error) {
 	return own(resultOut), nil
 }
 
+// Einsum: Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet.
+func Einsum(subscripts string, operands []*Array) (*Array, error) {
+	subscriptsText := C.CString(subscripts)
+	defer C.free(unsafe.Pointer(subscriptsText))
+	operandsList := handles(operands)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_einsum(subscriptsText, C.MLXROCM_NUL, &operandsList[0], C.size_t(len(operands)), &resultOut, &failure)
+	runtime.KeepAlive(operands)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
 // Quantize: Codes, scales and biases of groups along the last axis, in the affine mode.
 func (w *Array) Quantize(groupSize int, bits int) (*Array, *Array, *Array, error) {
 	var codesOut, scalesOut, biasesOut *C.mlxrocm_array
@@ -3053,4 +3068,30 @@ func RandomPermutationArange(count int, key *Array) (*Array, error) {
 		return nil, taken(status, failure)
 	}
 	return own(resultOut), nil
+}
+
+// Load: The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype).
+func Load(path string) (*Array, error) {
+	pathText := C.CString(path)
+	defer C.free(unsafe.Pointer(pathText))
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_load(pathText, C.MLXROCM_NUL, &resultOut, &failure)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// Save: Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet.
+func (array *Array) Save(path string) error {
+	pathText := C.CString(path)
+	defer C.free(unsafe.Pointer(pathText))
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_save(array.c(), pathText, C.MLXROCM_NUL, &failure)
+	runtime.KeepAlive(array)
+	if status < 0 {
+		return taken(status, failure)
+	}
+	return nil
 }

@@ -524,6 +524,9 @@ export function tensordot(a: ArrayLike, b: ArrayLike, axesA: number | number[], 
 /** Sums of products over the last axes. */
 export function inner(a: ArrayLike, b: ArrayLike): NDArray;
 
+/** Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet. */
+export function einsum(subscripts: string, operands: ArrayLike[]): NDArray;
+
 /** Codes, scales and biases of groups along the last axis, in the affine mode. */
 export function quantize(w: ArrayLike, groupSize?: number, bits?: number): [NDArray, NDArray, NDArray];
 
@@ -700,6 +703,12 @@ export function randomPermutation(x: ArrayLike, axis?: number, key?: ArrayLike |
 
 /** The numbers (uint32) below a count in random order. */
 export function randomPermutationArange(count: number, key?: ArrayLike | null): NDArray;
+
+/** The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype). */
+export function load(path: string): NDArray;
+
+/** Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet. */
+export function save(array: ArrayLike, path: string): void;
 
 export interface Methods {
   abs(): NDArray;

@@ -874,6 +874,11 @@ export function inner(a, b) {
   return one('mlxrocm_array_inner', toArray(a, b), toArray(b, a));
 }
 
+/** Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet. */
+export function einsum(subscripts, operands) {
+  return one('mlxrocm_array_einsum', text(subscripts), constants.NUL, ...list(operands));
+}
+
 /** Codes, scales and biases of groups along the last axis, in the affine mode. */
 export function quantize(w, groupSize = 0, bits = 0) {
   return tuple(3, 'mlxrocm_array_quantize', toArray(w), groupSize, bits);
@@ -1167,6 +1172,16 @@ export function randomPermutation(x, axis = 0, key = null) {
 /** The numbers (uint32) below a count in random order. */
 export function randomPermutationArange(count, key = null) {
   return one('mlxrocm_array_random_permutation_arange', count, toArray(key));
+}
+
+/** The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype). */
+export function load(path) {
+  return one('mlxrocm_array_load', text(path), constants.NUL);
+}
+
+/** Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet. */
+export function save(array, path) {
+  tuple(0, 'mlxrocm_array_save', toArray(array), text(path), constants.NUL);
 }
 
 // Operations that are methods of arrays too.

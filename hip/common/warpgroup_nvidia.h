@@ -24,6 +24,12 @@ DEVICE void copy16_or_zero(u32 shared, const void *global, bool there) {
                  : "memory");
 }
 
+// Arrives once this thread's asynchronous copies so far are done. Another one who waits sees them; for the matrix
+// unit to see them he fences.
+DEVICE void copy_barrier_arrive_copied(u32 barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // An operand whose rows lie along k, 64 numbers of it each: 8 rows are 1024 bytes.
 DEVICE u64 rows_of_128(u32 address) { return (u64)1 << 62 | (u64)64 << 32 | (u64)1 << 16 | (address & 0x3ffff) >> 4; }
 // An operand b whose rows are k, each 64 columns; `next`: bytes to the next 64 columns.
@@ -39,6 +45,12 @@ DEVICE u64 columns_of_128(u32 address, u32 next) {
 #define WGMMA_64                                                                                 \
     WGMMA_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"                 \
              "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define WGMMA_96                                                                                \
+    WGMMA_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"               \
+             "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define WGMMA_128                                                                               \
+    WGMMA_96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"   \
+             "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define WGMMA_A(a) "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])
 
 // c += a·bᵀ: m64n64k16, a and b rows along k.
@@ -55,9 +67,22 @@ template <int N> DEVICE void wgmma_shared(f32 *c, u64 a, u64 b) {
                      : ACCUMULATORS16(c, 0)
                      : "l"(a), "l"(b)
                      : "memory");
+    if constexpr (N == 64) wgmma_64(c, a, b);
     if constexpr (N == 128)
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" WGMMA_64 "}, %64, %65, 1, 1, 1, 0, 0;"
                      : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)
+                     : "l"(a), "l"(b)
+                     : "memory");
+    if constexpr (N == 192)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 {" WGMMA_96 "}, %96, %97, 1, 1, 1, 0, 0;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),
+                       ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80)
+                     : "l"(a), "l"(b)
+                     : "memory");
+    if constexpr (N == 256)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" WGMMA_128 "}, %128, %129, 1, 1, 1, 0, 0;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),
+                       ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80), ACCUMULATORS16(c, 96), ACCUMULATORS16(c, 112)
                      : "l"(a), "l"(b)
                      : "memory");
 }

@@ -3,6 +3,7 @@
 use super::Array;
 use super::home::{Data, Home};
 use super::lazy::{Collected, collect};
+use super::plans;
 use crate::cpu::{self, Elements, Program};
 use crate::gpu::arrays::Place;
 use crate::gpu::network::{Constant, Network, Precision};
@@ -33,13 +34,16 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 fn queue(arrays: &[Array]) -> Result<()> {
     let collected = collect(arrays)?;
     let graph = &collected.graph;
-    let results = graph.compute(&collected.leaves, |id, inputs| {
-        let node = graph.node(id);
-        match &collected.homes[id.0] {
-            Home::Cpu => on_host(node, inputs),
-            Home::Gpu(gpu) => on_gpu(gpu, node, inputs),
-        }
-    })?;
+    let results = match plans::run(&collected)? {
+        Some(results) => results,
+        None => graph.compute(&collected.leaves, |id, inputs| {
+            let node = graph.node(id);
+            match &collected.homes[id.0] {
+                Home::Cpu => on_host(node, inputs),
+                Home::Gpu(gpu) => on_gpu(gpu, node, inputs),
+            }
+        })?,
+    };
     for (array, data) in collected.arrays.iter().zip(results) {
         array.set(data);
     }

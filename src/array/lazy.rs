@@ -2,10 +2,9 @@
 
 use super::home::{Data, Home};
 use crate::cpu::Elements;
-use crate::ir::{Dtype, Graph, Input, Node, NodeId, Op, Shape, Symbol, Type, Value};
+use crate::ir::{Dtype, Graph, Input, Node, NodeId, Op, QuickMap, Shape, Symbol, Type, Value};
 use crate::{Error, Result};
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,8 +58,18 @@ impl Drop for Call {
 impl Array {
     /// The results of an operation whose shape rule has been applied.
     pub(super) fn call(op: Op, inputs: Vec<Array>, outputs: Vec<Type>) -> Vec<Array> {
-        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let home = home_of(&inputs);
+        Array::call_at(home, op, inputs, outputs)
+    }
+
+    /// The same, computed at a home.
+    pub(super) fn call_at(
+        home: Home,
+        op: Op,
+        inputs: Vec<Array>,
+        outputs: Vec<Type>,
+    ) -> Vec<Array> {
+        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let call = Arc::new(Call {
             op,
             inputs,
@@ -203,7 +212,7 @@ pub(super) struct Collected {
     pub homes: Vec<Home>,
     /// The array of each output of the graph.
     pub arrays: Vec<Array>,
-    leaf_of: HashMap<*const Inner, NodeId>,
+    leaf_of: QuickMap<*const Inner, NodeId>,
 }
 
 impl Collected {
@@ -224,9 +233,9 @@ impl Collected {
 /// `Internal` if an array was lost.
 pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     // Calls by stamp; arrays that have their elements by address.
-    let mut calls: HashMap<u64, (Arc<Call>, Home)> = HashMap::new();
+    let mut calls: QuickMap<u64, (Arc<Call>, Home)> = QuickMap::default();
     // How often each array is held by what is collected here.
-    let mut held: HashMap<*const Inner, (Array, usize)> = HashMap::new();
+    let mut held: QuickMap<*const Inner, (Array, usize)> = QuickMap::default();
     let mut left: Vec<Array> = wanted.to_vec();
     while let Some(array) = left.pop() {
         let Some((call, _)) = array.pending() else {
@@ -245,9 +254,9 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     order.sort_by_key(|(call, _)| call.stamp);
     let mut graph = Graph::default();
     let (mut leaves, mut homes) = (Vec::new(), Vec::new());
-    let mut nodes: HashMap<u64, NodeId> = HashMap::new();
-    let mut leaf_of: HashMap<*const Inner, NodeId> = HashMap::new();
-    let mut value = |graph: &mut Graph, nodes: &HashMap<u64, NodeId>, array: &Array| match &*array
+    let mut nodes: QuickMap<u64, NodeId> = QuickMap::default();
+    let mut leaf_of: QuickMap<*const Inner, NodeId> = QuickMap::default();
+    let mut value = |graph: &mut Graph, nodes: &QuickMap<u64, NodeId>, array: &Array| match &*array
         .0
         .content
         .lock()

@@ -1,12 +1,18 @@
 //! Arrays: lazy operations with shape and dtype rules. Nothing is computed until a model's trace has
 //! become a program, or an application asks for elements.
 
+mod custom;
 mod eval;
+mod files;
 mod home;
 mod lazy;
 pub mod ops;
+mod plans;
 
-pub use crate::gpu::network::{Input, Network, Precision};
+pub use crate::gpu::network::{Network, Planes, Precision};
+pub use custom::{Call, Kernel, KernelSource, Template};
 pub use eval::{Compiled, compile, eval};
+pub use files::{Metadata, NamedArrays};
 pub use home::Home;
 pub use lazy::{Array, trace};
+pub use plans::{PlanCounts, plan_counts, use_plans};

@@ -5,7 +5,7 @@ use super::moves::MOVES;
 use super::net::{LARGEST_BATCH, Results};
 use super::planes::PLANES;
 use crate::Result;
-use crate::array::{Compiled, Input, Network};
+use crate::array::{Compiled, Network, Planes};
 use crate::cpu::{Program, ThreadPool, Workspace};
 use parking_lot::Mutex;
 
@@ -179,37 +179,31 @@ fn on_gpu(
     results: Results<'_>,
 ) -> Result<()> {
     let count = masks.len() / PLANES;
-    let of_value = match format.value {
-        ValueFormat::Wdl => 3,
-        ValueFormat::Classical => 1,
-    };
-    // What is not asked for goes nowhere.
-    let room = |len: usize, needed: usize| vec![0.0; if len == needed { 0 } else { needed }];
-    let mut policy = room(results.policy.len(), count * MOVES);
-    let mut moves_left = room(results.moves_left.len(), count);
-    let mut value = vec![0.0; count * of_value];
-    let planes = Input::Planes { masks, values };
-    {
-        let policy = match policy.is_empty() {
-            true => &mut *results.policy,
-            false => &mut policy,
-        };
-        let left = match moves_left.is_empty() {
-            true => &mut *results.moves_left,
-            false => &mut moves_left,
-        };
-        let mut outputs: Vec<&mut [f32]> = vec![policy, &mut value];
+    let Results {
+        policy,
+        wdl,
+        moves_left,
+    } = results;
+    let planes = Planes { masks, values };
+    let run = |value: &mut [f32]| {
+        let mut outputs = vec![policy, value];
         match format.moves_left {
-            true => outputs.push(left),
-            false => left.fill(0.0),
+            true => outputs.push(moves_left),
+            false => moves_left.fill(0.0),
         }
-        network.run(count, &[planes], &mut outputs)?;
+        network.run(count, &[planes], &mut outputs)
+    };
+    match format.value {
+        ValueFormat::Wdl => run(wdl),
+        ValueFormat::Classical => {
+            let mut value = vec![0.0; if wdl.is_empty() { 0 } else { count }];
+            run(&mut value)?;
+            for (to, value) in wdl.chunks_exact_mut(3).zip(value.chunks_exact(1)) {
+                put_value(format, value, to);
+            }
+            Ok(())
+        }
     }
-    let values = value.chunks_exact(of_value);
-    for (to, value) in results.wdl.chunks_exact_mut(3).zip(values) {
-        put_value(format, value, to);
-    }
-    Ok(())
 }
 
 /// Writes planes as `[8, 8, 112]`.

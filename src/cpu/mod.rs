@@ -16,6 +16,7 @@ mod plain;
 mod products;
 mod program;
 mod recurrent;
+mod replay;
 mod scores;
 mod shared;
 mod slots;
@@ -27,5 +28,8 @@ pub use evaluate::results;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};
+#[cfg(test)]
+pub use products::tests::elements as random;
 pub use program::{Program, Workspace};
+pub use replay::Replay;
 pub use threads::ThreadPool;

@@ -7,6 +7,7 @@ pub mod folder;
 pub mod gguf;
 mod listing;
 pub mod mapped;
+pub mod npy;
 pub mod quantization;
 mod regular;
 pub mod safetensors;

@@ -92,15 +92,20 @@ pub struct Tensor {
 #[derive(Debug)]
 pub struct SafeTensors {
     file: Arc<MappedFile>,
-    tensors: Vec<(String, Tensor)>,
+    tensors: Named<Tensor>,
+    metadata: Named<String>,
 }
 
 impl SafeTensors {
     /// Maps and validates the file; no tensor data is read.
     pub fn open(path: &Path) -> Result<SafeTensors> {
         let file = MappedFile::open(path)?;
-        let tensors = read(&file)?;
-        Ok(SafeTensors { file, tensors })
+        let (tensors, metadata) = read(&file)?;
+        Ok(SafeTensors {
+            file,
+            tensors,
+            metadata,
+        })
     }
 
     /// The path it was opened by.
@@ -112,9 +117,17 @@ impl SafeTensors {
     pub fn tensors(&self) -> &[(String, Tensor)] {
         &self.tensors
     }
+
+    /// The texts of `__metadata__`, in the order of their keys.
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
 }
 
-fn read(file: &Arc<MappedFile>) -> Result<Vec<(String, Tensor)>> {
+/// What names stand for, in the order of the file.
+type Named<T> = Vec<(String, T)>;
+
+fn read(file: &Arc<MappedFile>) -> Result<(Named<Tensor>, Named<String>)> {
     let bad = |what: String| Error::InvalidFile(format!("{}: {what}", file.path().display()));
     let bytes = file.bytes();
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
@@ -139,8 +152,8 @@ fn read(file: &Arc<MappedFile>) -> Result<Vec<(String, Tensor)>> {
     let header: Header =
         serde_json::from_slice(header).map_err(|e| bad(format!("damaged header: {}", brief(e))))?;
     let data_start = bytes.len() - data.len();
-    let mut tensors = Vec::with_capacity(header.0.len());
-    for (name, entry) in header.0 {
+    let mut tensors = Vec::with_capacity(header.entries.len());
+    for (name, entry) in header.entries {
         let bad = |what: String| Err(bad(format!("tensor {name}: {what}")));
         let dtype = Dtype::new(&entry.dtype);
         let [start, end] = entry.data_offsets;
@@ -179,11 +192,14 @@ fn read(file: &Arc<MappedFile>) -> Result<Vec<(String, Tensor)>> {
         };
         tensors.push((name, Tensor { dtype, shape, data }));
     }
-    Ok(tensors)
+    Ok((tensors, header.metadata))
 }
 
-/// The header's tensors. Read entry by entry, so that a name that appears twice is seen.
-struct Header(Vec<(String, Entry)>);
+/// The header. Read entry by entry, so that a name that appears twice is seen.
+struct Header {
+    entries: Named<Entry>,
+    metadata: Named<String>,
+}
 
 #[derive(Deserialize)]
 struct Entry {
@@ -210,10 +226,17 @@ impl<'de> Visitor<'de> for HeaderVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
         use serde::de::Error;
         let mut names = HashSet::new();
-        let mut entries = Vec::new();
+        let (mut entries, mut metadata) = (Vec::new(), Vec::new());
         while let Some(name) = map.next_key::<String>()? {
             if name == "__metadata__" {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                // What is no text is somebody's extension and nothing that tensors depend on.
+                if let serde_json::Value::Object(values) = map.next_value()? {
+                    let texts = values.into_iter().filter_map(|(key, value)| match value {
+                        serde_json::Value::String(text) => Some((key, text)),
+                        _ => None,
+                    });
+                    metadata.extend(texts);
+                }
                 continue;
             }
             let entry = map
@@ -229,6 +252,6 @@ impl<'de> Visitor<'de> for HeaderVisitor {
             }
             entries.push((name, entry));
         }
-        Ok(Header(entries))
+        Ok(Header { entries, metadata })
     }
 }

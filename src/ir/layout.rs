@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// Strides (in elements) and the first element's place in a buffer. Sizes are numbers here: layouts are
 /// made when symbols have values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Sizes.
     pub sizes: SmallVec<[usize; 4]>,

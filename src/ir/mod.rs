@@ -3,15 +3,20 @@
 //! A leaf: `array` and `model` write graphs, `graph` rewrites them, `plan` orders and places them, every
 //! device executes their operations.
 
+mod alike;
+mod custom;
 mod dtype;
 mod experts;
 mod graph;
 mod layout;
 mod model;
 mod op;
+mod quick;
 mod recurrent;
 mod shape;
 
+pub use alike::{Alike, LeafForm, Met};
+pub use custom::CustomKernel;
 pub use dtype::{Dtype, Kind};
 pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Groups, Route, Scores};
 pub use graph::{Graph, Node, NodeId, Type, Value};
@@ -24,5 +29,6 @@ pub use op::{
     ArgReduce, Binary, Conv, Fft, Fp8, Input, LinearAlgebra, Number, Op, QuantMode, Quantization,
     Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
 };
+pub use quick::{QuickHasher, QuickMap};
 pub use recurrent::{GatedDelta, GatedNorm, ShortConv};
 pub use shape::{Dim, Shape, Symbol, axis_of};

@@ -4,8 +4,9 @@
 //! wherever they tell enough, so that a graph is alike for every batch.
 
 use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
-use super::{Dtype, Experts, GatedDelta, GatedNorm, Route, ShortConv};
+use super::{CustomKernel, Dtype, Experts, GatedDelta, GatedNorm, Route, ShortConv};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A number among an operation's parameters, compared by its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -501,6 +502,9 @@ pub enum Op {
         /// Whether there are sinks.
         sinks: bool,
     },
+
+    /// A kernel of the application; GPUs only.
+    CustomKernel(Arc<CustomKernel>),
 
     // What models add.
     /// `(tokens)`: rows of a table of weights.

@@ -131,6 +131,14 @@ impl Forward for CpuExecutor {
 }
 
 impl Forward for GpuExecutor {
+    fn hidden_size(&self) -> usize {
+        self.hidden_columns()
+    }
+
+    fn hidden(&mut self, slices: &[Slice], rows: &mut Vec<f32>) -> Result<()> {
+        self.run_hidden(slices, rows)
+    }
+
     fn slots(&self) -> Option<usize> {
         GpuExecutor::slots(self)
     }

@@ -129,6 +129,7 @@ fn function(op: &Op) -> Option<Function> {
         Op::Unary(Unary::Negative) => Function::Negative,
         Op::Unary(Unary::Sigmoid) => Function::Sigmoid,
         Op::Unary(Unary::Square) => Function::Square,
+        Op::Unary(Unary::Tanh) => Function::Tanh,
         _ => return None,
     })
 }

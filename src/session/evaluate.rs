@@ -50,7 +50,7 @@ impl Session {
     pub fn hidden_size(&self) -> Result<usize> {
         match self.hidden {
             0 => Err(Error::Unsupported(
-                "models on GPUs give no hidden states yet; load the model on the CPU".into(),
+                "the device gives no hidden states of this model; load it on the CPU".into(),
             )),
             columns => Ok(columns),
         }

@@ -59,6 +59,8 @@ pub enum Function {
     Sigmoid,
     /// `a · a`.
     Square,
+    /// The hyperbolic tangent.
+    Tanh,
 }
 
 /// What a function of a chain takes.

@@ -49,7 +49,7 @@ pub fn compare(name: &str, net: &ChessNet, golden: &str, tolerance: f32) {
 }
 
 /// Small networks of every kind.
-pub const NETS: [&str; 15] = [
+pub const NETS: [&str; 17] = [
     "classical",
     "oldest",
     "se_convolution",
@@ -59,6 +59,8 @@ pub const NETS: [&str; 15] = [
     "no_smolgen",
     "no_gates",
     "tagged_se",
+    "heads_of_32",
+    "heads_of_64",
     "ffn_relu",
     "ffn_none",
     "ffn_tanh",

@@ -15,13 +15,14 @@ import mlx.core as mx
 
 import arrangement
 import elements
+import files
 import gathering
 import totals
 from cases import Tester
 from library import DTYPES, Library
 
 FAMILIES = [elements.unary, elements.binary, totals.reductions, totals.orders, arrangement.creation,
-            arrangement.shapes, gathering.reads, gathering.writes]
+            arrangement.shapes, gathering.reads, gathering.writes, files.files, files.einsum, files.refusals]
 
 
 def main():

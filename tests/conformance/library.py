@@ -24,6 +24,7 @@ class Library:
         self.c.mlxrocm_error_message.argtypes = [C.c_void_p, C.c_void_p]
         self.c.mlxrocm_error_free.argtypes = [C.c_void_p]
         self.c.mlxrocm_array_free.argtypes = [C.c_void_p]
+        self.c.mlxrocm_array_map_free.argtypes = [C.c_void_p]
         self.device, error = None, C.c_void_p()
         if device:
             self.device = C.c_void_p()
@@ -74,6 +75,9 @@ class Library:
                 passed.append(C.c_int64(argument))
             elif isinstance(argument, Size):
                 passed.append(C.c_size_t(argument.value))
+            elif isinstance(argument, Text):
+                kept.append(argument.text.encode())
+                passed += [kept[-1], C.c_size_t(len(kept[-1]))]
             elif isinstance(argument, Axes):
                 if argument.axes is None:
                     passed += [C.c_void_p(), C.c_size_t(0)]
@@ -105,6 +109,13 @@ class Size:
 
     def __init__(self, value):
         self.value = value
+
+
+class Text:
+    """A text, or a path."""
+
+    def __init__(self, text):
+        self.text = text
 
 
 class Axes:

@@ -1,6 +1,7 @@
 //! Attention over every kind of KV cache against f64 forms: what is written, and what is attended to.
 //! Data is new on every run; the cache is poisoned, so that what was not written shows.
 
+mod wide;
 mod world;
 
 use crate::prng::Prng;
@@ -91,6 +92,16 @@ impl<'a> Placed<'a> {
     }
 
     fn write(&self, cache: &DeviceBuffer, keep: impl Fn(usize) -> bool) {
+        self.write_by("write", 64, cache, keep);
+    }
+
+    fn write_by(
+        &self,
+        kernel: &str,
+        threads: u32,
+        cache: &DeviceBuffer,
+        keep: impl Fn(usize) -> bool,
+    ) {
         let shape = self.world.shape;
         let args = Args::new()
             .buffer(&self.k, 0)
@@ -106,13 +117,9 @@ impl<'a> Placed<'a> {
             .u32(shape.pairs as u32)
             .u32(u32::from(shape.interleaved))
             .f32(EPS);
-        let kernel = self
-            .bench
-            .device
-            .kernel(&self.world.kind.name("write"))
-            .unwrap();
+        let kernel = self.bench.device.kernel(&self.world.kind.name(kernel));
         let grid = [self.world.rows as u32, shape.kv_heads as u32, 1];
-        self.bench.launch(&kernel, grid, 64, 0, &args);
+        self.bench.launch(&kernel.unwrap(), grid, threads, 0, &args);
     }
 
     /// The arguments that attention begins with.

@@ -23,6 +23,7 @@ mod random_formats;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/random_matrix.rs"]
 mod random_matrix;
+mod routers;
 mod sample;
 mod wide;
 mod words;

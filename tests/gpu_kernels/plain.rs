@@ -50,7 +50,7 @@ fn functions_of_elements() {
     type Of1 = fn(f64) -> f64;
     type Of2 = fn(f64, f64) -> f64;
     let mut random = Prng::new(seed());
-    let unary: [(u32, Of1, f64, f64); 9] = [
+    let unary: [(u32, Of1, f64, f64); 12] = [
         (0, f64::abs, -3.0, 3.0),
         (1, |x| -x, -3.0, 3.0),
         (2, |x| x * x, -3.0, 3.0),
@@ -60,6 +60,9 @@ fn functions_of_elements() {
         (6, f64::ln, 0.01, 100.0),
         (7, |x| 1.0 / (1.0 + (-x).exp()), -30.0, 30.0),
         (8, f64::tanh, -6.0, 6.0),
+        (9, f64::exp_m1, -5.0, 5.0),
+        (11, f64::floor, -9.0, 9.0),
+        (12, f64::ln_1p, -0.9, 9.0),
     ];
     let binary: [(u32, Of2); 6] = [
         (0, |a, b| a + b),
@@ -149,6 +152,31 @@ fn views_that_are_moved() {
 }
 
 #[test]
+fn joins_and_counts() {
+    let mut random = Prng::new(seed());
+    let (rows, widths) = (9usize, [37usize, 5]);
+    let [a, b] = widths.map(|width| numbers(&mut random, rows * width, -1.0, 1.0));
+    on_every_target(|bench| {
+        let kernel = bench.device.kernel("mlxrocm_join_u32").unwrap();
+        let count = a.len() + b.len();
+        let out = poisoned(bench, count);
+        let args = Args::new().buffer(&put(bench, &a), 0);
+        let args = args.buffer(&put(bench, &b), 0).buffer(&out, 0);
+        let args = args.u32(count as u32).u32(37).u32(5);
+        bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
+        let pairs = a.chunks(widths[0]).zip(b.chunks(widths[1]));
+        let expected: Vec<f32> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
+        assert_eq!(taken(bench, &out), expected);
+        let kernel = bench.device.kernel("mlxrocm_arange_u32").unwrap();
+        let out = bench.buffer(&vec![NAN; 301]);
+        let args = Args::new().buffer(&out, 0).u32(300).u32(7).u32(3);
+        bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
+        let expected = (0..300).map(|i| 7 + 3 * i).chain([NAN]);
+        assert_eq!(bench.values(&out), expected.collect::<Vec<_>>());
+    });
+}
+
+#[test]
 fn norms_and_rotations() {
     let mut random = Prng::new(seed());
     let (rows, heads, dim, pairs) = (3usize, 5usize, 21usize, 8usize);
@@ -184,6 +212,34 @@ fn norms_and_rotations() {
             };
             let expected: Vec<f64> = x.chunks(width).flat_map(norm).collect();
             near("norm", &taken(bench, &out), &expected, 2e-6, 0.0);
+        }
+        let kernel = bench.device.kernel("mlxrocm_layer_norm_f32").unwrap();
+        for (weighted, biased) in [(true, true), (true, false), (false, true), (false, false)] {
+            let out = poisoned(bench, x.len());
+            let args = Args::new().buffer(&from, 0);
+            let given = |there: bool, args: Args| match there {
+                true => args.buffer(&scale, 0),
+                false => args.null(),
+            };
+            let args = given(biased, given(weighted, args)).buffer(&out, 0);
+            let args = args.u32(width as u32).f32(1e-5);
+            bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
+            let norm = |row: &[f32]| -> Vec<f64> {
+                let mean = row.iter().map(|&x| f64::from(x)).sum::<f64>() / width as f64;
+                let squares: f64 = row.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum();
+                let factor = 1.0 / (squares / width as f64 + 1e-5).sqrt();
+                let of = |there: bool, c: usize, otherwise: f64| match there {
+                    true => f64::from(weight[c]),
+                    false => otherwise,
+                };
+                let row = row.iter().enumerate();
+                row.map(|(c, &x)| {
+                    (f64::from(x) - mean) * factor * of(weighted, c, 1.0) + of(biased, c, 0.0)
+                })
+                .collect()
+            };
+            let expected: Vec<f64> = x.chunks(width).flat_map(norm).collect();
+            near("layer norm", &taken(bench, &out), &expected, 2e-6, 1e-6);
         }
         let kernel = bench.device.kernel("mlxrocm_rotary_f32").unwrap();
         let (at, table) = (bench.buffer(&positions), put(bench, &table));

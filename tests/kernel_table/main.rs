@@ -199,6 +199,7 @@ fn is_there(source: &str, target: &str) -> bool {
     match source {
         "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
+        "network/attention_warps" => target == "sm_90",
         _ if target == "sm_90a" => false,
         _ => true,
     }

@@ -20,7 +20,7 @@ fn about(kind: &str, name: &str, count: &str) -> String {
         "int" | "number" => format!("/// - `{name}`: a number.\n"),
         "flag" => format!("/// - `{name}`: 0 or not.\n"),
         "dtype" => format!("/// - `{name}`: an MLXROCM_DTYPE number.\n"),
-        "text" => format!("/// - `{name}`: UTF-8, borrowed for the call.\n"),
+        "text" | "path" => format!("/// - `{name}`: UTF-8, borrowed for the call.\n"),
         kind => panic!("a parameter of unknown kind {kind}"),
     }
 }
@@ -28,7 +28,7 @@ fn about(kind: &str, name: &str, count: &str) -> String {
 /// The line about the length of a list or text.
 fn about_count(kind: &str, name: &str, count: &str) -> String {
     match kind {
-        "text" => format!("/// - `{count}`: bytes of `{name}`, or MLXROCM_NUL.\n"),
+        "text" | "path" => format!("/// - `{count}`: bytes of `{name}`, or MLXROCM_NUL.\n"),
         _ => format!("/// - `{count}`: how many.\n"),
     }
 }
@@ -42,7 +42,7 @@ fn c_type(kind: &str) -> &'static str {
         "number" => "f64",
         "flag" => "i32",
         "dtype" => "u32",
-        "text" => "*const c_char",
+        "text" | "path" => "*const c_char",
         kind => panic!("a parameter of unknown kind {kind}"),
     }
 }

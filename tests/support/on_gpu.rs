@@ -2,7 +2,7 @@
 
 use crate::gpu;
 use mlxrocm::Result;
-use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +28,24 @@ pub fn load(path: &Path, device: DeviceChoice) -> Arc<Model> {
 
 /// Logits of up to 64 tokens, in steps of these sizes, then one by one.
 pub fn logits(model: &Arc<Model>, tokens: &[u32], steps: &[usize]) -> Result<Vec<f32>> {
+    rows(model, tokens, steps, |forward, slice, rows| {
+        forward.forward(&[slice], rows)
+    })
+}
+
+/// The same of hidden states.
+pub fn hidden(model: &Arc<Model>, tokens: &[u32], steps: &[usize]) -> Result<Vec<f32>> {
+    rows(model, tokens, steps, |forward, slice, rows| {
+        forward.hidden(&[slice], rows)
+    })
+}
+
+fn rows(
+    model: &Arc<Model>,
+    tokens: &[u32],
+    steps: &[usize],
+    run: impl Fn(&mut dyn Forward, Slice<'_>, &mut Vec<f32>) -> Result<()>,
+) -> Result<Vec<f32>> {
     let mut forward = model.new_forward(2, 64, KvType::F16)?;
     let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
     let mut steps = steps.iter().copied();
@@ -40,7 +58,7 @@ pub fn logits(model: &Arc<Model>, tokens: &[u32], steps: &[usize]) -> Result<Vec
             wanted: Wanted::All,
             slot: 0,
         };
-        forward.forward(&[slice], &mut some)?;
+        run(forward.as_mut(), slice, &mut some)?;
         all.extend_from_slice(&some);
         start = end;
     }

@@ -71,7 +71,7 @@ grep -E '^warning|^error' "$built" || true
 note "PART build: $(($(date +%s) - begin)) s"
 # The longest first, so that none of them is left alone at the end.
 first="gpu_model"
-long="capi kernel_compile instructions gpu_delta gpu_kernels conformance gpu_experts gpu_families"
+long="gpu_kernels capi_examples decode_counters capi instructions conformance accuracy gpu_families gpu_model_faults gpu_delta kernel_compile"
 programs=$(sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$built")
 named() {
     for name; do

@@ -1400,6 +1400,14 @@ pub fn inner(a_: Array, b_: Array) Error!Array {
     return .{ .handle = result };
 }
 
+/// Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet.
+pub fn einsum(subscripts_: []const u8, operands_: []const Array) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_einsum(subscripts_.ptr, subscripts_.len, array.handles(operands_), operands_.len, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
 /// Codes, scales and biases of groups along the last axis, in the affine mode.
 pub fn quantize(w_: Array, group_size_: i64, bits_: i64) Error![3]Array {
     var results = [_]?*c.mlxrocm_array{null} ** 3;
@@ -1868,4 +1876,18 @@ pub fn randomPermutationArange(count_: i64, key_: ?Array) Error!Array {
     var failure: ?*c.mlxrocm_error = null;
     try check(c.mlxrocm_array_random_permutation_arange(count_, if (key_) |given| given.handle else null, &result, &failure), failure);
     return .{ .handle = result };
+}
+
+/// The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype).
+pub fn load(path_: []const u8) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_load(path_.ptr, path_.len, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet.
+pub fn save(array_: Array, path_: []const u8) Error!void {
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_save(array_.handle, path_.ptr, path_.len, &failure), failure);
 }

@@ -14,23 +14,32 @@
 template <typename T> struct NormRow {
     const T *x, *y;
     f32 alpha;
-    u32 columns;
 
     METHOD f32 one(u32 c) const { return to_f32(x[c]) + (y ? alpha * to_f32(y[c]) : 0.0f); }
 };
-DEVICE void eight(const f16 *from, f32 *v) {
-    const u32x4 raw = load16(from);
-    UNROLL for (u32 j = 0; j < 4; j++) {
-        const f16x2 pair = {word(raw, j)};
-        v[2 * j] = low(pair), v[2 * j + 1] = high(pair);
+// Eight numbers as they lie in memory: all of a row are loaded before the first is looked at.
+template <typename T> struct Eight;
+template <> struct Eight<f16> {
+    u32x4 raw;
+
+    METHOD void load(const f16 *from) { raw = load16(from); }
+    METHOD void get(f32 *v) const {
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            const f16x2 pair = {word(raw, j)};
+            v[2 * j] = low(pair), v[2 * j + 1] = high(pair);
+        }
     }
-}
+};
+template <> struct Eight<f32> {
+    f32x4 a, b;
+
+    METHOD void load(const f32 *from) { a = load_f32x4(from), b = load_f32x4(from + 4); }
+    METHOD void get(f32 *v) const {
+        v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w, v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
+    }
+};
 DEVICE void put_eight(f16 *to, const f32 *v) {
     store16(to, u32x4{pair_bits(v[0], v[1]), pair_bits(v[2], v[3]), pair_bits(v[4], v[5]), pair_bits(v[6], v[7])});
-}
-DEVICE void eight(const f32 *from, f32 *v) {
-    const f32x4 a = load_f32x4(from), b = load_f32x4(from + 4);
-    v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w, v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
 }
 DEVICE void put_eight(f32 *to, const f32 *v) {
     store_f32x4(to, f32x4{v[0], v[1], v[2], v[3]});
@@ -52,19 +61,25 @@ DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *
     const u32 lane = TEAM == WAVE ? lane_id() : thread_x();
     if (row >= rows) return;
     const u64 start = (u64)row * columns;
-    const NormRow<T> p = {x + start, y ? y + start : nullptr, alpha, columns};
+    const NormRow<T> p = {x + start, y ? y + start : nullptr, alpha};
     const f32 share = 1.0f / (f32)columns;
     f32 sum = 0.0f, squares = 0.0f;
     if (columns % 8 == 0 && columns <= HELD * 8 * TEAM) {
         f32 v[HELD][8];
+        Eight<T> of_x[HELD], of_y[HELD];
         UNROLL for (u32 i = 0; i < HELD; i++) {
             const u32 c = (i * TEAM + lane) * 8;
-            UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
             if (c >= columns) continue;
-            eight(p.x + c, v[i]);
+            of_x[i].load(p.x + c);
+            if (p.y) of_y[i].load(p.y + c);
+        }
+        UNROLL for (u32 i = 0; i < HELD; i++) {
+            UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
+            if ((i * TEAM + lane) * 8 >= columns) continue;
+            of_x[i].get(v[i]);
             if (p.y) {
                 f32 beside[8];
-                eight(p.y + c, beside);
+                of_y[i].get(beside);
                 UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = mul_add(alpha, beside[j], v[i][j]);
             }
             UNROLL for (u32 j = 0; j < 8; j++) sum += v[i][j];
@@ -79,7 +94,9 @@ DEVICE void norm(const T *x, const T *y, const f32 *weight, const f32 *bias, T *
             const u32 c = (i * TEAM + lane) * 8;
             if (c >= columns) continue;
             f32 w[8], b[8];
-            eight(weight + c, w), eight(bias + c, b);
+            Eight<f32> of_weight, of_bias;
+            of_weight.load(weight + c), of_bias.load(bias + c);
+            of_weight.get(w), of_bias.get(b);
             UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = mul_add((v[i][j] - mean) * scale, w[j], b[j]);
             put_eight(out + start + c, v[i]);
         }

@@ -11,7 +11,7 @@ DEVICE void put(f16 *to, f32 v) { *to = to_f16(minimum(maximum(v, -65504.0f), 65
 DEVICE void put(f32 *to, f32 v) { *to = v; }
 
 // What follows a product.
-enum Activation : u32 { NONE = 0, RELU = 1, RELU_SQUARED = 2, SIGMOID = 4, SWISH = 5, MISH = 6, SELU = 7 };
+enum Activation : u32 { NONE = 0, RELU = 1, RELU_SQUARED = 2, SIGMOID = 3, SWISH = 4, MISH = 5, SELU = 6 };
 
 // e^x - 1 where x <= 0: its series where the difference would cancel.
 DEVICE f32 exp_minus_one(f32 x) {

@@ -2,151 +2,208 @@
 // shared memory. The sums' order is that of taps and columns of x, whatever the block is: a row gets the same bits
 // in any batch.
 //
-// Launch: WARPGROUPS · 128 threads; grid (columns / COLUMNS, rows / (64 · WARPGROUPS)), rounded up, so that blocks that
-// share rows of x run together. A ring of STAGES steps of 64 columns lies in shared memory (dynamic): rows of x come by
-// asynchronous copies of 16 bytes, which also gather the squares of a tap, the block's part of tiles of W by bulk
-// copies. x: rows of a multiple of 8 numbers.
+// Launch: (CONSUMERS + 1) · 128 threads; grid: as many blocks as there are multiprocessors, or as there are tiles of
+// 64 · CONSUMERS rows by COLUMNS, if these are fewer; a block makes one tile after the other, those of the same rows
+// first. A ring of STAGES steps of 64 columns lies in shared memory (dynamic). The last warpgroup fills it: rows of x
+// by asynchronous copies of 16 bytes, which also gather the squares of a tap, tiles of W and a tile's bias by bulk
+// copies. Each of the others makes 64 rows of the tile. x and y: rows of multiples of 8 numbers, fewer
+// than 2^32 of x.
 //
-// On an H200 128 by 128 with two blocks a multiprocessor reach 465 TFLOPS (16,384 rows, 768 by 2,304). 128 by 256 with
-// one block, two steps of products in flight, were 4 % slower: nothing hides the end of a block there.
+// On an H200 128 by 256 reach 564 TFLOPS (16,384 rows, 768 by 2,304; cuBLAS 639): of a tile's 18,300 cycles the
+// matrix unit has work in 13,500, the others are the tile's end. No faster were: W copied once for a cluster of
+// two blocks (473), results by way of shared memory and bulk copies (534) or warps of their own (545), one warpgroup
+// two steps behind the other (556), two blocks of 128 by 128 a multiprocessor (490).
 #include "common/warpgroup_nvidia.h"
 #include "ops/network/product.h"
+#include "ops/network/turn.h"
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // TAPS: 1 or 9.
-template <u32 WARPGROUPS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProduct {
-    static constexpr u32 THREADS = WARPGROUPS * 128, ROWS = WARPGROUPS * 64;
-    static constexpr u32 X_BYTES = ROWS * 128, W_BYTES = COLUMNS * 128, STAGE = X_BYTES + W_BYTES;
-    // Steps whose copies are on the way while one is multiplied.
-    static constexpr u32 X_PIECES = ROWS * 8 / THREADS, AHEAD = STAGES - 1;
-    // Results take the stages' place.
-    static constexpr u32 RESULT_STRIDE = COLUMNS + 8;
-    static_assert(ROWS * RESULT_STRIDE * 4 <= STAGES * STAGE, "results have room");
+template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProduct {
+    static constexpr u32 ROWS = CONSUMERS * 64, X_BYTES = ROWS * 128, W_BYTES = COLUMNS * 128, STAGE = X_BYTES + W_BYTES;
+    // Rows of x of which a thread copies a piece; columns of a tile of W that follow each other.
+    static constexpr u32 X_PIECES = ROWS / 16, PART = COLUMNS % 128 == 0 ? 128 : COLUMNS % 64 == 0 ? 64 : COLUMNS;
+    // Behind the stages.
+    static constexpr u32 BIASES = STAGES * STAGE, BARRIERS = BIASES + STAGES * COLUMNS * 4;
 
-    DEVICE void run(const ProductF16 &p, u8 *dynamic) {
-        const u32 thread = thread_x(), piece = thread % 8;
-        const u32 first_row = block_y() * ROWS, first_column = block_x() * COLUMNS;
-        const u32 offset = (1024 - shared_address(dynamic) % 1024) % 1024;
-        u8 *memory = dynamic + offset;
-        const u32 base = shared_address(memory), full = base + STAGES * STAGE;
-        const u32 across = divide_up(p.cols, STEP_COLS), steps = TAPS * across;
-        const u8 *weights = p.weights + (u64)(first_column / 128) * steps * TILE_BYTES + first_column % 128 * 128;
-        // A thread's pieces of rows: where they come from and where in a stage they go; rows past the last are zeros.
-        const f16 *from[X_PIECES];
-        u32 to[X_PIECES], there = 0;
-        UNROLL for (u32 i = 0; i < X_PIECES; i++) {
-            const u32 in_block = thread / 8 + THREADS / 8 * i, row = first_row + in_block;
-            if (row < p.rows) there |= 1u << i;
-            from[i] = p.x + p.row_start(row < p.rows ? row : p.rows - 1) + piece * 8;
-            to[i] = base + in_block * 128 + ((piece ^ in_block % 8) * 16);
-        }
+    const ProductF16 &p;
+    u32 base, across, steps, tiles;
+
+    // Of a stage: its barriers (it is full, it is free), its bias.
+    METHOD u32 full(u32 stage) const { return base + BARRIERS + 8 * stage; }
+    METHOD u32 free(u32 stage) const { return full(STAGES + stage); }
+    METHOD u32 bias(u32 stage) const { return base + BIASES + stage * COLUMNS * 4; }
+
+    METHOD u32 first_row(u32 tile) const { return tile / across * ROWS; }
+    METHOD u32 first_column(u32 tile) const { return tile % across * COLUMNS; }
+
+    METHOD void run() const {
+        const u32 thread = thread_x();
         if (thread == 0) {
-            UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(full + 8 * i);
+            UNROLL for (u32 i = 0; i < STAGES; i++) {
+                copy_barrier_init(full(i), 128 + 1);
+                copy_barrier_init(free(i), CONSUMERS * 4);
+            }
             copy_barrier_fence();
         }
         barrier();
-        u32 tap = 0, column = 0, issued = 0, slot = 0;
-        auto issue_weights = [&](u32 step, u32 stage) {
-            copy_barrier_expect(full + 8 * stage, W_BYTES);
-            copy_bulk(base + stage * STAGE + X_BYTES, weights + (u64)step * TILE_BYTES, W_BYTES, full + 8 * stage);
-        };
-        auto issue_rows = [&]() {
-            if (issued < steps) {
-                const bool in_row = column + piece * 8 < p.cols;
-                UNROLL for (u32 i = 0; i < X_PIECES; i++) {
-                    const u32 row = first_row + thread / 8 + THREADS / 8 * i;
-                    const bool copied = in_row && (there >> i & 1) && (TAPS == 1 || tap_is_there(row, tap));
-                    const f16 *x = from[i] + column;
-                    if (TAPS > 1) x += (i64)tap_rows(tap) * (i64)p.cols;
-                    copy16_or_zero(to[i] + slot * STAGE, copied ? x : p.x, copied);
-                }
-                column += STEP_COLS;
-                if (TAPS > 1 && column >= p.cols) column = 0, tap++;
-                issued++;
-                slot = slot + 1 == STAGES ? 0 : slot + 1;
+        grid_dependency_launch();
+        // Sums of many columns take more registers than there are for each thread.
+        constexpr bool MANY = COLUMNS >= 192;
+        if (thread >= CONSUMERS * 128) {
+            if (MANY) asm volatile("setmaxnreg.dec.sync.aligned.u32 72;");
+            fill(thread - CONSUMERS * 128);
+        } else {
+            if (MANY) asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
+            multiply(thread);
+        }
+    }
+
+    METHOD void fill(u32 thread) const {
+        const u32 piece = thread % 8;
+        u32 w_tile = block_x(), w_step = 0, w_slot = 0;
+        auto issue_weights = [&]() {
+            if (w_tile >= tiles) return;
+            // A tile's bias comes with its first step.
+            const u32 first = first_column(w_tile);
+            const u32 bias_bytes = p.bias && w_step == 0 ? minimum(p.columns - first, COLUMNS) * 4 : 0;
+            copy_barrier_expect(full(w_slot), W_BYTES + bias_bytes);
+            if (bias_bytes > 0) copy_bulk(bias(w_slot), p.bias + first, bias_bytes, full(w_slot));
+            UNROLL for (u32 i = 0; i < COLUMNS; i += PART) {
+                u32 column = first + i;
+                // W ends with whole tiles; nobody looks at what is read instead.
+                if (column >= divide_up(p.columns, 128u) * 128) column = 0;
+                const u8 *from = p.weights + ((u64)(column / 128) * steps + w_step) * TILE_BYTES + column % 128 * 128;
+                copy_bulk(base + w_slot * STAGE + X_BYTES + i * 128, from, PART * 128, full(w_slot));
             }
-            copy_commit();
+            if (++w_slot == STAGES) w_slot = 0;
+            if (++w_step == steps) w_step = 0, w_tile += grid_blocks_x();
         };
         // Weights do not wait for what comes before.
         if (thread == 0)
-            for (u32 i = 0; i < AHEAD && i < steps; i++) issue_weights(i, i);
-        grid_dependency_launch();
+            for (u32 i = 0; i < STAGES; i++) issue_weights();
         grid_dependency_wait();
-        UNROLL for (u32 i = 0; i < AHEAD; i++) issue_rows();
-        f32 c[COLUMNS / 2];
-        UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] = 0.0f;
-        u32 stage = 0, parity = 0;
-        for (u32 step = 0; step < steps; step++) {
-            copy_wait<AHEAD - 1>();
-            copy_barrier_wait(full + 8 * stage, parity);
-            shared_written();
-            barrier();
-            wgmma_fence();
-            const u64 a = rows_of_128(base + stage * STAGE + thread / 128 * 8192);
-            const u64 b = rows_of_128(base + stage * STAGE + X_BYTES);
-            UNROLL for (u32 k = 0; k < 4; k++) wgmma_shared<COLUMNS>(c, a + 2 * k, b + 2 * k);
-            wgmma_commit();
-            // All have the step before behind them: its stage is filled again.
-            if (thread == 0 && step + AHEAD < steps) issue_weights(step + AHEAD, slot);
-            issue_rows();
-            wgmma_wait<0>();
-            if (++stage == STAGES) stage = 0, parity ^= 1;
+        u32 slot = 0, parity = 1;
+        bool first_round = true;
+        for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
+            // Where a thread's pieces of rows come from; rows past the last are zeros.
+            u32 from[X_PIECES], there = 0;
+            UNROLL for (u32 i = 0; i < X_PIECES; i++) {
+                const u32 row = first_row(tile) + thread / 8 + 16 * i;
+                if (row < p.rows) there |= 1u << i;
+                from[i] = (u32)p.row_start(row < p.rows ? row : p.rows - 1) + piece * 8;
+            }
+            u32 tap = 0, column = 0;
+            _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
+                copy_barrier_wait(free(slot), parity);
+                if (thread == 0 && !first_round) issue_weights();
+                const bool in_row = column + piece * 8 < p.cols;
+                UNROLL for (u32 i = 0; i < X_PIECES; i++) {
+                    const u32 in_tile = thread / 8 + 16 * i;
+                    bool copied = in_row && (there >> i & 1);
+                    const f16 *x = p.x + (from[i] + column);
+                    if (TAPS > 1) {
+                        copied = copied && tap_is_there(first_row(tile) + in_tile, tap);
+                        x += (i64)tap_rows(tap) * (i64)p.cols;
+                    }
+                    const u32 to = base + slot * STAGE + in_tile * 128 + ((piece ^ in_tile % 8) * 16);
+                    copy16_or_zero(to, copied ? x : p.x, copied);
+                }
+                copy_barrier_arrive_copied(full(slot));
+                column += STEP_COLS;
+                if (TAPS > 1 && column >= p.cols) column = 0, tap++;
+                if (++slot == STAGES) slot = 0, parity ^= 1, first_round = false;
+            }
         }
-        UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
-        store(p, (f32 *)memory, c, first_row, first_column);
     }
 
-    // By way of shared memory, so that a thread has neighbouring numbers of a row.
-    DEVICE void store(const ProductF16 &p, f32 *results, const f32 *c, u32 first_row, u32 first_column) {
-        const u32 thread = thread_x(), lane = thread % 32;
-        const u32 row = thread / 32 * 16 + lane / 4, column = lane % 4 * 2;
-        barrier();
-        UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 2)
-            *(f32x2 *)(results + (row + i / 2 % 2 * 8) * RESULT_STRIDE + column + i / 4 * 8) = f32x2{c[i], c[i + 1]};
-        barrier();
-        constexpr u32 PIECES = COLUMNS / 8;
-        const u32 from = thread % PIECES * 8, o = first_column + from;
-        if (o >= p.columns) return;
-        const bool whole = p.columns % 8 == 0;
-        f32 bias[8];
-        UNROLL for (u32 j = 0; j < 8; j++) bias[j] = p.bias && o + j < p.columns ? p.bias[o + j] : 0.0f;
-        _Pragma("unroll 1") for (u32 m = thread / PIECES; m < ROWS; m += THREADS / PIECES) {
-            const u32 r = first_row + m;
-            if (r >= p.rows) break;
-            const f32x4 low4 = load_f32x4(results + m * RESULT_STRIDE + from);
-            const f32x4 high4 = load_f32x4(results + m * RESULT_STRIDE + from + 4);
-            f32 v[8] = {low4.x, low4.y, low4.z, low4.w, high4.x, high4.y, high4.z, high4.w};
-            const u64 at = (u64)r * p.columns + o;
-            u32x4 beside = {0, 0, 0, 0};
-            if (p.residual && whole) beside = load16(p.residual + at);
-            UNROLL for (u32 j = 0; j < 8; j++) v[j] += bias[j];
-            if (p.residual && whole) {
-                UNROLL for (u32 j = 0; j < 4; j++) {
-                    const f16x2 pair = {word(beside, j)};
-                    v[2 * j] += low(pair), v[2 * j + 1] += high(pair);
+    METHOD void multiply(u32 thread) const {
+        const u32 group = CONSUMERS == 1 ? 0 : uniform(thread / 128);
+        // What is read beside products and written may be another kernel's.
+        grid_dependency_wait();
+        u32 slot = 0, parity = 0;
+        for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
+            f32 c[COLUMNS / 2];
+            copy_barrier_wait(full(slot), parity);
+            begin(c, bias(slot));
+            // They stay in these registers.
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
+            u32 before = slot;
+            _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
+                copy_barrier_wait(full(slot), parity);
+                shared_written();
+                wgmma_fence();
+                const u64 a = rows_of_128(base + slot * STAGE + group * 8192);
+                const u64 b = rows_of_128(base + slot * STAGE + X_BYTES);
+                UNROLL for (u32 k = 0; k < 4; k++) wgmma_shared<COLUMNS>(c, a + 2 * k, b + 2 * k);
+                wgmma_commit();
+                if (step > 0) {
+                    wgmma_wait<1>();
+                    release(before);
                 }
-            } else if (p.residual) {
-                UNROLL for (u32 j = 0; j < 8; j++) v[j] += o + j < p.columns ? p.beside(r, o + j) : 0.0f;
+                before = slot;
+                if (++slot == STAGES) slot = 0, parity ^= 1;
             }
-            if (p.activation != NONE) activate<8>(v, p.activation);
-            if (whole) {
-                store16(p.y + at, u32x4{pair_bits(v[0], v[1]), pair_bits(v[2], v[3]), pair_bits(v[4], v[5]),
-                                        pair_bits(v[6], v[7])});
-            } else {
-                UNROLL for (u32 j = 0; j < 8; j++)
-                    if (o + j < p.columns) p.store(r, o + j, v[j]);
+            wgmma_wait<0>();
+            release(before);
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
+            store(c, first_row(tile) + group * 64 + thread % 128 / 32 * 16, first_column(tile));
+        }
+    }
+
+    // A warp is done with a stage.
+    METHOD void release(u32 stage) const {
+        if (lane_id() == 0) copy_barrier_arrive(free(stage));
+    }
+
+    // Sums begin with the bias; without branches, between which they could not stay in their registers.
+    METHOD void begin(f32 *c, u32 from) const {
+        const u32 mask = p.bias ? 0xffffffffu : 0;
+        UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
+            u32 x, y;
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i * 32 + lane_id() % 4 * 8));
+            c[4 * i] = c[4 * i + 2] = bits_f32(x & mask), c[4 * i + 1] = c[4 * i + 3] = bits_f32(y & mask);
+        }
+    }
+
+    // Stores sums of 16 rows.
+    METHOD void store(f32 *c, u32 first_row, u32 first_column) const {
+        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
+        if (p.residual) {
+            UNROLL for (u32 i = 0; i < COLUMNS / 4; i++) {
+                const u32 r = minimum(row + i % 2 * 8, p.rows - 1), o = minimum(column + i / 2 * 8, p.columns - 2);
+                const f16x2 pair = {load4(p.residual + (u64)r * p.columns + o)};
+                c[2 * i] += low(pair), c[2 * i + 1] += high(pair);
             }
+        }
+        if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
+        // A lane gets eight numbers that follow each other.
+        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
+            const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
+            u32 w[4];
+            UNROLL for (u32 j = 0; j < 4; j++) {
+                const u32 at = (i / 2 * 4 + j) * 4 + i % 2 * 2;
+                w[j] = pair_bits(c[at], c[at + 1]);
+            }
+            turn(w);
+            if (r < p.rows && o < p.columns) store16(p.y + (u64)r * p.columns + o, u32x4{w[0], w[1], w[2], w[3]});
         }
     }
 };
-#define WARPGROUP_KERNEL(NAME, WARPGROUPS, COLUMNS, STAGES, WAVES, TAPS)                     \
-    KERNEL_WAVES(WARPGROUPS * 128, WAVES) void NAME(PRODUCT_PARAMETERS(f16, u8)) {                 \
-        DYNAMIC_SHARED(memory);                                                                   \
-        WarpgroupProduct<WARPGROUPS, COLUMNS, STAGES, TAPS>::run(PRODUCT_ARGUMENTS, memory); \
+#define WARPGROUP_KERNEL(NAME, CONSUMERS, COLUMNS, STAGES, TAPS)                                              \
+    KERNEL_WAVES((CONSUMERS + 1) * 128, CONSUMERS + 1) void NAME(PRODUCT_PARAMETERS(f16, u8)) {               \
+        DYNAMIC_SHARED(memory);                                                                               \
+        typedef WarpgroupProduct<CONSUMERS, COLUMNS, STAGES, TAPS> Product;                                   \
+        const u32 base = (shared_address(memory) + 1023) / 1024 * 1024, across = divide_up(columns, COLUMNS); \
+        const ProductF16 p = PRODUCT_ARGUMENTS;                                                               \
+        Product{p, base, across, TAPS * divide_up(cols, STEP_COLS), across * divide_up(rows, Product::ROWS)}.run(); \
     }
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup, 2, 128, 3, 4, 1)
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_small, 1, 32, 8, 2, 1)
-WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup, 2, 128, 3, 4, 9)
-WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_small, 1, 32, 8, 2, 9)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_256, 2, 256, 4, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_192, 2, 192, 5, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_64, 2, 64, 8, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_32, 1, 32, 16, 1)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_256, 2, 256, 4, 9)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_64, 2, 64, 8, 9)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_32, 1, 32, 16, 9)
 #endif

@@ -3,8 +3,9 @@
 //
 // Launch: 256 threads, blocks of 1024 numbers each; arrays lie row after row. out may be a or b.
 #include "common/log_add_exp.h"
+#include "ops/arrays/functions.h"
 
-enum UnaryFunction { ABS, NEGATIVE, SQUARE, SQRT, RSQRT, EXP, LOG, SIGMOID, TANH };
+enum UnaryFunction { ABS, NEGATIVE, SQUARE, SQRT, RSQRT, EXP, LOG, SIGMOID, TANH, EXPM1, ERF, FLOOR, LOG1P, FROM_I32 };
 enum BinaryFunction { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, LOG_ADD_EXP };
 
 DEVICE f32 unary(u32 function, f32 x) {
@@ -17,7 +18,13 @@ DEVICE f32 unary(u32 function, f32 x) {
     case EXP: return fast_exp(x);
     case LOG: return fast_log(x);
     case SIGMOID: return sigmoid(x);
-    default: return fast_tanh(x);
+    case TANH: return fast_tanh(x);
+    case EXPM1: return exact_expm1(x);
+    case ERF: return exact_erf(x);
+    case FLOOR: return round_down(x);
+    case LOG1P: return exact_log1p(x);
+    // The bits of an i32.
+    default: return (f32)(i32)f32_bits(x);
     }
 }
 

@@ -7,6 +7,7 @@ mod contraction;
 mod convolution;
 mod create;
 mod diagonal;
+mod einsum;
 mod elementwise;
 mod experts;
 mod fft;

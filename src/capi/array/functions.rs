@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each parameter is a kind (see [`c_type`] and [`argument`]) and a name; lists have the name of their
-//! count in brackets, texts that of their length. The body gives `Result<Array>`, or as many arrays as there are results. Outputs
+//! count in brackets, texts and paths that of their length. The body gives `Result<Array>`, or as many arrays as there are results. Outputs
 //! and `error` are added behind the parameters. The header's generator (`tests/support/expand.rs`)
 //! reads the same text and adds the lines of the manual that all functions share.
 
@@ -137,6 +137,8 @@ macro_rules! c_type {
     (dtype) => { u32 };
     // A text.
     (text) => { *const std::ffi::c_char };
+    // A path.
+    (path) => { *const std::ffi::c_char };
 }
 pub(in crate::capi) use c_type;
 
@@ -182,6 +184,10 @@ macro_rules! argument {
     (text $p:ident $n:ident) => {
         // SAFETY: the caller's text, as documented.
         unsafe { $crate::capi::strings::utf8($p, $n, stringify!($p)) }?
+    };
+    (path $p:ident $n:ident) => {
+        // SAFETY: the caller's text, as documented.
+        unsafe { $crate::capi::strings::path($p, $n, stringify!($p)) }?
     };
 }
 pub(in crate::capi) use argument;

@@ -7,9 +7,12 @@ mod functions;
 
 pub mod binary;
 pub mod create;
+pub mod files;
+pub mod kernel;
 pub mod layers;
 pub mod linear_algebra;
 pub mod lists;
+pub mod map;
 pub mod object;
 pub mod order;
 pub mod places;

@@ -1,6 +1,7 @@
 //! Products of matrices and contractions.
 
 use super::functions::array_functions;
+use crate::array::Array;
 
 /// A size of a block.
 fn block(size: i64) -> usize {
@@ -38,4 +39,9 @@ array_functions! {
         = a.tensordot(&b, axes_a, axes_b);
     /// Sums of products over the last axes.
     fn mlxrocm_array_inner(array a, array b) -> result = a.inner(&b);
+    /// Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are
+    /// nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters
+    /// that appear once, in the order of the alphabet.
+    fn mlxrocm_array_einsum(text subscripts[subscripts_length], arrays operands[operands_count]) -> result
+        = Array::einsum(subscripts, &operands);
 }

@@ -27,6 +27,7 @@ pub fn elements<const F: bool>(function: Function, a: Side<'_>, b: Side<'_>, out
         Function::Negative => each(a, out, |x| -x),
         Function::Sigmoid => each(a, out, |x| 1.0 / (1.0 + exp::<F>(-x))),
         Function::Square => each(a, out, |x| x * x),
+        Function::Tanh => each(a, out, f32::tanh),
     }
 }
 

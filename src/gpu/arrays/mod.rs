@@ -1,21 +1,26 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
 
+mod custom;
 mod elements;
 mod layers;
 mod numbers;
 mod order;
 mod places;
 mod reduce;
+mod replay;
 mod rows;
 mod run;
-mod walk;
+pub(super) mod walk;
 
+pub use custom::PRELUDE;
 pub use elements::Elements;
+pub use replay::{Leaf, Replay};
 
-use super::{Device, DeviceBuffer, Stream};
-use crate::Result;
-use crate::ir::{Dtype, Layout};
+use super::{Device, DeviceBuffer, Kernel, Stream};
+use crate::ir::{Alike, Dtype, Layout, Met};
+use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 /// A GPU as a home of arrays. There is one for each open device. Internally locked: any thread.
@@ -23,6 +28,10 @@ pub struct Place {
     device: Arc<Device>,
     /// What runs for arrays: each operation after those that made its inputs.
     stream: Stream,
+    /// Kernels of the application by their sources.
+    custom: Mutex<HashMap<String, Kernel>>,
+    /// Graphs that came here, and their recorded launches.
+    graphs: Mutex<Alike<Met<Arc<Mutex<Replay>>>>>,
 }
 
 impl Place {
@@ -41,6 +50,8 @@ impl Place {
         let place = Arc::new(Place {
             device: device.clone(),
             stream: device.stream()?,
+            custom: Mutex::default(),
+            graphs: Mutex::default(),
         });
         open.push(Arc::downgrade(&place));
         Ok(place)
@@ -49,6 +60,11 @@ impl Place {
     /// The device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// Graphs that came here, with what was made of them.
+    pub fn graphs(&self) -> &Mutex<Alike<Met<Arc<Mutex<Replay>>>>> {
+        &self.graphs
     }
 
     /// Waits for everything that was queued.
@@ -62,7 +78,25 @@ impl Place {
     fn memory(&self, count: usize, dtype: Dtype) -> Result<DeviceBuffer> {
         let bytes = (count * dtype.size()) as u64;
         // Kernels are given no addresses of nothing.
-        self.device.alloc_for(&self.stream, bytes.max(16))
+        let allocated = self.device.alloc_for(&self.stream, bytes.max(16));
+        let buffer = match allocated {
+            Err(Error::OutOfMemory(_)) if self.forget() => {
+                self.device.alloc_for(&self.stream, bytes.max(16))?
+            }
+            allocated => allocated?,
+        };
+        replay::note(&buffer)?;
+        Ok(buffer)
+    }
+
+    /// Lets go of recorded graphs and their memory; whether there were any.
+    fn forget(&self) -> bool {
+        // Not while one is made, which holds the lock.
+        self.graphs.try_lock().is_some_and(|mut graphs| {
+            let had = !graphs.is_empty();
+            graphs.clear();
+            had
+        })
     }
 
     /// Elements of the host, of which `bytes` are all that the layout refers to. The copy is queued.

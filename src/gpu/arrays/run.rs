@@ -4,7 +4,7 @@ use super::numbers::{CAST, binary_number, is_known, place_number, reduction_numb
 use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::Args;
+use crate::gpu::{Args, Kernel};
 use crate::ir::{Dtype, Layout, Op, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -25,6 +25,9 @@ impl Place {
         inputs: &[&Elements],
         outputs: &[Type],
     ) -> Result<Option<Vec<Elements>>> {
+        if let Op::CustomKernel(custom) = op {
+            return self.custom(custom, inputs, outputs).map(Some);
+        }
         let ([ty], Some(&x)) = (outputs, inputs.first()) else {
             return Ok(None);
         };
@@ -118,7 +121,21 @@ impl Place {
 
     pub(super) fn launch(&self, kernel: &str, grid: [u32; 3], args: &Args) -> Result<()> {
         let kernel = self.device.kernel(kernel)?;
-        self.stream.launch(&kernel, grid, [THREADS, 1, 1], 0, args)
+        self.launch_blocks(&kernel, grid, [THREADS, 1, 1], args)
+    }
+
+    /// Queues a launch, or records it.
+    pub(super) fn launch_blocks(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: &Args,
+    ) -> Result<()> {
+        match super::replay::record(kernel, grid, block, args)? {
+            true => Ok(()),
+            false => self.stream.launch(kernel, grid, block, 0, args),
+        }
     }
 
     /// New elements row after row, and how many; `None` if there are too many to count.
@@ -233,7 +250,11 @@ impl Place {
     }
 
     /// One element everywhere.
-    fn fill(self: &Arc<Self>, x: &Elements, sizes: &[usize]) -> Result<Option<Elements>> {
+    pub(super) fn fill(
+        self: &Arc<Self>,
+        x: &Elements,
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
         let everywhere = Layout {
             sizes: sizes.into(),
             strides: SmallVec::from_elem(0, sizes.len()),

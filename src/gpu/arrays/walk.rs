@@ -40,10 +40,10 @@ impl Walk {
 }
 
 /// A size, and the strides of each array.
-pub(super) type Axis = (usize, SmallVec<[isize; 3]>);
+pub(in crate::gpu) type Axis = (usize, SmallVec<[isize; 3]>);
 
 /// Sizes and each array's strides, without axes of size 1 and with neighbours that lie as one made one.
-pub(super) fn merged(sizes: &[usize], arrays: &[&Layout]) -> SmallVec<[Axis; 6]> {
+pub(in crate::gpu) fn merged(sizes: &[usize], arrays: &[&Layout]) -> SmallVec<[Axis; 6]> {
     let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
     for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size != 1) {
         let strides: SmallVec<[isize; 3]> = arrays.iter().map(|x| x.strides[axis]).collect();

@@ -2,6 +2,7 @@
 
 use super::inputs::QUERIES;
 use super::record::Recorder;
+use super::wide::{MAX_DIM, is_wide, wide_columns};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::{Args, DeviceBuffer};
@@ -13,13 +14,11 @@ const SPLIT: usize = 128;
 const HEADS: usize = 4;
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
-/// The widest heads that kernels take; weights with wider ones are refused.
-pub const MAX_DIM: usize = 256;
 /// Dynamic shared memory of `flash.hip` for heads of 256 columns on NVIDIA (`Layout<256>::BYTES`).
 const WIDE_FLASH_BYTES: usize = 66048;
 
 /// How the names of kernels for a kind of cache end.
-fn suffix(kv: KvType) -> &'static str {
+pub(super) fn suffix(kv: KvType) -> &'static str {
     match kv {
         KvType::F16 => "",
         KvType::Q8 => "_q8",
@@ -43,12 +42,19 @@ pub fn part_count(pages: usize, platform: Platform) -> usize {
 
 /// Bytes that a query row leaves for the last block.
 pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
-    head_groups(shape) * parts * HEADS * (2 + paged_dim(shape.head_dim)) * 4
+    let columns = match is_wide(shape) {
+        true => wide_columns(shape.head_dim),
+        false => paged_dim(shape.head_dim),
+    };
+    head_groups(shape) * parts * HEADS * (2 + columns) * 4
 }
 
 impl Recorder<'_> {
     /// Records an attention.
     pub(super) fn attend(&mut self, attend: Attend) -> Result<()> {
+        if is_wide(&attend.shape) {
+            return self.attend_wide(attend);
+        }
         let places = self.places();
         let by_token = self.schedule.buffers[attend.q.0].rows == Rows::Tokens;
         if self.bucket.decode {
@@ -60,7 +66,7 @@ impl Recorder<'_> {
             };
             return self.attend_each(attend, list, self.bucket.rows, by_token);
         }
-        self.write_cache(attend)?;
+        self.write_cache(attend, "mlxrocm_attention_write", 64)?;
         if !by_token {
             return self.attend_each(attend, places.wanted, self.bucket.wanted, false);
         }
@@ -73,8 +79,8 @@ impl Recorder<'_> {
         }
     }
 
-    /// Puts keys and values of the new tokens into the cache.
-    fn write_cache(&mut self, attend: Attend) -> Result<()> {
+    /// Puts keys and values of the new tokens into the cache, by a kernel of so many threads a token and head.
+    pub(super) fn write_cache(&mut self, attend: Attend, kernel: &str, threads: u32) -> Result<()> {
         let Attend {
             k,
             v,
@@ -111,8 +117,8 @@ impl Recorder<'_> {
         ];
         let grid = [tokens as u32, shape.kv_heads as u32, 1];
         let writes = [memory.cache.whole()];
-        let kernel = format!("mlxrocm_attention_write{}", suffix(self.kv));
-        self.launch(&kernel, grid, 64, 0, args, &reads, &writes)
+        let kernel = format!("{kernel}{}", suffix(self.kv));
+        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// Attention of tiles of queries: by `flash_warpgroup.hip` where it is, else by `flash.hip`.
@@ -235,7 +241,7 @@ impl Recorder<'_> {
     }
 
     /// Angles of the attention's rotation; any table where there is none.
-    fn rope_table(&self, attend: Attend) -> &DeviceBuffer {
+    pub(super) fn rope_table(&self, attend: Attend) -> &DeviceBuffer {
         let table = attend.rope.and_then(|rope| self.memory.ropes.get(rope));
         table.unwrap_or(&self.memory.counters)
     }
@@ -248,7 +254,7 @@ impl Recorder<'_> {
     }
 
     /// Those that say where the cache is and what the heads are.
-    fn attend_shape(&self, args: Args, attend: Attend) -> Args {
+    pub(super) fn attend_shape(&self, args: Args, attend: Attend) -> Args {
         let shape = attend.shape;
         let args = args
             .u64(self.schedule.page_bytes(self.kv) as u64)

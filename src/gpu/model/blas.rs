@@ -188,12 +188,13 @@ impl GpuExecutor {
                 return Err(Error::Internal("a product without a kernel".into()));
             };
             let to = Outputs::plain(&scratch.sums, matrix, rows);
-            let mut recorder = self.recorder(encoder, bucket);
+            let mut recorder = self.recorder(encoder, bucket)?;
             recorder.matmul_kernel(matrix, rows, &kernel, operand, to)
         })?;
         let blas = device.record(|encoder| {
             let to = Outputs::plain(&scratch.sums, matrix, rows);
-            self.recorder(encoder, bucket).matmul_blas(matrix, rows, to)
+            self.recorder(encoder, bucket)?
+                .matmul_blas(matrix, rows, to)
         })?;
         Ok(Choice {
             own: self.fastest(&own)?,

@@ -8,7 +8,7 @@ use super::programs::Programs;
 use super::record::{Memory, Recorder};
 use super::recurrent::RecurrentMemory;
 use super::turns::Turns;
-use super::weights::GpuWeights;
+use super::weights::{GpuWeights, Launch};
 use crate::gpu::{
     Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
@@ -86,7 +86,7 @@ impl GpuExecutor {
         let operand = most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2;
         let (operand_of_experts, inputs_of_experts) = ExpertMemory::operand(&schedule, most.rows);
         let memory = Memory {
-            arena: buffer(schedule.width * most.rows * 4)?,
+            arena: buffer(schedule.widest() * most.rows * 4)?,
             max_rows: most.rows,
             logits: buffer(schedule.vocab_size * 4)?,
             tokens: buffer(most.wanted * 4)?,
@@ -149,9 +149,33 @@ impl GpuExecutor {
         self.size.pages
     }
 
+    /// Columns of a hidden state; 0: this device gives none of this model.
+    pub fn hidden_columns(&self) -> usize {
+        match self.weights.hidden {
+            Some(_) => self.schedule.hidden_size(),
+            None => 0,
+        }
+    }
+
     /// Runs the slices; leaves the wanted logits, row after row, in `logits` (resized). No step is queued.
     pub fn run(&mut self, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
-        logits.clear();
+        self.run_for(Output::Logits, slices, logits)
+    }
+
+    /// The same for hidden states.
+    pub fn run_hidden(&mut self, slices: &[Slice<'_>], states: &mut Vec<f32>) -> Result<()> {
+        self.run_for(Output::Hidden, slices, states)
+    }
+
+    fn run_for(
+        &mut self,
+        output: Output,
+        slices: &[Slice<'_>],
+        results: &mut Vec<f32>,
+    ) -> Result<()> {
+        results.clear();
+        let (schedule, _) = self.program_of(output)?;
+        let columns = schedule.vocab_size;
         if self.turns.last().is_some() {
             return Err(Error::Internal("queued steps were not collected".into()));
         }
@@ -159,8 +183,8 @@ impl GpuExecutor {
         if rows == 0 {
             return Ok(());
         }
-        let count = wanted * self.schedule.vocab_size;
-        let bucket = self.bucket(slices, rows, wanted, Output::Logits);
+        let count = wanted * columns;
+        let bucket = self.bucket(slices, rows, wanted, output);
         let started = self.start(bucket, slices, &[]);
         let queued = started.and_then(|()| match (count * 4) as u64 {
             0 => Ok(()),
@@ -174,8 +198,21 @@ impl GpuExecutor {
         queued.and(waited)?;
         let (numbers, _) = self.results.as_slice().as_chunks::<4>();
         let numbers = numbers.iter().take(count);
-        logits.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
+        results.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
         Ok(())
+    }
+
+    /// The schedule that gives an output, and the launches of its steps.
+    fn program_of(&self, output: Output) -> Result<(&Schedule, &[Vec<Launch>])> {
+        let weights = &self.weights;
+        match (output, &weights.hidden) {
+            (Output::Hidden, Some(launches)) => Ok((self.schedule.of(true)?, launches)),
+            (Output::Hidden, None) => Err(Error::Unsupported(format!(
+                "{} gives no hidden states of this model; use the CPU",
+                weights.device_name()
+            ))),
+            _ => Ok((&self.schedule, &weights.launches)),
+        }
     }
 
     /// Queues a step that chooses a token for each wanted row, [`crate::step::NO_TOKEN`] where not all
@@ -289,7 +326,7 @@ impl GpuExecutor {
         if !self.programs.renew(bucket) {
             self.prepare_blas(bucket)?;
             let device = &self.weights.device;
-            let program = device.record(|encoder| self.recorder(encoder, bucket).record())?;
+            let program = device.record(|encoder| self.recorder(encoder, bucket)?.record())?;
             self.programs.insert(bucket, program);
         }
         Ok(())
@@ -359,29 +396,38 @@ impl GpuExecutor {
 
     /// Room for the wanted rows of logits, on the host too if that is what is wanted.
     fn reserve(&mut self, bucket: Bucket) -> Result<()> {
-        let needed = (bucket.wanted * self.schedule.vocab_size * 4) as u64;
+        let (schedule, _) = self.program_of(bucket.output)?;
+        let needed = (bucket.wanted * schedule.vocab_size * 4) as u64;
         if needed > self.memory.logits.len() {
             self.memory.logits = self.weights.device.alloc(needed)?;
             // The programs write to the old ones.
             self.programs.clear();
         }
-        if bucket.output == Output::Logits && needed > self.results.len() {
+        let is_read = matches!(bucket.output, Output::Logits | Output::Hidden);
+        if is_read && needed > self.results.len() {
             self.results = self.weights.device.alloc_pinned(needed)?;
         }
         Ok(())
     }
 
-    pub(super) fn recorder<'a>(&'a self, encoder: &'a mut Encoder, bucket: Bucket) -> Recorder<'a> {
-        Recorder {
+    pub(super) fn recorder<'a>(
+        &'a self,
+        encoder: &'a mut Encoder,
+        bucket: Bucket,
+    ) -> Result<Recorder<'a>> {
+        let (schedule, launches) = self.program_of(bucket.output)?;
+        Ok(Recorder {
             encoder,
             weights: &self.weights,
-            schedule: &self.schedule,
+            schedule,
+            launches,
+            vocab_size: self.schedule.vocab_size,
             memory: &self.memory,
             kv: self.size.kv,
             inputs: &self.inputs,
             token_end: self.token_end,
             bucket,
-        }
+        })
     }
 
     /// Rows of the batch, and how many of them are wanted.

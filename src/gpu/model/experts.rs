@@ -1,24 +1,21 @@
-//! Mixtures of experts: the router, and products with the matrices that each row chose, by the kernels of
-//! `hip/ops/experts` and `hip/ops/matmul/experts*.h`.
+//! Mixtures of experts: products with the matrices that each row chose, by the kernels of `hip/ops/experts` and
+//! `hip/ops/matmul/experts*`.
 
 use super::matmul::{
     ADD, BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, SILU, block_tiles,
     operand_stride,
 };
 use super::record::Recorder;
-use super::weights::{GpuMatrix, GpuWeights};
+use super::weights::{GpuMatrix, Launch};
 use crate::gpu::{Args, Device, DeviceBuffer};
-use crate::ir::{Op, Route, Type};
-use crate::step::{BufferId, ExpertProducts, Place, Rows, Schedule, Source, Step};
+use crate::step::{ExpertProducts, Rows, Schedule, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
 /// The most experts of a row (`MAX_CHOSEN` of `hip/ops/matmul/experts.h`; a lane each in `route.hip`).
-const MAX_CHOSEN: usize = 32;
+pub(super) const MAX_CHOSEN: usize = 32;
 /// The most experts (`hip/ops/experts/route.hip`, `sort.hip`).
-const MAX_EXPERTS: usize = 1024;
-/// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
-const MAX_ROUTED: usize = 512;
+pub(super) const MAX_EXPERTS: usize = 1024;
 
 /// What steps with experts need besides the arena.
 pub struct ExpertMemory {
@@ -63,13 +60,11 @@ impl ExpertMemory {
 
     /// Bytes of the operand of products with experts, and how many scales it has, for so many rows.
     pub fn operand(schedule: &Schedule, rows: usize) -> (usize, usize) {
-        let sizes = steps(schedule)
-            .filter(|step| step.weights.is_some())
-            .map(|step| {
-                let width = schedule.buffers[step.x.0].width / step.chosen.max(1);
-                let pairs = rows * step.chosen;
-                (pairs * operand_stride(width) * 2, pairs)
-            });
+        let sizes = steps(schedule).filter(|step| step.own).map(|step| {
+            let width = schedule.buffers[step.x.0].width / step.chosen.max(1);
+            let pairs = rows * step.chosen;
+            (pairs * operand_stride(width) * 2, pairs)
+        });
         sizes.fold((0, 0), |most, size| {
             (most.0.max(size.0), most.1.max(size.1))
         })
@@ -85,9 +80,7 @@ fn steps(schedule: &Schedule) -> impl Iterator<Item = &ExpertProducts> {
 
 /// Why GPUs cannot run a step with experts, if they cannot.
 pub fn refusal(step: &ExpertProducts) -> Option<Error> {
-    let what = if step.own && step.weights.is_none() {
-        "products of each head with a matrix of its own: GPUs have none yet".to_string()
-    } else if step.chosen > MAX_CHOSEN {
+    let what = if step.weights.is_some() && step.chosen > MAX_CHOSEN {
         format!(
             "{} experts a token: GPUs take at most {MAX_CHOSEN}",
             step.chosen
@@ -100,151 +93,84 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
     Some(Error::Unsupported(format!("{what}; use the CPU")))
 }
 
-/// The same for a router.
-pub fn route_refusal(route: Route, inputs: &[Source]) -> Option<Error> {
-    if route != Route::softmax(route.chosen, route.normalize) || inputs.len() > 1 {
-        return Some(Error::Unsupported(
-            "a router that is no softmax of all logits: GPUs have none yet; use the CPU".into(),
-        ));
-    }
-    let experts = inputs.first().and_then(|logits| {
-        let columns = logits.ty.shape.dims().last();
-        columns.and_then(|columns| columns.number())
-    });
-    let fits = route.chosen <= MAX_CHOSEN && experts.is_some_and(|count| count <= MAX_EXPERTS);
-    (!fits).then(|| {
-        Error::Unsupported(format!(
-            "a router that chooses {} of {}: GPUs take at most {MAX_CHOSEN} of {MAX_EXPERTS}; use the CPU",
-            route.chosen,
-            experts.unwrap_or(0)
-        ))
-    })
-}
-
 /// A stack of matrices, one an expert.
-struct Stack {
+pub(super) struct Stack {
     matrix: Arc<GpuMatrix>,
     /// `[experts][tiles · 16]`, if there are any.
     bias: Option<DeviceBuffer>,
-    form: super::pack::PackForm,
     /// Tiles of one.
     tiles: usize,
     experts: usize,
     epilogue: u32,
 }
 
+/// How a product of few rows is cut: so many items, each the sum of `segments` matrices' products; `share` neighbours have the
+/// same x.
+#[derive(Clone, Copy)]
+struct Items {
+    count: usize,
+    segments: usize,
+    share: usize,
+}
+
 impl Recorder<'_> {
-    /// The router of a step with experts, if the products of few rows run it themselves: logits, and what is chosen.
-    /// Gate and up follow the router, down follows these, and nobody else reads what it chose.
-    fn routed(&self, index: BufferId) -> Option<(BufferId, Route)> {
-        let at = self.schedule.steps.iter().position(|step| match step {
-            Step::Plain { outputs, .. } => outputs.first().is_some_and(|(id, _)| *id == index),
-            _ => false,
-        })?;
-        let [
-            Step::Plain {
-                op: Op::Route(route),
-                inputs,
-                outputs,
-            },
-            Step::Experts(gate),
-            Step::Experts(down),
-        ] = self.schedule.steps.get(at..at + 3)?
-        else {
-            return None;
-        };
-        let (Some(Place::Buffer(logits)), &[(_, _), (weight, _)]) = (
-            inputs.first().map(|source| source.place),
-            outputs.as_slice(),
-        ) else {
-            return None;
-        };
-        let is_read = |id: BufferId| {
-            let reads = |step: &&Step| match step {
-                Step::Experts(step) => step.index == id || step.weights == Some(id),
-                Step::Plain { inputs, .. } => inputs
-                    .iter()
-                    .any(|source| source.place == Place::Buffer(id)),
-                _ => false,
-            };
-            self.schedule.steps[at..].iter().filter(reads).count()
-        };
-        let pair = gate.weights.is_none() && down.weights == Some(weight);
-        let own = gate.index == index && down.index == index && is_read(weight) == 1;
-        let stack = stack(self.weights, at + 2, down).ok()?;
-        let few = self.rows(index) <= FEW_ROWS && gate.experts <= MAX_ROUTED;
-        (pair && own && few && self.fits(&stack, down.chosen)).then_some((logits, *route))
-    }
-
-    /// Records a router.
-    pub(super) fn route(
-        &mut self,
-        route: Route,
-        inputs: &[Source],
-        outputs: &[(BufferId, Type)],
-    ) -> Result<()> {
-        let (Some(logits), &[(index, _), (weight, _)]) = (inputs.first(), outputs) else {
-            return Err(Error::Internal("a router without logits".into()));
-        };
-        if self.routed(index).is_some() {
-            return Ok(());
-        }
-        let Place::Buffer(logits) = logits.place else {
-            return Err(Error::Internal("a router of what is no buffer".into()));
-        };
-        let rows = self.rows(logits);
-        let arena = &self.memory.arena;
-        let args = Args::new()
-            .buffer(arena, self.at(logits, 0))
-            .buffer(arena, self.at(index, 0))
-            .buffer(arena, self.at(weight, 0))
-            .u32(self.width(logits) as u32)
-            .u32(route.chosen as u32)
-            .u32(route.normalize.into());
-        let reads = [self.range(logits, 0, rows)];
-        let writes = [self.range(index, 0, rows), self.range(weight, 0, rows)];
-        let grid = [rows as u32, 1, 1];
-        self.launch("mlxrocm_route", grid, 32, 0, args, &reads, &writes)
-    }
-
     /// Records products with experts; `place` is the step's.
     pub(super) fn experts(&mut self, place: usize, step: &ExpertProducts) -> Result<()> {
-        let stack = stack(self.weights, place, step)?;
+        let stack = stack(self.launches, place, step)?;
         let rows = match self.schedule.buffers[step.index.0].rows {
             Rows::Tokens => self.bucket.rows,
             Rows::Wanted => self.bucket.wanted,
             Rows::Once => 1,
         };
-        if rows > FEW_ROWS {
+        let blocks = match stack.matrix.form {
+            MatrixForm::Quant(_) => true,
+            // Rows are read 16 bytes at a time.
+            MatrixForm::Dense(_) => stack.matrix.cols.is_multiple_of(8),
+        };
+        if rows > FEW_ROWS && blocks {
             return self.experts_of_many(&stack, place, step, rows);
         }
-        match step.weights {
-            None => self.experts_of_few(&stack, step, (rows * step.chosen, 1, step.chosen)),
+        let pairs = Items {
+            count: rows * step.chosen,
+            segments: 1,
+            share: if step.own { 1 } else { step.chosen },
+        };
+        let items = match step.weights {
             // All of a row's experts in one product, if there is room for what they multiply.
-            Some(_) if self.fits(&stack, step.chosen) => {
-                self.experts_of_few(&stack, step, (rows, step.chosen, 1))
-            }
-            Some(_) => {
-                self.experts_of_few(&stack, step, (rows * step.chosen, 1, 1))?;
-                self.sum(step, rows)
-            }
+            Some(_) if self.fits(&stack, step.chosen) => Items {
+                count: rows,
+                segments: step.chosen,
+                share: 1,
+            },
+            _ => pairs,
+        };
+        self.experts_of_few(&stack, step, items)?;
+        match step.weights {
+            Some(_) if items.segments != step.chosen => self.sum(step, rows),
+            _ => Ok(()),
         }
     }
 
     /// Whether a block has room for so many inputs of a product.
-    fn fits(&self, stack: &Stack, segments: usize) -> bool {
+    pub(super) fn fits(&self, stack: &Stack, segments: usize) -> bool {
         let facts = self.weights.device.facts();
-        let cols = segments * stack.form.padded(stack.matrix.cols);
-        MatrixForm::Quant(stack.form).takes_whole(facts, cols)
+        match stack.matrix.form {
+            MatrixForm::Quant(form) => {
+                let cols = segments * form.padded(stack.matrix.cols);
+                stack.matrix.form.takes_whole(facts, cols)
+            }
+            // They stay where they are.
+            MatrixForm::Dense(_) => true,
+        }
     }
 
-    /// `items` products of `segments` matrices each; `share` items have the same x.
-    fn experts_of_few(
-        &mut self,
-        stack: &Stack,
-        step: &ExpertProducts,
-        (items, segments, share): (usize, usize, usize),
-    ) -> Result<()> {
+    /// Products of few rows, or of any number with unquantized matrices.
+    fn experts_of_few(&mut self, stack: &Stack, step: &ExpertProducts, items: Items) -> Result<()> {
+        let Items {
+            count,
+            segments,
+            share,
+        } = items;
         let (memory, facts) = (self.memory, self.weights.device.facts());
         let matrix = &stack.matrix;
         let summed = step
@@ -256,13 +182,13 @@ impl Recorder<'_> {
                 (
                     &self.expert_memory()?.sums,
                     0,
-                    (items * width * 4) as u64,
+                    (count * width * 4) as u64,
                     width,
                 )
             }
             (_, _) => {
                 let width = self.width(step.out) / if summed.is_some() { 1 } else { step.chosen };
-                let bytes = (items * width * 4) as u64;
+                let bytes = (count * width * 4) as u64;
                 (&memory.arena, self.at(step.out, 0), bytes, width)
             }
         };
@@ -279,22 +205,28 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         let mut reads = vec![self.range(step.x, 0, rows), self.range(step.index, 0, rows)];
         reads.extend(residual.map(|residual| self.range(residual, 0, rows)));
-        let routed = self.routed(step.index);
-        let args = match summed.filter(|_| routed.is_none()) {
+        let routed = match matrix.form {
+            MatrixForm::Quant(_) => self.routed(step.index),
+            MatrixForm::Dense(_) => None,
+        };
+        let mut args = match summed.filter(|_| routed.is_none()) {
             Some(weights) => {
                 reads.push(self.range(weights, 0, rows));
                 args.buffer(&memory.arena, self.at(weights, 0))
             }
             None => args.null(),
         };
-        let (args, route) = match routed {
-            Some((logits, route)) => {
-                reads.push(self.range(logits, 0, rows));
-                (args.buffer(&memory.arena, self.at(logits, 0)), route)
-            }
-            None => (args.null(), Route::softmax(step.chosen, false)),
-        };
-        let args = args
+        let is_quantized = matches!(matrix.form, MatrixForm::Quant(_));
+        if is_quantized {
+            args = match routed {
+                Some((logits, _)) => {
+                    reads.push(self.range(logits, 0, rows));
+                    args.buffer(&memory.arena, self.at(logits, 0))
+                }
+                None => args.null(),
+            };
+        }
+        args = args
             .u32(width as u32)
             .f32(step.norm.map_or(0.0, |norm| norm.eps))
             .u32(matrix.cols as u32)
@@ -306,27 +238,28 @@ impl Recorder<'_> {
             })
             .u32(stack.experts as u32)
             .u32(segments as u32)
-            .u32(share as u32)
-            .u32(route.chosen as u32)
-            .u32(route.normalize.into())
-            .f32(step.limit.unwrap_or(0.0));
-        let form = MatrixForm::Quant(stack.form);
+            .u32(share as u32);
+        if is_quantized {
+            let route = routed.map(|(_, route)| route);
+            args = args
+                .u32(route.map_or(step.chosen, |route| route.chosen) as u32)
+                .u32(route.is_some_and(|route| route.normalize).into());
+        }
+        let args = args.f32(step.limit.unwrap_or(0.0));
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let blocks = form.blocks_of_each(facts, works, items);
-        let cols = segments * stack.form.padded(matrix.cols);
-        let lds = form.shared_bytes(facts, 1, cols);
-        let kernel = format!("mlxrocm_matmul_experts_{}", stack.form.name());
+        let blocks = matrix.form.blocks_of_each(facts, works, count);
+        let (grid, lds) = match matrix.form {
+            MatrixForm::Quant(form) => {
+                let cols = segments * form.padded(matrix.cols);
+                let lds = matrix.form.shared_bytes(facts, 1, cols);
+                ([blocks, count as u32, 1], lds)
+            }
+            MatrixForm::Dense(_) => ([count as u32, blocks, 1], 0),
+        };
+        let kernel = format!("mlxrocm_matmul_experts_{}", matrix.form.name());
         let writes = [out.range(offset, bytes)];
-        let grid = [blocks, items as u32, 1];
-        self.launch(
-            &kernel,
-            grid,
-            form.threads(facts),
-            lds,
-            args,
-            &reads,
-            &writes,
-        )
+        let threads = matrix.form.threads(facts);
+        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
     }
 
     fn expert_memory(&self) -> Result<&ExpertMemory> {
@@ -351,12 +284,12 @@ impl Recorder<'_> {
             sums,
         } = self.expert_memory()?;
         let (order, runs, sums) = (order.clone(), runs.clone(), sums.clone());
-        // Down takes the order that gate and up were computed in.
+        // The order of the step before, if it is of the same experts.
         let before = place
             .checked_sub(1)
             .map(|before| &self.schedule.steps[before]);
-        let is_sorted = matches!(before, Some(Step::Experts(gate)) if gate.index == index);
-        if !(is_sorted && step.weights.is_some()) {
+        let is_sorted = matches!(before, Some(Step::Experts(before)) if before.index == index);
+        if !is_sorted {
             let args = Args::new()
                 .buffer(&self.memory.arena, self.at(index, 0))
                 .buffer(&order, 0)
@@ -370,9 +303,9 @@ impl Recorder<'_> {
             self.launch(sort, [1, 1, 1], 1024, 0, args, &reads, &writes)?;
         }
         // Inputs of gate and up are the rows', of down the pairs'.
-        let (inputs, share) = match step.weights {
-            None => (rows, step.chosen),
-            Some(_) => (pairs, 1),
+        let (inputs, share) = match step.own {
+            false => (rows, step.chosen),
+            true => (pairs, 1),
         };
         self.operand_rows(Operand::Rows, (x, step.norm), (inputs, stack.matrix.cols))?;
         let (to, offset, width) = match step.weights {
@@ -404,7 +337,7 @@ impl Recorder<'_> {
             .tiles
             .div_ceil(block_tiles(self.weights.device.facts()));
         let grid = [blocks as u32, down as u32, 1];
-        let kernel = format!("mlxrocm_matmul_experts_block_{}", stack.form.name());
+        let kernel = format!("mlxrocm_matmul_experts_block_{}", stack.matrix.form.name());
         self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &reads, &writes)?;
         match step.weights {
             Some(_) => self.sum(step, rows),
@@ -437,14 +370,14 @@ impl Recorder<'_> {
     }
 }
 
-fn stack(weights: &GpuWeights, place: usize, step: &ExpertProducts) -> Result<Stack> {
-    let launch = weights.launches.get(place).and_then(|all| all.first());
+pub(super) fn stack(
+    launches: &[Vec<Launch>],
+    place: usize,
+    step: &ExpertProducts,
+) -> Result<Stack> {
+    let launch = launches.get(place).and_then(|all| all.first());
     let launch = launch.ok_or_else(|| Error::Internal("experts without matrices".into()))?;
-    let MatrixForm::Quant(form) = launch.matrix.form else {
-        return Err(Error::Internal("experts that are not quantized".into()));
-    };
     Ok(Stack {
-        form,
         tiles: launch.matrix.tiles / step.experts.max(1),
         experts: step.experts,
         epilogue: if launch.silu { SILU } else { 0 },

@@ -35,6 +35,8 @@ pub struct Bucket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Output {
     Logits,
+    /// The hidden state after the final norm.
+    Hidden,
     /// The token of the largest one.
     Largest,
     /// The token of the row's choice.

@@ -141,6 +141,14 @@ impl MatrixForm {
         }
     }
 
+    /// What kernel names call it.
+    pub fn name(self) -> String {
+        match self {
+            MatrixForm::Quant(form) => form.name(),
+            MatrixForm::Dense(ty) => scalar_name(ty).into(),
+        }
+    }
+
     /// The kernels for launches of many rows, best first: (its name, how it takes x). The first may be
     /// missing on the device.
     pub fn many_rows_kernels(self, facts: &DeviceFacts, cols: usize) -> Vec<(String, Operand)> {

@@ -14,8 +14,10 @@ mod plain;
 mod programs;
 mod record;
 mod recurrent;
+mod route;
 mod turns;
 mod weights;
+mod wide;
 
 pub use executor::GpuExecutor;
 pub(super) use matmul::MatrixForm;

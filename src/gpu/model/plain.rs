@@ -4,6 +4,7 @@ use super::experts;
 use super::inputs::Bucket;
 use super::record::Recorder;
 use super::recurrent;
+use super::route;
 use crate::gpu::Range;
 use crate::gpu::ops::{self, Angles, Operand, THREADS};
 use crate::ir::{Dtype, Input, Op, Symbol, Turn, Type};
@@ -21,7 +22,7 @@ fn refusal_of_step(step: &Step) -> Option<Error> {
             op: Op::Route(route),
             inputs,
             ..
-        } => experts::route_refusal(*route, inputs),
+        } => route::refusal(*route, inputs),
         Step::Plain {
             op,
             inputs,
@@ -36,9 +37,6 @@ fn refusal_of_step(step: &Step) -> Option<Error> {
         }
         Step::Experts(step) => experts::refusal(step),
         Step::GatedDelta(step) => recurrent::refusal(step),
-        Step::Attend(step) if step.shape.chunk.is_some() => Some(Error::Unsupported(
-            "attention within runs of tokens: GPUs have none yet; use the CPU".into(),
-        )),
         _ => None,
     }
 }
@@ -109,7 +107,7 @@ impl Recorder<'_> {
         self.launch(kernel, launch.grid, THREADS, 0, args, &reads, &[range(out)])
     }
 
-    fn operand_of(&self, source: &Source) -> Result<Operand> {
+    pub(super) fn operand_of(&self, source: &Source) -> Result<Operand> {
         let places = self.places();
         let byte = |place: usize| (place * 4) as u64;
         let (buffer, offset) = match source.place {

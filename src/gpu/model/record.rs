@@ -46,6 +46,10 @@ pub struct Recorder<'a> {
     pub encoder: &'a mut Encoder,
     pub weights: &'a GpuWeights,
     pub schedule: &'a Schedule,
+    /// Of each step of the schedule.
+    pub launches: &'a [Vec<Launch>],
+    /// Rows of the table of tokens.
+    pub vocab_size: usize,
     pub memory: &'a Memory,
     pub kv: KvType,
     pub inputs: &'a DeviceBuffer,
@@ -79,7 +83,7 @@ impl Recorder<'_> {
                     products,
                     epilogue,
                 } => {
-                    let launches = self.weights.launches.get(index);
+                    let launches = self.launches.get(index);
                     let launches = launches.map_or(&[][..], Vec::as_slice);
                     let product = Multiply {
                         x: *x,
@@ -128,7 +132,7 @@ impl Recorder<'_> {
             }
         }
         match self.bucket.output {
-            Output::Logits => Ok(()),
+            Output::Logits | Output::Hidden => Ok(()),
             Output::Largest => self.argmax(),
             Output::Sampled => self.sample(),
         }
@@ -236,7 +240,7 @@ impl Recorder<'_> {
             .buffer(chosen, 0)
             .buffer(&self.memory.arena, self.at(out, 0))
             .u32((chosen.len() / 4) as u32);
-        let vocab = self.schedule.vocab_size as u32;
+        let vocab = self.vocab_size as u32;
         let (kernel, args) = match form {
             MatrixForm::Quant(form) => (
                 "mlxrocm_embed_quant".to_owned(),

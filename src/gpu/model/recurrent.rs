@@ -6,6 +6,7 @@
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
 use crate::gpu::{Args, Device, DeviceBuffer, Range};
+use crate::ir;
 use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ const THREADS: u32 = 128;
 const ROWS: usize = 32;
 /// Widths of keys that there are kernels for.
 const KEY_DIMS: [usize; 3] = [64, 128, 256];
+/// The same of `hip/ops/recurrent/selective_scan.hip`.
+const CHANNEL_DIMS: [usize; 1] = [16];
 /// Flags of a sequence (`hip/ops/recurrent/sequence.h`): its state is zero; the second copy is the one to read; from
 /// this bit on, the rows behind it that are not used.
 const FRESH: u32 = 1;
@@ -132,9 +135,37 @@ impl RecurrentMemory {
     }
 }
 
-/// The width of keys of the kernel that takes a delta rule.
+/// The kernels for a rule: the beginning of their names, and the widths of keys that they take.
+struct Rule {
+    kernel: &'static str,
+    key_dims: &'static [usize],
+    /// Heads of one column, a thread each (`selective_scan.hip`).
+    channels: bool,
+}
+
+fn rule(shape: &ir::GatedDelta) -> Option<Rule> {
+    let of_heads = |kernel| Rule {
+        kernel,
+        key_dims: &KEY_DIMS,
+        channels: false,
+    };
+    match (shape.corrects, shape.columnwise, shape.eps.is_some()) {
+        (true, false, true) => Some(of_heads("mlxrocm_gated_delta")),
+        (true, true, true) if !shape.gates => Some(of_heads("mlxrocm_gated_delta_columns")),
+        (false, false, false) => Some(of_heads("mlxrocm_state_space")),
+        (false, true, false) if shape.value_dim == 1 && !shape.gates => Some(Rule {
+            kernel: "mlxrocm_selective_scan",
+            key_dims: &CHANNEL_DIMS,
+            channels: true,
+        }),
+        _ => None,
+    }
+}
+
+/// The width of keys of the kernel that takes a rule.
 fn key_dim(step: &GatedDelta) -> Option<usize> {
-    KEY_DIMS.into_iter().find(|&dim| step.shape.key_dim <= dim)
+    let mut dims = rule(&step.shape)?.key_dims.iter().copied();
+    dims.find(|&dim| step.shape.key_dim <= dim)
 }
 
 /// Blocks of a head: each takes some rows of its state.
@@ -142,24 +173,28 @@ fn blocks(step: &GatedDelta) -> usize {
     step.shape.value_dim.div_ceil(ROWS)
 }
 
-/// Numbers of a state as kernels keep it: block by block, what a thread loads at once side by side.
+/// Numbers of a state as kernels keep it: block by block, what a thread loads at once side by side; or as it is.
 fn delta_floats(step: &GatedDelta) -> usize {
     let dim = key_dim(step).unwrap_or(0);
-    step.shape.value_heads * blocks(step) * ROWS * dim
+    match rule(&step.shape) {
+        Some(rule) if rule.channels => step.shape.floats(),
+        _ => step.shape.value_heads * blocks(step) * ROWS * dim,
+    }
 }
 
-/// Why there is no kernel for a delta rule.
+/// Why there is no kernel for a rule.
 pub fn refusal(step: &GatedDelta) -> Option<Error> {
-    if !step.shape.corrects || step.shape.columnwise || step.shape.eps.is_none() {
+    let Some(rule) = rule(&step.shape) else {
         return Some(Error::Unsupported(
-            "a recurrent layer that is no gated delta net: GPUs have none yet; use the CPU".into(),
+            "a recurrent layer that is neither a gated delta net nor a state space: GPUs have none yet; use the CPU"
+                .into(),
         ));
-    }
+    };
     key_dim(step).is_none().then(|| {
         Error::Unsupported(format!(
-            "gated delta nets with keys of {} columns: GPUs take at most {}; use the CPU",
+            "recurrent layers with keys of {} columns: GPUs take at most {}; use the CPU",
             step.shape.key_dim,
-            KEY_DIMS[KEY_DIMS.len() - 1]
+            rule.key_dims[rule.key_dims.len() - 1]
         ))
     })
 }
@@ -212,7 +247,7 @@ impl Recorder<'_> {
         let (shape, rows) = (step.shape, self.bucket.rows);
         let memory = self.recurrent_memory()?;
         let data = memory.data.clone();
-        let Some(dim) = key_dim(&step) else {
+        let (Some(rule), Some(dim)) = (rule(&shape), key_dim(&step)) else {
             return Err(Error::Internal("a delta rule that no kernel takes".into()));
         };
         let mut args = Args::new();
@@ -223,6 +258,7 @@ impl Recorder<'_> {
             args = args.buffer(&self.memory.arena, self.at(id, 0));
         }
         args = match step.gates {
+            None if rule.channels => args,
             Some([rate, floor]) => {
                 let args = self.vector(args, rate)?;
                 self.vector(args, floor)?
@@ -245,19 +281,23 @@ impl Recorder<'_> {
             .u32(shape.value_heads as u32)
             .u32(ratio as u32)
             .u32(u32::from(shape.tiled))
-            .u32(shape.key_dim as u32)
-            .u32(shape.value_dim as u32)
-            .f32(shape.eps.map_or(0.0, |eps| eps.get() as f32));
+            .u32(shape.key_dim as u32);
+        let args = match rule.channels {
+            true => args,
+            false => args
+                .u32(shape.value_dim as u32)
+                .f32(shape.eps.map_or(0.0, |eps| eps.get() as f32)),
+        };
         let mut reads: Vec<Range> = step.qkv.iter().map(|id| self.range(*id, 0, rows)).collect();
         reads.extend([step.decay, step.beta].map(|id| self.range(id, 0, rows)));
         reads.extend([self.inputs.whole(), data.whole()]);
         let writes = [self.range(step.out, 0, rows), data.whole()];
-        let grid = [
-            blocks(&step) as u32,
-            shape.value_heads as u32,
-            self.bucket.slots as u32,
-        ];
-        let kernel = format!("mlxrocm_gated_delta_{dim}");
+        let slots = self.bucket.slots as u32;
+        let grid = match rule.channels {
+            true => [(shape.value_heads as u32).div_ceil(THREADS), slots, 1],
+            false => [blocks(&step) as u32, shape.value_heads as u32, slots],
+        };
+        let kernel = format!("{}_{dim}", rule.kernel);
         self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)
     }
 

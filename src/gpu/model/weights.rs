@@ -1,10 +1,10 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
-use super::attention::MAX_DIM;
 use super::many::own_kernel;
 use super::matmul::MatrixForm;
 use super::pack::{PackForm, Scales, TILE_ROWS, pack_tile};
 use super::plain::refusal;
+use super::wide::WIDEST_DIM;
 use crate::driver::DeviceFacts;
 use crate::formats::{Format, RowGroups, ScalarType, Weight};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
@@ -61,6 +61,8 @@ pub struct GpuWeights {
     pub(super) norm_scales: Vec<f32>,
     /// Launches of each step of the schedule; empty for other steps.
     pub(super) launches: Vec<Vec<Launch>>,
+    /// The same of the schedule for hidden states, if GPUs run it.
+    pub(super) hidden: Option<Vec<Vec<Launch>>>,
     /// Tables that are gathered by token.
     pub(super) tables: HashMap<MatrixId, Arc<GpuMatrix>>,
 }
@@ -137,12 +139,21 @@ impl GpuWeights {
                 tables.insert(*table, loader.matrix(key)?);
             }
         }
+        // The same matrices: nothing is copied twice.
+        let hidden = schedule.hidden.as_deref();
+        let hidden = hidden.filter(|hidden| refusal(hidden).is_none());
+        let hidden = hidden.map(|hidden| {
+            let steps = hidden.steps.iter().map(|step| loader.step(step, vectors));
+            steps.collect::<Result<Vec<_>>>()
+        });
+        let hidden = hidden.transpose()?;
         loader.uploader.finish()?;
         Ok(GpuWeights {
             device: device.clone(),
             vectors: on_device,
             norm_scales: vectors.iter().map(|v| norm_scale(v)).collect(),
             launches,
+            hidden,
             tables,
         })
     }
@@ -152,17 +163,10 @@ impl GpuWeights {
 fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
     let dims = schedule.states.iter().map(|shape| shape.head_dim);
     let dim = dims.max().unwrap_or(0);
-    if dim > MAX_DIM {
+    if dim > WIDEST_DIM {
         return Err(Error::Unsupported(format!(
-            "attention heads of {dim} columns: GPUs take at most {MAX_DIM}, so {} cannot run this model; use \
+            "attention heads of {dim} columns: GPUs take at most {WIDEST_DIM}, so {} cannot run this model; use \
              the CPU",
-            device.facts().name
-        )));
-    }
-    if schedule.states.iter().any(|shape| shape.cap.is_some()) {
-        return Err(Error::Unsupported(format!(
-            "attention with a soft cap of its scores: GPUs have no form of it yet, so {} cannot run this model; \
-             use the CPU",
             device.facts().name
         )));
     }
@@ -258,25 +262,30 @@ impl Loader<'_> {
         let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
         let name = |id: &MatrixId| self.weight(*id).map(|weight| weight.name.clone());
         let names = matrices.iter().map(name).collect::<Result<Vec<_>>>()?;
-        let same = forms.windows(2).all(|pair| pair[0] == pair[1]);
-        if !same
-            || !forms
-                .iter()
-                .all(|form| matches!(form, MatrixForm::Quant(_)))
-        {
-            return Err(Error::Unsupported(format!(
-                "{}: on GPUs experts must be quantized, gate and up in the same format; use the CPU",
-                names.join(", ")
-            )));
+        let refused = |what: &str| {
+            let names = names.join(", ");
+            Error::Unsupported(format!("{names}: on GPUs {what}; use the CPU"))
+        };
+        if !forms.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Err(refused("gate and up of experts must be in the same format"));
+        }
+        for id in &matrices {
+            let rows = self.weight(*id)?.rows / step.experts.max(1);
+            if !rows.is_multiple_of(TILE_ROWS) {
+                return Err(refused(&format!(
+                    "the {rows} rows of a matrix of a stack must be a multiple of {TILE_ROWS}"
+                )));
+            }
         }
         // Only their kernels have biases and a limit.
-        let is_power = |form: &MatrixForm| matches!(form, MatrixForm::Quant(form) if form.scales == Scales::Power);
-        let is_full = step.limit.is_some() || step.products.iter().any(|p| p.bias.is_some());
-        if is_full && !forms.iter().all(is_power) {
-            return Err(Error::Unsupported(format!(
-                "{}: on GPUs experts with biases or a limit must be in mxfp4; use the CPU",
-                names.join(", ")
-            )));
+        let is_full = |form: &MatrixForm| match form {
+            MatrixForm::Quant(form) => form.scales == Scales::Power,
+            MatrixForm::Dense(_) => true,
+        };
+        let full = step.limit.is_some() || step.products.iter().any(|p| p.bias.is_some());
+        if full && !forms.iter().all(is_full) {
+            let what = "experts with biases or a limit must be in mxfp4 or unquantized";
+            return Err(refused(what));
         }
         let (count, silu) = (matrices.len(), matrices.len() == 2);
         let key = Key {

@@ -9,10 +9,10 @@ pub enum Activation {
     None = 0,
     Relu = 1,
     ReluSquared = 2,
-    Sigmoid = 4,
-    Swish = 5,
-    Mish = 6,
-    Selu = 7,
+    Sigmoid = 3,
+    Swish = 4,
+    Mish = 5,
+    Selu = 6,
 }
 
 /// What a function of a pattern takes.

@@ -1,17 +1,14 @@
 //! Chains of functions as `hip/ops/network/chain.hip` takes them.
 
 use super::launches::{Batch, THREADS};
+use super::missing;
 use super::steps::VectorId;
-use super::{missing, uploaded};
 use crate::gpu::Args;
-use crate::step::{Argument, Call, Chain, Function, ItemSource};
+use crate::step::{Argument, Call, Chain, Function};
 use crate::{Error, Result};
 
 /// The most functions of a chain (`MOST_CALLS` of `hip/ops/network/chain.hip`).
 const MOST_CALLS: usize = 24;
-
-/// `TANGENT` of `enum Function` of `hip/ops/network/chain.hip`.
-const TANGENT: u32 = 11;
 
 /// `enum Function` of `hip/ops/network/chain.hip`.
 fn function_number(function: Function) -> u32 {
@@ -27,78 +24,44 @@ fn function_number(function: Function) -> u32 {
         Function::Negative => 8,
         Function::Sigmoid => 9,
         Function::Square => 10,
+        Function::Tanh => 11,
     }
 }
 
 impl Batch<'_> {
-    /// The hyperbolic tangent of each element.
-    pub(super) fn tangent(&mut self, x: &ItemSource, out: usize) -> Result<()> {
-        let call = Call {
-            function: Function::Square,
-            arguments: [
-                Argument::Buffer(x.clone(), x.layout.count()),
-                Argument::Number(0.0),
-            ],
-            out: Some(out),
-        };
-        let words = self.words(&call, &[None, None], Some(TANGENT))?;
-        self.chain_launch(&words, 1, x.layout.count(), &[x.buffer], &[out])
-    }
-
     /// Functions of each element that follow each other.
-    pub(super) fn chain(
-        &mut self,
-        calls: &[Call],
-        count: usize,
-        vectors: &[[Option<VectorId>; 2]],
-    ) -> Result<()> {
+    pub(super) fn chain(&mut self, chain: &Chain, vectors: &[[Option<VectorId>; 2]]) -> Result<()> {
+        let Chain { calls, count } = chain;
         if calls.len() > MOST_CALLS {
             return Err(missing("a chain of more than 24 functions"));
         }
         let mut words = Vec::new();
         for (call, vectors) in calls.iter().zip(vectors) {
-            words.extend(self.words(call, vectors, None)?);
+            words.extend(self.words(call, vectors)?);
         }
-        let chain = Chain {
-            calls: calls.to_vec(),
-            count,
-        };
-        let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();
-        self.chain_launch(&words, calls.len(), count, &chain.read(), &writes)
-    }
-
-    fn chain_launch(
-        &mut self,
-        words: &[u32],
-        calls: usize,
-        count: usize,
-        reads: &[usize],
-        writes: &[usize],
-    ) -> Result<()> {
-        let words = uploaded(&self.network.device, bytemuck::cast_slice(words))?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let words = self.network.device.alloc(bytes.len() as u64)?;
+        self.stream.copy_to_device(&words, 0, bytes)?;
+        let count = *count as u32;
         let args = Args::new()
             .buffer(self.arena, 0)
             .buffer(&self.network.packed.vectors, 0)
             .buffer(&words, 0)
-            .u32(calls as u32)
-            .u32(count as u32);
-        let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
+            .u32(calls.len() as u32)
+            .u32(count);
+        let grid = [count.div_ceil(THREADS), self.items as u32, 1];
         let kernel = self.kernel("chain")?;
-        self.launch(&kernel, grid, (THREADS, 0), args, reads, writes)
+        let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();
+        self.launch(&kernel, grid, (THREADS, 0), args, &chain.read(), &writes)
     }
 
     /// A call as `hip/ops/network/chain.hip` has it.
-    fn words(
-        &self,
-        call: &Call,
-        vectors: &[Option<VectorId>; 2],
-        function: Option<u32>,
-    ) -> Result<Vec<u32>> {
+    fn words(&self, call: &Call, vectors: &[Option<VectorId>; 2]) -> Result<Vec<u32>> {
         let plan = &self.network.plan;
         let halves = |at: u64| [at as u32, (at >> 32) as u32];
         let start = |buffer: usize| (plan.offsets[buffer] * self.items) as u64;
         let item = |buffer: usize| plan.counts[buffer] as u32;
-        let mut words = vec![function.unwrap_or(function_number(call.function))];
+        let mut words = vec![function_number(call.function)];
         words.push(u32::from(call.out.is_some()));
         words.extend(halves(call.out.map_or(0, start)));
         words.push(call.out.map_or(0, item));

@@ -7,7 +7,7 @@ mod sides;
 use super::activations::Activation;
 use super::steps::{Matrix, Norm, Origin, Plan, Product, Step, VectorId};
 use super::{Constant, missing};
-use crate::ir::{Layout, Op, Unary};
+use crate::ir::{Layout, Op};
 use crate::step::{ItemInput, ItemSource, ItemStep, ItemWork, Items, place_items};
 use crate::{Error, Result};
 
@@ -96,7 +96,10 @@ impl Fuser<'_> {
         let out = step.outputs.first().copied();
         let out_of = || out.ok_or_else(|| lost("a step without a result"));
         let step = match &step.work {
-            ItemWork::Chain(chain) => return self.chain(&chain.calls, chain.count),
+            ItemWork::Chain(chain) => {
+                self.chain(chain);
+                return Ok(());
+            }
             ItemWork::Product(x, matrix) => {
                 let &[inner, columns] = self.constant(*matrix)?.layout.sizes.as_slice() else {
                     return Err(lost("a product with no matrix"));
@@ -146,11 +149,9 @@ impl Fuser<'_> {
                 })
             }
             ItemWork::Copy(x) => Step::Copy {
-                sizes: x.layout.sizes.clone(),
-                strides: Layout::rows(&x.layout.sizes).strides,
+                to: Layout::rows(&x.layout.sizes),
                 from: Origin::Item(x.clone()),
                 out: out_of()?,
-                first: 0,
             },
             ItemWork::Softmax(x, row) => Step::Softmax {
                 x: x.clone(),
@@ -226,10 +227,6 @@ impl Fuser<'_> {
     /// Operations without a form of their own among the steps.
     fn call(&mut self, op: &Op, inputs: &[ItemInput], sizes: &[usize], out: usize) -> Result<()> {
         match (op, inputs) {
-            (Op::Unary(Unary::Tanh), [ItemInput::Item(x)]) if x.layout.is_rows() => {
-                let x = x.clone();
-                self.plan.steps.push(Step::Tanh { x, out });
-            }
             (Op::Matmul, [ItemInput::Item(a), ItemInput::Item(b)]) => {
                 let (&[1, rows, cols], &[1, _, columns]) =
                     (a.layout.sizes.as_slice(), b.layout.sizes.as_slice())
@@ -261,7 +258,7 @@ impl Fuser<'_> {
             }
             (Op::Concatenate(axis), inputs) => {
                 let strides = Layout::rows(sizes).strides;
-                let mut first = 0;
+                let mut offset = 0;
                 for input in inputs {
                     let (from, sizes) = match input {
                         ItemInput::Item(source) => {
@@ -275,14 +272,13 @@ impl Fuser<'_> {
                         }
                     };
                     let along = sizes.get(*axis).copied().unwrap_or(0);
-                    self.plan.steps.push(Step::Copy {
-                        from,
+                    let to = Layout {
                         sizes,
-                        out,
                         strides: strides.clone(),
-                        first,
-                    });
-                    first += along * strides.get(*axis).map_or(0, |s| s.unsigned_abs());
+                        offset,
+                    };
+                    self.plan.steps.push(Step::Copy { from, to, out });
+                    offset += along * strides.get(*axis).map_or(0, |s| s.unsigned_abs());
                 }
             }
             _ => return Err(missing(&op.name())),

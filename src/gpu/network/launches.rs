@@ -3,7 +3,9 @@
 use super::steps::{Norm, Origin, Step, VectorId};
 use super::{Network, Precision, missing};
 use crate::Result;
-use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range};
+use crate::driver::Platform;
+use crate::gpu::arrays::walk::merged;
+use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
 use crate::ir::Layout;
 use crate::step::{ItemAttention, ItemSource};
 
@@ -15,11 +17,15 @@ const NORM_HELD: usize = 32;
 const WIDEST: usize = 64;
 /// Rows and keys of attention by the matrix units.
 const ROWS: usize = 64;
+/// Of a board: bits of a mask.
+pub(super) const SQUARES: u32 = 64;
 
 /// A batch whose launches are recorded.
 pub struct Batch<'a> {
     pub network: &'a Network,
     pub encoder: &'a mut Encoder,
+    /// Where small things that launches read are uploaded.
+    pub stream: &'a Stream,
     /// Memory of all buffers.
     pub arena: &'a DeviceBuffer,
     pub items: usize,
@@ -68,6 +74,18 @@ impl Batch<'_> {
         writes: &[usize],
     ) -> Result<()> {
         let (reads, writes) = (self.ranges(reads), self.ranges(writes));
+        self.launch_of(kernel, grid, (threads, shared_bytes), args, &reads, &writes)
+    }
+
+    fn launch_of(
+        &mut self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        (threads, shared_bytes): (u32, u32),
+        args: Args,
+        reads: &[Range],
+        writes: &[Range],
+    ) -> Result<()> {
         let options = LaunchOptions { overlap: true };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
@@ -76,8 +94,8 @@ impl Batch<'_> {
             block,
             shared_bytes,
             args,
-            &reads,
-            &writes,
+            reads,
+            writes,
             options,
         )
     }
@@ -98,19 +116,8 @@ impl Batch<'_> {
                 rows_first,
                 out,
             } => self.attention(attention, *rows_first, *out),
-            Step::Chain {
-                calls,
-                count,
-                vectors,
-            } => self.chain(calls, *count, vectors),
-            Step::Tanh { x, out } => self.tangent(x, *out),
-            Step::Copy {
-                from,
-                sizes,
-                out,
-                strides,
-                first,
-            } => self.copy(from, sizes, (*out, strides, *first)),
+            Step::Chain { chain, vectors } => self.chain(chain, vectors),
+            Step::Copy { from, to, out } => self.copy(from, to, *out),
             Step::Take {
                 x,
                 places,
@@ -253,7 +260,10 @@ impl Batch<'_> {
         let (kernel, threads) = match tiles && self.network.precision == Precision::F16 {
             true => {
                 let wide = if widest > 32 { 64 } else { 32 };
-                let kernel = device.kernel(&format!("mlxrocm_network_attention_{wide}"))?;
+                let nvidia = device.facts().platform == Platform::Cuda;
+                let whole = sizes.dim == wide && sizes.width == wide && self.are_pieces(&of.sides);
+                let form = if nvidia && whole { "warps_" } else { "" };
+                let kernel = device.kernel(&format!("mlxrocm_network_attention_{form}{wide}"))?;
                 (kernel, 4 * device.facts().wave_size)
             }
             false => (self.kernel("attention")?, ROWS as u32),
@@ -262,6 +272,16 @@ impl Batch<'_> {
         let reads: Vec<usize> = sources.map(|source| source.buffer).collect();
         let grid = [sizes.heads as u32, self.items as u32, 1];
         self.launch(&kernel, grid, (threads, 0), args, &reads, &[out])
+    }
+
+    /// Rows of heads begin at multiples of 8 numbers.
+    fn are_pieces(&self, sides: &[ItemSource]) -> bool {
+        sides.iter().all(|side| {
+            let counts = [self.network.plan.counts[side.buffer], side.layout.offset];
+            let strides = side.layout.strides.iter().take(3);
+            let mut all = strides.map(|stride| stride.unsigned_abs()).chain(counts);
+            all.all(|n| n.is_multiple_of(8))
+        })
     }
 
     fn scores(
@@ -302,76 +322,92 @@ impl Batch<'_> {
         }
     }
 
-    fn copy(
-        &mut self,
-        from: &Origin,
-        sizes: &[usize],
-        (out, strides, first): (usize, &[isize], usize),
-    ) -> Result<()> {
-        let kernel = match (from, self.network.precision) {
-            (Origin::Item(_), _) => self.kernel("copy")?,
-            (Origin::Vector(_), Precision::F32) => self.kernel("copy")?,
-            (Origin::Vector(_), Precision::F16) => self.kernel("copy_f32")?,
-        };
-        let (layout, args, reads) = match from {
-            Origin::Item(x) => (
-                x.layout.clone(),
-                self.place(Args::new(), x.buffer),
-                vec![x.buffer],
-            ),
-            Origin::Vector(vector) => (
-                Layout::rows(sizes),
-                self.vector(Args::new(), *vector),
-                Vec::new(),
-            ),
-        };
-        let count: usize = sizes.iter().product();
-        let axes = merged(sizes, &layout.strides, strides)
-            .ok_or_else(|| missing("a copy along more than four axes"))?;
-        let item = match from {
-            Origin::Item(x) => self.network.plan.counts[x.buffer],
-            Origin::Vector(_) => 0,
-        };
-        let mut args = self
-            .place(args, out)
-            .u32(count as u32)
-            .u32(item as u32)
-            .u32(layout.offset as u32)
-            .u32(self.network.plan.counts[out] as u32)
-            .u32(first as u32);
-        for of in 0..3 {
-            for axis in &axes {
-                args = args.u32(axis[of]);
+    fn copy(&mut self, from: &Origin, to: &Layout, out: usize) -> Result<()> {
+        let own = self.network.precision;
+        let (of, layout, item, args, reads) = match from {
+            Origin::Item(x) => {
+                let item = self.network.plan.counts[x.buffer];
+                let args = self.place(Args::new(), x.buffer);
+                (own, x.layout.clone(), item, args, vec![x.buffer])
             }
-        }
-        self.by_elements(&kernel, count, args, &reads, out)
+            Origin::Vector(vector) => {
+                let args = self.vector(Args::new(), *vector);
+                let layout = Layout::rows(&to.sizes);
+                (Precision::F32, layout, 0, args, Vec::new())
+            }
+        };
+        let args = self.place(args, out);
+        let items = [item, self.network.plan.counts[out]];
+        let args = copied(args, [&layout, to], items)
+            .ok_or_else(|| missing("a copy along more than four axes"))?;
+        let kernel = self.network.device.kernel(copy_kernel(of, own))?;
+        self.by_elements(&kernel, to.count(), args, &reads, out)
+    }
+
+    /// Masks and their values at these places of `from` become an input.
+    pub fn planes(
+        &mut self,
+        input: usize,
+        from: &DeviceBuffer,
+        [masks, values]: [u64; 2],
+    ) -> Result<()> {
+        let count = self.network.plan.counts[input] as u32;
+        let args = Args::new().buffer(from, masks).buffer(from, values);
+        let args = self.place(args, input).u32(count / SQUARES);
+        let planes = u64::from(count / SQUARES) * self.items as u64;
+        let reads = [
+            from.range(masks, planes * 8),
+            from.range(values, planes * 4),
+        ];
+        let grid = [count.div_ceil(THREADS), self.items as u32, 1];
+        let kernel = self.kernel("planes")?;
+        let writes = self.ranges(&[input]);
+        self.launch_of(&kernel, grid, (THREADS, 0), args, &reads, &writes)
+    }
+
+    /// A result becomes f32 numbers from `at` of `to` on; the bytes that they take.
+    pub fn output(&mut self, output: usize, to: &DeviceBuffer, at: u64) -> Result<u64> {
+        let count = self.network.plan.counts[output];
+        let bytes = (count * self.items * 4) as u64;
+        let row = Layout::rows(&[count]);
+        let args = self.place(Args::new(), output).buffer(to, at);
+        let args = copied(args, [&row, &row], [count, count])
+            .ok_or_else(|| missing("a result of so many numbers"))?;
+        let kernel = copy_kernel(self.network.precision, Precision::F32);
+        let kernel = self.network.device.kernel(kernel)?;
+        let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
+        let (reads, writes) = (self.ranges(&[output]), [to.range(at, bytes)]);
+        self.launch_of(&kernel, grid, (THREADS, 0), args, &reads, &writes)?;
+        Ok(bytes)
     }
 }
 
-/// Four axes, each with its size and its strides in what is read and what is written; neighbours that lie as one are
-/// one. `None`: there are more.
-fn merged(sizes: &[usize], from: &[isize], to: &[isize]) -> Option<[[u32; 3]; 4]> {
-    let mut axes: Vec<[usize; 3]> = Vec::new();
-    for ((&size, &from), &to) in sizes
-        .iter()
-        .zip(from)
-        .zip(to)
-        .filter(|((size, _), _)| **size != 1)
-    {
-        let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
-        match axes.last_mut() {
-            Some(last) if last[1] == from * size && last[2] == to * size => {
-                *last = [last[0] * size, from, to];
-            }
-            _ => axes.push([size, from, to]),
-        }
+/// Copies numbers, and converts them.
+fn copy_kernel(from: Precision, to: Precision) -> &'static str {
+    match (from, to) {
+        (Precision::F16, Precision::F16) => "mlxrocm_network_copy_f16",
+        (Precision::F32, Precision::F32) => "mlxrocm_network_copy_f32",
+        (Precision::F32, Precision::F16) => "mlxrocm_network_copy_f32_f16",
+        (Precision::F16, Precision::F32) => "mlxrocm_network_copy_f16_f32",
     }
+}
+
+/// Adds how a copy counts, by what is read and what is written and their numbers of an item. `None`: along more than
+/// four axes.
+fn copied(args: Args, layouts: [&Layout; 2], items: [usize; 2]) -> Option<Args> {
+    let axes = merged(&layouts[1].sizes, &layouts);
     let front = 4usize.checked_sub(axes.len())?;
-    let mut result = [[1, 0, 0]; 4];
-    for (to, axis) in result[front..].iter_mut().zip(axes) {
-        for (to, number) in to.iter_mut().zip(axis) {
-            *to = u32::try_from(number).ok()?;
+    let mut args = args.u32(u32::try_from(layouts[1].count()).ok()?);
+    for (layout, item) in layouts.iter().zip(items) {
+        let offset = u32::try_from(layout.offset).ok()?;
+        args = args.u32(u32::try_from(item).ok()?).u32(offset);
+    }
+    let mut counting = [[1; 4], [0; 4], [0; 4]];
+    for (place, (size, strides)) in axes.iter().enumerate() {
+        counting[0][front + place] = u32::try_from(*size).ok()?;
+        for (to, &stride) in counting[1..].iter_mut().zip(strides) {
+            to[front + place] = u32::try_from(stride).ok()?;
         }
     }
-    Some(result)
+    Some(counting.iter().flatten().fold(args, |args, &n| args.u32(n)))
 }

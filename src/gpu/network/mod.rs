@@ -10,10 +10,11 @@ mod products;
 mod run;
 mod steps;
 
-use crate::gpu::{Device, DeviceBuffer};
+use crate::gpu::Device;
 use crate::ir::Layout;
 use crate::step::Items;
 use crate::{Error, Result};
+use launches::SQUARES;
 use pack::Packed;
 use parking_lot::Mutex;
 use run::Runner;
@@ -58,18 +59,14 @@ pub struct Constant<'a> {
     pub layout: &'a Layout,
 }
 
-/// An input of all items of a batch.
+/// An input of all items of a batch: bit masks of 64 places and the value of set bits, item after item. The graph's
+/// input is `[64, masks of an item]`.
 #[derive(Debug, Clone, Copy)]
-pub enum Input<'a> {
-    /// Numbers, item after item.
-    Numbers(&'a [f32]),
-    /// Bit masks of 64 places and the value of set bits, item after item; the input is `[64, masks of an item]`.
-    Planes {
-        /// Bit s: place s.
-        masks: &'a [u64],
-        /// One a mask.
-        values: &'a [f32],
-    },
+pub struct Planes<'a> {
+    /// Bit s: place s.
+    pub masks: &'a [u64],
+    /// One a mask.
+    pub values: &'a [f32],
 }
 
 /// A network on a GPU. Internally locked: any thread.
@@ -95,6 +92,10 @@ impl Network {
         precision: Precision,
     ) -> Result<Network> {
         let plan = fuse::plan(items, constants)?;
+        let squares = |&input: &usize| plan.counts[input].is_multiple_of(SQUARES as usize);
+        if !plan.inputs.iter().all(squares) {
+            return Err(missing("an input other than planes of 64 places"));
+        }
         let packed = Packed::new(device, &plan, constants, precision)?;
         Ok(Network {
             device: device.clone(),
@@ -113,14 +114,14 @@ impl Network {
     /// Runs for `items` items, and waits. An item gets the same bits in any batch.
     ///
     /// - `inputs`: as many as the graph has.
-    /// - `outputs`: as many as the graph has, item after item.
+    /// - `outputs`: as many as the graph has, item after item; an empty one is not asked for.
     ///
     /// # Errors
     /// `Internal` for other sizes; `OutOfMemory`, `DeviceLost`.
     pub fn run(
         &self,
         items: usize,
-        inputs: &[Input<'_>],
+        inputs: &[Planes<'_>],
         outputs: &mut [&mut [f32]],
     ) -> Result<()> {
         let kept = self.runners.lock().pop();
@@ -140,19 +141,4 @@ fn missing(what: &str) -> Error {
     Error::Unsupported(format!(
         "networks on GPUs: {what} has no form there; the CPU has all"
     ))
-}
-
-/// Bytes of a buffer as a device buffer.
-fn uploaded(device: &Arc<Device>, bytes: &[u8]) -> Result<DeviceBuffer> {
-    let buffer = device.alloc(bytes.len().max(16) as u64)?;
-    let mut left = bytes;
-    let mut uploader = device.uploader()?;
-    uploader.write(&buffer, 0, bytes.len() as u64, |piece| {
-        let (now, rest) = left.split_at(piece.len().min(left.len()));
-        piece[..now.len()].copy_from_slice(now);
-        left = rest;
-        Ok(())
-    })?;
-    uploader.finish()?;
-    Ok(buffer)
 }

@@ -2,8 +2,8 @@
 
 use super::fuse::ALIGNED;
 use super::steps::{Matrix, Plan, Step};
-use super::{Constant, Precision, missing, uploaded};
-use crate::gpu::{Device, DeviceBuffer};
+use super::{Constant, Precision, missing};
+use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::{Error, Result};
 use half::f16;
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ impl Packed {
         precision: Precision,
     ) -> Result<Packed> {
         let mut same: HashMap<Vec<(usize, Vec<isize>)>, DeviceBuffer> = HashMap::new();
+        let mut uploader = device.uploader()?;
         let mut matrices = vec![None; plan.matrices.len()];
         let used = plan.steps.iter().filter_map(|step| match step {
             Step::Product(product) => Some(product.matrix),
@@ -61,7 +62,7 @@ impl Packed {
                         Precision::F16 => tiles(matrix, &parts)?,
                         Precision::F32 => rows(matrix, &parts)?,
                     };
-                    uploaded(device, &bytes)?
+                    uploaded(device, &mut uploader, &bytes)?
                 }
             };
             same.insert(key, buffer.clone());
@@ -69,23 +70,41 @@ impl Packed {
         }
         let mut vectors = plan.vectors.clone();
         vectors.resize(vectors.len().max(1).next_multiple_of(ALIGNED), 0.0);
+        let mut uploaded = |numbers| uploaded(device, &mut uploader, numbers);
         let places = plan.places.iter();
-        let places = places.map(|places| uploaded(device, bytemuck::cast_slice(places)));
+        let places = places.map(|places| uploaded(bytemuck::cast_slice(places)));
+        let places = places.collect::<Result<_>>()?;
+        let vectors = uploaded(bytemuck::cast_slice(&vectors))?;
+        uploader.finish()?;
         Ok(Packed {
             matrices,
-            vectors: uploaded(device, bytemuck::cast_slice(&vectors))?,
-            places: places.collect::<Result<_>>()?,
+            vectors,
+            places,
         })
     }
 }
 
-/// Calls `put(tap, column of x, column of y, number)` for every number of a matrix.
-fn each(
+/// Bytes as a device buffer, once the uploader has ended.
+fn uploaded(device: &Arc<Device>, uploader: &mut Uploader, bytes: &[u8]) -> Result<DeviceBuffer> {
+    let buffer = device.alloc(bytes.len().max(16) as u64)?;
+    let mut left = bytes;
+    uploader.write(&buffer, 0, bytes.len() as u64, |piece| {
+        let (now, rest) = left.split_at(piece.len().min(left.len()));
+        piece[..now.len()].copy_from_slice(now);
+        left = rest;
+        Ok(())
+    })?;
+    Ok(buffer)
+}
+
+/// Calls `put(tap, column of y, numbers of the columns of x)` for every row of a matrix.
+fn each_row(
     matrix: &Matrix,
     parts: &[Constant<'_>],
-    mut put: impl FnMut(usize, usize, usize, f32),
+    mut put: impl FnMut(usize, usize, &[f32]),
 ) -> Result<()> {
     let mut before = 0;
+    let mut row = vec![0.0; matrix.inner];
     for part in parts {
         let strides: Vec<usize> = part
             .layout
@@ -112,9 +131,11 @@ fn each(
         for y in 0..columns {
             for tap in 0..matrix.taps {
                 let start = part.layout.offset + tap * steps[0] + y * steps[2];
-                for x in 0..matrix.inner {
-                    put(tap, x, before + y, part.numbers[start + x * steps[1]]);
+                let numbers = part.numbers[start..].iter().step_by(steps[1].max(1));
+                for (to, &number) in row.iter_mut().zip(numbers) {
+                    *to = number;
                 }
+                put(tap, before + y, &row);
             }
         }
         before += columns;
@@ -127,14 +148,19 @@ fn tiles(matrix: &Matrix, parts: &[Constant<'_>]) -> Result<Vec<u8>> {
     let across = matrix.inner.div_ceil(TILE_INNER);
     let steps = matrix.taps * across;
     let mut bytes = vec![0; matrix.columns.div_ceil(TILE_COLUMNS) * steps * TILE_BYTES];
-    each(matrix, parts, |tap, x, y, number| {
-        let tile = y / TILE_COLUMNS * steps + tap * across + x / TILE_INNER;
-        let (row, column) = (y % TILE_COLUMNS, x % TILE_INNER);
-        let piece = (column / 8) ^ (row % 8);
-        let at = tile * TILE_BYTES + row * TILE_INNER * 2 + piece * 16 + column % 8 * 2;
-        let number = number.clamp(f16::MIN.to_f32(), f16::MAX.to_f32());
-        if let Some(to) = bytes.get_mut(at..at + 2) {
-            to.copy_from_slice(&f16::from_f32(number).to_le_bytes());
+    each_row(matrix, parts, |tap, y, numbers| {
+        let row = y % TILE_COLUMNS;
+        let first = y / TILE_COLUMNS * steps + tap * across;
+        for (tile, numbers) in numbers.chunks(TILE_INNER).enumerate() {
+            let start = (first + tile) * TILE_BYTES + row * TILE_INNER * 2;
+            let to = &mut bytes[start..start + TILE_INNER * 2];
+            for (piece, numbers) in numbers.chunks(8).enumerate() {
+                let to = to[(piece ^ (row % 8)) * 16..].chunks_exact_mut(2);
+                for (to, number) in to.zip(numbers) {
+                    let number = number.clamp(f16::MIN.to_f32(), f16::MAX.to_f32());
+                    to.copy_from_slice(&f16::from_f32(number).to_le_bytes());
+                }
+            }
         }
     })?;
     Ok(bytes)
@@ -143,12 +169,12 @@ fn tiles(matrix: &Matrix, parts: &[Constant<'_>]) -> Result<Vec<u8>> {
 /// f32 rows: see `hip/ops/network/product_f32.hip`.
 fn rows(matrix: &Matrix, parts: &[Constant<'_>]) -> Result<Vec<u8>> {
     let stride = matrix.columns.next_multiple_of(SIDE);
-    let mut bytes = vec![0; matrix.taps * matrix.inner * stride * 4];
-    each(matrix, parts, |tap, x, y, number| {
-        let at = ((tap * matrix.inner + x) * stride + y) * 4;
-        if let Some(to) = bytes.get_mut(at..at + 4) {
-            to.copy_from_slice(&number.to_le_bytes());
+    let mut rows = vec![0.0f32; matrix.taps * matrix.inner * stride];
+    each_row(matrix, parts, |tap, y, numbers| {
+        let of_tap = &mut rows[tap * matrix.inner * stride..];
+        for (to, &number) in of_tap.iter_mut().skip(y).step_by(stride).zip(numbers) {
+            *to = number;
         }
     })?;
-    Ok(bytes)
+    Ok(bytemuck::cast_slice(&rows).to_vec())
 }

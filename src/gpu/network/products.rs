@@ -1,8 +1,8 @@
 //! Which kernel makes a product, and its launch.
 
+use super::Precision;
 use super::launches::Batch;
 use super::steps::{Matrix, Product};
-use super::{Precision, missing};
 use crate::Result;
 use crate::gpu::{Args, Kernel};
 
@@ -14,8 +14,8 @@ struct Block {
     rows: u32,
     columns: u32,
     shared_bytes: u32,
-    /// Rows of x are whole pieces of 16 bytes.
-    aligned: bool,
+    /// What a tile takes beside others; 0: a block makes one, and rows of x and y need not be whole pieces of 16 bytes.
+    cost: u32,
 }
 
 const fn block(kernel: &'static str, threads: u32, rows: u32, columns: u32) -> Block {
@@ -25,35 +25,60 @@ const fn block(kernel: &'static str, threads: u32, rows: u32, columns: u32) -> B
         rows,
         columns,
         shared_bytes: 0,
-        aligned: false,
+        cost: 0,
     }
 }
-/// Stages of x and W, their barriers, and what brings the first stage to a multiple of 1,024 bytes.
-const fn stages(block: Block, count: u32) -> Block {
+/// Stages of x, W and bias, their barriers, and what brings the first stage to a multiple of 1,024 bytes. `cost`: us of a
+/// round of tiles of 768 columns of x on an H200.
+const fn stages(block: Block, count: u32, cost: u32) -> Block {
     Block {
-        shared_bytes: count * (block.rows + block.columns) * 128 + 1024 + count * 8,
-        aligned: true,
+        shared_bytes: count * ((block.rows + block.columns) * 128 + block.columns * 4 + 16) + 1024,
+        cost,
         ..block
     }
 }
 
-/// From large to small blocks.
 const WARPGROUPS: &[Block] = &[
-    stages(block("mlxrocm_network_product_warpgroup", 256, 128, 128), 3),
     stages(
-        block("mlxrocm_network_product_warpgroup_small", 128, 64, 32),
+        block("mlxrocm_network_product_warpgroup_256", 384, 128, 256),
+        4,
+        115,
+    ),
+    stages(
+        block("mlxrocm_network_product_warpgroup_192", 384, 128, 192),
+        5,
+        97,
+    ),
+    stages(
+        block("mlxrocm_network_product_warpgroup_64", 384, 128, 64),
         8,
+        59,
+    ),
+    stages(
+        block("mlxrocm_network_product_warpgroup_32", 256, 64, 32),
+        16,
+        34,
     ),
 ];
 /// The same of convolutions.
 const WARPGROUP_CONVOLUTIONS: &[Block] = &[
-    stages(block("mlxrocm_network_conv_warpgroup", 256, 128, 128), 3),
     stages(
-        block("mlxrocm_network_conv_warpgroup_small", 128, 64, 32),
+        block("mlxrocm_network_conv_warpgroup_256", 384, 128, 256),
+        4,
+        115,
+    ),
+    stages(
+        block("mlxrocm_network_conv_warpgroup_64", 384, 128, 64),
         8,
+        59,
+    ),
+    stages(
+        block("mlxrocm_network_conv_warpgroup_32", 256, 64, 32),
+        16,
+        34,
     ),
 ];
-/// Of both, on any device.
+/// Of both, on any device, the larger one first.
 const TILES: &[Block] = &[
     block("mlxrocm_network_product", 256, 128, 128),
     block("mlxrocm_network_product_small", 256, 64, 32),
@@ -78,28 +103,27 @@ impl Batch<'_> {
         if self.network.precision == Precision::F32 {
             return Ok((&F32, device.kernel(F32.kernel)?));
         }
-        let columns = matrix.columns as u32;
-        let own = match matrix.taps {
-            1 => WARPGROUPS,
-            _ => WARPGROUP_CONVOLUTIONS,
-        };
-        for blocks in [own, TILES] {
-            // As many blocks as the device has units, unless much of each would be of columns that are none.
-            let units = device.facts().compute_units;
-            let fits = |block: &&Block| {
-                let enough = block.count(rows, columns) >= units;
-                let padded = columns.next_multiple_of(block.columns);
-                enough && (padded - columns) * 8 <= columns
+        let (columns, units) = (matrix.columns as u32, device.facts().compute_units.max(1));
+        // Elsewhere there are no such kernels: they would be compiled for nothing.
+        if aligned && device.facts().arch == "sm_90" {
+            let own = match matrix.taps {
+                1 => WARPGROUPS,
+                _ => WARPGROUP_CONVOLUTIONS,
             };
-            let block = blocks.iter().find(fits).or(blocks.last());
-            let Some(block) = block.filter(|block| aligned || !block.aligned) else {
-                continue;
-            };
-            if let Ok(kernel) = device.kernel(block.kernel) {
+            let cost = |block: &&Block| block.count(rows, columns).div_ceil(units) * block.cost;
+            if let Some(block) = own.iter().min_by_key(cost)
+                && let Ok(kernel) = device.kernel(block.kernel)
+            {
                 return Ok((block, kernel));
             }
         }
-        Err(missing("a product: no kernel for this GPU, it"))
+        // As many blocks as the device has units, unless much of each would be of columns that are none.
+        let fits = |block: &&Block| {
+            let padded = columns.next_multiple_of(block.columns);
+            block.count(rows, columns) >= units && (padded - columns) * 8 <= columns
+        };
+        let block = TILES.iter().find(fits).unwrap_or(&TILES[1]);
+        Ok((block, device.kernel(block.kernel)?))
     }
 
     pub(super) fn product(&mut self, product: &Product) -> Result<()> {
@@ -120,9 +144,10 @@ impl Batch<'_> {
             true => (of_item * self.items, 0, 0),
             false => (of_item, count, offset),
         };
-        let aligned = [matrix.inner, item, first]
+        let aligned = [matrix.inner, matrix.columns, item, first]
             .iter()
-            .all(|n| n.is_multiple_of(8));
+            .all(|n| n.is_multiple_of(8))
+            && u32::try_from(count * self.items).is_ok();
         let rows = (of_item * self.items) as u32;
         let (block, kernel) = self.block_of(rows, matrix, aligned)?;
         let args = self.place(Args::new(), x.buffer).buffer(weights, 0);
@@ -141,8 +166,18 @@ impl Batch<'_> {
             .u32(matrix.columns as u32)
             .u32(matrix.taps as u32)
             .u32(product.activation as u32);
-        let across = (matrix.columns as u32).div_ceil(block.columns);
-        let grid = [across, rows.div_ceil(block.rows), 1];
+        let columns = matrix.columns as u32;
+        let grid = match block.cost {
+            0 => [
+                columns.div_ceil(block.columns),
+                rows.div_ceil(block.rows),
+                1,
+            ],
+            _ => {
+                let units = network.device.facts().compute_units.max(1);
+                [block.count(rows, columns).min(units), 1, 1]
+            }
+        };
         let reads: Vec<usize> = [x.buffer].into_iter().chain(product.residual).collect();
         self.launch(
             &kernel,

@@ -1,15 +1,11 @@
 //! Runs: memory of batches, recorded launches, inputs in and outputs out.
 
-use super::launches::Batch;
-use super::{Input, Network, Precision};
-use crate::gpu::{Args, Device, DeviceBuffer, PinnedBuffer, Program, Range, Stream};
+use super::launches::{Batch, SQUARES};
+use super::{Network, Planes};
+use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Program, Stream};
 use crate::{Error, Result};
-use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Threads of a block of the kernels that move numbers.
-const THREADS: u32 = 256;
 
 /// Memory for batches and their recorded launches. One thread at a time.
 pub struct Runner {
@@ -37,19 +33,11 @@ fn bucket(items: usize) -> usize {
     items.next_multiple_of(step)
 }
 
-/// What is given for an input, part by part.
-fn parts<'a>(input: &Input<'a>) -> SmallVec<[&'a [u8]; 2]> {
-    match input {
-        Input::Numbers(numbers) => smallvec![bytemuck::cast_slice(numbers)],
-        Input::Planes { masks, values } => {
-            smallvec![bytemuck::cast_slice(masks), bytemuck::cast_slice(values)]
-        }
-    }
-}
-
-/// The bytes that a part of `items` items takes with room for `size` of them.
-fn room_of(part: &[u8], items: usize, size: usize) -> usize {
-    (part.len() / items * size).next_multiple_of(16)
+/// Where the masks and the values of an input of `planes` planes lie from `at` on, and where they end.
+fn places(at: u64, planes: usize) -> ([u64; 2], u64) {
+    let (masks, values) = ((planes * 8) as u64, (planes * 4) as u64);
+    let first = (at + masks).next_multiple_of(16);
+    ([at, first], (first + values).next_multiple_of(16))
 }
 
 impl Runner {
@@ -66,30 +54,20 @@ impl Runner {
         &mut self,
         network: &Network,
         items: usize,
-        inputs: &[Input<'_>],
+        inputs: &[Planes<'_>],
         outputs: &mut [&mut [f32]],
     ) -> Result<()> {
         let plan = &network.plan;
-        let counts = |buffers: &[usize]| -> Vec<usize> {
-            buffers.iter().map(|&buffer| plan.counts[buffer]).collect()
+        let fits = |(input, &buffer): (&Planes<'_>, &usize)| {
+            let planes = plan.counts[buffer] / SQUARES as usize * items;
+            input.masks.len() == planes && input.values.len() == planes
         };
-        let (of_inputs, of_outputs) = (counts(&plan.inputs), counts(&plan.outputs));
-        let fits = |input: &Input<'_>, count: usize| match input {
-            Input::Numbers(numbers) => numbers.len() == count * items,
-            Input::Planes { masks, values } => {
-                masks.len() * 64 == count * items && masks.len() == values.len()
-            }
+        let given = inputs.len() == plan.inputs.len() && inputs.iter().zip(&plan.inputs).all(fits);
+        let has_room = |(output, &buffer): (&&mut [f32], &usize)| {
+            output.is_empty() || output.len() == plan.counts[buffer] * items
         };
-        let given = inputs.len() == of_inputs.len()
-            && inputs
-                .iter()
-                .zip(&of_inputs)
-                .all(|(input, &count)| fits(input, count));
-        let asked = outputs.len() == of_outputs.len()
-            && outputs
-                .iter()
-                .zip(&of_outputs)
-                .all(|(output, count)| output.len() == count * items);
+        let asked =
+            outputs.len() == plan.outputs.len() && outputs.iter().zip(&plan.outputs).all(has_room);
         if !given || !asked || items == 0 {
             return Err(Error::Internal(
                 "a network with inputs or outputs of other sizes".into(),
@@ -99,158 +77,106 @@ impl Runner {
         if self.room.as_ref().is_none_or(|room| room.items < size) {
             // The old one goes first.
             self.room = None;
-            self.room = Some(Room::new(network, size, inputs, items)?);
+            self.room = Some(Room::new(network, size)?);
         }
         let Some(room) = &mut self.room else {
             return Err(Error::Internal("a network without memory".into()));
         };
-        // Items that a batch is rounded up by are zeros.
-        let mut at = 0;
-        let to = room.given.as_mut_slice();
-        for part in inputs.iter().flat_map(parts) {
-            let end = at + room_of(part, items, size);
-            if let Some(to) = to.get_mut(at..end) {
-                to[..part.len()].copy_from_slice(part);
-                to[part.len()..].fill(0);
-            }
-            at = end;
-        }
-        let given = at as u64;
+        let given = room.fill(size, items, inputs);
         self.stream
             .copy_from_pinned(&room.inputs, 0, &room.given, 0, given)?;
-        room.take_inputs(network, &self.stream, size, inputs, items)?;
         if !room.programs.contains_key(&size) {
-            let program = room.record(network, size)?;
+            let program = room.record(network, &self.stream, size)?;
             room.programs.insert(size, program);
         }
         if let Some(program) = room.programs.get(&size) {
             program.run(&self.stream)?;
         }
-        let numbers: usize = of_outputs.iter().map(|count| count * size).sum();
+        let of_outputs: usize = plan.outputs.iter().map(|&buffer| plan.counts[buffer]).sum();
+        let bytes = (of_outputs * size * 4) as u64;
         self.stream
-            .copy_to_pinned(&room.outputs, 0, &room.results, 0, (numbers * 4) as u64)?;
+            .copy_to_pinned(&room.outputs, 0, &room.results, 0, bytes)?;
         network.device.wait_step(&self.stream)?;
         let results: &[f32] = bytemuck::cast_slice(room.results.as_slice());
         let mut at = 0;
-        for (output, count) in outputs.iter_mut().zip(&of_outputs) {
+        for (output, &buffer) in outputs.iter_mut().zip(&plan.outputs) {
             output.copy_from_slice(&results[at..at + output.len()]);
-            at += count * size;
+            at += plan.counts[buffer] * size;
         }
         Ok(())
     }
 }
 
 impl Room {
-    fn new(
-        network: &Network,
-        items: usize,
-        inputs: &[Input<'_>],
-        given_items: usize,
-    ) -> Result<Room> {
+    fn new(network: &Network, items: usize) -> Result<Room> {
         let (plan, device) = (&network.plan, &network.device);
         let too_many = || Error::OutOfMemory(format!("a network for {items} items is too large"));
         let arena = plan.width.checked_mul(items);
         let arena = arena.and_then(|numbers| numbers.checked_mul(network.precision.size()));
         let arena = arena.ok_or_else(too_many)?;
-        let parts = inputs.iter().flat_map(parts);
-        let of_inputs: usize = parts.map(|part| room_of(part, given_items, items)).sum();
+        let planes = |&buffer: &usize| plan.counts[buffer] / SQUARES as usize * items;
+        let inputs = plan.inputs.iter().map(planes);
+        let of_inputs = inputs.fold(0, |at, planes| places(at, planes).1);
         let of_outputs: usize = plan.outputs.iter().map(|&buffer| plan.counts[buffer]).sum();
         let of_outputs = (of_outputs * items * 4) as u64;
         Ok(Room {
             items,
             arena: device.alloc(arena as u64)?,
-            inputs: device.alloc(of_inputs as u64)?,
-            given: device.alloc_pinned(of_inputs as u64)?,
+            inputs: device.alloc(of_inputs)?,
+            given: device.alloc_pinned(of_inputs)?,
             outputs: device.alloc(of_outputs)?,
             results: device.alloc_pinned(of_outputs)?,
             programs: BTreeMap::new(),
         })
     }
 
-    /// What was given becomes the network's numbers.
-    fn take_inputs(
-        &self,
-        network: &Network,
-        stream: &Stream,
-        size: usize,
-        inputs: &[Input<'_>],
-        items: usize,
-    ) -> Result<()> {
-        let plan = &network.plan;
-        let name = network.precision.name();
+    /// What is given, where the launches of `size` items look for it; the bytes that it takes.
+    fn fill(&mut self, size: usize, items: usize, inputs: &[Planes<'_>]) -> u64 {
+        let to = self.given.as_mut_slice();
         let mut at = 0;
-        for (input, &buffer) in inputs.iter().zip(&plan.inputs) {
-            let count = plan.counts[buffer] as u32;
-            let place = (plan.offsets[buffer] * size * network.precision.size()) as u64;
-            let grid = [count.div_ceil(THREADS), size as u32, 1];
-            let mut args = Args::new();
-            for part in parts(input) {
-                args = args.buffer(&self.inputs, at);
-                at += room_of(part, items, size) as u64;
+        for input in inputs {
+            let (starts, end) = places(at, input.masks.len() / items * size);
+            let parts: [&[u8]; 2] = [
+                bytemuck::cast_slice(input.masks),
+                bytemuck::cast_slice(input.values),
+            ];
+            for ((part, start), end) in parts.iter().zip(starts).zip([starts[1], end]) {
+                if let Some(to) = to.get_mut(start as usize..end as usize) {
+                    to[..part.len()].copy_from_slice(part);
+                    // Items that a batch is rounded up by.
+                    to[part.len()..].fill(0);
+                }
             }
-            let args = args.buffer(&self.arena, place);
-            let (kernel, args) = match (input, network.precision) {
-                (Input::Numbers(_), Precision::F16) => {
-                    let args = rows_of_items(args, count, count);
-                    ("mlxrocm_network_copy_f32_f16".to_string(), args)
-                }
-                (Input::Numbers(_), Precision::F32) => {
-                    let args = rows_of_items(args, count, count);
-                    ("mlxrocm_network_copy_f32".to_string(), args)
-                }
-                (Input::Planes { .. }, _) => (
-                    format!("mlxrocm_network_planes_{name}"),
-                    args.u32(count / 64),
-                ),
-            };
-            let kernel = network.device.kernel(&kernel)?;
-            stream.launch(&kernel, grid, [THREADS, 1, 1], 0, &args)?;
+            at = end;
         }
-        Ok(())
+        at
     }
 
     /// The launches of a batch of `items` items.
-    fn record(&self, network: &Network, items: usize) -> Result<Program> {
+    fn record(&self, network: &Network, stream: &Stream, items: usize) -> Result<Program> {
         let plan = &network.plan;
         network.device.record(|encoder| {
             let mut batch = Batch {
                 network,
                 encoder,
+                stream,
                 arena: &self.arena,
                 items,
             };
+            let mut at = 0;
+            for &input in &plan.inputs {
+                let (starts, end) = places(at, plan.counts[input] / SQUARES as usize * items);
+                batch.planes(input, &self.inputs, starts)?;
+                at = end;
+            }
             for step in &plan.steps {
                 batch.step(step)?;
             }
-            let kernel = match network.precision {
-                Precision::F16 => "mlxrocm_network_copy_f16_f32",
-                Precision::F32 => "mlxrocm_network_copy_f32",
-            };
-            let kernel = network.device.kernel(kernel)?;
             let mut at = 0;
-            for &buffer in &plan.outputs {
-                let count = plan.counts[buffer];
-                let size = network.precision.size();
-                let place = (plan.offsets[buffer] * items * size) as u64;
-                let args = Args::new().buffer(&self.arena, place);
-                let args = args.buffer(&self.outputs, at);
-                let args = rows_of_items(args, count as u32, count as u32);
-                let bytes = (count * items * 4) as u64;
-                let reads: [Range; 1] = [self.arena.range(place, (count * items * size) as u64)];
-                let writes = [self.outputs.range(at, bytes)];
-                let grid = [(count as u32).div_ceil(THREADS), items as u32, 1];
-                encoder.launch(&kernel, grid, [THREADS, 1, 1], 0, args, &reads, &writes)?;
-                at += bytes;
+            for &output in &plan.outputs {
+                at += batch.output(output, &self.outputs, at)?;
             }
             Ok(())
         })
     }
-}
-
-/// The arguments of a copy of items whose numbers follow each other.
-fn rows_of_items(args: Args, count: u32, item: u32) -> Args {
-    let args = args.u32(count).u32(item).u32(0).u32(item).u32(0);
-    let args = args.u32(1).u32(1).u32(1).u32(count);
-    let args = args.u32(0).u32(0).u32(0).u32(1);
-    args.u32(0).u32(0).u32(0).u32(1)
 }

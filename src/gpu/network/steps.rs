@@ -1,8 +1,8 @@
 //! What a network does on a GPU, step by step.
 
 use super::activations::Activation;
-use crate::step::{Call, ItemSource};
-use smallvec::SmallVec;
+use crate::ir::Layout;
+use crate::step::{Chain, ItemSource};
 
 /// A vector of f32 numbers: its place among those of a network, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,22 +69,15 @@ pub enum Step {
         out: usize,
     },
     Chain {
-        calls: Vec<Call>,
-        count: usize,
+        chain: Chain,
+        /// Those of its calls' arguments that are known.
         vectors: Vec<[Option<VectorId>; 2]>,
-    },
-    /// The hyperbolic tangent of each element.
-    Tanh {
-        x: ItemSource,
-        out: usize,
     },
     Copy {
         from: Origin,
-        sizes: SmallVec<[usize; 4]>,
+        /// Where in the result.
+        to: Layout,
         out: usize,
-        /// Of each axis in the result, and elements before the first.
-        strides: SmallVec<[isize; 4]>,
-        first: usize,
     },
     Take {
         x: ItemSource,
@@ -136,15 +129,17 @@ impl Step {
     /// In the place of one that is not needed any more.
     pub fn nothing() -> Step {
         Step::Chain {
-            calls: Vec::new(),
-            count: 0,
+            chain: Chain {
+                calls: Vec::new(),
+                count: 0,
+            },
             vectors: Vec::new(),
         }
     }
 
     /// Whether it does nothing.
     pub fn is_nothing(&self) -> bool {
-        matches!(self, Step::Chain { calls, .. } if calls.is_empty())
+        matches!(self, Step::Chain { chain, .. } if chain.calls.is_empty())
     }
 
     /// The buffers that it reads.
@@ -162,19 +157,12 @@ impl Step {
                 let sources = attention.sides.iter().chain(&attention.mask);
                 sources.map(|source| source.buffer).collect()
             }
-            Step::Chain { calls, count, .. } => crate::step::Chain {
-                calls: calls.clone(),
-                count: *count,
-            }
-            .read(),
+            Step::Chain { chain, .. } => chain.read(),
             Step::Copy { from, .. } => match from {
                 Origin::Item(source) => vec![source.buffer],
                 Origin::Vector(_) => Vec::new(),
             },
-            Step::Tanh { x, .. }
-            | Step::Take { x, .. }
-            | Step::Sums { x, .. }
-            | Step::Softmax { x, .. } => vec![x.buffer],
+            Step::Take { x, .. } | Step::Sums { x, .. } | Step::Softmax { x, .. } => vec![x.buffer],
             Step::Scores { a, b, .. } => vec![a.buffer, b.buffer],
         }
     }
@@ -185,13 +173,12 @@ impl Step {
             Step::Product(Product { out, .. })
             | Step::Norm(Norm { out, .. })
             | Step::Attention { out, .. }
-            | Step::Tanh { out, .. }
             | Step::Copy { out, .. }
             | Step::Take { out, .. }
             | Step::Sums { out, .. }
             | Step::Softmax { out, .. }
             | Step::Scores { out, .. } => vec![*out],
-            Step::Chain { calls, .. } => calls.iter().filter_map(|call| call.out).collect(),
+            Step::Chain { chain, .. } => chain.calls.iter().filter_map(|call| call.out).collect(),
         }
     }
 }

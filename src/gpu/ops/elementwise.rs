@@ -20,9 +20,16 @@ pub fn unary_number(function: Unary) -> Option<u32> {
         Unary::Log => 6,
         Unary::Sigmoid => 7,
         Unary::Tanh => 8,
+        Unary::Expm1 => 9,
+        Unary::Erf => 10,
+        Unary::Floor => 11,
+        Unary::Log1p => 12,
         _ => return None,
     })
 }
+
+/// The one that makes numbers of i32.
+const FROM_I32: u32 = 13;
 
 /// `enum BinaryFunction`.
 pub fn binary_number(function: Binary) -> Option<u32> {
@@ -44,6 +51,7 @@ pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
     let args = Args::new().buffer(&a.buffer, a.offset);
     let (kernel, args, function) = match op {
         Op::Unary(function) => ("mlxrocm_unary_f32", args, unary_number(*function)),
+        Op::AsType => ("mlxrocm_unary_f32", args, Some(FROM_I32)),
         Op::Binary(function) => {
             let b = input(op, inputs, 1)?;
             let args = args.buffer(&b.buffer, b.offset);

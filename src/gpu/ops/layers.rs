@@ -27,6 +27,24 @@ pub fn launch(
                     .f32(eps.get() as f32),
             })
         }
+        Op::LayerNorm { eps, weight, bias } => {
+            // Those that there are follow x in this order.
+            let weight = inputs.get(1).filter(|_| *weight);
+            let place = 1 + usize::from(weight.is_some());
+            let bias = inputs.get(place).filter(|_| *bias);
+            let place = |of: Option<&'_ Operand>, args: Args| {
+                args.buffer_or_null(of.map(|of| (&of.buffer, of.offset)))
+            };
+            let args = place(bias, place(weight, args));
+            Ok(Launch {
+                kernel: "mlxrocm_layer_norm_f32",
+                grid: [number(op, x.count() / last)?, 1, 1],
+                args: args
+                    .buffer(&out.buffer, out.offset)
+                    .u32(number(op, last)?)
+                    .f32(eps.get() as f32),
+            })
+        }
         Op::Rotary(rotary) => {
             let angles =
                 angles.ok_or_else(|| Error::Internal("a rotation without angles".into()))?;

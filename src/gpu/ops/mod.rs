@@ -66,8 +66,10 @@ pub fn launch(
         return Ok(None);
     }
     let launch = match op {
-        Op::Unary(_) | Op::Binary(_) => elementwise::launch(op, inputs, out),
-        Op::RmsNorm(_) | Op::Rotary(_) => layers::launch(op, inputs, out, angles),
+        Op::Unary(_) | Op::Binary(_) | Op::AsType => elementwise::launch(op, inputs, out),
+        Op::RmsNorm(_) | Op::LayerNorm { .. } | Op::Rotary(_) => {
+            layers::launch(op, inputs, out, angles)
+        }
         _ => moves::launch(op, inputs, out),
     };
     launch.map(Some)
@@ -75,11 +77,15 @@ pub fn launch(
 
 /// Whether GPUs have a form of an operation over these dtypes.
 pub fn is_supported(op: &Op, inputs: impl IntoIterator<Item = Dtype>, out: Dtype) -> bool {
-    let all = |dtype: Dtype| inputs.into_iter().chain([out]).all(|other| other == dtype);
+    let inputs: Vec<Dtype> = inputs.into_iter().collect();
+    let all = |dtype: Dtype| inputs.iter().chain([&out]).all(|other| *other == dtype);
     match op {
         Op::Unary(function) => elementwise::unary_number(*function).is_some() && all(Dtype::F32),
         Op::Binary(function) => elementwise::binary_number(*function).is_some() && all(Dtype::F32),
-        Op::RmsNorm(_) => all(Dtype::F32),
+        Op::AsType => inputs == [Dtype::I32] && out == Dtype::F32,
+        Op::RmsNorm(_) | Op::LayerNorm { .. } => all(Dtype::F32),
+        Op::Concatenate(_) => inputs.len() == 2 && out.size() == 4,
+        Op::Arange { .. } => out == Dtype::U32,
         Op::Rotary(_) => out == Dtype::F32,
         Op::Gather { .. } => out.size() == 4,
         op => moves::is_move(op) && out.size() == 4,

@@ -1,4 +1,4 @@
-//! Elements of 32 bits that only move: `hip/ops/plain/strided.hip`, `hip/ops/rows/gather.hip`.
+//! Elements of 32 bits that only move, or are counted: `hip/ops/plain/strided.hip`, `join.hip`, `hip/ops/rows/gather.hip`.
 
 use super::{Launch, Operand, THREADS, input, missing, number};
 use crate::Result;
@@ -14,8 +14,34 @@ pub fn is_move(op: &Op) -> bool {
 }
 
 pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
+    if let Op::Arange { start, step } = op {
+        let count = number(op, out.count())?;
+        let args = Args::new().buffer(&out.buffer, out.offset).u32(count);
+        return Ok(Launch {
+            kernel: "mlxrocm_arange_u32",
+            grid: [count.div_ceil(THREADS), 1, 1],
+            args: args.u32(start.get() as u32).u32(step.get() as u32),
+        });
+    }
     let x = input(op, inputs, 0)?;
     match op {
+        Op::Concatenate(axis) => {
+            let y = input(op, inputs, 1)?;
+            let behind = |of: &Operand| of.sizes.iter().skip(*axis).product::<usize>();
+            let args = Args::new()
+                .buffer(&x.buffer, x.offset)
+                .buffer(&y.buffer, y.offset)
+                .buffer(&out.buffer, out.offset);
+            let count = number(op, out.count())?;
+            Ok(Launch {
+                kernel: "mlxrocm_join_u32",
+                grid: [count.div_ceil(THREADS), 1, 1],
+                args: args
+                    .u32(count)
+                    .u32(number(op, behind(x))?)
+                    .u32(number(op, behind(y))?),
+            })
+        }
         Op::Gather { axes, sizes } if axes.as_slice() == [0] => {
             let whole = sizes.first() == Some(&1) && sizes.get(1..) == x.sizes.get(1..);
             if !whole {

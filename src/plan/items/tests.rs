@@ -1,7 +1,7 @@
 //! Programs against the evaluation of the same graph, operation by operation.
 
 use super::{Cycle, cycle, items};
-use crate::cpu::{self, Elements, Program, ThreadPool, Workspace};
+use crate::cpu::{self, Elements, Program, ThreadPool, Workspace, random as elements};
 use crate::ir::{
     Binary, Dtype, Graph, Layout, Node, NodeId, Number, Op, Reduce, Shape, Type, Unary, Value,
 };
@@ -10,19 +10,6 @@ use smallvec::smallvec;
 fn compiled(graph: &Graph, leaves: &[Elements], inputs: &[usize]) -> crate::Result<Program> {
     let (items, constants) = items(graph, leaves, inputs)?;
     Program::new(items, &constants)
-}
-
-/// Random ones between −1 and 1.
-fn elements(sizes: &[usize], seed: u64) -> Elements {
-    let mut state = seed;
-    let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    let numbers: Vec<f32> = (0..sizes.iter().product()).map(|_| next()).collect();
-    Elements::from_slice(&numbers, Dtype::F32, sizes).unwrap()
 }
 
 #[derive(Default)]

@@ -183,8 +183,8 @@ def se_attention(encoders):
     return weights + conv_value(w, channels, 3) + conv_moves_left(w, channels)
 
 
-def attention(encoding=1, smolgen=(4, 16, 8), gates=True, outputs=3, layers=2):
-    w, width, heads = Writer(encoding), 32, 4
+def attention(encoding=1, smolgen=(4, 16, 8), gates=True, outputs=3, layers=2, width=32, heads=4):
+    w = Writer(encoding)
     weights = w.dense(25, 112 + 64, width)
     if gates:
         weights += data(33, w.layer(width * 64, 0.2, 1.0)) + data(34, w.layer(width * 64, 0.2))
@@ -209,13 +209,12 @@ def large(width, heads, inner, encoders):
     return net(weights, formats=formats(1, 6, 3, 2, 1, default=1, smolgen=7, embedding=1))
 
 
-def multihead():
-    w, width, heads, dim, dense = Writer(), 32, 4, 24, 4
-    smolgen = (4, 16, 8)
+def multihead(width=32, heads=4, inner=48, encoders=2, dim=24, dense=4, smolgen=(4, 16, 8), first=40):
+    w = Writer()
     weights = w.dense(37, 768, 64 * dense) + w.dense(25, 112 + dense, width)
-    weights += w.norm(39, width) + data(41, w.ffn(width, 40)) + w.norm(42, width)
+    weights += w.norm(39, width) + data(41, w.ffn(width, first)) + w.norm(42, width)
     weights += data(33, w.layer(width * 64, 0.2, 1.0)) + data(34, w.layer(width * 64, 0.2))
-    weights += b"".join(data(27, w.encoder(width, heads, 48, smolgen)) for _ in range(2))
+    weights += b"".join(data(27, w.encoder(width, heads, inner, smolgen)) for _ in range(encoders))
     weights += integer(28, heads) + w.dense(35, smolgen[2], 4096, bias=False)
 
     def value():
@@ -230,6 +229,12 @@ def multihead():
     policies += b"".join(data(field, policy(False)) for field in (3, 4, 5, 6))
     weights += data(44, values) + data(45, policies)
     return weights + attention_moves_left(w, width)
+
+
+def larger():
+    """Of the shape of BT4, whose weights are in no package either."""
+    weights = multihead(1024, 32, 1536, 15, 1024, 512, (32, 256, 256), 1536)
+    return net(weights, formats=formats(1, 134, 3, 2, 1, default=1, smolgen=7, embedding=2))
 
 
 def formats(input, network, policy, value, moves_left, **more):
@@ -256,6 +261,13 @@ def all_nets():
         ),
         "no_gates": net(attention(gates=False), formats=formats(4, 6, 3, 2, 1)),
         "tagged_se": net(attention(gates=False), formats=formats(5, 4, 3, 2, 1)),
+        # Heads as wide as those of large networks: 32 and 64.
+        "heads_of_32": net(
+            attention(width=96, heads=3), formats=formats(1, 6, 3, 2, 1, smolgen=7, embedding=1)
+        ),
+        "heads_of_64": net(
+            attention(width=128, heads=2, gates=False), formats=formats(1, 6, 3, 2, 1)
+        ),
         "multihead": net(
             multihead(),
             formats=formats(133, 134, 3, 2, 1, default=1, ffn=1, smolgen=7, embedding=2),

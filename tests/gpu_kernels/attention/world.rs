@@ -329,6 +329,11 @@ impl World {
 
     /// Attention of a row over what the cache has.
     pub fn attention(&self, cache: &[u8], row: usize) -> Vec<f64> {
+        self.limited_attention(cache, row, 0.0, 0)
+    }
+
+    /// The same with a soft cap of scores and runs of so many tokens that see no other; 0: there is none.
+    pub fn limited_attention(&self, cache: &[u8], row: usize, cap: f64, chunk: usize) -> Vec<f64> {
         let Shape {
             dim,
             heads,
@@ -337,11 +342,14 @@ impl World {
             ..
         } = self.shape;
         let position = self.positions[row] as usize;
-        let first = if window > 0 {
+        let mut first = if window > 0 {
             (position + 1).saturating_sub(window)
         } else {
             0
         };
+        if let Some(run) = position.checked_div(chunk) {
+            first = first.max(run * chunk);
+        }
         let mut out = Vec::new();
         for head in 0..heads {
             let q = &self.q[(row * heads + head) * dim..][..dim];
@@ -353,7 +361,11 @@ impl World {
             for back in 0..=position - first {
                 let k = self.cached(cache, row - back, kv_head, 0);
                 let score: f64 = q.iter().zip(&k).map(|(q, k)| q * k).sum();
-                let weight = (score * f64::from(self.scale())).exp();
+                let mut score = score * f64::from(self.scale());
+                if cap > 0.0 {
+                    score = cap * (score / cap).tanh();
+                }
+                let weight = score.exp();
                 total += weight;
                 let v = self.cached(cache, row - back, kv_head, 1);
                 sum.iter_mut()

@@ -97,6 +97,13 @@ PAD_CONSTANT = 0
 PAD_EDGE = 1
 PAD_REFLECT = 2
 PAD_SYMMETRIC = 3
+METADATA_NONE = 0
+METADATA_TEXT = 1
+METADATA_TEXTS = 2
+METADATA_ARRAY = 3
+TEMPLATE_DTYPE = 1
+TEMPLATE_INT = 2
+TEMPLATE_BOOL = 3
 OK = 0
 PENDING = 1
 END = 2
@@ -476,6 +483,60 @@ class chess_move(C.Structure):
     ]
 
 
+class array_kernel_options(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("strided", C.c_uint32),
+        ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
+        ("source", C.c_char_p),
+        ("source_length", C.c_size_t),
+        ("header", C.c_char_p),
+        ("header_length", C.c_size_t),
+        ("input_names", C.c_void_p),
+        ("input_name_lengths", C.c_void_p),
+        ("input_count", C.c_size_t),
+        ("output_names", C.c_void_p),
+        ("output_name_lengths", C.c_void_p),
+        ("output_count", C.c_size_t),
+    ]
+
+
+class array_type(C.Structure):
+    _fields_ = [
+        ("shape", C.c_void_p),
+        ("rank", C.c_size_t),
+        ("dtype", C.c_uint32),
+        ("reserved", C.c_uint32),
+    ]
+
+
+class array_template(C.Structure):
+    _fields_ = [
+        ("name", C.c_char_p),
+        ("name_length", C.c_size_t),
+        ("value", C.c_int64),
+        ("kind", C.c_uint32),
+        ("reserved", C.c_uint32),
+    ]
+
+
+class array_kernel_call(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_uint32),
+        ("has_initial", C.c_uint32),
+        ("initial", C.c_double),
+        ("grid", C.c_uint32 * 3),
+        ("block", C.c_uint32 * 3),
+        ("inputs", C.c_void_p),
+        ("input_count", C.c_size_t),
+        ("outputs", C.c_void_p),
+        ("output_count", C.c_size_t),
+        ("templates", C.c_void_p),
+        ("template_count", C.c_size_t),
+    ]
+
+
 # Bytes of each struct and of its fields' offsets, as the compiler of the library lays them out.
 LAYOUT = {
     device_info: (136, {'struct_size': 0, 'kind': 4, 'name': 8, 'name_length': 16, 'isa': 24, 'isa_length': 32, 'compute_units': 40, 'memory_total': 48, 'memory_free': 56, 'target': 64, 'target_length': 72, 'pci_id': 80, 'pci_id_length': 88, 'l2_bytes': 96, 'lds_bytes': 104, 'wave_size': 108, 'max_block_threads': 112, 'integrated': 116, 'clock_khz': 120, 'memory_clock_khz': 124, 'memory_bus_bits': 128, 'driver_version': 132}),
@@ -503,6 +564,10 @@ LAYOUT = {
     chess_net_options: (32, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16, 'precision': 24, 'reserved': 28}),
     chess_net_info: (40, {'struct_size': 0, 'input_format': 4, 'body': 8, 'depth': 12, 'width': 16, 'policy': 20, 'has_draws': 24, 'has_moves_left': 28, 'parameters': 32}),
     chess_move: (16, {'policy_index': 0, 'name_length': 4, 'name': 8}),
+    array_kernel_options: (104, {'struct_size': 0, 'strided': 4, 'name': 8, 'name_length': 16, 'source': 24, 'source_length': 32, 'header': 40, 'header_length': 48, 'input_names': 56, 'input_name_lengths': 64, 'input_count': 72, 'output_names': 80, 'output_name_lengths': 88, 'output_count': 96}),
+    array_type: (24, {'shape': 0, 'rank': 8, 'dtype': 16, 'reserved': 20}),
+    array_template: (32, {'name': 0, 'name_length': 8, 'value': 16, 'kind': 24, 'reserved': 28}),
+    array_kernel_call: (88, {'struct_size': 0, 'has_initial': 4, 'initial': 8, 'grid': 16, 'block': 28, 'inputs': 40, 'input_count': 48, 'outputs': 56, 'output_count': 64, 'templates': 72, 'template_count': 80}),
 }
 
 # Result and parameters of each function.
@@ -813,6 +878,7 @@ FUNCTIONS = {
     "mlxrocm_array_segmented_mm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_tensordot": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_inner": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_einsum": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_quantize": (C.c_int32, (C.c_void_p, C.c_int64, C.c_int64, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_quantize_float": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_dequantize": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_char_p, C.c_size_t, C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)),
@@ -872,6 +938,25 @@ FUNCTIONS = {
     "mlxrocm_array_random_categorical_shape": (C.c_int32, (C.c_void_p, C.c_int64, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_random_permutation": (C.c_int32, (C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_random_permutation_arange": (C.c_int32, (C.c_int64, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_load": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_save": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_new": (C.c_int32, (C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_map_load": (C.c_int32, (C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_map_save_safetensors": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_count": (C.c_size_t, (C.c_void_p,)),
+    "mlxrocm_array_map_name": (C.c_char_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_get": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_map_set": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_map_metadata_count": (C.c_size_t, (C.c_void_p,)),
+    "mlxrocm_array_map_metadata_key": (C.c_char_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_metadata_kind": (C.c_uint32, (C.c_void_p, C.c_char_p, C.c_size_t)),
+    "mlxrocm_array_map_metadata_text": (C.c_char_p, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_metadata_array": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_map_set_metadata": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_free": (None, (C.c_void_p,)),
+    "mlxrocm_array_kernel_new": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_kernel_apply": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_kernel_free": (None, (C.c_void_p,)),
 }
 
 ERRORS = {

@@ -14,6 +14,7 @@ from typing import Any
 from . import _operations as _o
 from ._abi import PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_SYMMETRIC
 from ._array import ArrayLike, array, evaluate, from_dlpack
+from ._files import einsum, load, save, save_safetensors
 from .dtypes import (
     Dtype, bfloat16, bool_, complex64, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
     uint64,

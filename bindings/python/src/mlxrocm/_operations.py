@@ -885,6 +885,11 @@ def inner(a: ArrayLike, b: ArrayLike) -> array:
     return _one("mlxrocm_array_inner", _array(a, b), _array(b, a))
 
 
+def einsum(subscripts: str, operands: Sequence[ArrayLike]) -> array:
+    """Sums of products over axes that are named by letters: 'ij,jk->ik' is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet."""
+    return _one("mlxrocm_array_einsum", _text(subscripts), NUL, *_arrays(operands))
+
+
 def quantize(w: ArrayLike, group_size: int = 0, bits: int = 0) -> tuple[array, array, array]:
     """Codes, scales and biases of groups along the last axis, in the affine mode."""
     return _tuple(3, "mlxrocm_array_quantize", _array(w), group_size, bits)
@@ -1178,6 +1183,16 @@ def random_permutation(x: ArrayLike, axis: int = 0, key: ArrayLike | None = None
 def random_permutation_arange(count: int, key: ArrayLike | None = None) -> array:
     """The numbers (uint32) below a count in random order."""
     return _one("mlxrocm_array_random_permutation_arange", count, _array(key))
+
+
+def load(path: str) -> array:
+    """The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype)."""
+    return _one("mlxrocm_array_load", _text(path), NUL)
+
+
+def save(array: ArrayLike, path: str) -> None:
+    """Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet."""
+    _tuple(0, "mlxrocm_array_save", _array(array), _text(path), NUL)
 
 
 _methods._o = sys.modules[__name__]

@@ -1755,6 +1755,13 @@ impl Array {
         call(|error| unsafe { sys::mlxrocm_array_linalg_norm_matrix(self.as_ptr(), order.as_ptr().cast(), order.len(), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), i32::from(keepdims), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
+
+    /// Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet.
+    pub fn save(&self, path: &str) -> Result<()> {
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_save(self.as_ptr(), path.as_ptr().cast(), path.len(), error) })?;
+        Ok(())
+    }
 }
 
 /// Elements of a where the condition is not 0, of b elsewhere.
@@ -1871,6 +1878,15 @@ pub fn meshgrid(arrays: &[&Array], sparse: bool, swapped: bool) -> Result<Vec<Ar
     // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
     call(|error| unsafe { sys::mlxrocm_array_meshgrid(arrays_list.as_ptr(), arrays.len(), i32::from(sparse), i32::from(swapped), out.as_mut_ptr(), error) })?;
     Ok(own_all(out))
+}
+
+/// Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet.
+pub fn einsum(subscripts: &str, operands: &[&Array]) -> Result<Array> {
+    let operands_list: Vec<_> = operands.iter().map(|array| array.as_ptr()).collect();
+    let mut result_out = null_mut();
+    // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+    call(|error| unsafe { sys::mlxrocm_array_einsum(subscripts.as_ptr().cast(), subscripts.len(), operands_list.as_ptr(), operands.len(), &mut result_out, error) })?;
+    Ok(Array::own(result_out))
 }
 
 /// Starts the sequence of keys again that calls without a key take theirs from. It is the process' own.
@@ -2033,5 +2049,13 @@ pub fn random_permutation_arange(count: i64, key: Option<&Array>) -> Result<Arra
     let mut result_out = null_mut();
     // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
     call(|error| unsafe { sys::mlxrocm_array_random_permutation_arange(count, key.map_or(null(), Array::as_ptr), &mut result_out, error) })?;
+    Ok(Array::own(result_out))
+}
+
+/// The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype).
+pub fn load(path: &str) -> Result<Array> {
+    let mut result_out = null_mut();
+    // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+    call(|error| unsafe { sys::mlxrocm_array_load(path.as_ptr().cast(), path.len(), &mut result_out, error) })?;
     Ok(Array::own(result_out))
 }

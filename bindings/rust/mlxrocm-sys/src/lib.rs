@@ -203,6 +203,20 @@ pub const MLXROCM_PAD_EDGE: i64 = 1;
 pub const MLXROCM_PAD_REFLECT: i64 = 2;
 /// mlxrocm_array_pad.mode: its mirror image around the array.
 pub const MLXROCM_PAD_SYMMETRIC: i64 = 3;
+/// Metadata: there is none of this name.
+pub const MLXROCM_METADATA_NONE: u32 = 0;
+/// Metadata: a text.
+pub const MLXROCM_METADATA_TEXT: u32 = 1;
+/// Metadata: a list of texts.
+pub const MLXROCM_METADATA_TEXTS: u32 = 2;
+/// Metadata: an array, a scalar or a vector.
+pub const MLXROCM_METADATA_ARRAY: u32 = 3;
+/// Template value: a dtype; the name is a type.
+pub const MLXROCM_TEMPLATE_DTYPE: u32 = 1;
+/// Template value: a whole number of 32 bits; the name is a constant.
+pub const MLXROCM_TEMPLATE_INT: u32 = 2;
+/// Template value: 0 or not; the name is a constant of type bool.
+pub const MLXROCM_TEMPLATE_BOOL: u32 = 3;
 /// Success.
 pub const MLXROCM_OK: mlxrocm_status = 0;
 /// Nothing happened within the timeout; call again.
@@ -251,6 +265,19 @@ pub const MLXROCM_ERROR_SELFTEST_FAILED: mlxrocm_status = -16;
 /// as MLX does, and their messages name the operation and the shapes.
 #[repr(C)]
 pub struct mlxrocm_array {
+    _private: [u8; 0],
+}
+
+/// A kernel of the application that takes and gives arrays, on a GPU. Immutable: any thread.
+#[repr(C)]
+pub struct mlxrocm_array_kernel {
+    _private: [u8; 0],
+}
+
+/// Arrays and metadata by their names, in the order of these. Made empty or of a file.
+/// Internally locked: any thread.
+#[repr(C)]
+pub struct mlxrocm_array_map {
     _private: [u8; 0],
 }
 
@@ -1358,6 +1385,148 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_chess_move, policy_index) == 0);
     assert!(core::mem::offset_of!(mlxrocm_chess_move, name_length) == 4);
     assert!(core::mem::offset_of!(mlxrocm_chess_move, name) == 8);
+};
+
+/// What a kernel on arrays is made of. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_array_kernel_options {
+    /// Set by the caller to sizeof(mlxrocm_array_kernel_options).
+    pub struct_size: u32,
+    /// Not 0: inputs are given as they lie; 0: those that do not lie row after row are copied.
+    pub strided: u32,
+    /// The kernel's name, a name in C, UTF-8.
+    pub name: *const c_char,
+    /// Bytes of `name`; 0: it is NUL-terminated.
+    pub name_length: usize,
+    /// The body of the function in HIP's language, UTF-8; what it sees is said at mlxrocm_array_kernel_new.
+    pub source: *const c_char,
+    /// Bytes of `source`; 0: it is NUL-terminated.
+    pub source_length: usize,
+    /// Nullable; what stands before the function, UTF-8.
+    pub header: *const c_char,
+    /// Bytes of `header`; 0: it is NUL-terminated.
+    pub header_length: usize,
+    /// Names of the inputs, names in C.
+    pub input_names: *const *const c_char,
+    /// Bytes of each of `input_names`; NULL: they are NUL-terminated.
+    pub input_name_lengths: *const usize,
+    /// Elements of `input_names`.
+    pub input_count: usize,
+    /// Names of the outputs, names in C.
+    pub output_names: *const *const c_char,
+    /// Bytes of each of `output_names`; NULL: they are NUL-terminated.
+    pub output_name_lengths: *const usize,
+    /// Elements of `output_names`, at least 1.
+    pub output_count: usize,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_array_kernel_options>() == 104);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, strided) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, name) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, name_length) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, source) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, source_length) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, header) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, header_length) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, input_names) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, input_name_lengths) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, input_count) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, output_names) == 80);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, output_name_lengths) == 88);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_options, output_count) == 96);
+};
+
+/// Dtype and shape of an array.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_array_type {
+    /// `rank` sizes, outermost first.
+    pub shape: *const i64,
+    /// Elements of `shape`: the number of dimensions.
+    pub rank: usize,
+    /// An MLXROCM_DTYPE number.
+    pub dtype: u32,
+    /// 0.
+    pub reserved: u32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_array_type>() == 24);
+    assert!(core::mem::offset_of!(mlxrocm_array_type, shape) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_array_type, rank) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_array_type, dtype) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_array_type, reserved) == 20);
+};
+
+/// A name in a kernel's source that each call gives a meaning.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_array_template {
+    /// A name in C.
+    pub name: *const c_char,
+    /// Bytes of `name`; 0: it is NUL-terminated.
+    pub name_length: usize,
+    /// DTYPE: an MLXROCM_DTYPE number. INT, BOOL: the value.
+    pub value: i64,
+    /// One of MLXROCM_TEMPLATE_...
+    pub kind: u32,
+    /// 0.
+    pub reserved: u32,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_array_template>() == 32);
+    assert!(core::mem::offset_of!(mlxrocm_array_template, name) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_array_template, name_length) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_array_template, value) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_array_template, kind) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_array_template, reserved) == 28);
+};
+
+/// How a kernel on arrays is called. Zero is each field's default.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mlxrocm_array_kernel_call {
+    /// Set by the caller to sizeof(mlxrocm_array_kernel_call).
+    pub struct_size: u32,
+    /// Not 0: outputs hold `initial` before; 0: whatever lies there.
+    pub has_initial: u32,
+    /// The number, as each output's dtype.
+    pub initial: f64,
+    /// Work items in x, y and z, as in MLX; 0 in y or z is 1. The last blocks are whole: what is beyond must be left alone by the kernel.
+    pub grid: [u32; 3],
+    /// Work items of a block in x, y and z; 0 in y or z is 1.
+    pub block: [u32; 3],
+    /// `input_count` arrays, borrowed for the call.
+    pub inputs: *const *const mlxrocm_array,
+    /// Elements of `inputs`: as many as the kernel has names.
+    pub input_count: usize,
+    /// Types of the outputs, `output_count` of them, borrowed for the call.
+    pub outputs: *const mlxrocm_array_type,
+    /// Elements of `outputs`: as many as the kernel has names.
+    pub output_count: usize,
+    /// Meanings of names, `template_count` of them, borrowed for the call.
+    pub templates: *const mlxrocm_array_template,
+    /// Elements of `templates`.
+    pub template_count: usize,
+}
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<mlxrocm_array_kernel_call>() == 88);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, struct_size) == 0);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, has_initial) == 4);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, initial) == 8);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, grid) == 16);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, block) == 28);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, inputs) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, input_count) == 48);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, outputs) == 56);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, output_count) == 64);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, templates) == 72);
+    assert!(core::mem::offset_of!(mlxrocm_array_kernel_call, template_count) == 80);
 };
 
 unsafe extern "C" {
@@ -4711,6 +4880,20 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
     pub fn mlxrocm_array_inner(a: *const mlxrocm_array, b: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
+    /// Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are
+    /// nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters
+    /// that appear once, in the order of the alphabet.
+    ///
+    /// - `subscripts`: UTF-8, borrowed for the call.
+    /// - `subscripts_length`: bytes of `subscripts`, or MLXROCM_NUL.
+    /// - `operands`: `operands_count` arrays, borrowed.
+    /// - `operands_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_einsum(subscripts: *const c_char, subscripts_length: usize, operands: *const *const mlxrocm_array, operands_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Codes, scales and biases of groups along the last axis, in the affine mode.
     ///
     /// - `w`: borrowed.
@@ -5437,4 +5620,200 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
     pub fn mlxrocm_array_random_permutation_arange(count: i64, key: *const mlxrocm_array, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it
+    /// meanwhile; mlxrocm_array_save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and
+    /// UNSUPPORTED (elements of no dtype).
+    ///
+    /// - `path`: as the operating system spells it, borrowed for the call.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_load(path: *const c_char, path_length: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet.
+    ///
+    /// - `array`: borrowed.
+    /// - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, those of mlxrocm_array_eval. bfloat16, which numpy has not, is
+    /// saved as MLX does, as pairs of bytes. Any thread. Since 0.1.
+    pub fn mlxrocm_array_save(array: *const mlxrocm_array, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Makes a map without arrays.
+    ///
+    /// - `map`: receives the map, owned: free it with mlxrocm_array_map_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_new(map: *mut *mut mlxrocm_array_map, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Loads the arrays of a safetensors or GGUF file; which it is its first bytes say. Names and meaning are MLX's:
+    /// 8-bit floats of safetensors are uint8 codes; GGUF's Q4_0, Q4_1 and Q8_0 are affine quantization in groups of 32,
+    /// the codes under the tensor's name, scales and biases with `.scales` and `.biases` in place of its `.weight`;
+    /// GGUF's other quantized formats are float16 numbers. Elements that need no change stay in the file, which is
+    /// mapped: do not truncate it meanwhile; the functions that save replace it as a whole.
+    ///
+    /// - `path`: as the operating system spells it, borrowed for the call.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `map`: receives the map, owned: free it with mlxrocm_array_map_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, IO, INVALID_FILE (damaged), UNSUPPORTED (elements of no dtype),
+    /// OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_load(path: *const c_char, path_length: usize, map: *mut *mut mlxrocm_array_map, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Saves arrays and metadata as a safetensors file, which is there whole or not at all. Arrays are computed if they
+    /// are not yet.
+    ///
+    /// - `map`: borrowed.
+    /// - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names that the format has not; metadata that is no text), IO, those of
+    /// mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_save_safetensors(map: *const mlxrocm_array_map, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The number of arrays of a map.
+    ///
+    /// - `map`: borrowed.
+    ///
+    /// Returns 0 also if `map` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_count(map: *const mlxrocm_array_map) -> usize;
+
+    /// The name of an array of a map.
+    ///
+    /// - `map`: borrowed.
+    /// - `index`: below mlxrocm_array_map_count.
+    /// - `length`: nullable; receives the bytes of the name without the NUL.
+    ///
+    /// Returns the name, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_name(map: *const mlxrocm_array_map, index: usize, length: *mut usize) -> *const c_char;
+
+    /// An array of a map.
+    ///
+    /// - `map`: borrowed.
+    /// - `name`: UTF-8, borrowed for the call.
+    /// - `name_length`: bytes of `name`, or MLXROCM_NUL.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there is none of this name). Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_get(map: *const mlxrocm_array_map, name: *const c_char, name_length: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Puts an array into a map, in place of one of the same name.
+    ///
+    /// - `map`: borrowed.
+    /// - `name`: UTF-8, borrowed for the call.
+    /// - `name_length`: bytes of `name`, or MLXROCM_NUL.
+    /// - `array`: borrowed; the map keeps what it needs of it. NULL: the name is taken out.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_set(map: *const mlxrocm_array_map, name: *const c_char, name_length: usize, array: *const mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The number of entries of a map's metadata.
+    ///
+    /// - `map`: borrowed.
+    ///
+    /// Returns 0 also if `map` is NULL or not live. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_metadata_count(map: *const mlxrocm_array_map) -> usize;
+
+    /// The key of an entry of a map's metadata.
+    ///
+    /// - `map`: borrowed.
+    /// - `index`: below mlxrocm_array_map_metadata_count.
+    /// - `length`: nullable; receives the bytes of the key without the NUL.
+    ///
+    /// Returns the key, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_metadata_key(map: *const mlxrocm_array_map, index: usize, length: *mut usize) -> *const c_char;
+
+    /// What kind of metadata a key has.
+    ///
+    /// - `map`: borrowed.
+    /// - `key`: UTF-8, borrowed for the call.
+    /// - `key_length`: bytes of `key`, or MLXROCM_NUL.
+    ///
+    /// Returns one of MLXROCM_METADATA_..., NONE also for what is no map or key. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_metadata_kind(map: *const mlxrocm_array_map, key: *const c_char, key_length: usize) -> u32;
+
+    /// A text of a map's metadata.
+    ///
+    /// - `map`: borrowed.
+    /// - `key`: UTF-8, borrowed for the call; of a text or a list of texts.
+    /// - `key_length`: bytes of `key`, or MLXROCM_NUL.
+    /// - `index`: which of a list; 0 of a text.
+    /// - `length`: nullable; receives the bytes of the text without the NUL.
+    ///
+    /// Returns the text, UTF-8, borrowed until the map is freed; NULL if there is none. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_metadata_text(map: *const mlxrocm_array_map, key: *const c_char, key_length: usize, index: usize, length: *mut usize) -> *const c_char;
+
+    /// Numbers of a map's metadata.
+    ///
+    /// - `map`: borrowed.
+    /// - `key`: UTF-8, borrowed for the call.
+    /// - `key_length`: bytes of `key`, or MLXROCM_NUL.
+    /// - `result`: receives an array, a scalar or a vector (of a list of texts its size as int64), owned: free it with
+    ///   mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (there are none of this key). Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_metadata_array(map: *const mlxrocm_array_map, key: *const c_char, key_length: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Puts a text into a map's metadata, in place of what the key had.
+    ///
+    /// - `map`: borrowed.
+    /// - `key`: UTF-8, borrowed for the call.
+    /// - `key_length`: bytes of `key`, or MLXROCM_NUL.
+    /// - `text`: UTF-8, borrowed for the call. NULL: the key is taken out.
+    /// - `text_length`: bytes of `text`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_set_metadata(map: *const mlxrocm_array_map, key: *const c_char, key_length: usize, text: *const c_char, text_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a map. Arrays that came from it keep what they need.
+    ///
+    /// - `map`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_free(map: *mut mlxrocm_array_map);
+
+    /// Makes a kernel that takes and gives arrays. The source is the body of a function whose parameters are the
+    /// inputs and outputs by their names: pointers to their elements, row after row. Types of dtypes that the language
+    /// has none of are `float16`, `bfloat16` (both computed with as float) and `complex64`. Beside `x` the source may use
+    /// `x_shape[]`, `x_ndim` and, in elements, `x_strides[]` of each input x. It is compiled on this machine when it is
+    /// called, once for all calls with the same dtypes, ranks and template values.
+    ///
+    /// - `device`: borrowed; a GPU. The kernel keeps it alive.
+    /// - `options`: borrowed for the call.
+    /// - `kernel`: receives the kernel, owned: free it with mlxrocm_array_kernel_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_array_kernel_new(device: *const mlxrocm_device, options: *const mlxrocm_array_kernel_options, kernel: *mut *mut mlxrocm_array_kernel, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Calls a kernel on arrays. The results are lazy, as those of operations; the source is compiled at once.
+    ///
+    /// - `kernel`: borrowed; the results keep it alive.
+    /// - `call`: borrowed for the call.
+    /// - `results`: receives `call->output_count` arrays, owned: free each with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure. If the source does not compile its
+    ///   message has the first error, and mlxrocm_error_details the compiler's log.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (the source does not compile; numbers of arrays, grids and blocks that do
+    /// not fit), UNSUPPORTED (no compiler on this machine), OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_array_kernel_apply(kernel: *const mlxrocm_array_kernel, call: *const mlxrocm_array_kernel_call, results: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Frees a kernel. Arrays that it makes are computed all the same.
+    ///
+    /// - `kernel`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_array_kernel_free(kernel: *mut mlxrocm_array_kernel);
 }

@@ -135,7 +135,7 @@ fn winograd_is_the_convolution() {
 fn functions_of_elements() {
     let mut random = Random(seed());
     type Exact = fn(f64, f64) -> f64;
-    let functions: [(Function, Exact); 11] = [
+    let functions: [(Function, Exact); 12] = [
         (Function::Add, |x, y| x + y),
         (Function::Subtract, |x, y| x - y),
         (Function::Multiply, |x, y| x * y),
@@ -147,6 +147,7 @@ fn functions_of_elements() {
         (Function::Negative, |x, _| -x),
         (Function::Sigmoid, |x, _| 1.0 / (1.0 + (-x).exp())),
         (Function::Square, |x, _| x * x),
+        (Function::Tanh, |x, _| x.tanh()),
     ];
     for len in [1, 8, 77] {
         let a: Vec<f32> = random.vector(len).iter().map(|x| x * 8.0).collect();

@@ -3,9 +3,8 @@
 use super::super::activations::{Activation, activations};
 use super::super::steps::Step;
 use super::Fuser;
-use crate::Result;
 use crate::ir::Layout;
-use crate::step::{Argument, Call, Function, ItemSource};
+use crate::step::{Argument, Call, Chain, Function, ItemSource};
 
 /// All of a buffer.
 fn whole(buffer: usize, count: usize) -> ItemSource {
@@ -16,11 +15,11 @@ fn whole(buffer: usize, count: usize) -> ItemSource {
 }
 
 impl Fuser<'_> {
-    pub(super) fn chain(&mut self, calls: &[Call], count: usize) -> Result<()> {
-        let rest = self.join_product(calls, count);
-        let calls = rest.as_deref().unwrap_or(calls);
+    pub(super) fn chain(&mut self, chain: &Chain) {
+        let rest = self.join_product(&chain.calls, chain.count);
+        let calls = rest.unwrap_or_else(|| chain.calls.clone());
         if calls.is_empty() {
-            return Ok(());
+            return;
         }
         let vectors = calls.iter().map(|call| {
             let [a, b] = &call.arguments;
@@ -30,12 +29,11 @@ impl Fuser<'_> {
             })
         });
         let vectors = vectors.collect();
+        let count = chain.count;
         self.plan.steps.push(Step::Chain {
-            calls: calls.to_vec(),
-            count,
+            chain: Chain { calls, count },
             vectors,
         });
-        Ok(())
     }
 
     /// Makes the first calls of a chain part of the product before it; what is left of them.
@@ -134,10 +132,10 @@ impl Fuser<'_> {
     /// If x is nothing but `a + b` or `a + b · number`: a, and b with its factor.
     pub(super) fn sum_before(&mut self, x: &ItemSource) -> (ItemSource, Option<(usize, f32)>) {
         let plain = (x.clone(), None);
-        let Some(Step::Chain { calls, count, .. }) = self.plan.steps.last() else {
+        let Some(Step::Chain { chain, .. }) = self.plan.steps.last() else {
             return plain;
         };
-        let (calls, count) = (calls.as_slice(), *count);
+        let (calls, count) = (chain.calls.as_slice(), chain.count);
         let whole_buffer = |argument: &Argument| match argument {
             Argument::Buffer(source, cycle) if *cycle == count && source.layout.offset == 0 => {
                 (self.plan.counts[source.buffer] == count).then_some(source.buffer)

@@ -1,0 +1,171 @@
+//! Graphs of arrays that come again: the second time a plan is made, from then on it is run. What has no plan is
+//! computed operation by operation (`eval.rs`), with the same results.
+
+use super::home::{Data, Home};
+use super::lazy::Collected;
+use crate::gpu::arrays::{Leaf, Place};
+use crate::ir::{Alike, LeafForm, Met, NodeId, Op};
+use crate::{Result, cpu};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+/// Operations of graphs that are planned: with fewer there is nothing to gain, more would take too long to compare.
+const FEWEST: usize = 4;
+const MOST: usize = 4096;
+/// Most bytes that a plan of the CPU keeps.
+const MOST_KEPT: usize = 2 << 20;
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+static RUN: AtomicU64 = AtomicU64::new(0);
+/// `MLXROCM_ARRAY_PLANS=off` turns plans off.
+static ON: LazyLock<AtomicBool> = LazyLock::new(|| {
+    let is_off = std::env::var("MLXROCM_ARRAY_PLANS").is_ok_and(|said| said == "off");
+    AtomicBool::new(!is_off)
+});
+
+type CpuPlans = Mutex<Alike<Met<Arc<Mutex<cpu::Replay>>>>>;
+static ON_CPU: LazyLock<CpuPlans> = LazyLock::new(Mutex::default);
+
+/// Plans of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanCounts {
+    /// Made.
+    pub made: u64,
+    /// Runs of them.
+    pub run: u64,
+}
+
+/// How many plans were made and run.
+pub fn plan_counts() -> PlanCounts {
+    PlanCounts {
+        made: MADE.load(Ordering::Relaxed),
+        run: RUN.load(Ordering::Relaxed),
+    }
+}
+
+/// Whether graphs are planned, for all threads.
+pub fn use_plans(on: bool) {
+    ON.store(on, Ordering::Relaxed);
+}
+
+/// The results of a graph by its plan; `None` if it has none.
+///
+/// # Errors
+/// Those of the operations.
+pub(super) fn run(collected: &Collected) -> Result<Option<Vec<Data>>> {
+    let operations = collected.graph.nodes.len() - collected.leaves.len();
+    if !(FEWEST..=MOST).contains(&operations) || !ON.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let Some(home) = one_home(collected) else {
+        return Ok(None);
+    };
+    let results = match home {
+        Home::Cpu => on_cpu(collected)?,
+        Home::Gpu(place) => on_gpu(place, collected)?,
+    };
+    if results.is_some() {
+        RUN.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(results)
+}
+
+/// Where all operations are computed; `None` if that is in several places. Views on the way from an array of the host
+/// to a GPU (a number that is broadcast) may be there as well.
+fn one_home(collected: &Collected) -> Option<&Home> {
+    let graph = &collected.graph;
+    let mut home = &Home::Cpu;
+    let mut elsewhere = false;
+    for (place, (node, of_node)) in graph.nodes.iter().zip(&collected.homes).enumerate() {
+        match of_node {
+            _ if matches!(node.op, Op::Leaf(_)) => {}
+            Home::Cpu => elsewhere |= !node.op.may_be_view() || graph.is_output(NodeId(place)),
+            of_node if *home == Home::Cpu => home = of_node,
+            of_node if of_node != home => return None,
+            _ => {}
+        }
+    }
+    (*home == Home::Cpu || !elsewhere).then_some(home)
+}
+
+/// How the leaves lie.
+fn forms(collected: &Collected) -> Vec<LeafForm> {
+    let form = |leaf: &Data| match leaf {
+        Data::Host(elements) => LeafForm {
+            on_device: false,
+            layout: elements.layout().clone(),
+        },
+        Data::Device(elements) => LeafForm {
+            on_device: true,
+            layout: elements.layout().clone(),
+        },
+    };
+    collected.leaves.iter().map(form).collect()
+}
+
+fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
+    let host = |leaf: &Data| match leaf {
+        Data::Host(elements) => Some(elements.clone()),
+        Data::Device(_) => None,
+    };
+    let leaves: Option<Vec<cpu::Elements>> = collected.leaves.iter().map(host).collect();
+    let Some(leaves) = leaves else {
+        return Ok(None);
+    };
+    let make = |_: &[u64]| {
+        let layouts: Vec<_> = leaves.iter().map(cpu::Elements::layout).collect();
+        let plan = cpu::Replay::new(&collected.graph, &layouts);
+        let plan = plan.filter(|plan| plan.bytes() <= MOST_KEPT);
+        MADE.fetch_add(u64::from(plan.is_some()), Ordering::Relaxed);
+        Ok(plan.map(|plan| Arc::new(Mutex::new(plan))))
+    };
+    let forms = forms(collected);
+    let plan = {
+        let mut known = ON_CPU.lock();
+        let met = known.of(&collected.graph, &forms);
+        met.plan(Vec::new, make)?
+    };
+    // Another thread runs it: this one goes without.
+    let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
+        return Ok(None);
+    };
+    let leaves: Vec<&cpu::Elements> = leaves.iter().collect();
+    let results = plan.run(&leaves)?;
+    Ok(Some(results.into_iter().map(Data::Host).collect()))
+}
+
+fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>> {
+    let mut leaves = Vec::with_capacity(collected.leaves.len());
+    for leaf in &collected.leaves {
+        leaves.push(match leaf {
+            Data::Host(x) => Leaf::Host(x.bytes(), x.dtype(), x.layout()),
+            Data::Device(x) if Arc::ptr_eq(x.place(), place) => Leaf::Device(x),
+            Data::Device(_) => return Ok(None),
+        });
+    }
+    let make = |before: &[u64]| {
+        let plan = place.replay(&collected.graph, &leaves, before)?;
+        MADE.fetch_add(u64::from(plan.is_some()), Ordering::Relaxed);
+        Ok(plan.map(|plan| Arc::new(Mutex::new(plan))))
+    };
+    let forms = forms(collected);
+    let note = || leaves.iter().map(Leaf::address).collect();
+    let plan = {
+        let mut known = place.graphs().lock();
+        let met = known.of(&collected.graph, &forms);
+        met.plan(note, make)?
+    };
+    let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
+        return Ok(None);
+    };
+    let results = place.run_replay(&mut plan, &leaves)?;
+    if results.is_none() {
+        // A leaf that was taken for one that stays where it is: the next plan copies it in.
+        let moved = plan.staying(&leaves);
+        drop(plan);
+        let mut known = place.graphs().lock();
+        *known.of(&collected.graph, &forms) = Met::Once(moved);
+    }
+    Ok(results.map(|results| results.into_iter().map(Data::Device).collect()))
+}

@@ -1,0 +1,317 @@
+//! Graphs that come again: their launches are recorded once, with memory of their own, and replayed as one program.
+
+use super::{Elements, Place};
+use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, Program, Range};
+use crate::ir::{Dtype, Graph, Layout};
+use crate::log::{self, Level};
+use crate::{Error, Result};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Most bytes of what a program has of its own: larger graphs gain nothing by a replay.
+const MOST_OWN: u64 = 16 << 20;
+/// Most bytes that are copied into and out of a program.
+const MOST_MOVED: usize = 4 << 20;
+
+/// What launches on this thread go to, while a graph is recorded.
+struct Recorder {
+    encoder: Encoder,
+    /// Memory that the recorded launches write: all of it was made meanwhile.
+    own: Vec<DeviceBuffer>,
+    bytes: u64,
+}
+
+thread_local! {
+    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+}
+
+/// Ends the recording, however it goes.
+struct Recording;
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        RECORDER.take();
+    }
+}
+
+/// Records a launch if this thread records; false if it does not.
+pub(super) fn record(
+    kernel: &Kernel,
+    grid: [u32; 3],
+    block: [u32; 3],
+    args: &Args,
+) -> Result<bool> {
+    RECORDER.with_borrow_mut(|recorder| {
+        let Some(recorder) = recorder else {
+            return Ok(false);
+        };
+        let (mut reads, mut writes): (Vec<Range>, Vec<Range>) = (Vec::new(), Vec::new());
+        for buffer in args.buffers() {
+            let is_own = |own: &DeviceBuffer| own.address() == buffer.address();
+            reads.push(buffer.whole());
+            if recorder.own.iter().rev().any(is_own) {
+                writes.push(buffer.whole());
+            }
+        }
+        let encoder = &mut recorder.encoder;
+        encoder.launch(kernel, grid, block, 0, args.clone(), &reads, &writes)?;
+        Ok(true)
+    })
+}
+
+/// Notes memory that a recorded launch will write.
+pub(super) fn note(buffer: &DeviceBuffer) -> Result<()> {
+    RECORDER.with_borrow_mut(|recorder| {
+        let Some(recorder) = recorder else {
+            return Ok(());
+        };
+        recorder.bytes += buffer.len();
+        if recorder.bytes > MOST_OWN {
+            return Err(Error::Unsupported(
+                "a graph too large to be recorded".into(),
+            ));
+        }
+        recorder.own.push(buffer.clone());
+        Ok(())
+    })
+}
+
+/// A leaf of a graph.
+pub enum Leaf<'a> {
+    /// In host memory: its bytes, and how its elements lie in them.
+    Host(&'a [u8], Dtype, &'a Layout),
+    /// On this GPU.
+    Device(&'a Elements),
+}
+
+impl Leaf<'_> {
+    /// Where it lies on the GPU; 0 in host memory.
+    pub fn address(&self) -> u64 {
+        match self {
+            Leaf::Host(..) => 0,
+            Leaf::Device(elements) => elements.buffer().address(),
+        }
+    }
+}
+
+/// Elements of a program. Not [`Elements`], which keep the place that keeps the program.
+struct Own {
+    buffer: DeviceBuffer,
+    dtype: Dtype,
+    layout: Layout,
+}
+
+impl Own {
+    fn of(elements: &Elements) -> Own {
+        Own {
+            buffer: elements.buffer().clone(),
+            dtype: elements.dtype(),
+            layout: elements.layout().clone(),
+        }
+    }
+}
+
+/// Where a program finds a leaf.
+enum Input {
+    /// Where it was before: in memory of this address.
+    Same(u64),
+    /// In memory of the program, into which it is copied.
+    Slot {
+        slot: DeviceBuffer,
+        /// What was copied there last, of small leaves of the host.
+        sent: Vec<u8>,
+    },
+}
+
+/// Leaves of the host up to this size are compared with what was sent before.
+const COMPARED: usize = 256;
+
+/// A graph's recorded launches. One thread at a time.
+pub struct Replay {
+    program: Program,
+    inputs: Vec<Input>,
+    /// The results: of the program's memory, or (the leaf's place) of a leaf's.
+    outputs: Vec<(Own, Option<usize>)>,
+}
+
+impl Replay {
+    /// The addresses of leaves that lie where they lay when this was recorded; 0 for others.
+    pub fn staying(&self, leaves: &[Leaf<'_>]) -> Vec<u64> {
+        let pairs = self.inputs.iter().zip(leaves);
+        let address = |(input, leaf): (&Input, &Leaf<'_>)| match input {
+            Input::Same(address) if *address == leaf.address() => *address,
+            _ => 0,
+        };
+        pairs.map(address).collect()
+    }
+}
+
+/// The part of a buffer that elements touch, in bytes.
+fn part(dtype: Dtype, layout: &Layout) -> (u64, u64) {
+    let size = dtype.size() as u64;
+    let reach = layout.reach();
+    reach.map_or((0, 0), |r| {
+        (r.from as u64 * size, (r.to - r.from) as u64 * size)
+    })
+}
+
+impl Place {
+    /// Records a graph whose leaves are like these. Leaves that lie where `before` says are read there, others are
+    /// copied in on every run. `None` if an operation has no form here, or too much would be copied.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn replay(
+        self: &Arc<Self>,
+        graph: &Graph,
+        leaves: &[Leaf<'_>],
+        before: &[u64],
+    ) -> Result<Option<Replay>> {
+        let mut elements = Vec::with_capacity(leaves.len());
+        let mut inputs = Vec::with_capacity(leaves.len());
+        let mut moved = 0;
+        for (place, leaf) in leaves.iter().enumerate() {
+            match leaf {
+                Leaf::Device(x) if before.get(place) == Some(&leaf.address()) => {
+                    inputs.push(Input::Same(leaf.address()));
+                    elements.push((*x).clone());
+                    continue;
+                }
+                Leaf::Device(x) => {
+                    let (_, bytes) = part(x.dtype(), x.layout());
+                    moved += bytes as usize;
+                    elements.push(self.room(x.dtype(), x.layout())?);
+                }
+                Leaf::Host(_, dtype, layout) => {
+                    let slot = self.room(*dtype, layout)?;
+                    moved += part(*dtype, layout).1 as usize;
+                    elements.push(slot);
+                }
+            }
+            let slot = elements[place].buffer().clone();
+            let sent = Vec::new();
+            inputs.push(Input::Slot { slot, sent });
+        }
+        if moved > MOST_MOVED {
+            return Ok(None);
+        }
+        let recorder = Recorder {
+            encoder: self.device.encoder()?,
+            own: Vec::new(),
+            bytes: 0,
+        };
+        RECORDER.set(Some(recorder));
+        let _recording = Recording;
+        let made = graph.compute(&elements, |id, inputs| {
+            let node = graph.node(id);
+            let made = self.run(&node.op, inputs, &node.outputs)?;
+            made.ok_or_else(|| Error::Unsupported(node.op.name()))
+        });
+        let Some(recorder) = RECORDER.take() else {
+            return Ok(None);
+        };
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                log::write(Level::Debug, || {
+                    format!("a graph of arrays that comes again is not recorded: {error}")
+                });
+                return Ok(None);
+            }
+        };
+        let copied: u64 = made
+            .iter()
+            .map(|output| part(output.dtype(), output.layout()).1)
+            .sum();
+        if copied as usize > MOST_MOVED {
+            return Ok(None);
+        }
+        let leaf_of = |output: &Elements| {
+            let address = output.buffer().address();
+            elements
+                .iter()
+                .position(|leaf| leaf.buffer().address() == address)
+        };
+        let outputs = made.into_iter().map(|output| {
+            let leaf = leaf_of(&output);
+            (Own::of(&output), leaf)
+        });
+        Ok(Some(Replay {
+            outputs: outputs.collect(),
+            program: recorder.encoder.finish(),
+            inputs,
+        }))
+    }
+
+    /// Room for elements that lie so.
+    fn room(self: &Arc<Self>, dtype: Dtype, layout: &Layout) -> Result<Elements> {
+        let reach = layout.reach();
+        let (from, to) = reach.map_or((0, 0), |reach| (reach.from, reach.to));
+        let layout = Layout {
+            offset: layout.offset.saturating_sub(from),
+            ..layout.clone()
+        };
+        Elements::new(self.clone(), self.memory(to - from, dtype)?, dtype, layout)
+    }
+
+    /// Queues a run with these leaves; `None` if one does not lie where it was.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn run_replay(
+        self: &Arc<Self>,
+        replay: &mut Replay,
+        leaves: &[Leaf<'_>],
+    ) -> Result<Option<Vec<Elements>>> {
+        let is_there = |(input, leaf): (&Input, &Leaf<'_>)| match input {
+            Input::Same(address) => *address == leaf.address(),
+            Input::Slot { .. } => true,
+        };
+        if !replay.inputs.iter().zip(leaves).all(is_there) {
+            return Ok(None);
+        }
+        for (input, leaf) in replay.inputs.iter_mut().zip(leaves) {
+            let Input::Slot { slot, sent } = input else {
+                continue;
+            };
+            match leaf {
+                Leaf::Device(x) => {
+                    let (from, bytes) = part(x.dtype(), x.layout());
+                    self.stream
+                        .copy_on_device(x.buffer(), from, slot, 0, bytes)?;
+                }
+                Leaf::Host(bytes, dtype, layout) => {
+                    let reach = layout.reach().map_or(0..0, |reach| reach.from..reach.to);
+                    let size = dtype.size();
+                    let bytes = bytes.get(reach.start * size..reach.end * size);
+                    let bytes = bytes.unwrap_or_default();
+                    if bytes.is_empty() || (bytes == sent && bytes.len() <= COMPARED) {
+                        continue;
+                    }
+                    self.stream.copy_to_device(slot, 0, bytes)?;
+                    if bytes.len() <= COMPARED {
+                        sent.clear();
+                        sent.extend_from_slice(bytes);
+                    }
+                }
+            }
+        }
+        replay.program.run(&self.stream)?;
+        let mut results = Vec::with_capacity(replay.outputs.len());
+        for (output, leaf) in &replay.outputs {
+            // A view of a leaf that was not copied in.
+            if let Some(Leaf::Device(x)) = leaf.and_then(|leaf| leaves.get(leaf))
+                && x.buffer().address() == output.buffer.address()
+            {
+                results.push(x.with(output.dtype, output.layout.clone())?);
+                continue;
+            }
+            let (from, bytes) = part(output.dtype, &output.layout);
+            let result = self.room(output.dtype, &output.layout)?;
+            self.stream
+                .copy_on_device(&output.buffer, from, result.buffer(), 0, bytes)?;
+            results.push(result);
+        }
+        Ok(Some(results))
+    }
+}

@@ -1,0 +1,82 @@
+//! Attention that the usual kernels have no form of, by those of `hip/ops/attention/wide.hip`: heads of more than 256
+//! columns, soft caps of scores, runs of tokens that see no other run.
+
+use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, suffix};
+use super::record::Recorder;
+use crate::Result;
+use crate::step::{Attend, Attention, Rows};
+
+/// The widest heads of the usual kernels, and of these.
+pub const MAX_DIM: usize = 256;
+pub const WIDEST_DIM: usize = 768;
+const THREADS: u32 = 256;
+
+/// Whether an attention needs these kernels.
+pub fn is_wide(shape: &Attention) -> bool {
+    shape.head_dim > MAX_DIM || shape.cap.is_some() || shape.chunk.is_some()
+}
+
+/// Columns that the kernel has for heads of `dim`.
+pub fn wide_columns(dim: usize) -> usize {
+    if dim > MAX_DIM { WIDEST_DIM } else { MAX_DIM }
+}
+
+impl Recorder<'_> {
+    /// Records such an attention: keys and values go to the cache first.
+    pub(super) fn attend_wide(&mut self, attend: Attend) -> Result<()> {
+        self.write_cache(attend, "mlxrocm_attention_wide_write", THREADS)?;
+        let Attend { q, out, shape, .. } = attend;
+        let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
+        let count = self.rows(q);
+        let list = match self.schedule.buffers[q.0].rows {
+            Rows::Tokens => None,
+            _ => Some(places.wanted),
+        };
+        let memory = self.memory;
+        let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
+        let columns = wide_columns(shape.head_dim);
+        let kernel = format!("mlxrocm_attention_wide_{columns}{}", suffix(self.kv));
+        let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
+        let mut done = 0;
+        while done < count {
+            let now = at_once.min(count - done);
+            // Without a list the queries are the rows from `done` on, and so are their positions.
+            let first = if list.is_none() { done } else { 0 };
+            let args = crate::gpu::Args::new()
+                .buffer(&memory.arena, self.at(q, done))
+                .buffer(&memory.arena, self.at(out, done))
+                .buffer(&memory.cache, 0)
+                .buffer(self.inputs, byte(places.positions + first))
+                .buffer(self.inputs, byte(places.slots + first))
+                .buffer(self.inputs, byte(places.pages))
+                .buffer_or_null(list.map(|list| (self.inputs, byte(list + done))));
+            let args = self.norm_of(args, attend.q_norm);
+            let args = self
+                .vector_of(args, attend.sinks)
+                .buffer(self.rope_table(attend), 0)
+                .buffer(&memory.parts, 0)
+                .buffer(&memory.counters, 0);
+            let args = self
+                .attend_shape(args, attend)
+                .u32(shape.window.unwrap_or(0) as u32)
+                .u32(shape.chunk.unwrap_or(0) as u32)
+                .f32(attend.q_norm.map_or(0.0, |norm| norm.eps))
+                .f32(shape.scale)
+                .f32(shape.cap.unwrap_or(0.0));
+            let reads = [
+                self.range(q, done, now),
+                memory.cache.whole(),
+                self.inputs.whole(),
+            ];
+            let writes = [
+                self.range(out, done, now),
+                memory.parts.whole(),
+                memory.counters.whole(),
+            ];
+            let grid = [now as u32, head_groups(&shape) as u32, parts as u32];
+            self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)?;
+            done += now;
+        }
+        Ok(())
+    }
+}
