@@ -129,6 +129,63 @@ fn random_graphs_by_plans_on_a_gpu() {
     drop(gpu);
 }
 
+/// The sum of so many arrays of the host on a GPU: one after the other needs the memory of a few, a plan has room for
+/// all.
+fn sum_of(terms: usize, home: &Home) -> mlxrocm::Result<Vec<f32>> {
+    let numbers = |term: usize| vec![term as f32 + 0.5; TERM / 4];
+    let leaf = |term| Elements::from_slice(&numbers(term), Dtype::F32, &[TERM / 4]);
+    let mut sum = Array::from_elements(leaf(0)?).at(home);
+    for term in 1..terms {
+        sum = sum.plus(&Array::from_elements(leaf(term)?))?;
+    }
+    Ok(sum.read()?.to_vec())
+}
+
+/// Bytes of a term.
+const TERM: usize = 256 << 10;
+
+#[test]
+fn without_memory_for_a_plan_there_is_none() {
+    if gpu::is_real() {
+        return;
+    }
+    let _one = ONE.lock();
+    use_plans(true);
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=512");
+    let device = Device::open(0).unwrap();
+    let home = Home::of(&device).unwrap();
+    let limit = device.memory().unwrap().limit;
+    let room = |terms: usize| {
+        let active = device.memory().unwrap().active;
+        device.set_memory_limit(active + (terms * TERM) as u64)
+    };
+    let before = plan_counts();
+    let counts = || {
+        let now = plan_counts();
+        (now.made - before.made, now.run - before.run)
+    };
+    let expected = |terms: usize| vec![(terms * terms) as f32 / 2.0; TERM / 4];
+    // The memory runs out while the plan is made, not while the operations are run.
+    for terms in [None, Some(6), Some(6)] {
+        terms.map_or(Ok(()), room).unwrap();
+        assert_eq!(sum_of(8, &home).unwrap(), expected(8));
+    }
+    assert_eq!(counts(), (0, 0));
+    // What a plan lacks the plans before it give.
+    device.set_memory_limit(limit).unwrap();
+    for terms in [9, 9, 9, 7] {
+        assert_eq!(sum_of(terms, &home).unwrap(), expected(terms));
+    }
+    assert_eq!(counts(), (1, 2));
+    room(2).unwrap();
+    for _ in 0..2 {
+        assert_eq!(sum_of(7, &home).unwrap(), expected(7));
+    }
+    assert_eq!(counts(), (2, 4));
+    drop((device, home));
+    gpu.clean();
+}
+
 #[test]
 fn a_loop_of_steps_is_one_plan() {
     let _one = ONE.lock();

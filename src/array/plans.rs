@@ -4,7 +4,8 @@
 use super::home::{Data, Home};
 use super::lazy::Collected;
 use crate::gpu::arrays::{Leaf, Place};
-use crate::ir::{Alike, LeafForm, Met, NodeId, Op};
+use crate::ir::{Alike, Graph, LeafForm, Met, Next, NodeId, Op};
+use crate::log::{self, Level};
 use crate::{Result, cpu};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,8 +25,7 @@ static ON: LazyLock<AtomicBool> = LazyLock::new(|| {
     AtomicBool::new(!is_off)
 });
 
-type CpuPlans = Mutex<Alike<Met<Arc<Mutex<cpu::Replay>>>>>;
-static ON_CPU: LazyLock<CpuPlans> = LazyLock::new(Mutex::default);
+static ON_CPU: LazyLock<Plans<cpu::Replay>> = LazyLock::new(Mutex::default);
 
 /// Plans of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +104,30 @@ fn forms(collected: &Collected) -> Vec<LeafForm> {
     collected.leaves.iter().map(form).collect()
 }
 
+/// Graphs that came, and their plans.
+type Plans<T> = Mutex<Alike<Met<Arc<Mutex<T>>>>>;
+
+/// The plan of a graph, made now if it comes for the second time. Plans are not locked meanwhile: memory that one lacks
+/// is taken from others.
+fn plan<T>(
+    plans: &Plans<T>,
+    graph: &Graph,
+    leaves: &[LeafForm],
+    note: impl FnOnce() -> Vec<u64>,
+    make: impl FnOnce(&[u64]) -> Option<T>,
+) -> Option<Arc<Mutex<T>>> {
+    let next = plans.lock().of(graph, leaves).next(note);
+    let before = match next {
+        Next::Run(plan) => return Some(plan),
+        Next::Without => return None,
+        Next::Make(before) => before,
+    };
+    let plan = Arc::new(Mutex::new(make(&before)?));
+    MADE.fetch_add(1, Ordering::Relaxed);
+    *plans.lock().of(graph, leaves) = Met::Planned(plan.clone());
+    Some(plan)
+}
+
 fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
     let host = |leaf: &Data| match leaf {
         Data::Host(elements) => Some(elements.clone()),
@@ -116,16 +140,9 @@ fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
     let make = |_: &[u64]| {
         let layouts: Vec<_> = leaves.iter().map(cpu::Elements::layout).collect();
         let plan = cpu::Replay::new(&collected.graph, &layouts);
-        let plan = plan.filter(|plan| plan.bytes() <= MOST_KEPT);
-        MADE.fetch_add(u64::from(plan.is_some()), Ordering::Relaxed);
-        Ok(plan.map(|plan| Arc::new(Mutex::new(plan))))
+        plan.filter(|plan| plan.bytes() <= MOST_KEPT)
     };
-    let forms = forms(collected);
-    let plan = {
-        let mut known = ON_CPU.lock();
-        let met = known.of(&collected.graph, &forms);
-        met.plan(Vec::new, make)?
-    };
+    let plan = plan(&ON_CPU, &collected.graph, &forms(collected), Vec::new, make);
     // Another thread runs it: this one goes without.
     let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
         return Ok(None);
@@ -145,17 +162,18 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
         });
     }
     let make = |before: &[u64]| {
-        let plan = place.replay(&collected.graph, &leaves, before)?;
-        MADE.fetch_add(u64::from(plan.is_some()), Ordering::Relaxed);
-        Ok(plan.map(|plan| Arc::new(Mutex::new(plan))))
+        let plan = place.replay(&collected.graph, &leaves, before);
+        plan.unwrap_or_else(|error| {
+            // If nothing else goes either, the operations say so; if memory is short they need less of it.
+            log::write(Level::Debug, || {
+                format!("a graph of arrays that comes again has no plan: {error}")
+            });
+            None
+        })
     };
     let forms = forms(collected);
     let note = || leaves.iter().map(Leaf::address).collect();
-    let plan = {
-        let mut known = place.graphs().lock();
-        let met = known.of(&collected.graph, &forms);
-        met.plan(note, make)?
-    };
+    let plan = plan(place.graphs(), &collected.graph, &forms, note, make);
     let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
         return Ok(None);
     };

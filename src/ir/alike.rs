@@ -1,7 +1,6 @@
 //! What makes two graphs alike, and a cache of what was made of those that were seen.
 
 use super::{Graph, Layout, QuickHasher, QuickMap};
-use crate::Result;
 use std::hash::{Hash, Hasher};
 
 /// A leaf of a graph: where its elements lie, not what they are.
@@ -42,20 +41,24 @@ impl<T> Default for Alike<T> {
 impl<T: Default> Alike<T> {
     /// What was made of a graph like this one; a new one begins with the default.
     pub fn of(&mut self, graph: &Graph, leaves: &[LeafForm]) -> &mut T {
-        self.clock += 1;
         let mut hasher = QuickHasher::default();
         graph.hash(&mut hasher);
         leaves.hash(&mut hasher);
-        let key = hasher.finish();
+        self.at(hasher.finish(), graph, leaves)
+    }
+
+    /// The same of a graph with this hash. Of two graphs with one hash the later one stays.
+    fn at(&mut self, key: u64, graph: &Graph, leaves: &[LeafForm]) -> &mut T {
+        self.clock += 1;
         let known = self.entries.get(&key);
         if known.is_none_or(|entry| entry.graph != *graph || entry.leaves != leaves) {
+            self.entries.remove(&key);
             if self.entries.len() >= KEPT {
                 let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
                 if let Some(key) = oldest.map(|(key, _)| *key) {
                     self.entries.remove(&key);
                 }
             }
-            self.entries.remove(&key);
         }
         let clock = self.clock;
         let entry = self.entries.entry(key).or_insert_with(|| Entry {
@@ -68,11 +71,6 @@ impl<T: Default> Alike<T> {
         &mut entry.made
     }
 
-    /// Lets go of everything.
-    pub fn clear(&mut self) {
-        self.entries.clear();
-    }
-
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -80,7 +78,7 @@ impl<T: Default> Alike<T> {
 }
 
 /// How often a graph was met, and what was made of it when it came again.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub enum Met<T> {
     /// Never before.
     #[default]
@@ -89,34 +87,104 @@ pub enum Met<T> {
     Once(Vec<u64>),
     /// There is a plan.
     Planned(T),
-    /// There can be none.
+    /// There is none: it is being made, or there can be none.
     Unplanned,
 }
 
+/// What to do with a graph.
+#[derive(Debug, PartialEq)]
+pub enum Next<T> {
+    /// It is run by its plan.
+    Run(T),
+    /// A plan is to be made, and [`Met`] told of it; the note of the time before. Nobody else is told to make it.
+    Make(Vec<u64>),
+    /// It is run without a plan.
+    Without,
+}
+
 impl<T: Clone> Met<T> {
-    /// The plan, made now if the graph comes for the second time; `None` the first time, of which `note` tells what
-    /// `make` is given, and if there can be none.
-    ///
-    /// # Errors
-    /// Those of `make`: there will be no plan then.
-    pub fn plan(
-        &mut self,
-        note: impl FnOnce() -> Vec<u64>,
-        make: impl FnOnce(&[u64]) -> Result<Option<T>>,
-    ) -> Result<Option<T>> {
+    /// What to do with the graph that came now; of the first time `note` tells what the second time is given.
+    pub fn next(&mut self, note: impl FnOnce() -> Vec<u64>) -> Next<T> {
         match self {
             Met::New => *self = Met::Once(note()),
             Met::Once(note) => {
-                let made = make(note);
-                *self = match &made {
-                    Ok(Some(plan)) => Met::Planned(plan.clone()),
-                    _ => Met::Unplanned,
-                };
-                return made;
+                let note = std::mem::take(note);
+                *self = Met::Unplanned;
+                return Next::Make(note);
             }
-            Met::Planned(plan) => return Ok(Some(plan.clone())),
+            Met::Planned(plan) => return Next::Run(plan.clone()),
             Met::Unplanned => {}
         }
-        Ok(None)
+        Next::Without
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dtype, Node, Op, Shape, Type};
+    use super::*;
+
+    /// A graph of one leaf with so many elements.
+    fn graph(elements: usize) -> Graph {
+        let mut graph = Graph::default();
+        graph.push(Node {
+            op: Op::Leaf(0),
+            inputs: Vec::new(),
+            outputs: vec![Type {
+                dtype: Dtype::F32,
+                shape: Shape::new([elements]),
+            }],
+        });
+        graph
+    }
+
+    fn leaf(on_device: bool) -> [LeafForm; 1] {
+        let layout = Layout::rows(&[1]);
+        [LeafForm { on_device, layout }]
+    }
+
+    #[test]
+    fn graphs_with_one_hash_are_not_confused() {
+        let mut alike: Alike<u32> = Alike::default();
+        *alike.at(7, &graph(1), &leaf(false)) = 1;
+        assert_eq!(*alike.at(7, &graph(1), &leaf(false)), 1);
+        assert_eq!(*alike.at(7, &graph(2), &leaf(false)), 0);
+        *alike.at(7, &graph(2), &leaf(false)) = 2;
+        // Nor are leaves.
+        assert_eq!(*alike.at(7, &graph(2), &leaf(true)), 0);
+        assert_eq!(*alike.at(7, &graph(1), &leaf(false)), 0);
+        assert_eq!(alike.entries.len(), 1);
+    }
+
+    #[test]
+    fn the_graph_that_was_not_used_for_the_longest_time_goes() {
+        let mut alike: Alike<usize> = Alike::default();
+        let leaf = leaf(false);
+        for i in 0..KEPT {
+            *alike.of(&graph(i), &leaf) = i + 1;
+        }
+        // The first is used again: the second is the oldest now.
+        assert_eq!(*alike.of(&graph(0), &leaf), 1);
+        for i in KEPT..KEPT + 3 {
+            *alike.of(&graph(i), &leaf) = i + 1;
+            assert_eq!(alike.entries.len(), KEPT);
+        }
+        let kept = |elements: usize| {
+            let mut entries = alike.entries.values();
+            entries.any(|entry| entry.graph == graph(elements))
+        };
+        let gone: Vec<usize> = (0..KEPT + 3).filter(|&i| !kept(i)).collect();
+        assert_eq!(gone, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_plan_is_made_once_the_second_time() {
+        let mut met: Met<u32> = Met::default();
+        assert_eq!(met.next(|| vec![3]), Next::Without);
+        assert_eq!(met.next(Vec::new), Next::Make(vec![3]));
+        // While it is made others go without.
+        assert_eq!(met.next(Vec::new), Next::Without);
+        met = Met::Planned(5);
+        assert_eq!(met.next(Vec::new), Next::Run(5));
     }
 }

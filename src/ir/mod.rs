@@ -15,7 +15,7 @@ mod quick;
 mod recurrent;
 mod shape;
 
-pub use alike::{Alike, LeafForm, Met};
+pub use alike::{Alike, LeafForm, Met, Next};
 pub use custom::CustomKernel;
 pub use dtype::{Dtype, Kind};
 pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Groups, Route, Scores};

@@ -91,12 +91,9 @@ impl Place {
 
     /// Lets go of recorded graphs and their memory; whether there were any.
     fn forget(&self) -> bool {
-        // Not while one is made, which holds the lock.
-        self.graphs.try_lock().is_some_and(|mut graphs| {
-            let had = !graphs.is_empty();
-            graphs.clear();
-            had
-        })
+        // Dropped outside the lock: programs wait for what they still run.
+        let had = std::mem::take(&mut *self.graphs.lock());
+        !had.is_empty()
     }
 
     /// Elements of the host, of which `bytes` are all that the layout refers to. The copy is queued.
