@@ -154,49 +154,52 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
         if constexpr (W::UNIT > 1) multiply(BlockOfUnit<1>());
         if constexpr (W::UNIT > 2) multiply(BlockOfUnit<2>()), multiply(BlockOfUnit<3>());
     }
-    auto is_there = [&](u32 m) { return first_row + m * 32 < p.rows; };
-    if (grid_blocks_z() > 1) {
-        f32 *part = split_part(p.split, block_z());
-        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 8; i++) {
-            const amd_sums &c = sums[m][i / 4];
-            const u32 k = i % 4 * 4;
-            const f32 four[4] = {c[k], c[k + 1], c[k + 2], c[k + 3]};
-            if (is_there(m)) store_part(part, m * 8 + i, four);
-        }
-        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z(), (u32 *)xs)) return;
-        part = split_part(p.split, 0);
-        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++) {
-            if (!is_there(m)) continue;
-            f32x4 all[4];
-            sum_parts<4, 4>(part, m * 8 + h * 4, all);
-            UNROLL for (u32 i = 0; i < 4; i++) {
-                sums[m][h][4 * i] = all[i].x, sums[m][h][4 * i + 1] = all[i].y;
-                sums[m][h][4 * i + 2] = all[i].z, sums[m][h][4 * i + 3] = all[i].w;
-            }
-        }
-    }
-    if (own_tile >= p.tiles) return;
-    const u32 g = lane % 8, is_up = lane / 8 % 2;
-    const f32 bias[2] = {add_bias(p.to, own_tile, g, 0.0f), add_bias(p.to, own_tile, g + 8, 0.0f)};
+    const u32 g = lane % 8, is_up = lane / 8 % 2, tile_there = minimum(own_tile, p.tiles - 1);
+    const f32 bias[2] = {add_bias(p.to, tile_there, g, 0.0f), add_bias(p.to, tile_there, g + 8, 0.0f)};
     const bool is_silu = p.to.epilogue == SILU;
     // Gates are eight lanes from their ups: rows g are made by the lanes of gates, rows g + 8 by those of ups.
     const OutputColumn columns[2] = {
-        is_silu ? silu_column(p.to, own_tile / 2, g + is_up * 8) : number_column(p.to, own_tile, g),
-        number_column(p.to, own_tile, g + 8),
+        is_silu ? silu_column(p.to, tile_there / 2, g + is_up * 8) : number_column(p.to, tile_there, g),
+        number_column(p.to, tile_there, g + 8),
     };
-    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 16; i++) {
+    // What becomes of number `i` of group `m`'s two products.
+    auto finish = [&](u32 m, u32 i, f32 sum_low, f32 sum_high) __attribute__((always_inline)) {
         const u32 r = first_row + m * 32 + i / 4 * 8 + lane / 32 * 4 + i % 4;
-        if (r >= p.rows) continue;
+        if (r >= p.rows || own_tile >= p.tiles) return;
         const u32 result = R::of_result(rows_of, r);
         const f32 scale = p.scales[R::of_x(rows_of, r)] * p.back;
-        const f32 low = sums[m][0][i] * scale + bias[0], high = sums[m][1][i] * scale + bias[1];
+        const f32 low = sum_low * scale + bias[0], high = sum_high * scale + bias[1];
         if (is_silu) {
             const f32 other = shuffle_xor<8>(is_up ? low : high);
             store_column(columns[0], result, silu_product(p.to, is_up ? other : low, is_up ? high : other));
         } else {
             store_column(columns[0], result, low), store_column(columns[1], result, high);
         }
+    };
+    // Products with experts are never split.
+    if (!R::CHOSEN && grid_blocks_z() > 1) {
+        f32 *part = split_part(p.split, block_z());
+        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 8; i++) {
+            const amd_sums &c = sums[m][i / 4];
+            const u32 k = i % 4 * 4;
+            const f32 four[4] = {c[k], c[k + 1], c[k + 2], c[k + 3]};
+            if (first_row + m * 32 < p.rows) store_part(part, m * 8 + i, four);
+        }
+        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z(), (u32 *)xs)) return;
+        part = split_part(p.split, 0);
+        // Rolled, and finished here: written into the products' registers they would keep the compiler busy for minutes.
+        _Pragma("unroll 1") for (u32 m = 0; m < GROUPS && first_row + m * 32 < p.rows; m++) {
+            _Pragma("unroll 1") for (u32 i = 0; i < 4; i++) {
+                f32x4 low, high;
+                sum_parts<1, 4>(part, m * 8 + i, &low);
+                sum_parts<1, 4>(part, m * 8 + 4 + i, &high);
+                finish(m, 4 * i, low.x, high.x), finish(m, 4 * i + 1, low.y, high.y);
+                finish(m, 4 * i + 2, low.z, high.z), finish(m, 4 * i + 3, low.w, high.w);
+            }
+        }
+        return;
     }
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 16; i++) finish(m, i, sums[m][0][i], sums[m][1][i]);
 }
 
 template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
