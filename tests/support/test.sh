@@ -63,9 +63,19 @@ note() { echo "$*" | tee -a "$MLXROCM_TEST_LOG"; }
 
 # Everything is built first, then the test programs run, as many at once as there are CPUs: most wait for one thread.
 built=$MLXROCM_TEST_LOG.built
-if ! ${CARGO:-cargo} test --locked --workspace --no-run "$@" 2>"$built"; then
-    cat "$built"
-    note "PART FAILED: build"
+build() {
+    if ! ${CARGO:-cargo} test --locked --no-run "$@" 2>>"$built"; then
+        cat "$built"
+        note "PART FAILED: build"
+    fi
+}
+: >"$built"
+if [ $# != 0 ]; then
+    build --workspace "$@"
+else
+    build --workspace --test '*'
+    # The library's own tests: to optimize all of it once more would take longer than they take without.
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 build --workspace --lib
 fi
 grep -E '^warning|^error' "$built" || true
 note "PART build: $(($(date +%s) - begin)) s"
@@ -89,12 +99,13 @@ named() {
     for program in $programs; do
         name=${program##*/}
         name=${name%-*}
-        case " $first $long session_alone " in *" $name "*) ;; *) echo "$name $program" ;; esac
+        case " $first $long " in *" $name "*) continue ;; esac
+        case $name in *_alone) ;; *) echo "$name $program" ;; esac
     done
 } >"$built.list"
 xargs -r -P "$(nproc)" -L 1 sh tests/support/suite.sh <"$built.list" || note "PART FAILED: xargs"
 # What measures time runs by itself.
-sed -n 's/^ *Executable .*(\(.*session_alone.*\))$/session_alone \1/p' "$built" | xargs -r -L 1 sh tests/support/suite.sh
+sed -n 's/^ *Executable .*(\(.*\/\([a-z]*_alone\)-.*\))$/\2 \1/p' "$built" | xargs -r -L 1 sh tests/support/suite.sh
 if sh tests/tsan.sh --can; then
     sh tests/support/suite.sh races sh tests/tsan.sh
 else
