@@ -92,6 +92,16 @@ fn experts_give_what_the_cpu_gives() {
         let other = slice(&tokens[20..30], 0, &[2]);
         forward().forward(&[other, mine()], &mut both).unwrap();
         assert_eq!(both[10 * vocabulary..], alone, "{target}");
+        // Nor do those of a row that takes its experts one by one when it is alone.
+        forward()
+            .forward(&[slice(&tokens[7..8], 0, &[3])], &mut alone)
+            .unwrap();
+        let others = [
+            slice(&tokens[20..23], 0, &[2]),
+            slice(&tokens[7..8], 0, &[3]),
+        ];
+        forward().forward(&others, &mut both).unwrap();
+        assert_eq!(both[3 * vocabulary..], alone, "{target}");
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }

@@ -4,10 +4,11 @@
 //   y[i][o] = Σ_k w[i][k] · (Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c] + bias[index[i][k]][o]),
 //             k < segments
 //
-// With `logits` [rows][experts], up to 512 experts, index and weights are what the router (hip/ops/experts/route.h) makes of them, `chosen`
-// of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only); then an epilogue, of row i of `residual` and `out`. Gate and up,
-// interleaved tile by tile: an item i a (row, choice) pair, `share` of which have the same x, one segment. Down:
-// an item a row, a segment a choice, whose w is its weight. Without `weights` w = 1.
+// With `logits` [rows][experts], up to 512 experts, index and weights are what the router (hip/ops/experts/route.h) makes of
+// them, `chosen` of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only);
+// then an epilogue, of row i of `residual` and `out`. Gate and up, interleaved tile by tile: an item i a (row, choice) pair,
+// `share` of which have the same x, one segment. Down (`sums`): an item a row, a segment a choice, whose w is its weight.
+// Without `weights` and `logits`, and without `sums`, w = 1.
 //
 // Biases and a limit (epilogue.h) are for mxfp4, gpt-oss' format, alone: others would pay for them with registers.
 //
@@ -20,8 +21,15 @@
 // The most segments.
 #define MAX_CHOSEN 32
 
+struct Chosen {
+    const u32 *index;   // [items][segments]
+    const f32 *weights; // the same, or null
+    const f32 *logits;  // or null
+    u32 experts, segments, share, chosen, normalize, sums;
+};
+
 // The columns of x: one segment after the other in memory, each padded to whole units in shared memory.
-struct Segments {
+struct Segments : Whole {
     static constexpr bool CHOSEN = true;
     u32 count, cols, padded, units; // segments; columns, padded columns and units of one
     const u32 *experts;
@@ -44,13 +52,6 @@ struct Segments {
     }
 };
 
-struct Chosen {
-    const u32 *index;   // [items][segments]
-    const f32 *weights; // the same, or null
-    const f32 *logits;  // or null
-    u32 experts, segments, share, chosen, normalize;
-};
-
 template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u8 *memory) {
     SHARED u32 experts[MAX_CHOSEN];
     SHARED f32 weights[MAX_CHOSEN];
@@ -62,20 +63,19 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     columns.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
     columns.count = chosen.segments, columns.cols = p.width, columns.padded = columns.units * Q::UNIT * BLOCK_COLS;
     columns.experts = experts, columns.weights = weights;
-    // Which matrices are read was decided by the kernel before, for down (of several segments) by the one before
-    // that, which had ended when the kernel before let this one begin.
-    if (chosen.segments == 1) grid_dependency_wait();
+    // Which matrices are read was decided by the kernel before, for down by the one before that, which had ended when the
+    // kernel before let this one begin.
+    if (!chosen.sums) grid_dependency_wait();
     if (chosen.logits) {
         SHARED u32 index[MAX_CHOSEN];
-        const u32 row = item * chosen.segments / chosen.chosen;
+        const u32 row = chosen.sums ? item : item / chosen.chosen;
         if (thread < ROUTE_LANES)
             route_512(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
         barrier();
         // An item is a row, or one choice of it.
         if (thread < chosen.segments) {
-            const u32 at = chosen.segments == 1 ? item % chosen.chosen : thread;
-            experts[thread] = minimum(index[at], chosen.experts - 1);
-            if (chosen.segments == 1) weights[0] = 1.0f;
+            experts[thread] = minimum(index[chosen.sums ? thread : item % chosen.chosen], chosen.experts - 1);
+            if (!chosen.sums) weights[0] = 1.0f;
         }
     } else if (thread < chosen.segments) {
         const u32 at = item * chosen.segments + thread;
@@ -83,7 +83,8 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
         weights[thread] = chosen.weights ? chosen.weights[at] : 1.0f;
     }
     barrier();
-    matmul_rows<Q, 1, Segments>(p, memory, columns);
+    Ring ring;
+    matmul_rows<Q, 1, Segments>(p, memory, columns, ring);
 }
 
 #define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
@@ -91,11 +92,11 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
                                             const f32 *residual, f32 *out, const u32 *index,                   \
                                             const f32 *expert_weights, const f32 *logits, u32 width, f32 eps,  \
                                             u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,      \
-                                            u32 share, u32 chosen, u32 normalize, f32 limit) {                 \
+                                            u32 share, u32 chosen, u32 normalize, u32 sums, f32 limit) {       \
         DYNAMIC_SHARED(memory);                                                                                \
         constexpr bool FULL = SCALES == POWER;                                                                 \
         const Rows p = {weights, x, norm, {FULL ? bias : nullptr, residual, out, nullptr, nullptr, tiles,      \
                         tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, eps, 1, cols, tiles, cols};        \
-        const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize};        \
+        const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize, sums};  \
         matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                             \
     }

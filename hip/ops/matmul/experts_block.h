@@ -4,17 +4,14 @@
 //   y[pair][o] = Σ_c W[expert of pair][o][c] · x[pair / share][c] + bias[expert of pair][o], then an epilogue (STORE or
 //                SILU); bias [experts][tiles · 16] or null, as in experts.h for mxfp4 alone
 //
-// Pairs are sorted by expert: `order` and `blocks` of hip/ops/experts/sort.hip, so that each matrix is read once
+// Pairs are sorted by expert: `order` and `runs` of hip/ops/experts/sort.hip, so that each matrix is read once
 // for 128 of its rows. x as in block.h.
 //
 // Launch: as block.h; grid (blocks, tiles of one matrix / BLOCK_TILES).
 #pragma once
 
+#include "ops/experts/runs.h"
 #include "ops/matmul/block.h"
-
-struct ExpertBlock {
-    u32 expert, first, pairs, unused;
-};
 
 struct ChosenRows {
     static constexpr bool CHOSEN = true;
@@ -25,13 +22,13 @@ struct ChosenRows {
 };
 
 template <typename W>
-DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order, u32 share) {
+DEVICE void matmul_experts(Block p, const ExpertRun *blocks, const u32 *order, u32 share) {
 #if !AMD_CDNA2
     SHARED u32 pairs[BLOCK_ROWS];
 #endif
     grid_dependency_launch();
     grid_dependency_wait();
-    const ExpertBlock block = blocks[block_x()];
+    const ExpertRun block = blocks[block_x()];
     if (block.pairs == 0) return;
 #if AMD_CDNA2
     const u32 *pairs = order + block.first;
@@ -48,7 +45,7 @@ DEVICE void matmul_experts(Block p, const ExpertBlock *blocks, const u32 *order,
 
 #define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
     BLOCK_KERNEL_WAVES void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,\
-                          const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
+                          const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
                           u32 tiles, u32 epilogue, u32 share, f32 limit) {                                     \
         constexpr bool FULL = SCALES == POWER;                                                                 \
         const Block p = {weights, x, scales, {FULL ? bias : nullptr, nullptr, out, nullptr, nullptr, tiles,    \

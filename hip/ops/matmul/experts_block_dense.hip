@@ -4,7 +4,7 @@
 
 #define EXPERTS_BLOCK_DENSE_KERNEL(START, NAME, T)                                                             \
     START void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,             \
-                    const ExpertBlock *blocks, const u32 *order, f32 back, u32 width, u32 cols, u32 tiles,     \
+                    const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols, u32 tiles,     \
                     u32 epilogue, u32 share, f32 limit) {                                                      \
         const Block p = {weights, x, scales, {bias, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0,    \
                          0, epilogue, limit}, back, 0, cols, tiles, {nullptr, nullptr}};                       \

@@ -1,5 +1,6 @@
-// Products of a row with the chosen 4-bit matrices of a stack: see experts.h.
+// Products of a row with the chosen 4-bit matrices of a stack: see experts.h, experts_group.h.
 #include "ops/matmul/experts.h"
+#include "ops/matmul/experts_group.h"
 
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_f16_g32, 4, PAIR_F16, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_f16_g64, 4, PAIR_F16, 64)
@@ -9,3 +10,11 @@ EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_f32_g32, 4, PAIR_F32, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_zero_g32, 4, ZERO, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_min_g32, 4, SUPER_MIN, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q4_power_g32, 4, POWER, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_f16_g32, 4, PAIR_F16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_f16_g64, 4, PAIR_F16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_bf16_g32, 4, PAIR_BF16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_bf16_g64, 4, PAIR_BF16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_f32_g32, 4, PAIR_F32, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_zero_g32, 4, ZERO, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_min_g32, 4, SUPER_MIN, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q4_power_g32, 4, POWER, 32)

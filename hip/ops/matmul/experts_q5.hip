@@ -1,5 +1,6 @@
-// Products of a row with the chosen 5-bit matrices of a stack: see experts.h.
+// Products of a row with the chosen 5-bit matrices of a stack: see experts.h, experts_group.h.
 #include "ops/matmul/experts.h"
+#include "ops/matmul/experts_group.h"
 
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_f16_g32, 5, PAIR_F16, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_f16_g64, 5, PAIR_F16, 64)
@@ -8,3 +9,10 @@ EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_bf16_g64, 5, PAIR_BF16, 64)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_f32_g32, 5, PAIR_F32, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_zero_g32, 5, ZERO, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q5_min_g32, 5, SUPER_MIN, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_f16_g32, 5, PAIR_F16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_f16_g64, 5, PAIR_F16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_bf16_g32, 5, PAIR_BF16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_bf16_g64, 5, PAIR_BF16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_f32_g32, 5, PAIR_F32, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_zero_g32, 5, ZERO, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q5_min_g32, 5, SUPER_MIN, 32)

@@ -1,5 +1,6 @@
-// Products of a row with the chosen 8-bit matrices of a stack: see experts.h.
+// Products of a row with the chosen 8-bit matrices of a stack: see experts.h, experts_group.h.
 #include "ops/matmul/experts.h"
+#include "ops/matmul/experts_group.h"
 
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_f16_g32, 8, PAIR_F16, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_f16_g64, 8, PAIR_F16, 64)
@@ -7,3 +8,9 @@ EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_bf16_g32, 8, PAIR_BF16, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_bf16_g64, 8, PAIR_BF16, 64)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_f32_g32, 8, PAIR_F32, 32)
 EXPERTS_KERNEL(mlxrocm_matmul_experts_q8_zero_g32, 8, ZERO, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_f16_g32, 8, PAIR_F16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_f16_g64, 8, PAIR_F16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_bf16_g32, 8, PAIR_BF16, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_bf16_g64, 8, PAIR_BF16, 64)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_f32_g32, 8, PAIR_F32, 32)
+EXPERTS_GROUP_KERNEL(mlxrocm_matmul_experts_group_q8_zero_g32, 8, ZERO, 32)

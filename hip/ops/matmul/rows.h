@@ -24,7 +24,8 @@
 // one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
 // codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
 // multiprocessor (64: slower, and the overlap it allows gained nothing), x in f16 (1.16 times slower), more
-// stages (slower), several products in one launch with barriers over the grid (as fast as launches).
+// stages (slower), several tiles a stage where a tile has few units (2 % slower), several products in one
+// launch with barriers over the grid (as fast as launches).
 #pragma once
 
 #include "ops/matmul/quad_scales.h"
@@ -164,10 +165,10 @@ template <int R, typename C> DEVICE Result begin_result(const Rows &p, const C &
     result.add = C::bias(columns, p, in, in_tile);
     if (silu) {
         result.add_up = C::bias(columns, p, in + 1, in_tile);
-        result.to = silu_place(p.to, r, in / 2, in_tile);
+        result.to = silu_place(p.to, C::result(columns, r), in / 2, in_tile);
     } else {
         const f32 *residual;
-        result.to = number_place(p.to, r, in, in_tile, residual);
+        result.to = number_place(p.to, C::result(columns, r), in, in_tile, residual);
         if (result.to && residual) result.add += *residual;
     }
     return result;
@@ -207,7 +208,7 @@ template <typename Q, typename C> DEVICE Share share_of(const Rows &p, const C &
     if (is_split()) s.first = split_begin(s.units), s.own = split_end(s.units) - s.first;
     s.from = s.own * team / TEAMS, s.count = s.own * (team + 1) / TEAMS - s.from;
     const u32 pairs = p.to.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
-    s.begin = works * block_x() / grid_blocks_x() * pairs, s.end = works * (block_x() + 1) / grid_blocks_x() * pairs;
+    s.begin = C::begin(columns, works) * pairs, s.end = C::end(columns, works) * pairs;
     return s;
 }
 
@@ -218,19 +219,29 @@ template <typename C> DEVICE u32 columns_of(const Rows &p, const C &columns) {
 }
 
 #if PLATFORM_NVIDIA
+// Where a team's ring goes on.
+struct Ring {
+    bool is_ready = false;
+    u32 stage = 0, parity = 0;
+};
+
 template <typename Q, int R, typename C = Whole>
-DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
+DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_of) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
     constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
     constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128;
     u8 *ring = memory + team * STAGES * STAGE, *after = memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8;
     const u32 barriers = shared_address(memory + TEAMS * STAGES * STAGE) + team * STAGES * 8;
-    if (lane == 0) {
-        UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(barriers + 8 * i);
-        copy_barrier_fence();
+    if (!ring_of.is_ready) {
+        if (lane == 0) {
+            UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(barriers + 8 * i);
+            copy_barrier_fence();
+        }
+        wave_barrier();
+        ring_of.is_ready = true;
     }
-    wave_barrier();
+    u32 stage = ring_of.stage, parity = ring_of.parity;
     const Share share = share_of<Q>(p, columns, team);
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
     // Units of a stage, from the team's `unit` on.
@@ -255,15 +266,15 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
         if (unit == share.count) unit = 0, weights += tile_bytes, left--;
     };
     // One stage only: more would make x, which everybody waits for, queue behind the weights.
-    issue(0);
+    issue(stage);
     grid_dependency_launch();
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
     grid_dependency_wait();
     prepare_x<Q, R>(p, s, norm, columns, [] {});
-    UNROLL for (u32 i = 1; i < STAGES; i++) issue(i);
-    u32 stage = 0, parity = 0, buffer = 0;
+    UNROLL for (u32 i = 1; i < STAGES; i++) issue((stage + i) % STAGES);
+    u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
         const Result result = begin_result<R>(p, columns, tile, now);
@@ -301,8 +312,11 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns = {}) {
         barrier();
         finish<Q, R>(p, s, buffer, result);
     }
+    ring_of.stage = stage, ring_of.parity = parity;
 }
 #else
+struct Ring {};
+
 // Units that share scales as they are read (quad_scales.h), and those whose codes are on their way to registers. (Predicted
 // by the software GPU's timing: twice as many on CDNA are slower, by 30 % for 4096 columns, as x waits behind them.)
 template <typename Q> constexpr u32 QUAD = 4 / Q::UNIT;
@@ -320,7 +334,7 @@ struct PartOfRound {
 };
 
 template <typename Q, int R, typename C = Whole>
-DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
+DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
@@ -427,5 +441,6 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns = {}) {
         DYNAMIC_SHARED(memory);                                                                              \
         const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
                         width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
-        matmul_rows<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                               \
+        Ring ring;                                                                                           \
+        matmul_rows<Quant<BITS, SCALES, GROUP>, R>(p, memory, Whole{}, ring);                                \
     }

@@ -44,6 +44,12 @@ struct Whole {
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
     DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }
+    // Where row r of x is, and its result.
+    DEVICE u32 row(const Whole &, u32 r) { return r; }
+    DEVICE u32 result(const Whole &, u32 r) { return r; }
+    // The block's tiles, or pairs of tiles, of so many.
+    DEVICE u32 begin(const Whole &, u32 works) { return works * block_x() / grid_blocks_x(); }
+    DEVICE u32 end(const Whole &, u32 works) { return works * (block_x() + 1) / grid_blocks_x(); }
 };
 
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
@@ -111,7 +117,9 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
         f32 x[AT_ONCE<R>][8];
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
-            read_piece(x[i], p.x + (u64)r * p.width + C::place(columns, c), C::is_there(columns, p, c) && r < rows);
+            const bool there = r < rows;
+            const u64 row = there ? C::row(columns, r) : 0;
+            read_piece(x[i], p.x + row * p.width + C::place(columns, c), C::is_there(columns, p, c) && there);
         }
         if (base == 0) meanwhile();
         else read_norm<R>(norm, p, base);

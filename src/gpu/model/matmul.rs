@@ -9,6 +9,8 @@ use crate::formats::ScalarType;
 /// More rows than this are multiplied by the matrix unit, in blocks. Up to here each row's result is
 /// the same, to the bit, whatever the other rows are and how many.
 pub const FEW_ROWS: usize = 16;
+/// Rows of a run of pairs of one expert, where few rows choose (`GROUP_ROWS` of `hip/ops/matmul/experts_group.h`).
+pub const GROUP_ROWS: usize = 4;
 /// Rows of a block (`BLOCK_ROWS` of `hip/ops/matmul/block.h`).
 pub const BLOCK_ROWS: usize = 128;
 /// Threads of its blocks.
@@ -197,6 +199,17 @@ impl MatrixForm {
         self.bytes_of_columns(facts, rows, own)
     }
 
+    /// Bytes of shared memory of a block of a product of [`GROUP_ROWS`] rows with experts.
+    pub fn group_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
+        self.bytes_of(facts, GROUP_ROWS, GROUP_ROWS, cols)
+    }
+
+    /// Whether there is room for so many rows with experts.
+    pub fn takes_groups(self, facts: &DeviceFacts, cols: usize) -> bool {
+        matches!(self, MatrixForm::Quant(_))
+            && self.group_bytes(facts, cols) <= self.local_memory(facts)
+    }
+
     /// Whether a block has room for all of so many columns of one row.
     pub fn takes_whole(self, facts: &DeviceFacts, cols: usize) -> bool {
         self.bytes_of_columns(facts, 1, cols) + EXPERT_IDS <= self.local_memory(facts)
@@ -214,6 +227,15 @@ impl MatrixForm {
 
     /// Bytes of shared memory of a block that takes `cols` columns.
     fn bytes_of_columns(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
+        let kernel_rows = match rows {
+            1 => 1,
+            _ => geometry(facts.platform).many_rows,
+        };
+        self.bytes_of(facts, rows, kernel_rows, cols)
+    }
+
+    /// The same of a kernel for up to `kernel_rows`.
+    fn bytes_of(self, facts: &DeviceFacts, rows: usize, kernel_rows: usize, cols: usize) -> usize {
         let MatrixForm::Quant(form) = self else {
             return rows * cols * 4;
         };
@@ -221,7 +243,7 @@ impl MatrixForm {
             teams,
             stage_bytes,
             stages,
-            many_rows,
+            ..
         } = geometry(facts.platform);
         let ring = match facts.platform {
             Platform::Hip => 0,
@@ -231,7 +253,7 @@ impl MatrixForm {
                 teams * stages * (stage + 8)
             }
         };
-        let (kernel_rows, batch) = if rows == 1 { (1, 4) } else { (many_rows, 2) };
+        let batch = if kernel_rows == 1 { 4 } else { 2 };
         let padded = form.units(cols) * form.unit_blocks() * BLOCK;
         let partial = 2 * batch * TILE_ROWS * kernel_rows * (teams + 4) * 4;
         let fixed = partial + kernel_rows * teams * 4 + 32;

@@ -1,7 +1,7 @@
 //! Routers of mixtures of experts, by the kernels of `hip/ops/experts`.
 
 use super::experts::{MAX_CHOSEN, MAX_EXPERTS, stack};
-use super::matmul::{FEW_ROWS, MatrixForm};
+use super::matmul::MatrixForm;
 use super::record::Recorder;
 use super::weights::Launch;
 use crate::gpu::Args;
@@ -87,7 +87,8 @@ impl Recorder<'_> {
         let pair = gate.weights.is_none() && down.weights == Some(weight);
         let own = gate.index == index && down.index == index && is_read(weight) == 1;
         let stack = stack(self.launches, at + 2, down).ok()?;
-        let few = self.rows(index) <= FEW_ROWS && gate.experts <= MAX_ROUTED;
+        // Of more rows the pairs are sorted.
+        let few = self.rows(index) == 1 && gate.experts <= MAX_ROUTED;
         let launches = self.launches.get(at + 1..at + 3)?;
         let is_quantized = |launch: &Launch| matches!(launch.matrix.form, MatrixForm::Quant(_));
         let quantized = launches.iter().flatten().all(is_quantized);
