@@ -124,12 +124,7 @@ fn families_on_a_gpu_give_what_mlx_lm_gives() {
         .collect();
     files.sort();
     assert!(files.len() > 20);
-    let wanted = ["gfx1151", "gfx942", "gfx1201"];
-    let targets = match std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1") {
-        true => gpu::among(&wanted),
-        false => vec![gpu::todays(&wanted)],
-    };
-    for target in targets {
+    for target in gpu::by_turns(&["gfx1151", "gfx942", "gfx1201"]) {
         let gpu = device(target);
         let (mut found, mut case) = ([Vec::new(), Vec::new()], 0);
         for file in &files {

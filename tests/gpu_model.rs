@@ -362,8 +362,7 @@ fn demo_model_says_what_the_cpu_says() {
         &prompt,
         16,
     );
-    let targets = ["gfx1151", "gfx1201", "gfx942"].into_iter().enumerate();
-    for (_, target) in targets.filter(|(place, _)| gpu::is_turn(*place, 3)) {
+    for target in gpu::by_turns(&["gfx1151", "gfx1201", "gfx942"]) {
         let gpu = device(target);
         let model = load(&path, DeviceChoice::Gpu(0));
         let tokens = greedy(
@@ -403,7 +402,8 @@ fn demo_model_over_a_quantized_cache_is_as_near_as_on_the_cpu() {
         let mut forward = model.new_forward(2, 32, kv).unwrap();
         logits(&mut *forward, &prompt, &[prompt.len() - 2]).unwrap()
     };
-    let gpu = device("gfx1201");
+    let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
+    let gpu = device(target);
     let model = load(&path, DeviceChoice::Gpu(0));
     let vocab = cpu.info().vocab_size;
     let (expected, plain) = (run(&cpu, KvType::Q8), run(&cpu, KvType::F16));
@@ -416,7 +416,7 @@ fn demo_model_over_a_quantized_cache_is_as_near_as_on_the_cpu() {
     );
     println!("mean KL: CPU {here:.3e}, GPU {there:.3e}, between them {between:.3e}");
     assert!(between < 2e-3 && there < 2e-3, "{between} {there}");
-    check_report(&gpu, "gfx1201");
+    check_report(&gpu, target);
 }
 
 #[test]
@@ -438,11 +438,12 @@ fn a_long_prompt_gives_what_the_cpu_gives() {
         forward.forward(&[slice], &mut row).unwrap();
         row
     };
-    let gpu = device("gfx1201");
+    let target = gpu::todays(&["gfx942", "gfx1201", "gfx1151"]);
+    let gpu = device(target);
     let (here, there) = (last(&cpu), last(&load(&path, DeviceChoice::Gpu(0))));
     let farthest = farthest(&here, &there);
     // Logits of about ±20. The products of many rows take weights and x in f16, 0.05 off; the CPU has up to
     // 0.02 of its own.
     assert!(farthest < 0.07, "{farthest}");
-    check_report(&gpu, "gfx1201");
+    check_report(&gpu, target);
 }

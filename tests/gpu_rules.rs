@@ -55,7 +55,7 @@ fn models_without_rules_give_what_the_cpu_gives() {
     let rule = &RULES[day.map_or(0, |time| time.as_secs() / 60) as usize % RULES.len()];
     let mut turns = vec![(1, Rules::Without(rule.name))];
     turns.extend((0..specs.len()).map(|spec| (spec, Rules::Nothing)));
-    let targets = ["gfx1151", "gfx942", "gfx1201"];
+    let targets = gpu::among(&["gfx1151", "gfx942", "gfx1201"]);
     for (place, (spec, rules)) in turns.into_iter().enumerate() {
         let spec = &specs[spec % specs.len()];
         let path = spec.write(folder.path());

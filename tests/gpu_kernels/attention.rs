@@ -390,7 +390,7 @@ fn single_queries_over_every_cache() {
 /// From as many parts on as there may be, parts are longer.
 #[test]
 fn long_sequences_have_longer_parts() {
-    on_targets(&["gfx1201"], |bench| {
+    on_targets(&[gpu::todays(&["gfx1151", "gfx1201"])], |bench| {
         let shape = Shape {
             heads: 2,
             lengths: [SPLIT * PARTS + 33, 1],
@@ -538,7 +538,7 @@ fn a_cache_of_f16_saturates() {
 
 #[test]
 fn what_is_not_finite_shows_in_its_group() {
-    on_targets(&["gfx942", "gfx1151", "gfx1201"], |bench| {
+    on_targets(&gpu::among(&["gfx942", "gfx1151", "gfx1201"]), |bench| {
         for kind in [Kind::Q8, Kind::Q4] {
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let mut world = World::new(SHAPES[3], kind, &mut Prng::new(1));

@@ -51,6 +51,14 @@ pub fn todays(wanted: &[&'static str]) -> &'static str {
     built[day() % built.len()]
 }
 
+/// As [`todays`]; with `MLXROCM_TEST_ALL=1` all that the library was built for.
+pub fn by_turns(wanted: &[&'static str]) -> Vec<&'static str> {
+    match is_all() {
+        true => among(wanted),
+        false => vec![todays(wanted)],
+    }
+}
+
 fn day() -> usize {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |now| now.as_secs() / 86_400) as usize
@@ -58,8 +66,12 @@ fn day() -> usize {
 
 /// Whether a case's turn is today, of so many days; always with `MLXROCM_TEST_ALL=1`.
 pub fn is_turn(case: usize, days: usize) -> bool {
-    let all = std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1");
-    all || case % days == day() % days
+    is_all() || case % days == day() % days
+}
+
+/// Whether nothing takes turns.
+fn is_all() -> bool {
+    std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1")
 }
 
 /// Whether the tests run on this machine's own GPU. Faults cannot be injected there.
