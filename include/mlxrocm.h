@@ -1493,6 +1493,15 @@ typedef struct mlxrocm_session_options {
    * How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
    */
   uint64_t kv_type;
+  /**
+   * 1: what a request gives does not depend, to the bit, on what runs beside it (the same seed gives the same tokens)
+   * with any number of requests and beside any prompts, on GPUs too. 0: on GPUs so up to 16 requests that run, and
+   * not beside another request's prompt; faster with more of them. On the CPU it is always so. With 1 a GPU runs
+   * prompts one after the other, and single tokens of 16 requests at a time; a request waits until there is room for
+   * all tokens that it may have (set its max_tokens), also while the callers of those that run do not read; prompts that
+   * begin alike are computed each for itself; and states are neither saved nor loaded.
+   */
+  uint64_t batch_invariant;
 } mlxrocm_session_options;
 
 /**

@@ -28,6 +28,9 @@ type SessionOptions struct {
 	KVTokens uint64
 	// KVF16, KVQ8 or KVQ4.
 	KVType uint64
+	// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests or
+	// prompts beside them).
+	BatchInvariant bool
 }
 
 // How the KV cache keeps keys and values.
@@ -46,6 +49,9 @@ func (m *Model) NewSession(options *SessionOptions) (*Session, error) {
 		context: C.uint32_t(options.Context), max_requests: C.uint32_t(options.MaxRequests),
 		prefill_chunk: C.uint32_t(options.PrefillChunk), kv_tokens: C.uint64_t(options.KVTokens),
 		kv_type: C.uint64_t(options.KVType),
+	}
+	if options.BatchInvariant {
+		how.batch_invariant = 1
 	}
 	how.struct_size = C.uint32_t(unsafe.Sizeof(how))
 	var handle *C.mlxrocm_session

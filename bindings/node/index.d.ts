@@ -135,6 +135,8 @@ export class Session extends Owned {
       prefillChunk?: number;
       kvTokens?: number;
       kvType?: 'f16' | 'q8' | 'q4';
+      /** What a request gives never depends on what runs beside it, on GPUs too. */
+      batchInvariant?: boolean;
     },
   );
   readonly info: Record<string, number>;

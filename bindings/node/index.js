@@ -127,7 +127,8 @@ function request(prompt, options) {
 
 /** Several requests at once over one KV cache. */
 export class Session extends Owned {
-  constructor(model, { context = 0, maxRequests = 0, prefillChunk = 0, kvTokens = 0, kvType = 'f16' } = {}) {
+  constructor(model, { context = 0, maxRequests = 0, prefillChunk = 0, kvTokens = 0, kvType = 'f16',
+    batchInvariant = false } = {}) {
     if (!(kvType in kvTypes)) throw invalid(`kvType is one of ${Object.keys(kvTypes).join(', ')}, not ${kvType}`);
     const options = sized('mlxrocm_session_options', {
       context: unsigned(context, 'context'),
@@ -135,6 +136,7 @@ export class Session extends Owned {
       prefill_chunk: unsigned(prefillChunk, 'prefillChunk'),
       kv_tokens: unsigned(kvTokens, 'kvTokens', 64),
       kv_type: kvTypes[kvType],
+      batch_invariant: batchInvariant ? 1 : 0,
     });
     super(make('mlxrocm_session_new', model.handle, options), 'mlxrocm_session_free');
   }

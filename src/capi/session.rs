@@ -50,6 +50,13 @@ pub struct mlxrocm_session_options {
     pub kv_tokens: u64,
     /// How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
     pub kv_type: u64,
+    /// 1: what a request gives does not depend, to the bit, on what runs beside it (the same seed gives the same tokens)
+    /// with any number of requests and beside any prompts, on GPUs too. 0: on GPUs so up to 16 requests that run, and
+    /// not beside another request's prompt; faster with more of them. On the CPU it is always so. With 1 a GPU runs
+    /// prompts one after the other, and single tokens of 16 requests at a time; a request waits until there is room for
+    /// all tokens that it may have (set its max_tokens), also while the callers of those that run do not read; prompts that
+    /// begin alike are computed each for itself; and states are neither saved nor loaded.
+    pub batch_invariant: u64,
 }
 
 // SAFETY: repr(C), size first, numbers, no padding (a test checks).
@@ -141,6 +148,15 @@ pub unsafe extern "C" fn mlxrocm_session_new(
                 // More than an address can count is refused like any other size that is too large.
                 kv_tokens: usize::try_from(options.kv_tokens).unwrap_or(usize::MAX),
                 kv_type,
+                batch_invariant: match options.batch_invariant {
+                    0 => false,
+                    1 => true,
+                    other => {
+                        return Err(Error::InvalidArgument(format!(
+                            "batch_invariant is {other}; it is 0 or 1"
+                        )));
+                    }
+                },
             },
         )?;
         output.write(handle::publish(SessionObject {

@@ -2,7 +2,7 @@
 
 use super::{Choice, KvType, Slice};
 use crate::cpu::CpuExecutor;
-use crate::gpu::model::GpuExecutor;
+use crate::gpu::{self, model::GpuExecutor};
 use crate::{Error, Result};
 
 /// What the bytes of a KV page are.
@@ -29,6 +29,11 @@ pub trait Forward: Send {
     /// Slots for recurrent state: sequences that can have begun at once. `None`: the model keeps no such state, and
     /// nobody looks at [`Slice::slot`](super::Slice::slot).
     fn slots(&self) -> Option<usize> {
+        None
+    }
+    /// Rows of a step, up to which what one gives does not depend, to the bit, on the others and on how many there are;
+    /// `None`: it never does.
+    fn invariant_rows(&self) -> Option<usize> {
         None
     }
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
@@ -141,6 +146,10 @@ impl Forward for GpuExecutor {
 
     fn slots(&self) -> Option<usize> {
         GpuExecutor::slots(self)
+    }
+
+    fn invariant_rows(&self) -> Option<usize> {
+        Some(gpu::model::FEW_ROWS)
     }
 
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {

@@ -98,9 +98,14 @@ impl Generating {
         self.started.get_or_insert(now);
     }
 
+    /// Tokens that it has at most, its prompt included.
+    pub fn most_tokens(&self) -> usize {
+        self.length_end.min(self.context_end)
+    }
+
     /// Whether so many tokens are the end.
     pub fn ends_at(&self, tokens: usize) -> bool {
-        tokens >= self.length_end.min(self.context_end)
+        tokens >= self.most_tokens()
     }
 
     /// `computed` tokens are in the cache now; `row` is that of the last one, if those are all.

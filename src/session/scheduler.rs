@@ -22,7 +22,7 @@ use crate::model::{Forward, PAGE_TOKENS};
 use crate::{Error, panics};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use steps::Part;
+use steps::{Part, place};
 
 /// All requests and the model. One thread at a time.
 pub(super) struct Scheduler {
@@ -33,6 +33,8 @@ pub(super) struct Scheduler {
     slots: Option<Vec<u32>>,
     max_requests: usize,
     chunk: usize,
+    /// A step is a piece of one prompt, or tokens of at most so many sequences.
+    invariant: Option<usize>,
     /// Both in order of age.
     waiting: VecDeque<Sequence>,
     running: Vec<Sequence>,
@@ -56,16 +58,20 @@ pub(super) struct Scheduler {
 
 impl Scheduler {
     /// At most `max_requests` sequences run at once, with `chunk` prompt tokens a step;
-    /// `chunk + max_requests − 1` is at most what `forward` takes.
+    /// `chunk + max_requests − 1` is at most what `forward` takes. `invariant`: its
+    /// [`Forward::invariant_rows`] where no sequence may depend on others.
     pub fn new(
         shared: Arc<Shared>,
         forward: Box<dyn Forward>,
         max_requests: usize,
         chunk: usize,
+        invariant: Option<usize>,
     ) -> Scheduler {
-        // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state.
+        // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state. And
+        // those that others left may be of a prompt that was cut otherwise, or of steps of single tokens.
         let slots = forward.slots();
-        let pool = PagePool::new(forward.page_count(), slots.is_none());
+        let reuses = slots.is_none() && invariant.is_none();
+        let pool = PagePool::new(forward.page_count(), reuses);
         let max_requests = slots.map_or(max_requests, |slots| max_requests.min(slots));
         let slots = slots.map(|slots| (0..slots as u32).rev().collect());
         Scheduler {
@@ -75,6 +81,7 @@ impl Scheduler {
             slots,
             max_requests,
             chunk,
+            invariant,
             waiting: VecDeque::new(),
             running: Vec::new(),
             turn: 0,
@@ -183,10 +190,16 @@ impl Scheduler {
                 i += 1;
                 continue;
             }
-            // So that those that run do not lose their pages again at once.
-            let reserve = match self.running.len() {
-                0 => 0,
-                n => n + 1,
+            let reserve = match (self.running.len(), self.invariant) {
+                (0, _) => 0,
+                // So that those that run do not lose their pages again at once.
+                (n, None) => n + 1,
+                // Or ever: what is computed again as a prompt differs.
+                (_, Some(_)) => {
+                    let all = self.running.iter().chain([&*sequence]);
+                    all.map(|s| s.most_pages() - s.pages.len()).sum::<usize>()
+                        - sequence.first_pages()
+                }
             };
             if self.running.len() < self.max_requests
                 && sequence.take_pages(&mut self.pool, reserve)
@@ -197,7 +210,9 @@ impl Scheduler {
                     let at = self.running.partition_point(|s| s.id < sequence.id);
                     self.running.insert(at, sequence);
                 }
-            } else if let Some(stalled) = self.running.iter().rposition(|s| s.stalled) {
+            } else if self.invariant.is_none()
+                && let Some(stalled) = self.running.iter().rposition(|s| s.stalled)
+            {
                 self.preempt(stalled);
                 // It waits now, possibly before this one.
                 i = 0;
@@ -259,6 +274,32 @@ impl Scheduler {
         }
     }
 
+    /// Leaves one prompt, or single tokens of at most `most` sequences: those whose turn is the longest ago.
+    fn keep_one_kind(&mut self, most: usize) {
+        let turn = |part: &Part| place(&self.running, part.id).map(|at| self.running[at].turn);
+        let mut turns: Vec<_> = self.parts.iter().map(turn).zip(0..).collect();
+        turns.sort_unstable();
+        let single = turns.first().and_then(|(turn, _)| *turn);
+        self.prompts.truncate(1);
+        match (single, self.prompts.first()) {
+            (Some(single), Some((prompt, _))) if *prompt < single => self.parts.clear(),
+            (None, _) => {}
+            _ => {
+                self.prompts.clear();
+                turns.truncate(most);
+                turns.sort_unstable_by_key(|(_, place)| *place);
+                let kept: Vec<u64> = turns.iter().map(|(_, at)| self.parts[*at].id).collect();
+                self.parts.retain(|part| kept.contains(&part.id));
+                self.turn += 1;
+                for id in kept {
+                    if let Some(at) = place(&self.running, id) {
+                        self.running[at].turn = self.turn;
+                    }
+                }
+            }
+        }
+    }
+
     /// Fills `parts`. No step is queued.
     fn plan(&mut self) {
         self.replan = false;
@@ -301,6 +342,9 @@ impl Scheduler {
             }
         }
         self.prompts.sort_unstable();
+        if let Some(most) = self.invariant {
+            self.keep_one_kind(most);
+        }
         let mut room = self.chunk;
         for (place, &(_, index)) in self.prompts.iter().enumerate() {
             let Some(sequence) = self.running.get_mut(index) else {

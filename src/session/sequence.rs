@@ -141,10 +141,28 @@ impl Sequence {
         })
     }
 
+    /// Pages that it begins with.
+    pub fn first_pages(&self) -> usize {
+        self.tokens.len().div_ceil(PAGE_TOKENS)
+    }
+
+    /// The most pages that it may come to have.
+    pub fn most_pages(&self) -> usize {
+        let tokens = match &self.work {
+            // One more where a step is queued ahead.
+            Work::Generate(work) => work.most_tokens() + 1,
+            Work::Evaluate(_) | Work::State(_) => self.tokens.len(),
+        };
+        tokens
+            .max(self.tokens.len())
+            .div_ceil(PAGE_TOKENS)
+            .max(self.pages.len())
+    }
+
     /// Takes pages for all tokens, those with known content first, if `reserve` more would be left.
     /// The sequence has no pages yet.
     pub fn take_pages(&mut self, pool: &mut PagePool, reserve: usize) -> bool {
-        let total = self.tokens.len().div_ceil(PAGE_TOKENS);
+        let total = self.first_pages();
         let (mut known, mut unused) = (0, 0);
         for page in self.known_pages(pool) {
             known += 1;

@@ -43,6 +43,11 @@ pub struct SessionOptions {
     pub kv_tokens: usize,
     /// How the KV cache keeps numbers.
     pub kv_type: KvType,
+    /// What a request gives does not depend, to the bit, on what runs beside it, on GPUs too, where that is otherwise so
+    /// up to 16 requests and not beside another one's prompt. There a step is a piece of one prompt or tokens of up to 16
+    /// requests, a request waits until there are pages for all tokens that it may have, no prompt takes pages that
+    /// another one left, and states are neither saved nor loaded.
+    pub batch_invariant: bool,
 }
 
 /// What a session is doing.
@@ -75,8 +80,8 @@ pub struct Session {
     /// Columns of a hidden state; 0: the model gives none.
     pub(super) hidden: usize,
     tokens: Arc<TokenSet>,
-    /// What a page of a state is; `None`: there are no states.
-    pub(super) form: Option<PageForm>,
+    /// What a page of a state is, or why there are no states.
+    pub(super) form: std::result::Result<PageForm, &'static str>,
     /// States are of this model; `None` in tests.
     pub(super) model: Option<Arc<Model>>,
     pub(super) context: usize,
@@ -142,13 +147,24 @@ impl Session {
     ) -> Result<Session> {
         let (vocab, pages) = (forward.vocab_size(), forward.page_count());
         let hidden = forward.hidden_size();
-        let form = forward.page_form().filter(|_| forward.slots().is_none());
+        let invariant = forward.invariant_rows().filter(|_| limits.batch_invariant);
+        let form = match forward.page_form() {
+            Some(_) if invariant.is_some() => Err(
+                "states are neither saved nor loaded in a batch-invariant session on a GPU: their keys and values may be \
+                 of steps that were cut otherwise",
+            ),
+            Some(form) if forward.slots().is_none() => Ok(form),
+            _ => Err(
+                "states of models with recurrent layers (gated delta nets) are not saved: pages hold only a part of \
+                 what tokens leave behind",
+            ),
+        };
         // One token of each running request and a chunk must fit a call.
         let max_tokens = forward.max_tokens();
         let requests = limits.requests.min(max_tokens.div_ceil(2)).max(1);
         let chunk = limits.chunk.min(max_tokens + 1 - requests.min(max_tokens));
         let shared = Arc::new(Shared::default());
-        let scheduler = Scheduler::new(shared.clone(), forward, requests, chunk.max(1));
+        let scheduler = Scheduler::new(shared.clone(), forward, requests, chunk.max(1), invariant);
         let thread = std::thread::Builder::new()
             .name("mlxrocm-session".into())
             .spawn(move || log::on_worker(|| scheduler.run()))
@@ -245,6 +261,7 @@ struct Limits {
     context: usize,
     requests: usize,
     chunk: usize,
+    batch_invariant: bool,
 }
 
 impl Limits {
@@ -278,6 +295,7 @@ impl Limits {
             requests: or(options.max_requests, DEFAULT_REQUESTS),
             // A prompt is never longer than the context.
             chunk: or(options.prefill_chunk, DEFAULT_CHUNK).min(context.max(1)),
+            batch_invariant: options.batch_invariant,
         })
     }
 

@@ -78,13 +78,7 @@ impl Drop for StateWork {
 
 impl Session {
     fn form(&self) -> Result<PageForm> {
-        self.form.ok_or_else(|| {
-            Error::Unsupported(
-                "states of models with recurrent layers (gated delta nets) are not saved: pages hold only a part of \
-                 what tokens leave behind"
-                    .into(),
-            )
-        })
+        self.form.map_err(|why| Error::Unsupported(why.into()))
     }
 
     /// What states are of. All weights are read for it once.

@@ -100,6 +100,7 @@ pub struct Fake {
     pages: Vec<[Option<(usize, u32)>; PAGE_TOKENS]>,
     max_tokens: usize,
     kv: KvType,
+    invariant_rows: Option<usize>,
     /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
     pipelined: bool,
     queue: VecDeque<Queued>,
@@ -226,6 +227,9 @@ impl Forward for Fake {
     }
     fn page_count(&self) -> usize {
         self.pages.len()
+    }
+    fn invariant_rows(&self) -> Option<usize> {
+        self.invariant_rows
     }
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         if !self.pipelined {
@@ -434,6 +438,8 @@ pub struct Setup {
     pub prefill_chunk: usize,
     pub kv: KvType,
     pub pipelined: bool,
+    /// The session is batch-invariant, and results would depend on others in steps of more rows.
+    pub invariant_rows: Option<usize>,
 }
 
 impl Default for Setup {
@@ -446,6 +452,7 @@ impl Default for Setup {
             prefill_chunk: 64,
             kv: KvType::F16,
             pipelined: false,
+            invariant_rows: None,
         }
     }
 }
@@ -457,6 +464,7 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         pages: vec![[None; PAGE_TOKENS]; setup.pages],
         max_tokens: setup.max_tokens,
         kv: setup.kv,
+        invariant_rows: setup.invariant_rows,
         pipelined: setup.pipelined,
         queue: VecDeque::new(),
         after_failure: false,
@@ -466,6 +474,7 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         context: setup.context,
         max_requests: setup.max_requests,
         prefill_chunk: setup.prefill_chunk,
+        batch_invariant: setup.invariant_rows.is_some(),
         ..Default::default()
     };
     let session = Session::with_forward(

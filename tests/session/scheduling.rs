@@ -216,3 +216,63 @@ fn a_restart_keeps_the_cache_right() {
     assert_right(&all, 512, &output);
     assert_eq!(output.usage.cached_tokens, 480);
 }
+
+/// In a batch-invariant session each step is a piece of one prompt, or single tokens of few sequences; nothing is computed
+/// twice, though there is not room for all requests at once, and nothing is taken from others.
+#[test]
+fn steps_are_of_one_kind_where_nothing_may_depend_on_others() {
+    for pipelined in [false, true] {
+        let (session, control) = session(Setup {
+            pages: 60,
+            max_requests: 6,
+            prefill_chunk: 48,
+            pipelined,
+            invariant_rows: Some(4),
+            ..Default::default()
+        });
+        let lengths = [200, 1, 60, 10, 100, 48, 20, 3, 200, 61];
+        let mut all = 0;
+        let requests: Vec<Request> = (0..30)
+            .map(|i| {
+                // Every prompt comes three times.
+                let n = lengths[i % lengths.len()];
+                let new = 1 + i * 7 % 40;
+                all += n + new - 1;
+                request(Random((i % lengths.len()) as u64).prompt(n), new)
+            })
+            .collect();
+        control.shut();
+        let generations: Vec<_> = requests
+            .iter()
+            .map(|request| session.submit(request.clone()).unwrap())
+            .collect();
+        control.open();
+        for (generation, request) in generations.iter().zip(&requests) {
+            let output = collect(generation);
+            assert_right(request, 512, &output);
+            assert_eq!(output.usage.cached_tokens, 0);
+            let n = request.prompt.len();
+            let mut want: Vec<usize> = (1..).map(|i| i * 48).take_while(|&d| d < n).collect();
+            want.push(n);
+            assert_eq!(output.prompt_done, want);
+        }
+        let log = control.log.lock().unwrap();
+        for call in log.iter() {
+            let singles = call.iter().all(|slice| slice.0 == 1) && call.len() <= 4;
+            assert!(singles || call.len() == 1, "{call:?}");
+        }
+        assert!(log.iter().any(|call| call.len() == 4));
+        drop(log);
+        // What was queued ahead for those that ended meanwhile is no token of theirs.
+        assert!(
+            pipelined || control.tokens() == all,
+            "{} of {all}",
+            control.tokens()
+        );
+        let refused = session
+            .save_state(&requests[0].prompt)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("batch-invariant"), "{refused}");
+    }
+}

@@ -47,6 +47,9 @@ pub const Session = struct {
         prefill_chunk: u32 = 0,
         kv_tokens: u64 = 0,
         kv_type: enum(u64) { f16 = c.MLXROCM_KV_F16, q8 = c.MLXROCM_KV_Q8, q4 = c.MLXROCM_KV_Q4 } = .f16,
+        /// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests
+        /// or prompts beside them).
+        batch_invariant: bool = false,
     };
 
     pub fn init(of: model.Model, options: Options) Error!Session {
@@ -57,6 +60,7 @@ pub const Session = struct {
             .prefill_chunk = options.prefill_chunk,
             .kv_tokens = options.kv_tokens,
             .kv_type = @intFromEnum(options.kv_type),
+            .batch_invariant = @intFromBool(options.batch_invariant),
         };
         var handle: ?*c.mlxrocm_session = null;
         var failure: ?*c.mlxrocm_error = null;

@@ -20,6 +20,7 @@ mod weights;
 mod wide;
 
 pub use executor::GpuExecutor;
+pub use matmul::FEW_ROWS;
 pub(super) use matmul::MatrixForm;
 pub(super) use pack::{PackForm, Scales};
 pub use weights::GpuWeights;

@@ -257,6 +257,6 @@ impl Scheduler {
 }
 
 /// Where a sequence is among the running ones, which are in order of age.
-fn place(running: &[Sequence], id: u64) -> Option<usize> {
+pub(super) fn place(running: &[Sequence], id: u64) -> Option<usize> {
     running.binary_search_by_key(&id, |s| s.id).ok()
 }

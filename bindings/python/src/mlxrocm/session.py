@@ -230,17 +230,18 @@ def _address(struct: Any, name: str) -> int:
 class Session(Object):
     """Several requests at once over one KV cache. Generations keep it alive. Zero is each option's default.
 
-    `kv_type` is "f16", "q8" or "q4".
+    `kv_type` is "f16", "q8" or "q4". `batch_invariant`: what a request gives never depends on what runs beside it, on
+    GPUs too (slower with more than 16 requests or prompts beside them).
     """
 
     _free = "mlxrocm_session_free"
 
     def __init__(self, model: Model, *, context: int = 0, max_requests: int = 0, prefill_chunk: int = 0,
-                 kv_tokens: int = 0, kv_type: str = "f16"):  # fmt: skip
+                 kv_tokens: int = 0, kv_type: str = "f16", batch_invariant: bool = False):  # fmt: skip
         if kv_type not in _KV:
             raise errors.InvalidArgumentError(f"kv_type is one of {', '.join(_KV)}, not {kv_type!r}")
         options = _abi.session_options(C.sizeof(_abi.session_options), context, max_requests, prefill_chunk,
-                                       kv_tokens, _KV[kv_type])  # fmt: skip
+                                       kv_tokens, _KV[kv_type], int(batch_invariant))  # fmt: skip
         self.model = model
         super().__init__(new("mlxrocm_session_new", model.handle, C.byref(options)))
 

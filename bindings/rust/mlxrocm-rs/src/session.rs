@@ -31,6 +31,9 @@ pub struct SessionOptions {
     /// Tokens of KV cache that all requests share.
     pub kv_tokens: u64,
     pub kv_type: KvType,
+    /// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests or
+    /// prompts beside them).
+    pub batch_invariant: bool,
 }
 
 /// What makes one embedding of a text's tokens.
@@ -85,6 +88,7 @@ impl Session {
                 KvType::Q8 => sys::MLXROCM_KV_Q8,
                 KvType::Q4 => sys::MLXROCM_KV_Q4,
             },
+            batch_invariant: options.batch_invariant.into(),
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let make = |out, error| unsafe { sys::mlxrocm_session_new(model.0.get(), &options, out, error) };
