@@ -5,7 +5,7 @@ use super::home::{Data, Home};
 use super::lazy::{Collected, collect};
 use super::plans;
 use crate::cpu::{self, Elements, Program};
-use crate::gpu::arrays::Place;
+use crate::gpu::arrays::{Chained, Place};
 use crate::gpu::network::{Constant, Network, Precision};
 use crate::ir::{Dtype, Node, Op};
 use crate::plan::items;
@@ -90,6 +90,22 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
         .iter()
         .map(|result| result.to_device(gpu).map(Data::Device));
     moved.collect()
+}
+
+/// A graph whose chains of elementwise operations are joined, operation by operation.
+pub(super) fn run_chains(gpu: &Arc<Place>, chains: &Chained, leaves: &[Data]) -> Result<Vec<Data>> {
+    chains.graph.compute(leaves, |id, inputs| {
+        let node = chains.graph.node(id);
+        if let Some(chain) = chains.chain(id) {
+            let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
+            let here = here?;
+            let made = gpu.run_chain(chain, &here.iter().collect::<Vec<_>>())?;
+            let made =
+                made.ok_or_else(|| Error::Internal("a chain that GPUs have no form of".into()))?;
+            return Ok(vec![Data::Device(made)]);
+        }
+        on_gpu(gpu, node, inputs)
+    })
 }
 
 /// A graph of one item that runs for any number of items at once.

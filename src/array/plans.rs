@@ -177,6 +177,10 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
     let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
         return Ok(None);
     };
+    if let Some(chains) = plan.chains().cloned() {
+        drop(plan);
+        return super::eval::run_chains(place, &chains, &collected.leaves).map(Some);
+    }
     let results = place.run_replay(&mut plan, &leaves)?;
     if results.is_none() {
         // A leaf that was taken for one that stays where it is: the next plan copies it in.

@@ -19,7 +19,7 @@ DEVICE f32 power_of_two(i32 k) { return bits_f32((u32)(k + 127) << 23); }
 // x · 2^k.
 DEVICE f32 scaled(f32 x, i32 k) {
     const i32 half = k / 2;
-    return x * power_of_two(half) * power_of_two(k - half);
+    return product(x * power_of_two(half), power_of_two(k - half));
 }
 #if defined(__CUDACC_RTC__)
 DEVICE f32 exact_sqrt(f32 x) { return __fsqrt_rn(x); }
@@ -57,10 +57,24 @@ DEVICE f32 exp_times(f32 x, i32 power) {
     return scaled(1.0f + exp_less_one(r), k + power);
 }
 DEVICE f32 exact_exp(f32 x) {
-    if (is_nan(x)) return x;
-    if (x > 89.0f) return infinity();
-    if (x < -104.0f) return 0.0f;
-    return exp_times(x, 0);
+    // Beyond these it is infinity or 0 by itself.
+    const f32 value = exp_times(minimum(maximum(x, -104.0f), 90.0f), 0);
+    return is_nan(x) ? x : value;
+}
+// For 16-bit results: off by 2^-17 at most. Squared, as small results of the platform's may be flushed.
+DEVICE f32 brief_exp(f32 x) {
+    const f32 root = fast_exp2(x * 0.721347520444481703680f);
+    return product(root, root);
+}
+DEVICE f32 brief_sigmoid(f32 x) {
+    const f32 small = brief_exp(-absolute(x));
+    return product(x < 0.0f ? small : 1.0f, fast_rcp(1.0f + small));
+}
+DEVICE f32 brief_tanh(f32 x) {
+    const f32 size = absolute(x), z = x * x;
+    const f32 near = mul_add(size * z, mul_add(z, mul_add(z, -0.0539682540f, 0.133333333f), -0.333333333f), size);
+    const f32 far = mul_add(-2.0f, fast_rcp(brief_exp(2.0f * minimum(size, 40.0f)) + 1.0f), 1.0f);
+    return is_nan(x) ? x : with_sign(size < 0.3f ? near : far, x);
 }
 // e^x / 2 for x >= 0, which does not overflow before its half does.
 DEVICE f32 half_exp(f32 x) { return is_nan(x) ? x : x > 90.0f ? infinity() : exp_times(x, -1); }
@@ -73,7 +87,7 @@ DEVICE f32 exact_expm1(f32 x) {
     if (k == 0) return less;
     // 2^k (1 + less) - 1, exact where it cancels.
     const f32 times = scaled(1.0f, k > 127 ? 127 : k), more = k > 127 ? 2.0f : 1.0f;
-    return (mul_add(times, less, times - 1.0f / more)) * more;
+    return product(mul_add(times, less, times - 1.0f / more), more);
 }
 
 // log(1 + f) for sqrt(1/2) <= 1 + f <= sqrt(2): f - f²/2 + f³·(1/3 - …).
@@ -103,13 +117,13 @@ DEVICE f32 exact_log2(f32 x) {
     if (log_is_special(x)) return log_special(x);
     i32 k;
     const f32 near = log_near_one(log_parts(x, k));
-    return (f32)k + near * 1.44269504088896340736f;
+    return mul_add(near, 1.44269504088896340736f, (f32)k);
 }
 DEVICE f32 exact_log10(f32 x) {
     if (log_is_special(x)) return log_special(x);
     i32 k;
     const f32 near = log_near_one(log_parts(x, k));
-    return mul_add((f32)k, 0.301029995663981195214f, near * 0.434294481903251827651f);
+    return mul_add((f32)k, 0.301029995663981195214f, product(near, 0.434294481903251827651f));
 }
 DEVICE f32 exact_log1p(f32 x) {
     if (absolute(x) < 0.29f) return log_near_one(x);
@@ -299,11 +313,11 @@ DEVICE f32 exact_sigmoid(f32 x) {
 DEVICE f32 log2_near_one(f32 f, f32 &low) {
     const f32 c[] = {0.666666667f, 0.4f, 0.285714286f, 0.222222222f, 0.181818182f};
     const f32 sum = 2.0f + f, sum_low = f - (sum - 2.0f);
-    const f32 s = f / sum, s_low = (mul_add(-s, sum, f) - s * sum_low) / sum;
-    const f32 z = s * s, tail = mul_add(s * z, polynomial(z, c), 2.0f * s_low);
+    const f32 s = f / sum, s_low = mul_add(-s, sum_low, mul_add(-s, sum, f)) / sum;
+    const f32 z = s * s, tail = mul_add(s * z, polynomial(z, c), product(2.0f, s_low));
     const f32 to_two = 1.44269502162933349609f, to_two_low = 1.92596299e-8f;
     const f32 high = product(2.0f * s, to_two);
-    low = mul_add(2.0f * s, to_two, -high) + mul_add(2.0f * s, to_two_low, tail * to_two);
+    low = mul_add(2.0f * s, to_two, -high) + mul_add(2.0f * s, to_two_low, product(tail, to_two));
     return high;
 }
 // x^y. Of negative x only to whole powers.
@@ -324,7 +338,7 @@ DEVICE f32 exact_pow(f32 x, f32 y) {
         f32 low;
         const f32 high = log2_near_one(log_parts(size, k), low);
         // y · (k + high + low) as a whole number and a rest: the products' own roundings are put back.
-        const f32 a = product(y, (f32)k), b = product(y, high), c = y * low;
+        const f32 a = product(y, (f32)k), b = product(y, high), c = product(y, low);
         const f32 times = round_even(a + b + c);
         if (times > 200.0f)
             value = infinity();
@@ -333,7 +347,7 @@ DEVICE f32 exact_pow(f32 x, f32 y) {
         else {
             const f32 lost = mul_add(y, (f32)k, -a) + mul_add(y, high, -b);
             const f32 rest = ((a - times) + b) + (c + lost);
-            value = scaled(1.0f + exp_less_one(rest * LN2), (i32)times);
+            value = scaled(1.0f + exp_less_one(product(rest, LN2)), (i32)times);
         }
     }
     if (x < 0.0f && !is_whole && size != infinity()) return nan();

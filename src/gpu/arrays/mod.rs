@@ -1,17 +1,20 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
 
+mod chains;
 mod custom;
 mod elements;
 mod layers;
 mod numbers;
 mod order;
 mod places;
+mod planes;
 mod reduce;
 mod replay;
 mod rows;
 mod run;
 pub(super) mod walk;
 
+pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};
 pub use custom::PRELUDE;
 pub use elements::Elements;
 pub use replay::{Leaf, Replay};
@@ -30,6 +33,8 @@ pub struct Place {
     stream: Stream,
     /// Kernels of the application by their sources.
     custom: Mutex<HashMap<String, Kernel>>,
+    /// Kernels of chains of elementwise operations.
+    chains: chains::Kernels,
     /// Graphs that came here, and their recorded launches.
     graphs: Mutex<Alike<Met<Arc<Mutex<Replay>>>>>,
 }
@@ -51,6 +56,7 @@ impl Place {
             device: device.clone(),
             stream: device.stream()?,
             custom: Mutex::default(),
+            chains: chains::Kernels::default(),
             graphs: Mutex::default(),
         });
         open.push(Arc::downgrade(&place));

@@ -11,6 +11,15 @@ pub(super) fn is_known(dtype: Dtype) -> bool {
     !matches!(dtype, Dtype::F64 | Dtype::C64)
 }
 
+/// How kernels of one dtype are called.
+pub(super) fn suffix(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F16 => "f16",
+        Dtype::Bf16 => "bf16",
+        _ => "f32",
+    }
+}
+
 /// `CAST` of `enum UnaryFunction`.
 pub(super) const CAST: u32 = 31;
 

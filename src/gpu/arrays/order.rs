@@ -1,6 +1,7 @@
 //! Running totals and sorted rows: `hip/ops/arrays/order.hip`.
 
-use super::numbers::{is_float, is_known};
+use super::numbers::{is_float, is_known, suffix};
+use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -41,6 +42,9 @@ impl Place {
         if !is_known(x.dtype()) || x.dtype() != to || !sums {
             return Ok(None);
         }
+        if let Some(made) = self.scan_well(x, axis, kind, (reverse, inclusive))? {
+            return Ok(Some(made));
+        }
         let numbers = [
             match kind {
                 Scan::Sum => 0,
@@ -54,6 +58,65 @@ impl Place {
             inclusive.into(),
         ];
         self.by_axis("mlxrocm_array_scan", x, axis, to, &numbers)
+    }
+
+    /// By `scan_rows.hip` and `scan_columns.hip`, where they have a form.
+    fn scan_well(
+        self: &Arc<Self>,
+        x: &Elements,
+        axis: usize,
+        kind: Scan,
+        (reverse, inclusive): (bool, bool),
+    ) -> Result<Option<Elements>> {
+        let kind = match kind {
+            Scan::Sum => 0,
+            Scan::Min => 2,
+            Scan::Max => 3,
+            Scan::Prod | Scan::LogAddExp => return Ok(None),
+        };
+        if !is_float(x.dtype()) {
+            return Ok(None);
+        }
+        let Some(x) = self.rows(x)? else {
+            return Ok(None);
+        };
+        let sizes = x.layout().sizes.clone();
+        let Some(rows) = Rows::along(&sizes, axis) else {
+            return Ok(None);
+        };
+        let whole = (rows.columns as usize * x.dtype().size()).is_multiple_of(16);
+        let outer = rows.count / rows.step.max(1);
+        let form = match rows.step {
+            1 if whole && x.offset().is_multiple_of(16) => ("rows", [rows.count, 1, 1], THREADS),
+            // Fewer columns or rows leave most of a block idle.
+            16.. if rows.columns >= 32 && outer <= 65_535 => {
+                ("columns", [rows.step.div_ceil(32), outer, 1], 1024)
+            }
+            _ => return Ok(None),
+        };
+        let (name, blocks, threads) = form;
+        let Some((out, count)) = self.new_rows(&sizes, x.dtype())? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let kernel = format!("mlxrocm_array_scan_{name}_{}", suffix(x.dtype()));
+        let kernel = self.device.kernel(&kernel)?;
+        if kernel.facts().max_block_threads < threads {
+            return Ok(None);
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), 0)
+            .u32(rows.columns);
+        let args = match name {
+            "rows" => args,
+            _ => args.u32(rows.step),
+        };
+        let args = args.u32(kind).u32(reverse.into()).u32(inclusive.into());
+        self.launch_blocks(&kernel, blocks, [threads, 1, 1], &args)?;
+        Ok(Some(out))
     }
 
     /// Sorted elements, or their places (u32).

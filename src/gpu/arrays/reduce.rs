@@ -1,6 +1,6 @@
 //! Reductions: `hip/ops/arrays/reduce.hip`.
 
-use super::numbers::{is_known, place_number};
+use super::numbers::{is_float, is_known, place_number, suffix};
 use super::run::THREADS;
 use super::walk::merged;
 use super::{Elements, Place};
@@ -11,6 +11,11 @@ use std::sync::Arc;
 
 /// Blocks that keep any GPU busy.
 const BUSY: usize = 2048;
+/// Bytes of a row up to which a wave takes it, not a block.
+const WAVE_BYTES: usize = 4096;
+/// `enum Reduction`: the first and last of those that are arithmetic.
+const SUM: u32 = 2;
+const MAX: u32 = 5;
 
 impl Place {
     pub(super) fn reduce(
@@ -36,6 +41,9 @@ impl Place {
         let kept = (0..x.layout().sizes.len()).filter(|axis| !axes.contains(axis));
         let kept: Vec<usize> = kept.map(|axis| x.layout().sizes[axis]).collect();
         let outputs: usize = kept.iter().product();
+        if let Some(form) = Form::of(&x, &halves, reduction) {
+            return self.reduce_well(&form, reduction, &x, &kept, ty);
+        }
         let outer = halves.kept.1;
         // A thread an output reads side by side where outputs lie so.
         let by_lanes = halves.count <= 32
@@ -87,6 +95,144 @@ impl Place {
             false => "mlxrocm_array_reduce",
         };
         self.launch(kernel, [blocks as u32, pieces as u32, 1], &args)?;
+        match cut {
+            true => self.reduce(reduction, &out, &[kept.len()], ty),
+            false => Ok(Some(out)),
+        }
+    }
+}
+
+/// What lies well enough for the kernels that read 16 bytes at a time.
+enum Form {
+    /// `reduce_rows.hip`, `reduce_places.hip`: elements between the rows.
+    Rows(isize),
+    /// `reduce_columns.hip`: columns, how often they are there, elements between those, and between rows.
+    Columns {
+        columns: usize,
+        outer: usize,
+        outer_step: isize,
+        row_step: isize,
+    },
+}
+
+impl Form {
+    fn of(x: &Elements, halves: &Halves, reduction: u32) -> Option<Form> {
+        let arithmetic = (SUM..=MAX).contains(&reduction);
+        if !is_float(x.dtype()) || reduction < SUM || !x.offset().is_multiple_of(16) {
+            return None;
+        }
+        let width = 16 / x.dtype().size() as i32;
+        let ([k0, k1, k2], [_, o1, o2]) = halves.kept;
+        let ([r0, r1, r2], [.., inner]) = halves.joined;
+        if (r0, r1) != (1, 1) || r2 < 2 {
+            return None;
+        }
+        let whole = |step: i32| step % width == 0;
+        if inner == 1 && (k0, k1) == (1, 1) && (k2 == 1 || whole(o2)) && r2 >= width as u32 {
+            return Some(Form::Rows(o2 as isize));
+        }
+        let columns = k0 == 1 && o2 == 1 && whole(k2 as i32) && (k1 == 1 || whole(o1));
+        (arithmetic && columns && whole(inner) && k1 <= 65_535).then_some(Form::Columns {
+            columns: k2 as usize,
+            outer: k1 as usize,
+            outer_step: o1 as isize,
+            row_step: inner as isize,
+        })
+    }
+}
+
+impl Place {
+    /// By the kernels of [`Form`].
+    fn reduce_well(
+        self: &Arc<Self>,
+        form: &Form,
+        reduction: u32,
+        x: &Elements,
+        kept: &[usize],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let outputs: usize = kept.iter().product();
+        let width = 16 / x.dtype().size();
+        let joined = x.count().checked_div(outputs).unwrap_or(0);
+        let wave = self.device.facts().wave_size.max(1);
+        let (blocks, least, by_waves) = match form {
+            Form::Rows(_) => {
+                let by_waves = joined * x.dtype().size() <= WAVE_BYTES;
+                let rows = if by_waves {
+                    (THREADS / wave) as usize
+                } else {
+                    1
+                };
+                (outputs.div_ceil(rows), 8192, by_waves)
+            }
+            Form::Columns { columns, outer, .. } => {
+                (columns.div_ceil(32 * width) * outer, 64, false)
+            }
+        };
+        let wanted = BUSY.div_ceil(blocks.max(1)).min(joined / least).min(1024);
+        let cut = wanted > 1 && reduction < place_number(ArgReduce::Min);
+        // So that the parts lie well, too.
+        let pieces = if cut { wanted.next_multiple_of(4) } else { 1 };
+        let mut sizes = kept.to_vec();
+        let mut to = ty.dtype;
+        if cut {
+            sizes.push(pieces);
+            to = Dtype::F32;
+        }
+        let Some((out, _)) = self.new_rows(&sizes, to)? else {
+            return Ok(None);
+        };
+        if outputs == 0 {
+            return Ok(Some(out));
+        }
+        let piece = joined.div_ceil(pieces).next_multiple_of(width) as u32;
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), 0);
+        let (kernel, grid, args) = match form {
+            Form::Rows(row_step) => {
+                let places = reduction > MAX;
+                let kernel = if places {
+                    "reduce_places"
+                } else {
+                    "reduce_rows"
+                };
+                let args = args
+                    .u32(outputs as u32)
+                    .u32(joined as u32)
+                    .u32(pieces as u32)
+                    .u32(piece)
+                    .u32(reduction)
+                    .u32(to as u32)
+                    .u32(by_waves.into())
+                    .i64(*row_step as i64);
+                (kernel, [blocks as u32, pieces as u32, 1], args)
+            }
+            Form::Columns {
+                columns,
+                outer,
+                outer_step,
+                row_step,
+            } => {
+                let args = args
+                    .u32(*columns as u32)
+                    .u32(joined as u32)
+                    .u32(pieces as u32)
+                    .u32(piece)
+                    .u32(reduction)
+                    .u32(to as u32)
+                    .i64(*outer_step as i64)
+                    .i64(*row_step as i64);
+                let across = columns.div_ceil(32 * width) as u32;
+                (
+                    "reduce_columns",
+                    [across, *outer as u32, pieces as u32],
+                    args,
+                )
+            }
+        };
+        let kernel = format!("mlxrocm_array_{kernel}_{}", suffix(x.dtype()));
+        self.launch(&kernel, grid, &args)?;
         match cut {
             true => self.reduce(reduction, &out, &[kept.len()], ty),
             false => Ok(Some(out)),

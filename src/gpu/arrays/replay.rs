@@ -1,5 +1,6 @@
 //! Graphs that come again: their launches are recorded once, with memory of their own, and replayed as one program.
 
+use super::chains::{ChainKernel, Chained, chained};
 use super::{Elements, Place};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
@@ -126,15 +127,35 @@ enum Input {
 /// Leaves of the host up to this size are compared with what was sent before.
 const COMPARED: usize = 256;
 
-/// A graph's recorded launches. One thread at a time.
+/// A graph's plan: its recorded launches, or what is too large to be recorded with its chains. One thread at a time.
 pub struct Replay {
-    program: Program,
+    /// `None`: it is not recorded, and there are chains.
+    program: Option<Program>,
+    chains: Option<Arc<Chained>>,
+    /// Kernels that were not compiled yet when the launches were recorded.
+    waiting: Vec<Arc<ChainKernel>>,
     inputs: Vec<Input>,
     /// The results: of the program's memory, or (the leaf's place) of a leaf's.
     outputs: Vec<(Own, Option<usize>)>,
 }
 
 impl Replay {
+    /// A graph that is not recorded, only joined; `None` if nothing in it is.
+    fn unrecorded(chains: Option<Arc<Chained>>) -> Option<Replay> {
+        chains.map(|chains| Replay {
+            program: None,
+            chains: Some(chains),
+            waiting: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        })
+    }
+
+    /// The chains of a graph that is not recorded.
+    pub fn chains(&self) -> Option<&Arc<Chained>> {
+        self.chains.as_ref()
+    }
+
     /// The addresses of leaves that lie where they lay when this was recorded; 0 for others.
     pub fn staying(&self, leaves: &[Leaf<'_>]) -> Vec<u64> {
         let pairs = self.inputs.iter().zip(leaves);
@@ -167,6 +188,8 @@ impl Place {
         leaves: &[Leaf<'_>],
         before: &[u64],
     ) -> Result<Option<Replay>> {
+        let chains = chained(graph);
+        let graph = chains.as_ref().map_or(graph, |chains| &chains.graph);
         let mut elements = Vec::with_capacity(leaves.len());
         let mut inputs = Vec::with_capacity(leaves.len());
         let mut moved = 0;
@@ -193,8 +216,9 @@ impl Place {
             inputs.push(Input::Slot { slot, sent });
         }
         if moved > MOST_MOVED {
-            return Ok(None);
+            return Ok(Replay::unrecorded(chains));
         }
+        let mut waiting = Vec::new();
         let recorder = Recorder {
             encoder: self.device.encoder()?,
             own: Vec::new(),
@@ -204,6 +228,11 @@ impl Place {
         let _recording = Recording;
         let made = graph.compute(&elements, |id, inputs| {
             let node = graph.node(id);
+            if let Some(chain) = chains.as_ref().and_then(|chains| chains.chain(id)) {
+                let made = self.chain(chain, inputs, &mut waiting)?;
+                let made = made.ok_or_else(|| Error::Unsupported(node.op.name()))?;
+                return Ok(vec![made]);
+            }
             let made = self.run(&node.op, inputs, &node.outputs)?;
             made.ok_or_else(|| Error::Unsupported(node.op.name()))
         });
@@ -216,7 +245,7 @@ impl Place {
                 log::write(Level::Debug, || {
                     format!("a graph of arrays that comes again is not recorded: {error}")
                 });
-                return Ok(None);
+                return Ok(Replay::unrecorded(chains));
             }
         };
         let copied: u64 = made
@@ -224,7 +253,7 @@ impl Place {
             .map(|output| part(output.dtype(), output.layout()).1)
             .sum();
         if copied as usize > MOST_MOVED {
-            return Ok(None);
+            return Ok(Replay::unrecorded(chains));
         }
         let leaf_of = |output: &Elements| {
             let address = output.buffer().address();
@@ -238,7 +267,9 @@ impl Place {
         });
         Ok(Some(Replay {
             outputs: outputs.collect(),
-            program: recorder.encoder.finish(),
+            program: Some(recorder.encoder.finish()),
+            chains: None,
+            waiting,
             inputs,
         }))
     }
@@ -267,7 +298,9 @@ impl Place {
             Input::Same(address) => *address == leaf.address(),
             Input::Slot { .. } => true,
         };
-        if !replay.inputs.iter().zip(leaves).all(is_there) {
+        // What was recorded without kernels that are there now is recorded anew.
+        let is_old = !replay.waiting.is_empty() && replay.waiting.iter().all(|k| k.is_done());
+        if is_old || !replay.inputs.iter().zip(leaves).all(is_there) {
             return Ok(None);
         }
         for (input, leaf) in replay.inputs.iter_mut().zip(leaves) {
@@ -296,7 +329,9 @@ impl Place {
                 }
             }
         }
-        replay.program.run(&self.stream)?;
+        if let Some(program) = &mut replay.program {
+            program.run(&self.stream)?;
+        }
         let mut results = Vec::with_capacity(replay.outputs.len());
         for (output, leaf) in &replay.outputs {
             // A view of a leaf that was not copied in.

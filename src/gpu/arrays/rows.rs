@@ -1,6 +1,7 @@
-//! Functions of rows and products of matrices: `hip/ops/arrays/rows.hip`, `matmul.hip`.
+//! Functions of rows and products of matrices: `hip/ops/arrays/rows.hip`, `row_vectors.h`, `matmul.hip`.
 
-use super::numbers::is_float;
+use super::numbers::{is_float, suffix};
+use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -36,18 +37,35 @@ impl Place {
         if count == 0 {
             return Ok(Some(out));
         }
+        let rows = count / columns as u32;
         let mut args = Args::new().buffer(x.buffer(), x.offset());
         for vector in &vectors {
             args = args.buffer_or_null(vector.as_ref().map(|x| (x.buffer(), x.offset())));
         }
-        args = args
-            .buffer(out.buffer(), 0)
-            .u32(columns as u32)
-            .u32(x.dtype() as u32);
-        if let Some(eps) = eps {
-            args = args.f32(eps.get() as f32);
+        let lanes = lanes_of(&x, columns, &vectors);
+        if lanes.is_some() && kernel == "mlxrocm_array_rms_norm" {
+            // The kernels in registers take a bias, too.
+            args = args.buffer_or_null(None);
         }
-        self.launch(kernel, [count / columns as u32, 1, 1], &args)?;
+        args = args.buffer(out.buffer(), 0);
+        let (args, blocks) = match lanes {
+            Some(lanes) => {
+                let args = args.u32(rows).u32(columns as u32).u32(lanes);
+                (args, rows.div_ceil(THREADS / lanes))
+            }
+            None => (args.u32(columns as u32).u32(x.dtype() as u32), rows),
+        };
+        let args = match eps {
+            Some(eps) => args.f32(eps.get() as f32),
+            None => args,
+        };
+        match lanes {
+            Some(_) => {
+                let kernel = format!("{kernel}_{}", suffix(x.dtype()));
+                self.launch(&kernel, [blocks, 1, 1], &args)?;
+            }
+            None => self.launch(kernel, [blocks, 1, 1], &args)?,
+        }
         Ok(Some(out))
     }
 
@@ -98,6 +116,19 @@ impl Place {
         self.launch("mlxrocm_array_matmul", blocks, &args)?;
         Ok(Some(out))
     }
+}
+
+/// How many threads share a row that stays in registers (`row_vectors.h`); `None` if it is too long for that, or not
+/// whole and aligned groups of 16 bytes.
+fn lanes_of(x: &Elements, columns: usize, vectors: &[Option<Elements>]) -> Option<u32> {
+    /// Groups of a thread.
+    const GROUPS: usize = 4;
+    let bytes = columns * x.dtype().size();
+    let aligned = |x: &Elements| x.offset().is_multiple_of(16);
+    let all = aligned(x) && vectors.iter().flatten().all(aligned) && bytes.is_multiple_of(16);
+    let lanes = [8, 32, 256].into_iter();
+    let mut fits = lanes.filter(|lanes| bytes <= lanes * GROUPS * 16);
+    fits.next().filter(|_| all).map(|lanes| lanes as u32)
 }
 
 /// The strides of up to three batch axes, rows and columns.

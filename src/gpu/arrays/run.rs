@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Threads of a block of all these kernels.
 pub(super) const THREADS: u32 = 256;
 /// Elements of a block of the kernels of single elements.
-const BLOCK: u32 = 1024;
+pub(super) const BLOCK: u32 = 1024;
 
 impl Place {
     /// Queues an operation whose inputs are here; `None` if GPUs have no form of it.
@@ -163,16 +163,29 @@ impl Place {
         dtype: Dtype,
         numbers: &[u32],
     ) -> Result<Option<Elements>> {
+        let made = self.new_rows(&inputs[0].layout().sizes, dtype)?;
+        let Some((out, count)) = made else {
+            return Ok(None);
+        };
+        let done = self.elementwise_into(kernel, inputs, &out, count, numbers)?;
+        Ok(done.then_some(out))
+    }
+
+    /// The same into `count` elements of `out`; false if there are too many axes.
+    fn elementwise_into(
+        &self,
+        kernel: &str,
+        inputs: &[&Elements],
+        out: &Elements,
+        count: u32,
+        numbers: &[u32],
+    ) -> Result<bool> {
         let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|x| x.layout()).collect();
         let Some(walk) = Walk::of_layouts(&layouts) else {
-            return Ok(None);
-        };
-        let sizes = &inputs[0].layout().sizes;
-        let Some((out, count)) = self.new_rows(sizes, dtype)? else {
-            return Ok(None);
+            return Ok(false);
         };
         if count == 0 {
-            return Ok(Some(out));
+            return Ok(true);
         }
         let mut args = Args::new();
         for input in inputs {
@@ -184,12 +197,15 @@ impl Place {
         }
         let grid = [count.div_ceil(BLOCK), 1, 1];
         self.launch(kernel, grid, &walk.add(args))?;
-        Ok(Some(out))
+        Ok(true)
     }
 
     fn unary(self: &Arc<Self>, function: u32, x: &Elements, to: Dtype) -> Result<Option<Elements>> {
         if !is_known(x.dtype()) || !is_known(to) {
             return Ok(None);
+        }
+        if let Some(made) = self.unary_vectors(function, x, to)? {
+            return Ok(Some(made));
         }
         let numbers = [function, x.dtype() as u32, to as u32];
         self.elementwise("mlxrocm_array_unary", &[x], to, &numbers)
@@ -205,6 +221,9 @@ impl Place {
         if !is_known(a.dtype()) || a.dtype() != b.dtype() || !is_known(to) {
             return Ok(None);
         }
+        if let Some(made) = self.binary_vectors(function, a, b, to)? {
+            return Ok(Some(made));
+        }
         let numbers = [function, a.dtype() as u32, to as u32];
         self.elementwise("mlxrocm_array_binary", &[a, b], to, &numbers)
     }
@@ -215,6 +234,9 @@ impl Place {
         a: &Elements,
         b: &Elements,
     ) -> Result<Option<Elements>> {
+        if let Some(made) = self.select_vectors(c, a, b)? {
+            return Ok(Some(made));
+        }
         let size = [a.dtype().size() as u32];
         self.elementwise("mlxrocm_array_select", &[c, a, b], a.dtype(), &size)
     }
@@ -224,8 +246,14 @@ impl Place {
         if x.layout().is_rows() {
             return Ok(Some(x.clone()));
         }
+        let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
+            return Ok(None);
+        };
         let size = [x.dtype().size() as u32];
-        self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
+        let done = count == 0
+            || self.copy_well(x, &out, out.layout())?
+            || self.elementwise_into("mlxrocm_array_copy", &[x], &out, count, &size)?;
+        Ok(done.then_some(out))
     }
 
     /// The same bytes as another dtype.

@@ -84,7 +84,12 @@ impl Compiler {
     }
 
     /// The same for an embedded source.
-    pub(super) fn compile(&self, name: &str, source: &str, options: &[&str]) -> Result<Code> {
+    pub(in crate::gpu) fn compile(
+        &self,
+        name: &str,
+        source: &str,
+        options: &[&str],
+    ) -> Result<Code> {
         self.run(name, source, options, true)
     }
 

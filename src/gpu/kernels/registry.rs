@@ -56,6 +56,15 @@ impl Registry {
         archive::source_of(name).map(|(_, source)| source.name)
     }
 
+    /// The whole text of the source that defines the kernel.
+    ///
+    /// # Errors
+    /// `Unsupported` if there is none; `InvalidFile` if the library is damaged.
+    pub fn text(name: &str) -> Result<&'static str> {
+        let unknown = || Error::Unsupported(format!("there is no built-in kernel '{name}'"));
+        archive::source_of(name).ok_or_else(unknown)?.1.text()
+    }
+
     /// The best code object that has the kernel `name`. Prefer [`Registry::load`], which goes on to
     /// the next one when the driver refuses it.
     ///

@@ -1,0 +1,54 @@
+// out[o][c][piece] = x[o][r][c] joined over a part of the rows r: sum, product, least, largest. Columns of f32, f16 or bf16
+// lie side by side, rows `row_step` apart, all aligned to 16 bytes. Always in the same order.
+//
+// Launch: 256 threads, grid (columns / (32 groups of 16 bytes), o, pieces): eight teams of 32 lanes take every eighth row
+// each, four loads of 16 bytes a thread on their way.
+#include "reduce_vectors.h"
+
+#define COLUMNS                                                                                                   \
+    const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 reduction, u32 to, i64 outer_step, \
+        i64 row_step
+template <u32 REDUCTION, u32 DTYPE>
+DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 to, i64 outer_step,
+                           i64 row_step, f32 (*teams)[33 * 8]) {
+    constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
+    const u32 lane = thread_x() % 32, team = thread_x() / 32;
+    const u32 column = (block_x() * 32 + lane) * V, read = minimum(column, columns - V);
+    const u32 begin = minimum(block_z() * piece, rows), end = minimum(begin + piece, rows);
+    const u8 *from = (const u8 *)x + (block_y() * outer_step + read) * SIZE;
+    f32 values[V];
+    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>().value;
+    for (u32 row = begin + team; row < end; row += 32) {
+        Bits<16> bits[4];
+        UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(from + minimum(row + 8 * j, end - 1) * row_step * SIZE);
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            if (row + 8 * j >= end) continue;
+            UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
+        }
+    }
+    UNROLL for (int i = 0; i < V; i++) teams[team][i * 33 + lane] = values[i];
+    barrier();
+    // A thread a column, side by side.
+    for (u32 own = thread_x(); own < 32 * V; own += 256) {
+        const u32 c = block_x() * 32 * V + own;
+        if (c >= columns) continue;
+        const u32 at = own % V * 33 + own / V;
+        f32 total = teams[0][at];
+        UNROLL for (int i = 1; i < 8; i++) total = one_of<REDUCTION>(total, teams[i][at]);
+        store_float(out, ((i64)block_y() * columns + c) * pieces + block_z(), to, total);
+    }
+}
+#define GIVEN x, out, columns, rows, pieces, piece, to, outer_step, row_step, teams
+#define REDUCE_COLUMNS(DTYPE)                                     \
+    SHARED f32 teams[8][33 * 8];                                  \
+    grid_dependency_launch();                                     \
+    grid_dependency_wait();                                       \
+    switch (reduction) {                                          \
+    case SUM: return reduce_columns<SUM, DTYPE>(GIVEN);           \
+    case PROD: return reduce_columns<PROD, DTYPE>(GIVEN);         \
+    case MIN: return reduce_columns<MIN, DTYPE>(GIVEN);           \
+    default: return reduce_columns<MAX, DTYPE>(GIVEN);            \
+    }
+KERNEL(256) void mlxrocm_array_reduce_columns_f32(COLUMNS) { REDUCE_COLUMNS(F32) }
+KERNEL(256) void mlxrocm_array_reduce_columns_f16(COLUMNS) { REDUCE_COLUMNS(F16) }
+KERNEL(256) void mlxrocm_array_reduce_columns_bf16(COLUMNS) { REDUCE_COLUMNS(BF16) }

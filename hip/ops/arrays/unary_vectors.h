@@ -1,0 +1,54 @@
+// A function that is known when this is compiled, of groups of elements: vectors.h.
+#pragma once
+
+#include "vectors.h"
+
+// f32 takes 4 elements at a time, 16-bit numbers 8; what has both, 4. 64 bytes of x are on their way, 32 of 16-bit numbers.
+template <u32 FUNCTION, u32 FROM, u32 TO> struct UnaryGroups {
+    static constexpr int V = 16 / maximum_of(bytes_of(FROM), bytes_of(TO)), GROUPS = 16 / V;
+    const void *x;
+    void *out;
+    Plane plane;
+    i32 row_step;
+    u32 step;
+
+    METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {
+        Bits<V * bytes_of(FROM)> bits[GROUPS];
+        UNROLL for (int j = 0; j < GROUPS; j++)
+            bits[j] = load_elements<FROM, V>(x, plane.place(at[j], row_step, step), step);
+        UNROLL for (u32 j = 0; j < GROUPS; j++) {
+            f32 values[V];
+            UNROLL for (int i = 0; i < V; i++) values[i] = unary_float(FUNCTION, number_in<FROM>(bits[j], i), FROM);
+            if (j < valid) store_numbers<TO>(out, at[j], values);
+        }
+    }
+    METHOD void one(u32 at) const {
+        store_float(out, at, TO, unary_float(FUNCTION, load_float(x, plane.place(at, row_step, step), FROM), FROM));
+    }
+};
+#define UNARY_VECTORS const void *x, void *out, u32 count, u32 columns, u32 function, PLANE_STEPS(x)
+template <u32 FUNCTION, u32 FROM, u32 TO>
+DEVICE void unary_vectors(const void *x, void *out, u32 count, u32 columns, PLANE_STEPS(x)) {
+    using Groups = UnaryGroups<FUNCTION, FROM, TO>;
+    over_groups<Groups::V, Groups::GROUPS>(Groups{x, out, Plane{count, columns}, x_row, x_step}, count);
+}
+#define UNARY_CASE(FUNCTION, DTYPE) \
+    case FUNCTION: return unary_vectors<FUNCTION, DTYPE, DTYPE>(x, out, count, columns, x_row, x_step);
+// The functions that have such a form (src/gpu/arrays/planes.rs).
+#define UNARY_CASES(DTYPE)                                                                                         \
+    grid_dependency_launch();                                                                                      \
+    grid_dependency_wait();                                                                                        \
+    switch (function) {                                                                                            \
+        UNARY_CASE(ABS, DTYPE)                                                                                     \
+        UNARY_CASE(COS, DTYPE)                                                                                     \
+        UNARY_CASE(ERF, DTYPE)                                                                                     \
+        UNARY_CASE(EXP, DTYPE)                                                                                     \
+        UNARY_CASE(LOG, DTYPE)                                                                                     \
+        UNARY_CASE(NEGATIVE, DTYPE)                                                                                \
+        UNARY_CASE(RSQRT, DTYPE)                                                                                   \
+        UNARY_CASE(SIGMOID, DTYPE)                                                                                 \
+        UNARY_CASE(SIN, DTYPE)                                                                                     \
+        UNARY_CASE(SQRT, DTYPE)                                                                                    \
+        UNARY_CASE(SQUARE, DTYPE)                                                                                  \
+        UNARY_CASE(TANH, DTYPE)                                                                                    \
+    }

@@ -1,0 +1,89 @@
+// Elements in groups of 16 bytes: arrays whose elements lie side by side along the columns of out, or are one number for
+// a whole row, or for all. out lies row after row; element (row, column) of an input is `row_step` · row + `step` · column
+// elements after its first, where step is 0 or 1. Where all lie alike there is one row.
+#pragma once
+
+#include "elementwise.h"
+
+// The bits of a group of 4, 8 or 16 bytes.
+template <int BYTES> struct Bits {
+    u32 words[BYTES / 4];
+};
+template <int BYTES> DEVICE Bits<BYTES> load_group(const void *from) {
+    Bits<BYTES> bits;
+    if constexpr (BYTES == 16) {
+        const u32x4 raw = load16(from);
+        bits.words[0] = raw.x, bits.words[1] = raw.y, bits.words[2] = raw.z, bits.words[3] = raw.w;
+    } else if constexpr (BYTES == 8) {
+        const u32x2 raw = load8(from);
+        bits.words[0] = raw.x, bits.words[1] = raw.y;
+    } else
+        bits.words[0] = load4(from);
+    return bits;
+}
+template <int BYTES> DEVICE void store_group(void *to, const Bits<BYTES> &bits) {
+    if constexpr (BYTES == 16)
+        store16(to, u32x4{bits.words[0], bits.words[1], bits.words[2], bits.words[3]});
+    else if constexpr (BYTES == 8)
+        store8(to, u32x2{bits.words[0], bits.words[1]});
+    else
+        *(u32 *)to = bits.words[0];
+}
+DEVICE constexpr int maximum_of(int a, int b) { return a > b ? a : b; }
+DEVICE constexpr int bytes_of(u32 dtype) {
+    return dtype == BOOL || dtype == U8 || dtype == I8 ? 1 : dtype == U16 || dtype == I16 || dtype == F16 || dtype == BF16 ? 2 : 4;
+}
+
+// `V` elements of a dtype from element `at`, or V times the one element there.
+template <u32 DTYPE, int V> DEVICE Bits<V * bytes_of(DTYPE)> load_elements(const void *x, i64 at, u32 step) {
+    constexpr int SIZE = bytes_of(DTYPE);
+    const u8 *from = (const u8 *)x + at * SIZE;
+    if (step) return load_group<V * SIZE>(from);
+    Bits<V * SIZE> bits;
+    const u32 one = SIZE == 4 ? *(const u32 *)from : SIZE == 2 ? *(const u16 *)from * 0x10001u : *from * 0x1010101u;
+    UNROLL for (int i = 0; i < V * SIZE / 4; i++) bits.words[i] = one;
+    return bits;
+}
+// Element i as a number: f32 of floats, 32 bits of whole numbers and truth values.
+template <u32 DTYPE, int BYTES> DEVICE u32 bits_in(const Bits<BYTES> &bits, int i) {
+    constexpr int SIZE = bytes_of(DTYPE);
+    return SIZE == 4 ? bits.words[i] : bits.words[i * SIZE / 4] >> (i * SIZE % 4 * 8) & (SIZE == 2 ? 0xffffu : 0xffu);
+}
+template <u32 DTYPE, int BYTES> DEVICE f32 number_in(const Bits<BYTES> &bits, int i) {
+    return float_in(bits_in<DTYPE>(bits, i), DTYPE);
+}
+template <u32 DTYPE, int V> DEVICE void store_numbers(void *out, u32 at, const f32 (&values)[V]) {
+    constexpr int SIZE = bytes_of(DTYPE);
+    Bits<V * SIZE> bits;
+    UNROLL for (int i = 0; i < V * SIZE / 4; i++) {
+        if constexpr (DTYPE == F32)
+            bits.words[i] = f32_bits(values[i]);
+        else if constexpr (DTYPE == F16)
+            bits.words[i] = pack_f16x2(values[2 * i], values[2 * i + 1]).bits;
+        else
+            bits.words[i] = pack_bf16x2(values[2 * i], values[2 * i + 1]).bits;
+    }
+    store_group((u8 *)out + (u64)at * SIZE, bits);
+}
+
+// Where element `at` of out is in an input.
+struct Plane {
+    u32 count, columns;
+    METHOD i64 place(u32 at, i32 row_step, u32 step) const {
+        if (columns == count) return step ? at : 0;
+        const u32 row = at / columns;
+        return (i64)row * row_step + (step ? at - row * columns : 0);
+    }
+};
+#define PLANE_STEPS(x) i32 x##_row, u32 x##_step
+
+// Calls a struct's `groups` for `GROUPS` groups of V elements a thread, and its `one` for what is left of them.
+template <int V, int GROUPS, typename Function> DEVICE void over_groups(Function &&function, u32 count) {
+    const u32 groups = count / V, first = block_x() * (256 * GROUPS) + thread_x();
+    if (first < groups) {
+        u32 at[GROUPS];
+        UNROLL for (int j = 0; j < GROUPS; j++) at[j] = minimum(first + j * 256, groups - 1) * V;
+        function.groups(at, (groups - first + 255) / 256);
+    }
+    if (block_x() == 0 && thread_x() < count % V) function.one(count - count % V + thread_x());
+}

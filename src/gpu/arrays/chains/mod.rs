@@ -1,0 +1,170 @@
+//! Chains of elementwise operations as one kernel: found in a graph, generated, compiled off the caller's path, and run.
+//! Until its kernel is there, and where no compiler is, a chain's operations run one after the other, with the same bits.
+
+mod find;
+mod kernels;
+mod source;
+
+pub use find::{Chain, Chained};
+pub(super) use kernels::{ChainKernel, Kernels};
+
+use super::planes::Plane;
+use super::run::THREADS;
+use super::walk::Walk;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::{Args, MAX_ARGS};
+use crate::ir::Layout;
+use source::Form;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// When chains become kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Chains {
+    /// Never.
+    Off,
+    /// Once another thread has compiled them.
+    On,
+    /// The caller waits for the compiler: for tests.
+    Wait,
+}
+
+static MODE: AtomicU8 = AtomicU8::new(u8::MAX);
+static LAUNCHED: AtomicU64 = AtomicU64::new(0);
+static JOINED: AtomicU64 = AtomicU64::new(0);
+
+/// When chains become kernels, for all threads.
+pub fn use_chains(mode: Chains) {
+    MODE.store(mode as u8, Ordering::Relaxed);
+}
+
+/// As told; `MLXROCM_ARRAY_CHAINS=off` turns chains off, `wait` waits for the compiler.
+fn mode() -> Chains {
+    match MODE.load(Ordering::Relaxed) {
+        0 => Chains::Off,
+        1 => Chains::On,
+        2 => Chains::Wait,
+        _ => {
+            let mode = match std::env::var("MLXROCM_ARRAY_CHAINS").as_deref() {
+                Ok("off") => Chains::Off,
+                Ok("wait") => Chains::Wait,
+                _ => Chains::On,
+            };
+            use_chains(mode);
+            mode
+        }
+    }
+}
+
+/// How many kernels of chains were launched (or recorded), and how many operations that were.
+pub fn chain_counts() -> (u64, u64) {
+    (
+        LAUNCHED.load(Ordering::Relaxed),
+        JOINED.load(Ordering::Relaxed),
+    )
+}
+
+/// The chains of a graph; `None` if it has none, or they are turned off.
+pub fn chained(graph: &crate::ir::Graph) -> Option<Arc<Chained>> {
+    match mode() {
+        Chains::Off => None,
+        _ => find::chained(graph).map(Arc::new),
+    }
+}
+
+impl Place {
+    /// Queues a chain; `None` if an operation has no form here. Kernels that are not compiled yet are added to
+    /// `waiting`.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub(in crate::gpu) fn chain(
+        self: &Arc<Self>,
+        chain: &Chain,
+        inputs: &[&Elements],
+        waiting: &mut Vec<Arc<ChainKernel>>,
+    ) -> Result<Option<Elements>> {
+        if let Some(made) = self.chain_kernel(chain, inputs, waiting)? {
+            return Ok(Some(made));
+        }
+        chain.one_by_one(inputs, |op, inputs, ty| {
+            let made = self.run(op, inputs, std::slice::from_ref(ty))?;
+            Ok(made.and_then(|mut made| made.pop()))
+        })
+    }
+
+    /// The same, for graphs that are not recorded.
+    ///
+    /// # Errors
+    /// As [`Place::chain`].
+    pub fn run_chain(
+        self: &Arc<Self>,
+        chain: &Chain,
+        inputs: &[&Elements],
+    ) -> Result<Option<Elements>> {
+        self.chain(chain, inputs, &mut Vec::new())
+    }
+
+    fn chain_kernel(
+        self: &Arc<Self>,
+        chain: &Chain,
+        inputs: &[&Elements],
+        waiting: &mut Vec<Arc<ChainKernel>>,
+    ) -> Result<Option<Elements>> {
+        let ty = chain.ty();
+        let (Some(sizes), Some(first)) = (ty.shape.numbers(), inputs.first()) else {
+            return Ok(None);
+        };
+        if first.count() == 0 || u32::try_from(first.count()).is_err() {
+            return Ok(None);
+        }
+        let width = chain.width();
+        let plane = width.and_then(|width| Plane::of(inputs, width));
+        let layouts: Vec<&Layout> = inputs.iter().map(|x| x.layout()).collect();
+        let walk = match plane {
+            Some(_) => None,
+            None => Walk::of_layouts(&layouts),
+        };
+        let (form, numbers) = match (&plane, &walk) {
+            (Some(_), _) => (Form::Vectors, 2 + 2 * inputs.len()),
+            (_, Some(_)) => (Form::Anyhow, 6 + 6 * inputs.len()),
+            _ => return Ok(None),
+        };
+        if inputs.len() + 1 + numbers > MAX_ARGS {
+            return Ok(None);
+        }
+        let kernel = chain.kernel(form).get_or_init(|| {
+            let source = chain.source(form);
+            self.chains.of(&self.device, source, mode())
+        });
+        let Some(compiled) = kernel.get() else {
+            if !kernel.is_done() {
+                waiting.push(kernel.clone());
+            }
+            return Ok(None);
+        };
+        let Some((out, count)) = self.new_rows(&sizes, ty.dtype)? else {
+            return Ok(None);
+        };
+        let mut args = Args::new();
+        for input in inputs {
+            args = args.buffer(input.buffer(), input.offset());
+        }
+        args = args.buffer(out.buffer(), 0).u32(count);
+        let (args, blocks) = match (&plane, &walk, width) {
+            (Some(plane), _, Some(width)) => {
+                let groups = chain.groups();
+                let blocks = (count / width as u32).div_ceil(THREADS * groups as u32);
+                (plane.add(args.u32(plane.columns(count))), blocks)
+            }
+            (_, Some(walk), _) => (walk.add(args), count.div_ceil(super::run::BLOCK)),
+            _ => return Ok(None),
+        };
+        self.launch_blocks(compiled, [blocks, 1, 1], [THREADS, 1, 1], &args)?;
+        LAUNCHED.fetch_add(1, Ordering::Relaxed);
+        JOINED.fetch_add(chain.operations() as u64, Ordering::Relaxed);
+        Ok(Some(out))
+    }
+}
