@@ -6,7 +6,7 @@ use super::kernels::fingerprint;
 use super::policy::{Policy, PolicyCell};
 use super::stream::Stream;
 use super::uses::Mark;
-use crate::driver::{Blas, BlasFile, BlasHandle, Code, Product};
+use crate::driver::{Blas, BlasFile, BlasHandle, Code, Platform, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -22,10 +22,14 @@ const WORKSPACE: u64 = 32 << 20;
 /// What a device knows about its vendor's BLAS.
 pub(super) struct BlasState {
     policy: PolicyCell,
+    /// Products that nothing is known about are tried, in this process.
+    tries: AtomicBool,
     /// Opened when it is first asked for.
     library: OnceLock<Option<&'static Blas>>,
     /// A call failed.
     failed: AtomicBool,
+    /// That products are not tried.
+    is_said: AtomicBool,
     /// By the products that they are about.
     choices: Mutex<HashMap<String, Choice>>,
 }
@@ -36,6 +40,9 @@ pub(super) struct Choice {
     pub own: Duration,
     pub blas: Duration,
 }
+
+/// The time of a BLAS whose results were wrong.
+pub(super) const WRONG: Duration = Duration::from_nanos(u64::MAX);
 
 impl Choice {
     pub fn is_blas(self) -> bool {
@@ -71,11 +78,19 @@ const KEPT: Kept = Kept {
 };
 
 impl BlasState {
-    pub fn new() -> Self {
+    /// AMD's libraries were seen to give wrong sums and to end the process, so there products are only tried where
+    /// `MLXROCM_BLAS=try` says that this process may end.
+    pub fn new(platform: Platform) -> Self {
+        let is_told = std::env::var_os("MLXROCM_BLAS").is_some_and(|word| word == "try");
         BlasState {
-            policy: PolicyCell::from_environment("MLXROCM_BLAS"),
+            policy: match is_told {
+                true => PolicyCell::new(Policy::Auto),
+                false => PolicyCell::from_environment("MLXROCM_BLAS"),
+            },
+            tries: AtomicBool::new(is_told || platform != Platform::Hip),
             library: OnceLock::new(),
             failed: AtomicBool::new(false),
+            is_said: AtomicBool::new(false),
             choices: Mutex::default(),
         }
     }
@@ -90,6 +105,25 @@ impl Device {
     /// Sets when products of programs that are not recorded yet go to the vendor's BLAS.
     pub fn set_blas_policy(&self, policy: Policy) {
         self.blas.policy.set(policy);
+    }
+
+    /// Sets whether products that nothing is known about are tried in this process: compared with our own kernel's, and
+    /// timed.
+    pub fn set_blas_tries(&self, tries: bool) {
+        self.blas.tries.store(tries, Ordering::Relaxed);
+    }
+
+    /// Whether products that nothing is known about are tried. Says once where they are not.
+    pub(super) fn tries_blas(&self) -> bool {
+        let tries = self.blas.tries.load(Ordering::Relaxed);
+        if !tries && !self.blas.is_said.swap(true, Ordering::Relaxed) {
+            log::write(log::Level::Info, || {
+                "BLAS: not tried on this device, so products are by our own kernels (`mlxrocm selftest MODEL` \
+                 compares and times it, in a process of its own)"
+                    .into()
+            });
+        }
+        tries
     }
 
     /// The vendor's BLAS, if there is one and it is to be used: opened at the first call.
@@ -137,6 +171,14 @@ impl Device {
     /// Remembers what was found about a product.
     pub(super) fn choose_blas(&self, blas: &Blas, product: &str, choice: Choice) {
         tell("found", product, choice);
+        if choice.blas == WRONG {
+            log::write(log::Level::Warn, || {
+                format!(
+                    "BLAS: wrong results of product {product} by {}: by our own kernel",
+                    blas.title()
+                )
+            });
+        }
         if let Some(file) = blas.file() {
             KEPT.store(&self.subject(product), &choice.to_line(&file));
         }
@@ -177,7 +219,10 @@ fn tell(how: &str, product: &str, choice: Choice) {
         } else {
             "our own kernel"
         };
-        format!("product {product}: by {by} ({how}: {own:?} own, {blas:?} BLAS)")
+        match blas {
+            WRONG => format!("product {product}: by {by} ({how}: {own:?} own, BLAS wrong)"),
+            _ => format!("product {product}: by {by} ({how}: {own:?} own, {blas:?} BLAS)"),
+        }
     });
 }
 

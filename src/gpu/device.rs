@@ -146,7 +146,7 @@ impl Device {
             registry: Registry::new(&facts.arch, facts.platform),
             built_ins: BuiltIns::default(),
             graphs: Graphs::new(&facts),
-            blas: BlasState::new(),
+            blas: BlasState::new(facts.platform),
             health: Mutex::default(),
             facts,
         })

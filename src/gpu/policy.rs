@@ -39,6 +39,10 @@ impl PolicyCell {
     /// What an environment variable says.
     pub fn from_environment(variable: &str) -> Self {
         let policy = Policy::named(variable, std::env::var(variable).ok().as_deref());
+        PolicyCell::new(policy)
+    }
+
+    pub fn new(policy: Policy) -> Self {
         PolicyCell(AtomicU8::new(policy as u8))
     }
 

@@ -203,6 +203,50 @@ fn gpus_are_tested() {
     refused(1, &["selftest", "-d", "cpu"], "", "the CPU");
 }
 
+/// A model's products by the vendor's BLAS: compared, timed and remembered; a library that ends the process is remembered
+/// by nothing.
+#[test]
+fn products_are_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let specs = crate::random_model::all();
+    let spec = specs.iter().find(|spec| spec.name == "llama-q4_1.gguf");
+    let path = spec.unwrap().write(folder.path());
+    let run = |arguments: &[&str], faults: &str, cache: &str| {
+        let mut command = mlxrocm(arguments);
+        let config = format!("devices=gfx1151;integrated=0;vram_mib=4096;faults={faults}");
+        gpu_env::software(&mut command, &config);
+        let library = std::env::current_exe().unwrap();
+        command
+            .env(
+                "MLXROCM_BLAS_LIBRARY",
+                library.with_file_name("libsoftgpu.so"),
+            )
+            .env("XDG_CACHE_HOME", folder.path().join(cache));
+        run_with(&mut command, "")
+    };
+    let kept = |cache: &str| {
+        let files = std::fs::read_dir(folder.path().join(cache).join("mlxrocm/blas"));
+        files.map_or(0, |files| files.count())
+    };
+    let model = path.to_str().unwrap();
+    let test = ["selftest", "-d", "1", "--quick", "--no-measurements", model];
+    let said = run(&test, "none", "right");
+    assert_eq!(said.status, Some(0), "{}{}", said.out, said.errors);
+    assert_eq!(said.out.matches("product q4_").count(), 4, "{}", said.out);
+    assert_eq!(kept("right"), 4);
+    let said = run(&test, "blas_wrong@1+", "wrong");
+    assert_eq!(said.status, Some(0), "{}{}", said.out, said.errors);
+    assert!(
+        said.out.contains("wrong results of product"),
+        "{}",
+        said.out
+    );
+    assert_eq!(kept("wrong"), 4);
+    let said = run(&test, "blas_dies@1", "dead");
+    assert_eq!(said.status, None, "{}{}", said.out, said.errors);
+    assert_eq!(kept("dead"), 0);
+}
+
 #[test]
 fn speeds_are_measured() {
     let (_, model) = plain_model();

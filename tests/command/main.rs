@@ -14,6 +14,8 @@ mod terminal;
 mod cc;
 #[path = "../support/gpu_env.rs"]
 mod gpu_env;
+#[path = "../support/random_model.rs"]
+mod random_model;
 
 use cc::{C_WARNINGS, command, compile_all, finish, root, scratch};
 use plain_llama::PlainLlama;

@@ -4,15 +4,16 @@
 use super::executor::GpuExecutor;
 use super::inputs::Bucket;
 use super::many::{Outputs, own_kernel};
-use super::matmul::{MatrixForm, scalar_name};
+use super::matmul::{MatrixForm, operand_stride, scalar_name};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, GpuWeights, Launch};
 use crate::formats::ScalarType;
-use crate::gpu::blas::Choice;
-use crate::gpu::{Device, DeviceBuffer, Program, ProgramMode};
+use crate::gpu::blas::{Choice, WRONG};
+use crate::gpu::{BlasPolicy as Policy, Device, DeviceBuffer, Program, ProgramMode};
 use crate::step::{BufferId, Rows, Schedule, Step};
 use crate::{Error, Result, log};
+use half::f16;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,28 @@ const BLAS_ROWS: usize = 128;
 
 /// Runs of each way; the fastest counts.
 const RUNS: usize = 3;
+
+/// About so many rows of a product are compared.
+const COMPARED: usize = 64;
+
+/// f16 numbers between -1 and 1, as bytes: those of other rows are others.
+fn f16_numbers() -> impl Iterator<Item = [u8; 2]> {
+    let mut state = 0x2545_F491u32;
+    std::iter::from_fn(move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let number = (state >> 8) as f32 / 8_388_608.0 - 1.0;
+        Some(f16::from_f32(number).to_le_bytes())
+    })
+}
+
+/// Whether a BLAS gave what our own kernel gave: products of f16 summed in f32 differ by the order of the sums only.
+fn agree(found: &[f32], expected: &[f32]) -> bool {
+    let squares: f64 = expected.iter().map(|&x| f64::from(x).powi(2)).sum();
+    let size = (squares / expected.len().max(1) as f64).sqrt();
+    let near = |(found, expected): (&f32, &f32)| f64::from(found - expected).abs() <= 2e-3 * size;
+    // Neither is what is not a number.
+    found.len() == expected.len() && found.iter().zip(expected).all(near)
+}
 
 /// What lies between our kernels and the BLAS. Shared by all products of a state.
 pub struct Scratch {
@@ -129,6 +152,11 @@ impl GpuExecutor {
         if is_own() {
             return Ok(());
         }
+        // What is not known is not tried everywhere.
+        let is_known = || products.keys().any(|name| choice(name) == Some(true));
+        if device.blas_policy() == Policy::Auto && !is_known() && !device.tries_blas() {
+            return Ok(());
+        }
         let Some(blas) = device.blas() else {
             return Ok(());
         };
@@ -136,9 +164,10 @@ impl GpuExecutor {
             return Ok(());
         }
         let mut prepared = self.get_scratch(&device, &products);
-        for (name, matrix) in products.iter().filter(|(name, _)| choice(name).is_none()) {
+        let unknown = |name: &String| choice(name).is_none() && device.tries_blas();
+        for (name, matrix) in products.iter().filter(|(name, _)| unknown(name)) {
             prepared = prepared.and_then(|()| {
-                let choice = self.time(bucket, matrix)?;
+                let choice = self.try_both(bucket, matrix)?;
                 device.choose_blas(blas, name, choice);
                 Ok(())
             });
@@ -170,8 +199,8 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Times a product both ways.
-    fn time(&mut self, bucket: Bucket, matrix: &GpuMatrix) -> Result<Choice> {
+    /// Computes a product both ways, compares what comes out, and times them.
+    fn try_both(&mut self, bucket: Bucket, matrix: &GpuMatrix) -> Result<Choice> {
         // Waits for the stream, and would take what a step that is queued came to.
         self.turns.settle(&self.stream);
         let (rows, memory) = (bucket.rows, &self.memory);
@@ -179,9 +208,14 @@ impl GpuExecutor {
             return Err(Error::Internal("a BLAS has no memory".into()));
         };
         // Steps leave nothing in these for each other.
-        for buffer in [&memory.operand, &memory.scales] {
-            self.stream.fill(buffer, 0, buffer.len(), 0x3C)?;
-        }
+        self.stream
+            .fill(&memory.scales, 0, memory.scales.len(), 0x3C)?;
+        let operand = (rows * operand_stride(matrix.cols) * 2) as u64;
+        let numbers: Vec<u8> = f16_numbers()
+            .take((operand / 2) as usize)
+            .flatten()
+            .collect();
+        self.stream.copy_to_device(&memory.operand, 0, &numbers)?;
         let device = &self.weights.device;
         let own = device.record(|encoder| {
             let Some((kernel, operand)) = own_kernel(device, matrix.form, matrix.cols) else {
@@ -196,10 +230,37 @@ impl GpuExecutor {
             self.recorder(encoder, bucket)?
                 .matmul_blas(matrix, rows, to)
         })?;
-        Ok(Choice {
-            own: self.fastest(&own)?,
-            blas: self.fastest(&blas)?,
+        let expected = self.results(&own, matrix, rows)?;
+        let found = self.results(&blas, matrix, rows)?;
+        let own = self.fastest(&own)?;
+        Ok(match agree(&found, &expected) {
+            true => Choice {
+                own,
+                blas: self.fastest(&blas)?,
+            },
+            false => Choice { own, blas: WRONG },
         })
+    }
+
+    /// Some rows of what a program makes of a product, where nothing was before.
+    fn results(&self, program: &Program, matrix: &GpuMatrix, rows: usize) -> Result<Vec<f32>> {
+        let Some(scratch) = &self.memory.scratch else {
+            return Err(Error::Internal("a BLAS has no memory".into()));
+        };
+        let width = matrix.tiles * TILE_ROWS;
+        let bytes = (rows * width * 4) as u64;
+        self.stream.fill(&scratch.sums, 0, bytes, 0xFF)?;
+        program.run_as(&self.stream, ProgramMode::Direct)?;
+        self.weights.device.wait_step(&self.stream)?;
+        let (mut all, mut row) = (Vec::new(), vec![0u8; width * 4]);
+        // The last one too.
+        for at in (0..rows).step_by(rows.div_ceil(COMPARED)).chain([rows - 1]) {
+            let offset = (at * width * 4) as u64;
+            self.stream.copy_to_host(&scratch.sums, offset, &mut row)?;
+            let numbers = row.chunks_exact(4);
+            all.extend(numbers.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        }
+        Ok(all)
     }
 
     /// The shortest time of a program on the device, after a run that loads what it needs.

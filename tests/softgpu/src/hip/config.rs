@@ -17,6 +17,7 @@
 //! | `order` | 1: unordered operations that touch the same memory are reported (kernels need `checks=1`) | 1 |
 //! | `mutate` | kernels whose name has this in it run without each wait and fence in turn; `mutants` in the report | none |
 //! | `part` | `i/n`: only every n-th of their waits and fences, from number i on | `0/1` |
+//! | `faults` | injected faults (see `faults.rs`), separated by commas | none |
 //! | `checks` | 0: kernels run without the race checks (faster) | 1 |
 
 /// The configuration; see the module's table.
@@ -52,6 +53,8 @@ pub struct Config {
     pub order: bool,
     /// Run kernels with the race checks.
     pub checks: bool,
+    /// Faults that are armed from the beginning.
+    pub faults: String,
     /// Part of the names of kernels to mutate.
     pub mutate: String,
     /// Which of their waits and fences: first, step.
@@ -76,6 +79,7 @@ impl Default for Config {
             host_reads: false,
             order: true,
             checks: true,
+            faults: String::new(),
             mutate: String::new(),
             part: (0, 1),
         }
@@ -130,6 +134,7 @@ impl Config {
             "host_reads" => self.host_reads = flag(key, value)?,
             "order" => self.order = flag(key, value)?,
             "checks" => self.checks = flag(key, value)?,
+            "faults" => value.clone_into(&mut self.faults),
             "mutate" => value.clone_into(&mut self.mutate),
             "part" => {
                 let (first, step) = value.split_once('/').ok_or("part is not i/n")?;

@@ -129,6 +129,9 @@ impl Task {
             Work::Kernel(call) => self.kernel(call),
             Work::Copy(call) => self.copy(call),
             Work::Fill(call) => self.fill(*call),
+            Work::Product(call) if call.fails => {
+                return failed(Error::ILLEGAL_ADDRESS, "injected_fault", self.name.clone());
+            }
             Work::Product(call) => match &self.memory {
                 Some(memory) => rocblas::multiply(call, memory),
                 None => Outcome::default(),

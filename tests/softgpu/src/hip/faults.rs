@@ -11,6 +11,9 @@
 //! | `launch` | kernel or graph launch returns `hipErrorLaunchOutOfResources`, nothing is enqueued |
 //! | `copy` | copy or fill returns `hipErrorUnknown`, nothing is enqueued |
 //! | `blas` | product by the BLAS returns `rocblas_status_internal_error`, nothing is enqueued |
+//! | `blas_wrong` | the last sum of a product by the BLAS is wrong |
+//! | `blas_late` | a product by the BLAS ends in an illegal address (found by a later wait) |
+//! | `blas_dies` | a product by the BLAS ends the process |
 //! | `compile` | `hiprtcCompileProgram` returns `HIPRTC_ERROR_INTERNAL_ERROR` |
 //! | `kernel` | the nth executed kernel ends in an illegal address (found by a later wait) |
 //! | `wrong` | the nth executed kernel flips one bit of what it wrote |
@@ -41,6 +44,12 @@ pub enum Site {
     Copy,
     /// Product by the BLAS, at the call.
     Blas,
+    /// A wrong sum of such a product.
+    BlasWrong,
+    /// A fault while it is executed.
+    BlasLate,
+    /// The end of the process at the call.
+    BlasDies,
     /// Run-time compilation.
     Compile,
     /// Execution of a kernel.
@@ -53,7 +62,7 @@ pub enum Site {
     Lost,
 }
 
-const SITES: [(&str, Site); 14] = [
+const SITES: [(&str, Site); 17] = [
     ("alloc", Site::Alloc),
     ("host_alloc", Site::HostAlloc),
     ("module", Site::Module),
@@ -63,6 +72,9 @@ const SITES: [(&str, Site); 14] = [
     ("launch", Site::Launch),
     ("copy", Site::Copy),
     ("blas", Site::Blas),
+    ("blas_wrong", Site::BlasWrong),
+    ("blas_late", Site::BlasLate),
+    ("blas_dies", Site::BlasDies),
     ("compile", Site::Compile),
     ("kernel", Site::Kernel),
     ("wrong", Site::Wrong),

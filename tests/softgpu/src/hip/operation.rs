@@ -91,6 +91,10 @@ pub struct ProductCall {
     pub lda: u64,
     pub ldb: u64,
     pub ldc: u64,
+    /// Its last sum comes out wrong.
+    pub wrong: bool,
+    /// It ends in an illegal address.
+    pub fails: bool,
 }
 
 impl ProductCall {

@@ -90,6 +90,11 @@ pub fn multiply(call: &ProductCall, memory: &Memory) -> execution::Outcome {
         }
         memory.mark_initialised(to, call.m as usize * 4);
     }
+    if call.wrong {
+        let last = call.c + ((call.n - 1) * call.ldc + call.m - 1) * 4;
+        // SAFETY: as above.
+        unsafe { (last as *mut f32).write_unaligned(1e4) };
+    }
     outcome
 }
 
@@ -218,7 +223,12 @@ hip_functions! {
             lda: number(lda),
             ldb: number(ldb),
             ldc: number(ldc),
+            wrong: state.faults.strikes(Site::BlasWrong),
+            fails: state.faults.strikes(Site::BlasLate),
         };
+        if state.faults.strikes(Site::BlasDies) {
+            std::process::abort();
+        }
         for (address, bytes, what) in call.ends() {
             state.product_end(address, bytes, what)?;
         }

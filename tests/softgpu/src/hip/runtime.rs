@@ -141,6 +141,8 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
             ..config
         })
     });
+    let faults = state.config.faults.clone();
+    mistakes.extend(state.faults.arm(&faults).err());
     for message in mistakes {
         eprintln!("softgpu: SOFTGPU_CONFIG: {message}");
         state.report.violation("configuration", message);
