@@ -262,6 +262,12 @@ static int write_model(const shape *s, const char *folder) {
     return fclose(file) != 0;
 }
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static int fail(mlxrocm_error *error) {
     fprintf(stderr, "%s\n", mlxrocm_error_message(error, NULL));
     mlxrocm_error_free(error);
@@ -326,12 +332,6 @@ static double median(mlxrocm_session *session, size_t requests, size_t prompt, u
     return speeds[2];
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Bytes a second that copies on a GPU read and write: the best of five. 0 if it is no GPU. */
 static double copy_speed(size_t index) {
     enum { SIZE = 1 << 29, TIMES = 8 };
@@ -387,6 +387,7 @@ int main(int argc, char **argv) {
     const size_t index = argc == 3 ? (size_t)strtoull(argv[2], NULL, 10) : 1;
     if (argc == 3 && mlxrocm_device_open(index, &device, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_options options = {.struct_size = sizeof options, .device = device};
+    double begin = now();
     if (mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
                                                .context = is_long ? 8448 : 1024,
@@ -396,13 +397,18 @@ int main(int argc, char **argv) {
     if (mlxrocm_session_new(model, &session_options, &session, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_info info = {.struct_size = sizeof info};
     if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
+    mlxrocm_event end;
+    if (run(session, 1, 1, 1, &end) < 0) return 1;
+    double first = now() - begin;
     double prefill = median(session, 1, 512, 1), decode = median(session, 1, 1, 128);
     if (prefill < 0 || decode < 0) return 1;
     /* All weights but the embedding table, which gives a row, unless it is the head too. */
     double bytes = (double)info.weight_bytes;
     if (found != NULL && !found->tied) bytes -= (double)found->vocab * found->hidden * (0.5 + 4.0 / 64);
-    printf("%s: loaded in %.2f s; prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
-           info.name, info.load_seconds, prefill, decode, decode * bytes / 1e9, bytes / 1e9);
+    printf("%s: loaded in %.2f s (%.2f GB/s), first token after %.2f s; prefill 512: %.0f tokens/s; "
+           "decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
+           info.name, info.load_seconds, (double)info.weight_bytes / 1e9 / info.load_seconds, first, prefill, decode,
+           decode * bytes / 1e9, bytes / 1e9);
     double copies = copy_speed(index);
     if (copies > 0) printf(", %.0f %% of a copy's %.0f GB/s", decode * bytes / copies * 100, copies / 1e9);
     printf("\n");

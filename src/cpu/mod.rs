@@ -12,6 +12,7 @@ mod kv;
 mod matmul;
 pub mod ops;
 mod packed;
+mod packed_rows;
 mod plain;
 mod products;
 mod program;

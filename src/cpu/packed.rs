@@ -18,10 +18,10 @@
 //! group (or 256-column super-group), 16 values of each kind, one a row. Rows past the matrix and
 //! columns past its width have scale 0 and code 0.
 
+use super::packed_rows::put_row;
 use super::threads::ThreadPool;
 use crate::formats::{Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
 use crate::{Error, Result};
-use half::{bf16, f16};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -198,7 +198,7 @@ impl GridBlock {
     }
 }
 
-fn scalar_bytes(ty: ScalarType) -> usize {
+pub(super) fn scalar_bytes(ty: ScalarType) -> usize {
     match ty {
         ScalarType::F32 => 4,
         ScalarType::F16 | ScalarType::BF16 => 2,
@@ -320,83 +320,9 @@ fn pack_tile(
     let first = tile * TILE_ROWS;
     for lane in 0..TILE_ROWS.min(weight.rows - first) {
         weight.read_groups(first + lane, groups)?;
-        put_row(form, layout, groups, lane, scales, codes);
+        put_row(form, layout.blocks, groups, lane, scales, codes);
     }
     Ok(())
-}
-
-/// Writes one row into its lane of a tile.
-fn put_row(
-    form: GroupForm,
-    layout: Layout,
-    row: &mut RowGroups,
-    lane: usize,
-    scales: &mut [u8],
-    codes: &mut [u8],
-) {
-    put_scales(form, row, lane, scales);
-    let blocks = codes.chunks_exact_mut(block_bytes(form));
-    if let Values::Grid(grid) = form.values {
-        put_grid(grid, row, lane, blocks);
-        return;
-    }
-    row.codes.resize(layout.blocks * BLOCK, 0);
-    let (rows, _) = row.codes.as_chunks::<BLOCK>();
-    for (row, block) in rows.iter().zip(blocks) {
-        match form.bits {
-            2 => put_plane::<2>(row, 0, lane, block),
-            3 => {
-                put_plane::<2>(row, 0, lane, block);
-                put_plane::<1>(row, 2, lane, &mut block[128..]);
-            }
-            4 => put_plane::<4>(row, 0, lane, block),
-            5 => {
-                put_plane::<4>(row, 0, lane, block);
-                put_plane::<1>(row, 4, lane, &mut block[256..]);
-            }
-            6 => {
-                put_plane::<4>(row, 0, lane, block);
-                put_plane::<2>(row, 4, lane, &mut block[256..]);
-            }
-            _ => put_plane::<8>(row, 0, lane, block),
-        }
-    }
-}
-
-/// Writes a row of a grid's indices and signs into its lane of the blocks.
-fn put_grid<'a>(
-    grid: Grid,
-    row: &RowGroups,
-    lane: usize,
-    blocks: impl Iterator<Item = &'a mut [u8]>,
-) {
-    let layout = GridBlock::new(grid);
-    let rows = row
-        .indices
-        .chunks(layout.entries)
-        .zip(row.signs.chunks(BLOCK / 8));
-    for (block, (indices, signs)) in blocks.zip(rows) {
-        let mut high = 0u32;
-        for (e, &index) in indices.iter().enumerate() {
-            block[e * TILE_ROWS + lane] = index as u8;
-            let mut bits = u32::from(index >> 8);
-            if grid.one_sign() {
-                // An entry is eight columns, as are the signs.
-                bits |= u32::from(signs[e] & 1) << (layout.high - 1);
-            }
-            high |= bits << (e * layout.high);
-        }
-        if layout.signs > 0 {
-            for (o, &signs) in signs.iter().enumerate() {
-                let nibble =
-                    |from: u8| (0..4).fold(0, |all, i| all | (signs >> (2 * i + from) & 1) << i);
-                block[(layout.entries + o) * TILE_ROWS + lane] = nibble(0) | nibble(1) << 4;
-            }
-        }
-        let bytes = layout.high_bytes();
-        let at = (layout.entries + layout.signs) * TILE_ROWS + lane * bytes;
-        block[at..at + bytes].copy_from_slice(&high.to_le_bytes()[..bytes]);
-    }
 }
 
 /// One tile of these rows.
@@ -407,7 +333,7 @@ pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> P
     let mut buffer = Buffer::new(layout.tile_bytes).unwrap();
     let (scales, codes) = buffer.as_mut_slice().split_at_mut(layout.scale_bytes);
     for (lane, row) in rows.iter().enumerate() {
-        put_row(form, layout, &mut row.clone(), lane, scales, codes);
+        put_row(form, layout.blocks, &mut row.clone(), lane, scales, codes);
     }
     PackedWeight {
         rows: rows.len(),
@@ -415,102 +341,5 @@ pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> P
         layout,
         buffer: Arc::new(buffer),
         offset: 0,
-    }
-}
-
-/// Writes `BITS` bits (from bit `shift`) of a row's 32 codes into its lane of a plane.
-#[inline(always)]
-fn put_plane<const BITS: usize>(codes: &[u8; BLOCK], shift: u32, lane: usize, plane: &mut [u8]) {
-    let pairs = 16 / BITS;
-    let mask = ((1u32 << BITS) - 1) as u8;
-    for (vector, codes) in plane
-        .chunks_exact_mut(64)
-        .zip(codes.chunks_exact(2 * pairs))
-    {
-        let mut word = 0u32;
-        for (i, pair) in codes.chunks_exact(2).enumerate() {
-            let even = u32::from(pair[0] >> shift & mask);
-            let odd = u32::from(pair[1] >> shift & mask);
-            word |= (even | odd << 16) << (BITS * i);
-        }
-        vector[lane * 4..lane * 4 + 4].copy_from_slice(&word.to_le_bytes());
-    }
-}
-
-fn put_scalar(ty: ScalarType, value: f32, index: usize, out: &mut [u8]) {
-    // Exact: the value was read from this type.
-    match ty {
-        ScalarType::F32 => out[index * 4..][..4].copy_from_slice(&value.to_le_bytes()),
-        ScalarType::F16 => {
-            out[index * 2..][..2].copy_from_slice(&f16::from_f32(value).to_le_bytes())
-        }
-        ScalarType::BF16 => {
-            out[index * 2..][..2].copy_from_slice(&bf16::from_f32(value).to_le_bytes())
-        }
-    }
-}
-
-fn put_scales(form: GroupForm, row: &RowGroups, lane: usize, out: &mut [u8]) {
-    const N: usize = TILE_ROWS;
-    match form.scale {
-        ScaleForm::Stored(ty) => {
-            for (g, (&scale, &bias)) in row.scales.iter().zip(&row.biases).enumerate() {
-                put_scalar(ty, scale, g * 2 * N + lane, out);
-                put_scalar(ty, bias, g * 2 * N + N + lane, out);
-            }
-        }
-        ScaleForm::Zero(ty, _) => {
-            for (g, &scale) in row.scales.iter().enumerate() {
-                put_scalar(ty, scale, g * N + lane, out);
-            }
-        }
-        ScaleForm::Points(ty) => {
-            let size = scalar_bytes(ty);
-            for (g, (&scale, &zero)) in row.scales.iter().zip(&row.points).enumerate() {
-                let unit = &mut out[g * N * (size + 1)..];
-                put_scalar(ty, scale, lane, unit);
-                unit[N * size + lane] = zero;
-            }
-        }
-        ScaleForm::Power | ScaleForm::Float8 => {
-            for (g, &byte) in row.points.iter().enumerate() {
-                out[g * N + lane] = byte;
-            }
-        }
-        ScaleForm::SuperZero(_) => {
-            let per_super = SUPER / form.group;
-            let stride = 2 * N + per_super * N;
-            for (s, (&d, subs)) in row
-                .scales
-                .iter()
-                .zip(row.sub_scales.chunks(per_super))
-                .enumerate()
-            {
-                let unit = &mut out[s * stride..];
-                put_scalar(ScalarType::F16, d, lane, unit);
-                for (g, &sub) in subs.iter().enumerate() {
-                    unit[2 * N + g * N + lane] = sub as u8;
-                }
-            }
-        }
-        ScaleForm::SuperMin => {
-            let per_super = SUPER / form.group;
-            let stride = 4 * N + per_super * 2 * N;
-            let subs = row
-                .sub_scales
-                .chunks(per_super)
-                .zip(row.sub_mins.chunks(per_super));
-            for (s, ((&d, &dmin), (subs, mins))) in
-                row.scales.iter().zip(&row.biases).zip(subs).enumerate()
-            {
-                let unit = &mut out[s * stride..];
-                put_scalar(ScalarType::F16, d, lane, unit);
-                put_scalar(ScalarType::F16, dmin, N + lane, unit);
-                for (g, (&sub, &min)) in subs.iter().zip(mins).enumerate() {
-                    unit[4 * N + g * 2 * N + lane] = sub as u8;
-                    unit[4 * N + g * 2 * N + N + lane] = min;
-                }
-            }
-        }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use brief::{bad_name, brief, one_line};
 pub use listing::{Listed, list};
 pub use mapped::{Bytes, MappedFile};
 pub use quantization::{
-    Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts,
+    Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts, exact_f16,
 };
 pub use regular::open_regular;
 pub(crate) use regular::read_text;

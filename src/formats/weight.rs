@@ -256,6 +256,22 @@ impl Weight {
         Ok((parts, row * self.turns + self.turn))
     }
 
+    /// Bytes of a row in data, scales and biases, of a format that keeps rows apart. A weight by turns has
+    /// those of the others between its rows.
+    pub fn row_sizes(&self) -> Result<[usize; 3]> {
+        let rows = self.rows.checked_mul(self.turns);
+        let sizes = rows.and_then(|rows| quantization::sizes(self.format, rows, self.cols));
+        let bytes = [
+            self.data.len(),
+            self.scales.as_ref().map_or(0, |bytes| bytes.len()),
+            self.biases.as_ref().map_or(0, |bytes| bytes.len()),
+        ];
+        match rows {
+            Some(rows) if sizes == Some(bytes) && rows > 0 => Ok(bytes.map(|len| len / rows)),
+            _ => Err(self.unfit()),
+        }
+    }
+
     fn unfit(&self) -> Error {
         Error::InvalidFile(format!(
             "{}: tensor {}: parts do not fit its shape",

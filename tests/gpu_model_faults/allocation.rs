@@ -42,11 +42,12 @@ fn every_allocation_of_a_load() {
             }
             failed = n;
         }
-        // A load makes no graph, and needs no kernel yet.
+        // A load makes no graph. What of its kernels was loaded is not loaded again.
         let most = match site {
             "alloc" => 12..40,
-            "host_alloc" | "event" => 3..6,
-            "stream" => 1..2,
+            "host_alloc" | "event" => 2..6,
+            "stream" => 2..3,
+            "module" => 1..4,
             _ => 0..1,
         };
         assert!(most.contains(&failed), "{site}: {failed} allocations");

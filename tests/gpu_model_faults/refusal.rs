@@ -97,3 +97,30 @@ fn kernels() {
     drop(device);
     gpu.no_leaks();
 }
+
+/// Each launch and each copy of a load fails, or the kernel faults: loading ends with the driver's error, leaves
+/// nothing behind, and works the next time.
+#[test]
+fn every_call_of_a_load() {
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=0");
+    let device = gpu.device();
+    for (site, code) in [("launch", 701), ("copy", 999), ("kernel", 700)] {
+        let mut failed = 0;
+        for n in 1.. {
+            let (result, came) = gpu.with_fault(&format!("{site}@{n}"), load_on_gpu);
+            match result.map(drop) {
+                Err(error) => assert_eq!((error.status(), error.vendor_code()), (-11, code)),
+                Ok(()) => assert!(!came, "{site}@{n} was passed over"),
+            }
+            assert_in_use(&device, 0);
+            if !came {
+                break;
+            }
+            failed = n;
+        }
+        assert!(failed >= 2, "{site}: {failed} calls");
+    }
+    works();
+    drop(device);
+    gpu.no_leaks();
+}

@@ -4,24 +4,21 @@
 //! Each row is one little-endian bit stream, least significant bit first: code `k` occupies bits
 //! `[k·bits, (k+1)·bits)`. Scales and biases lie apart, one pair per group of a row.
 
+use super::spread::spread;
 use super::{RowGroups, ScalarType, dense};
 
-/// Unpacks as many codes as `codes` holds. `packed` is `codes.len()·bits/8` bytes.
+/// Unpacks as many codes as `codes` holds, a multiple of eight. `packed` is `codes.len()·bits/8` bytes.
 fn unpack(bits: u8, packed: &[u8], codes: &mut [u8]) {
     match bits {
-        2 => {
-            for (codes, byte) in codes.as_chunks_mut::<4>().0.iter_mut().zip(packed) {
-                *codes = [byte & 3, byte >> 2 & 3, byte >> 4 & 3, byte >> 6];
-            }
-        }
-        3 => unpack_words::<3, 8>(packed, codes),
+        2 => unpack_eights::<2, 2>(packed, codes),
+        3 => unpack_eights::<3, 3>(packed, codes),
         4 => {
             for (codes, byte) in codes.as_chunks_mut::<2>().0.iter_mut().zip(packed) {
                 *codes = [byte & 15, byte >> 4];
             }
         }
-        5 => unpack_words::<5, 8>(packed, codes),
-        6 => unpack_words::<3, 4>(packed, codes),
+        5 => unpack_eights::<5, 5>(packed, codes),
+        6 => unpack_eights::<6, 6>(packed, codes),
         _ => {
             for (code, byte) in codes.iter_mut().zip(packed) {
                 *code = *byte;
@@ -30,20 +27,14 @@ fn unpack(bits: u8, packed: &[u8], codes: &mut [u8]) {
     }
 }
 
-/// Unpacks runs of `BYTES` bytes that hold `CODES` codes of `8·BYTES/CODES` bits.
+/// Unpacks runs of eight codes, which take as many bytes as a code has bits.
 #[inline(always)]
-fn unpack_words<const BYTES: usize, const CODES: usize>(packed: &[u8], codes: &mut [u8]) {
-    let bits = 8 * BYTES / CODES;
-    let mask = (1u64 << bits) - 1;
+fn unpack_eights<const BITS: u32, const BYTES: usize>(packed: &[u8], codes: &mut [u8]) {
     let runs = packed.as_chunks::<BYTES>().0;
-    for (codes, run) in codes.as_chunks_mut::<CODES>().0.iter_mut().zip(runs) {
-        let mut word = 0u64;
-        for (i, byte) in run.iter().enumerate() {
-            word |= u64::from(*byte) << (8 * i);
-        }
-        for (i, code) in codes.iter_mut().enumerate() {
-            *code = (word >> (bits * i) & mask) as u8;
-        }
+    for (codes, run) in codes.as_chunks_mut::<8>().0.iter_mut().zip(runs) {
+        let mut bytes = [0; 8];
+        bytes[..BYTES].copy_from_slice(run);
+        *codes = spread::<BITS>(u64::from_le_bytes(bytes)).to_le_bytes();
     }
 }
 

@@ -5,22 +5,31 @@
 
 use super::RowGroups;
 use super::scalar::{bytes_at, f16_at};
+use super::spread::spread;
 
 /// Weights a block.
 pub(super) const WEIGHTS: usize = 32;
 /// Bytes a block.
 pub(super) const BYTES: usize = 22;
 
+/// 32 codes of four bits with their fifth ones.
 #[inline(always)]
-fn unpack(block: &[u8; BYTES]) -> [u8; WEIGHTS] {
-    let high = u32::from_le_bytes(*bytes_at::<2, 4, _>(block));
-    let packed: &[u8; 16] = bytes_at::<6, 16, _>(block);
+pub(super) fn with_fifth(packed: &[u8; 16], fifth: &[u8; 4]) -> [u8; WEIGHTS] {
     let mut codes = [0; WEIGHTS];
     for (i, byte) in packed.iter().enumerate() {
-        codes[i] = byte & 15 | ((high >> i & 1) << 4) as u8;
-        codes[i + 16] = byte >> 4 | ((high >> (i + 16) & 1) << 4) as u8;
+        codes[i] = byte & 15;
+        codes[i + 16] = byte >> 4;
+    }
+    for (codes, bits) in codes.as_chunks_mut::<8>().0.iter_mut().zip(fifth) {
+        let high = spread::<1>(u64::from(*bits)) << 4;
+        *codes = (u64::from_le_bytes(*codes) | high).to_le_bytes();
     }
     codes
+}
+
+#[inline(always)]
+fn unpack(block: &[u8; BYTES]) -> [u8; WEIGHTS] {
+    with_fifth(bytes_at::<6, 16, _>(block), bytes_at::<2, 4, _>(block))
 }
 
 /// One row, bit-exact.

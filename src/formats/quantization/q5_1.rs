@@ -4,6 +4,7 @@
 //! 0–15, high nibbles 16–31.
 
 use super::RowGroups;
+use super::q5_0::with_fifth;
 use super::scalar::{bytes_at, f16_at};
 
 /// Weights a block.
@@ -13,14 +14,7 @@ pub(super) const BYTES: usize = 24;
 
 #[inline(always)]
 fn unpack(block: &[u8; BYTES]) -> [u8; WEIGHTS] {
-    let high = u32::from_le_bytes(*bytes_at::<4, 4, _>(block));
-    let packed: &[u8; 16] = bytes_at::<8, 16, _>(block);
-    let mut codes = [0; WEIGHTS];
-    for (i, byte) in packed.iter().enumerate() {
-        codes[i] = byte & 15 | ((high >> i & 1) << 4) as u8;
-        codes[i + 16] = byte >> 4 | ((high >> (i + 16) & 1) << 4) as u8;
-    }
-    codes
+    with_fifth(bytes_at::<8, 16, _>(block), bytes_at::<4, 4, _>(block))
 }
 
 /// One row, bit-exact.

@@ -25,6 +25,26 @@ pub fn f16_to_f32(bits: u16) -> f32 {
     f32::from_bits(sign | value)
 }
 
+/// The binary16 bits of a number that came from one: [`f16_to_f32`] back. A NaN is quiet.
+#[inline(always)]
+pub fn exact_f16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let magnitude = bits & 0x7fff_ffff;
+    // The last bit of 1/2 is worth what the last of a subnormal is.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5f32.to_bits();
+    let normal = magnitude.wrapping_sub(112 << 23) >> 13;
+    let special = 0x7c00 | magnitude >> 13 & 0x3ff | u32::from(magnitude > 0x7f80_0000) << 9;
+    let size = if magnitude < 113 << 23 {
+        subnormal
+    } else if magnitude < 0x7f80_0000 {
+        normal
+    } else {
+        special
+    };
+    sign | size as u16
+}
+
 /// bfloat16 bits to f32, exact.
 #[inline(always)]
 pub fn bf16_to_f32(bits: u16) -> f32 {
@@ -65,6 +85,7 @@ mod tests {
             } else {
                 assert_eq!(value.to_bits(), expected.to_bits(), "{bits:#06x}");
             }
+            assert_eq!(exact_f16(value), half::f16::from_f32(value).to_bits());
             let expected = half::bf16::from_bits(bits).to_f32();
             let value = bf16_to_f32(bits);
             assert!(value.to_bits() == expected.to_bits() || expected.is_nan());

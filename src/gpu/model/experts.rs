@@ -396,7 +396,7 @@ impl Recorder<'_> {
             .buffer(to, offset)
             .buffer(&runs, 0)
             .buffer(&order, 0)
-            .f32(stack.matrix.back)
+            .f32(stack.matrix.back())
             .u32(width as u32)
             .u32(stack.matrix.cols as u32)
             .u32(stack.tiles as u32)

@@ -138,7 +138,7 @@ impl Recorder<'_> {
         reads.extend([x.whole(), scales.whole()]);
         let args = args
             .append(to.args)
-            .f32(matrix.back)
+            .f32(matrix.back())
             .u32(rows as u32)
             .u32(matrix.cols as u32)
             .u32(matrix.tiles as u32)
@@ -176,7 +176,7 @@ impl Recorder<'_> {
         let (weights, back) = match matrix.form {
             MatrixForm::Quant(_) => {
                 self.decode(matrix, &scratch.weights)?;
-                (&scratch.weights, matrix.back)
+                (&scratch.weights, matrix.back())
             }
             // As it is in memory.
             MatrixForm::Dense(_) => (&matrix.data, 1.0),
@@ -210,7 +210,7 @@ impl Recorder<'_> {
             .u32(form.bits as u32)
             .u32(scales_number(form.scales))
             .u32(form.group as u32)
-            .f32(matrix.back)
+            .f32(matrix.back())
             .u32(matrix.cols as u32);
         let writes = [to.range(0, (matrix.tiles * TILE_ROWS * matrix.cols * 2) as u64)];
         let down = matrix.cols.div_ceil(DECODE_COLS);

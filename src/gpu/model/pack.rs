@@ -1,16 +1,13 @@
-//! Quantized weights in the layout of the GPU kernels (`hip/common/quant.h` says what it is): the
-//! file's own codes and scales, only moved.
+//! Weights in the layout of the GPU kernels (`hip/common/quant.h` says what it is): the file's own codes and
+//! scales, only moved, by the kernels of `hip/ops/pack`.
 
-use crate::Result;
-use crate::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, Weight};
-use half::{bf16, f16};
+use super::matmul::{MatrixForm, scales_number};
+use crate::formats::{Format, GroupForm, ScalarType, ScaleForm, Table, Values};
 
 /// Rows of a tile.
 pub const TILE_ROWS: usize = 16;
 /// Columns of a block.
 pub const BLOCK: usize = 64;
-/// Columns that share the `d` of a K-quant.
-const SUPER: usize = 256;
 
 /// `enum Scales` of `quant.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,153 +132,55 @@ impl PackForm {
     }
 }
 
-/// Packs one tile: `row(i)` is the matrix and row that row `i` of the tile holds, if any. `out` is
-/// zeroed and has [`PackForm::tile_bytes`]. Gives a bound of the weights' absolute values.
-pub fn pack_tile<'a>(
-    form: PackForm,
-    row: impl Fn(usize) -> Option<(&'a Weight, usize)>,
-    groups: &mut RowGroups,
-    out: &mut [u8],
-) -> Result<f32> {
-    let mut peak = 0.0f32;
-    for place in 0..TILE_ROWS {
-        let Some((weight, row)) = row(place) else {
-            continue;
+/// The kernel that moves rows of a file into tiles (`hip/ops/pack`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileForm {
+    pub kernel: &'static str,
+    /// The number of its kind of scales.
+    pub kind: u32,
+    /// Columns of a group in the file; 0: it has none.
+    pub group: usize,
+}
+
+impl FileForm {
+    /// `None` for formats that no kernel takes, as none multiplies with them.
+    pub fn of(format: Format, form: MatrixForm) -> Option<FileForm> {
+        let kernel = match format {
+            Format::Dense(_) => "mlxrocm_pack_dense",
+            Format::Affine { bits, .. } | Format::Centered { bits, .. } => match bits {
+                2 => "mlxrocm_pack_apart_2",
+                3 => "mlxrocm_pack_apart_3",
+                4 => "mlxrocm_pack_apart_4",
+                5 => "mlxrocm_pack_apart_5",
+                6 => "mlxrocm_pack_apart_6",
+                _ => "mlxrocm_pack_apart_8",
+            },
+            Format::Mxfp4 => "mlxrocm_pack_apart_4",
+            Format::GgufMxfp4 => "mlxrocm_pack_mxfp4",
+            Format::Q4_0 => "mlxrocm_pack_q4_0",
+            Format::Q4_1 => "mlxrocm_pack_q4_1",
+            Format::Q5_0 => "mlxrocm_pack_q5_0",
+            Format::Q5_1 => "mlxrocm_pack_q5_1",
+            Format::Q8_0 => "mlxrocm_pack_q8_0",
+            Format::Q8_1 => "mlxrocm_pack_q8_1",
+            Format::Q2K => "mlxrocm_pack_q2_k",
+            Format::Q3K => "mlxrocm_pack_q3_k",
+            Format::Q4K => "mlxrocm_pack_q4_k",
+            Format::Q5K => "mlxrocm_pack_q5_k",
+            Format::Q6K => "mlxrocm_pack_q6_k",
+            _ => return None,
         };
-        weight.read_groups(row, groups)?;
-        put_row(form, weight, groups, place, out);
-        peak = peak.max(row_peak(weight, groups));
+        let scales = match form {
+            MatrixForm::Quant(form) => form.scales,
+            // As in pairs: `hip/ops/pack/dense.hip`.
+            MatrixForm::Dense(ScalarType::F16) => Scales::PairF16,
+            MatrixForm::Dense(ScalarType::BF16) => Scales::PairBf16,
+            MatrixForm::Dense(ScalarType::F32) => Scales::PairF32,
+        };
+        Some(FileForm {
+            kernel,
+            kind: scales_number(scales),
+            group: format.group_form().map_or(0, |form| form.group),
+        })
     }
-    Ok(peak)
-}
-
-/// A bound of the absolute values of a row's weights.
-fn row_peak(weight: &Weight, row: &RowGroups) -> f32 {
-    let Some(form) = weight.format.group_form() else {
-        return 0.0;
-    };
-    // The largest e2m1 number.
-    let most_code = match form.values {
-        Values::Code => ((1u32 << form.bits) - 1) as f32,
-        _ => 6.0,
-    };
-    let groups = (0..weight.cols.div_ceil(form.group)).filter_map(|g| row.scale_bias(form, g));
-    groups.fold(0.0, |peak, (scale, bias)| {
-        peak.max((scale * most_code + bias).abs()).max(bias.abs())
-    })
-}
-
-fn put_row(form: PackForm, weight: &Weight, row: &RowGroups, place: usize, out: &mut [u8]) {
-    let (g, high) = (place % 8, place / 8);
-    let unit_cols = form.unit_blocks() * BLOCK;
-    let (first, second) = (form.first(), form.bits - form.first());
-    for (unit, (codes, out)) in row
-        .codes
-        .chunks(unit_cols)
-        .zip(out.chunks_exact_mut(form.unit_bytes()))
-        .enumerate()
-    {
-        let (planes, scales) = out.split_at_mut(form.code_bytes());
-        let (low, upper) = planes.split_at_mut(form.unit_blocks() * first * 128);
-        for (pair_at, pair) in codes.chunks(2).enumerate() {
-            let column = pair_at * 2;
-            let (even, odd) = (pair[0], pair.get(1).copied().unwrap_or(0));
-            let lane = g * 4 + column % 32 / 8;
-            let e = column % 8;
-            let index = column / 32 * 8 + e / 4 * 4 + e % 4 / 2 * 2 + high;
-            put_pair(low, first, 0, lane, index, even, odd);
-            if second > 0 {
-                put_pair(upper, second, first, lane, index, even, odd);
-            }
-        }
-        put_scales(form, weight, row, unit, codes.len(), (g, high), scales);
-    }
-}
-
-/// Writes `bits` bits (from bit `shift`) of a pair of codes to a plane.
-fn put_pair(
-    plane: &mut [u8],
-    bits: usize,
-    shift: usize,
-    lane: usize,
-    index: usize,
-    even: u8,
-    odd: u8,
-) {
-    let a_word = 16 / bits;
-    let (word, place) = (index / a_word, bits * (index % a_word));
-    let mask = ((1u32 << bits) - 1) as u8;
-    let value =
-        u32::from(even >> shift & mask) << place | u32::from(odd >> shift & mask) << (place + 16);
-    let at = word / 4 * 512 + lane * 16 + word % 4 * 4;
-    for (to, byte) in plane[at..at + 4].iter_mut().zip(value.to_le_bytes()) {
-        *to |= byte;
-    }
-}
-
-/// Writes the scales of a row's unit that has `cols` columns inside the matrix.
-fn put_scales(
-    form: PackForm,
-    weight: &Weight,
-    row: &RowGroups,
-    unit: usize,
-    cols: usize,
-    (g, high): (usize, usize),
-    out: &mut [u8],
-) {
-    let unit_cols = form.unit_blocks() * BLOCK;
-    let file_group = weight.format.group_form().map_or(form.group, |f| f.group);
-    if form.is_super() {
-        let at = unit * unit_cols / SUPER;
-        let d = row.scales.get(at).copied().unwrap_or(0.0);
-        match form.scales {
-            Scales::SuperZero => put_f16(out, g * 4 + high * 2, d),
-            _ => {
-                put_f16(out, g * 8 + high * 4, d);
-                let dmin = row.biases.get(at).copied().unwrap_or(0.0);
-                put_f16(out, g * 8 + high * 4 + 2, dmin);
-            }
-        }
-    }
-    let groups = &mut out[form.super_bytes()..];
-    for group in 0..cols.div_ceil(form.group) {
-        let from = (unit * unit_cols + group * form.group) / file_group;
-        let at = group * form.group_bytes();
-        let of = |list: &[f32]| list.get(from).copied().unwrap_or(0.0);
-        match form.scales {
-            Scales::PairF16 => {
-                put_f16(groups, at + g * 8 + high * 4, of(&row.scales));
-                put_f16(groups, at + g * 8 + high * 4 + 2, of(&row.biases));
-            }
-            Scales::PairBf16 => {
-                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
-                    let at = at + g * 8 + high * 4 + i * 2;
-                    // Exact: the value was read from this type.
-                    groups[at..at + 2].copy_from_slice(&bf16::from_f32(value).to_le_bytes());
-                }
-            }
-            Scales::PairF32 => {
-                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
-                    let at = at + g * 16 + high * 8 + i * 4;
-                    groups[at..at + 4].copy_from_slice(&value.to_le_bytes());
-                }
-            }
-            Scales::Zero => put_f16(groups, at + g * 4 + high * 2, of(&row.scales)),
-            Scales::SuperZero => {
-                let sub = row.sub_scales.get(from).copied().unwrap_or(0);
-                groups[at + g * 2 + high] = sub as u8;
-            }
-            Scales::SuperMin => {
-                let sub = row.sub_scales.get(from).copied().unwrap_or(0);
-                groups[at + g * 4 + high * 2] = sub as u8;
-                groups[at + g * 4 + high * 2 + 1] = row.sub_mins.get(from).copied().unwrap_or(0);
-            }
-            Scales::Power => groups[at + g * 2 + high] = row.points.get(from).copied().unwrap_or(0),
-        }
-    }
-}
-
-fn put_f16(out: &mut [u8], at: usize, value: f32) {
-    // Exact: the value was read from this type.
-    out[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
 }

@@ -1,0 +1,268 @@
+//! Tiles of quantized weights by the words of `hip/common/quant.h`, out of what the formats say is in a row: what the
+//! kernels that load weights have to write.
+
+use half::{bf16, f16};
+use mlxrocm::Result;
+use mlxrocm::formats::{GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, Weight};
+
+/// Rows of a tile.
+pub const TILE_ROWS: usize = 16;
+/// Columns of a block.
+pub const BLOCK: usize = 64;
+/// Columns that share the `d` of a K-quant.
+const SUPER: usize = 256;
+
+/// `enum Scales` of `quant.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scales {
+    PairF16,
+    PairBf16,
+    PairF32,
+    Zero,
+    SuperZero,
+    SuperMin,
+    Power,
+}
+
+/// `struct Quant` of `quant.h`: what a kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PackForm {
+    pub bits: usize,
+    pub scales: Scales,
+    /// Columns that share their scales here; a divisor of the file's group.
+    pub group: usize,
+}
+
+impl PackForm {
+    /// `None` for forms that the kernels do not have.
+    pub fn of(form: GroupForm) -> Option<PackForm> {
+        let e2m1 = Values::Table(Table::E2M1);
+        let scales = match form.scale {
+            ScaleForm::Power if form.values == e2m1 && form.bits == 4 => Scales::Power,
+            _ if form.values != Values::Code => return None,
+            ScaleForm::Stored(ScalarType::F16) => Scales::PairF16,
+            ScaleForm::Stored(ScalarType::BF16) => Scales::PairBf16,
+            ScaleForm::Stored(ScalarType::F32) => Scales::PairF32,
+            ScaleForm::Zero(ScalarType::F16, _) if form.group == 32 => Scales::Zero,
+            ScaleForm::Zero(..) | ScaleForm::Points(_) => return None,
+            ScaleForm::Power | ScaleForm::Float8 => return None,
+            ScaleForm::SuperZero(_) => Scales::SuperZero,
+            ScaleForm::SuperMin => Scales::SuperMin,
+        };
+        let most = if scales == Scales::PairF32 { 32 } else { 64 };
+        Some(PackForm {
+            bits: form.bits.into(),
+            scales,
+            group: form.group.min(most),
+        })
+    }
+
+    /// Bits of the first plane; the second has the rest.
+    fn first(self) -> usize {
+        match self.bits {
+            3 => 2,
+            5 | 6 => 4,
+            bits => bits,
+        }
+    }
+
+    fn is_super(self) -> bool {
+        matches!(self.scales, Scales::SuperZero | Scales::SuperMin)
+    }
+
+    /// Blocks of a unit.
+    pub fn unit_blocks(self) -> usize {
+        match (self.first(), self.bits - self.first()) {
+            _ if self.is_super() => 4,
+            (_, 1) => 4,
+            (2, _) | (_, 2) => 2,
+            _ => 1,
+        }
+    }
+
+    pub fn units(self, cols: usize) -> usize {
+        cols.div_ceil(self.unit_blocks() * BLOCK)
+    }
+
+    fn code_bytes(self) -> usize {
+        self.unit_blocks() * BLOCK * TILE_ROWS / 8 * self.bits
+    }
+
+    fn group_bytes(self) -> usize {
+        match self.scales {
+            Scales::PairF16 | Scales::PairBf16 => 64,
+            Scales::PairF32 => 128,
+            Scales::Zero | Scales::SuperMin => 32,
+            Scales::SuperZero | Scales::Power => 16,
+        }
+    }
+
+    fn super_bytes(self) -> usize {
+        match self.scales {
+            Scales::SuperZero => 32,
+            Scales::SuperMin => 64,
+            _ => 0,
+        }
+    }
+
+    pub fn unit_bytes(self) -> usize {
+        self.code_bytes()
+            + self.super_bytes()
+            + self.unit_blocks() * BLOCK / self.group * self.group_bytes()
+    }
+
+    pub fn tile_bytes(self, cols: usize) -> usize {
+        self.units(cols) * self.unit_bytes()
+    }
+}
+
+/// Packs one tile: `row(i)` is the matrix and row that row `i` of the tile holds, if any. `out` is
+/// zeroed and has [`PackForm::tile_bytes`]. Gives a bound of the weights' absolute values.
+pub fn pack_tile<'a>(
+    form: PackForm,
+    row: impl Fn(usize) -> Option<(&'a Weight, usize)>,
+    groups: &mut RowGroups,
+    out: &mut [u8],
+) -> Result<f32> {
+    let mut peak = 0.0f32;
+    for place in 0..TILE_ROWS {
+        let Some((weight, row)) = row(place) else {
+            continue;
+        };
+        weight.read_groups(row, groups)?;
+        put_row(form, weight, groups, place, out);
+        peak = peak.max(row_peak(weight, groups));
+    }
+    Ok(peak)
+}
+
+/// A bound of the absolute values of a row's weights.
+fn row_peak(weight: &Weight, row: &RowGroups) -> f32 {
+    let Some(form) = weight.format.group_form() else {
+        return 0.0;
+    };
+    // The largest e2m1 number.
+    let most_code = match form.values {
+        Values::Code => ((1u32 << form.bits) - 1) as f32,
+        _ => 6.0,
+    };
+    let groups = (0..weight.cols.div_ceil(form.group)).filter_map(|g| row.scale_bias(form, g));
+    groups.fold(0.0, |peak, (scale, bias)| {
+        peak.max((scale * most_code + bias).abs()).max(bias.abs())
+    })
+}
+
+fn put_row(form: PackForm, weight: &Weight, row: &RowGroups, place: usize, out: &mut [u8]) {
+    let (g, high) = (place % 8, place / 8);
+    let unit_cols = form.unit_blocks() * BLOCK;
+    let (first, second) = (form.first(), form.bits - form.first());
+    for (unit, (codes, out)) in row
+        .codes
+        .chunks(unit_cols)
+        .zip(out.chunks_exact_mut(form.unit_bytes()))
+        .enumerate()
+    {
+        let (planes, scales) = out.split_at_mut(form.code_bytes());
+        let (low, upper) = planes.split_at_mut(form.unit_blocks() * first * 128);
+        for (pair_at, pair) in codes.chunks(2).enumerate() {
+            let column = pair_at * 2;
+            let (even, odd) = (pair[0], pair.get(1).copied().unwrap_or(0));
+            let lane = g * 4 + column % 32 / 8;
+            let e = column % 8;
+            let index = column / 32 * 8 + e / 4 * 4 + e % 4 / 2 * 2 + high;
+            put_pair(low, first, 0, lane, index, even, odd);
+            if second > 0 {
+                put_pair(upper, second, first, lane, index, even, odd);
+            }
+        }
+        put_scales(form, weight, row, unit, codes.len(), (g, high), scales);
+    }
+}
+
+/// Writes `bits` bits (from bit `shift`) of a pair of codes to a plane.
+fn put_pair(
+    plane: &mut [u8],
+    bits: usize,
+    shift: usize,
+    lane: usize,
+    index: usize,
+    even: u8,
+    odd: u8,
+) {
+    let a_word = 16 / bits;
+    let (word, place) = (index / a_word, bits * (index % a_word));
+    let mask = ((1u32 << bits) - 1) as u8;
+    let value =
+        u32::from(even >> shift & mask) << place | u32::from(odd >> shift & mask) << (place + 16);
+    let at = word / 4 * 512 + lane * 16 + word % 4 * 4;
+    for (to, byte) in plane[at..at + 4].iter_mut().zip(value.to_le_bytes()) {
+        *to |= byte;
+    }
+}
+
+/// Writes the scales of a row's unit that has `cols` columns inside the matrix.
+fn put_scales(
+    form: PackForm,
+    weight: &Weight,
+    row: &RowGroups,
+    unit: usize,
+    cols: usize,
+    (g, high): (usize, usize),
+    out: &mut [u8],
+) {
+    let unit_cols = form.unit_blocks() * BLOCK;
+    let file_group = weight.format.group_form().map_or(form.group, |f| f.group);
+    if form.is_super() {
+        let at = unit * unit_cols / SUPER;
+        let d = row.scales.get(at).copied().unwrap_or(0.0);
+        match form.scales {
+            Scales::SuperZero => put_f16(out, g * 4 + high * 2, d),
+            _ => {
+                put_f16(out, g * 8 + high * 4, d);
+                let dmin = row.biases.get(at).copied().unwrap_or(0.0);
+                put_f16(out, g * 8 + high * 4 + 2, dmin);
+            }
+        }
+    }
+    let groups = &mut out[form.super_bytes()..];
+    for group in 0..cols.div_ceil(form.group) {
+        let from = (unit * unit_cols + group * form.group) / file_group;
+        let at = group * form.group_bytes();
+        let of = |list: &[f32]| list.get(from).copied().unwrap_or(0.0);
+        match form.scales {
+            Scales::PairF16 => {
+                put_f16(groups, at + g * 8 + high * 4, of(&row.scales));
+                put_f16(groups, at + g * 8 + high * 4 + 2, of(&row.biases));
+            }
+            Scales::PairBf16 => {
+                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
+                    let at = at + g * 8 + high * 4 + i * 2;
+                    // Exact: the value was read from this type.
+                    groups[at..at + 2].copy_from_slice(&bf16::from_f32(value).to_le_bytes());
+                }
+            }
+            Scales::PairF32 => {
+                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
+                    let at = at + g * 16 + high * 8 + i * 4;
+                    groups[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            Scales::Zero => put_f16(groups, at + g * 4 + high * 2, of(&row.scales)),
+            Scales::SuperZero => {
+                let sub = row.sub_scales.get(from).copied().unwrap_or(0);
+                groups[at + g * 2 + high] = sub as u8;
+            }
+            Scales::SuperMin => {
+                let sub = row.sub_scales.get(from).copied().unwrap_or(0);
+                groups[at + g * 4 + high * 2] = sub as u8;
+                groups[at + g * 4 + high * 2 + 1] = row.sub_mins.get(from).copied().unwrap_or(0);
+            }
+            Scales::Power => groups[at + g * 2 + high] = row.points.get(from).copied().unwrap_or(0),
+        }
+    }
+}
+
+fn put_f16(out: &mut [u8], at: usize, value: f32) {
+    // Exact: the value was read from this type.
+    out[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
+}
