@@ -8,6 +8,7 @@ use crate::cpu::{self, Elements, Program};
 use crate::gpu::arrays::{Chained, Place};
 use crate::gpu::network::{Constant, Network, Precision};
 use crate::ir::{Dtype, Node, Op};
+use crate::log::{self, Level};
 use crate::plan::items;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -85,6 +86,14 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     if let Some(results) = gpu.run(&node.op, &inputs_here, &node.outputs)? {
         return Ok(results.into_iter().map(Data::Device).collect());
     }
+    log::write(Level::Debug, || {
+        let dtypes: Vec<String> = inputs_here.iter().map(|x| x.dtype().to_string()).collect();
+        format!(
+            "arrays: the CPU computes {} ({}) for a GPU",
+            node.op.name(),
+            dtypes.join(", ")
+        )
+    });
     let results = on_host(node, inputs)?;
     let moved = results
         .iter()

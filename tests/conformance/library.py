@@ -26,10 +26,19 @@ class Library:
         self.c.mlxrocm_array_free.argtypes = [C.c_void_p]
         self.c.mlxrocm_array_map_free.argtypes = [C.c_void_p]
         self.device, error = None, C.c_void_p()
+        # Operations that the CPU computed for a GPU so far; the library says so in its log.
+        self.by_cpu = 0
         if device:
+            self.log = C.CFUNCTYPE(None, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p)(self.note)
+            self.c.mlxrocm_log_set_callback(C.c_uint32(4), self.log, None, None, None)
             self.device = C.c_void_p()
             if self.c.mlxrocm_device_open(C.c_size_t(device), C.byref(self.device), C.byref(error)) != 0:
                 raise Failure(self.c.mlxrocm_error_message(error, None).decode())
+
+    def note(self, _level, message, length, _data):
+        """Takes a line of the log."""
+        if C.string_at(message, length).startswith(b"arrays: the CPU computes"):
+            self.by_cpu += 1
 
     def call(self, name, *arguments):
         """Calls a function that ends with an error pointer."""

@@ -77,7 +77,7 @@ impl Place {
                 args = args.u64((stride as i64).cast_unsigned());
             }
         }
-        self.launch_blocks(&kernel, custom.grid, custom.block, &args)?;
+        self.launch_blocks(&kernel, custom.grid, (custom.block, 0), &args)?;
         Ok(results)
     }
 

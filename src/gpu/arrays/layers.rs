@@ -1,66 +1,17 @@
-//! Products with quantized matrices, attention and rotations: `hip/ops/arrays/quantized.hip`, `attention.hip`.
+//! Attention and rotations: `hip/ops/arrays/attention.hip`.
 
 use super::numbers::{is_float, is_known};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
-use crate::ir::{Dtype, Op, QuantMode, Quantization, Rope};
+use crate::ir::{Dtype, Op, Rope};
 use std::sync::Arc;
 
 /// The widest head that attention takes.
 const WIDEST: usize = 512;
-/// Rows of x that a block takes.
-const ROWS: u32 = 4;
 
 impl Place {
-    /// `(x, w [out, in], scales, biases)`, one w for all of x.
-    pub(super) fn quantized_matmul(
-        self: &Arc<Self>,
-        inputs: &[&Elements],
-        q: &Quantization,
-        sizes: &[usize],
-    ) -> Result<Option<Elements>> {
-        let [x, w, scales, biases] = inputs else {
-            return Ok(None);
-        };
-        let (Some(&k), Some(&n)) = (x.layout().sizes.last(), sizes.last()) else {
-            return Ok(None);
-        };
-        let same = [scales, biases].iter().all(|v| v.dtype() == x.dtype());
-        let one = w.layout().sizes.len() == 2 && k.is_multiple_of(8) && q.group.is_multiple_of(8);
-        if q.mode != QuantMode::Affine || !is_float(x.dtype()) || !same || !one {
-            return Ok(None);
-        }
-        let all = inputs.iter().map(|input| self.rows(input));
-        let all: Option<Vec<Elements>> = all.collect::<Result<Vec<_>>>()?.into_iter().collect();
-        let (Some(all), Some((out, count))) = (all, self.new_rows(sizes, x.dtype())?) else {
-            return Ok(None);
-        };
-        let (n, m) = (n as u32, count.checked_div(n as u32).unwrap_or(0));
-        let blocks = [
-            n.div_ceil(THREADS / self.device.facts().wave_size.max(1)),
-            m.div_ceil(ROWS),
-            1,
-        ];
-        if count == 0 || blocks[1] > 65_535 {
-            return Ok((count == 0).then_some(out));
-        }
-        let args = all.iter().fold(Args::new(), |args, input| {
-            args.buffer(input.buffer(), input.offset())
-        });
-        let args = args
-            .buffer(out.buffer(), 0)
-            .u32(m)
-            .u32(n)
-            .u32(k as u32)
-            .u32(q.group as u32)
-            .u32(q.bits as u32)
-            .u32(x.dtype() as u32);
-        self.launch("mlxrocm_array_quantized_matmul", blocks, &args)?;
-        Ok(Some(out))
-    }
-
     /// `(q, k, v, [mask], [sinks])`.
     pub(super) fn attention(
         self: &Arc<Self>,

@@ -1,17 +1,25 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
 
 mod chains;
+mod convolution;
 mod custom;
 mod elements;
+mod indices;
 mod layers;
+mod matrices;
 mod numbers;
 mod order;
 mod places;
 mod planes;
+mod products;
+mod quantized;
 mod reduce;
 mod replay;
 mod rows;
 mod run;
+mod scatter;
+mod several;
+mod sort;
 pub(super) mod walk;
 
 pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};

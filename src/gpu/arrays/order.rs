@@ -8,18 +8,18 @@ use crate::gpu::Args;
 use crate::ir::{Dtype, Scan};
 use std::sync::Arc;
 
-/// The longest row that is sorted.
+/// The longest row that one block sorts.
 const SORTED: usize = 2048;
 
 /// Rows along an axis of elements that lie row after row.
-struct Rows {
-    count: u32,
-    columns: u32,
-    step: u32,
+pub(super) struct Rows {
+    pub count: u32,
+    pub columns: u32,
+    pub step: u32,
 }
 
 impl Rows {
-    fn along(sizes: &[usize], axis: usize) -> Option<Rows> {
+    pub fn along(sizes: &[usize], axis: usize) -> Option<Rows> {
         let all: usize = sizes.iter().product();
         Some(Rows {
             count: u32::try_from(all / sizes[axis].max(1)).ok()?,
@@ -115,7 +115,7 @@ impl Place {
             _ => args.u32(rows.step),
         };
         let args = args.u32(kind).u32(reverse.into()).u32(inclusive.into());
-        self.launch_blocks(&kernel, blocks, [threads, 1, 1], &args)?;
+        self.launch_blocks(&kernel, blocks, ([threads, 1, 1], 0), &args)?;
         Ok(Some(out))
     }
 
@@ -127,8 +127,14 @@ impl Place {
         to: Dtype,
         places: bool,
     ) -> Result<Option<Elements>> {
-        if !is_known(x.dtype()) || x.layout().sizes[axis] > SORTED {
+        if !is_known(x.dtype()) {
             return Ok(None);
+        }
+        if x.layout().sizes[axis] > SORTED {
+            return match self.rows(x)? {
+                Some(x) => self.sort_long(&x, axis, to, places),
+                None => Ok(None),
+            };
         }
         let numbers = [x.dtype() as u32, places.into()];
         self.by_axis("mlxrocm_array_sort", x, axis, to, &numbers)

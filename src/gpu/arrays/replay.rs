@@ -39,7 +39,7 @@ impl Drop for Recording {
 pub(super) fn record(
     kernel: &Kernel,
     grid: [u32; 3],
-    block: [u32; 3],
+    (block, shared): ([u32; 3], u32),
     args: &Args,
 ) -> Result<bool> {
     RECORDER.with_borrow_mut(|recorder| {
@@ -55,7 +55,7 @@ pub(super) fn record(
             }
         }
         let encoder = &mut recorder.encoder;
-        encoder.launch(kernel, grid, block, 0, args.clone(), &reads, &writes)?;
+        encoder.launch(kernel, grid, block, shared, args.clone(), &reads, &writes)?;
         Ok(true)
     })
 }

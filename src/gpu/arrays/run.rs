@@ -5,7 +5,7 @@ use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::{Args, Kernel};
-use crate::ir::{Dtype, Layout, Op, Type};
+use crate::ir::{Dtype, Layout, Op, ScatterReduce, Type, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Place {
             return self.custom(custom, inputs, outputs).map(Some);
         }
         let ([ty], Some(&x)) = (outputs, inputs.first()) else {
-            return Ok(None);
+            return self.several(op, inputs, outputs);
         };
         let Some(sizes) = ty.shape.numbers() else {
             return Ok(None);
@@ -40,6 +40,8 @@ impl Place {
             return Ok(Some(vec![x.with(ty.dtype, layout)?]));
         }
         let made = match op {
+            Op::Unary(Unary::Conjugate) if x.dtype() != Dtype::C64 => Some(x.clone()),
+            Op::Unary(Unary::ErfInv) => self.erf_inverse(x, ty.dtype)?,
             Op::Unary(function) => match unary_number(*function) {
                 Some(function) => self.unary(function, x, ty.dtype)?,
                 None => None,
@@ -76,14 +78,33 @@ impl Place {
                 let more = [weight, bias.then(|| more.next()).flatten()];
                 self.by_rows("mlxrocm_array_layer_norm", x, &more, Some(*eps))?
             }
-            Op::Matmul => match inputs {
-                [a, b] => self.matmul(a, b, &sizes)?,
-                _ => None,
-            },
+            Op::Matmul
+            | Op::AddMm { .. }
+            | Op::BlockMaskedMm { .. }
+            | Op::GatherMm
+            | Op::SegmentedMm => self.matmul(op, inputs, &sizes)?,
             Op::Gather { axes, sizes: slice } => match (axes.as_slice(), inputs) {
-                ([axis], [x, index]) => self.take(x, index, *axis, slice, ty)?,
+                ([axis], [x, index]) if slice[*axis] == 1 => {
+                    self.take(x, index, *axis, slice, ty)?
+                }
+                _ => self.scattered(op, inputs, ty)?,
+            },
+            Op::SliceUpdate(_, reduce) if *reduce != ScatterReduce::None => {
+                self.scattered(op, inputs, ty)?
+            }
+            Op::Scatter(..)
+            | Op::ScatterAxis(..)
+            | Op::MaskedScatter
+            | Op::DynamicSlice(_)
+            | Op::DynamicSliceUpdate(_) => self.scattered(op, inputs, ty)?,
+            Op::SearchSorted { right } => match inputs {
+                [x, values] => self.search_sorted(x, values, *right)?,
                 _ => None,
             },
+            Op::RandomBits { width } => self.random_bits(x, *width, ty)?,
+            Op::NumberOfElements { axes, inverted } => {
+                self.number_of_elements(x, axes, *inverted, ty)?
+            }
             Op::GatherAxis(axis) => match inputs {
                 [x, index] => self.take_along(x, index, *axis)?,
                 _ => None,
@@ -102,10 +123,14 @@ impl Place {
             Op::ArgSort(axis) | Op::ArgPartition { axis, .. } => {
                 self.sort(x, *axis, ty.dtype, true)?
             }
-            Op::QuantizedMatmul {
-                quantization,
-                transpose: true,
-            } => self.quantized_matmul(inputs, quantization, &sizes)?,
+            Op::QuantizedMatmul { .. }
+            | Op::GatherQmm { .. }
+            | Op::QqMatmul(_)
+            | Op::GatherQqmm(_) => self.quantized(op, inputs, &sizes)?,
+            Op::Convolution(conv) => self.convolution(conv, inputs, &sizes)?,
+            Op::Hadamard(scale) => self.hadamard(x, *scale)?,
+            Op::Dequantize(q) => self.dequantize(q, inputs, ty.dtype, &sizes)?,
+            Op::ConvertFp8(way) => self.fp8(*way, x, ty.dtype)?,
             Op::ScaledDotProductAttention { .. } => self.attention(op, inputs, ty.dtype, &sizes)?,
             Op::Rope(rope) => self.rope(inputs, rope, &sizes)?,
             _ => None,
@@ -121,20 +146,20 @@ impl Place {
 
     pub(super) fn launch(&self, kernel: &str, grid: [u32; 3], args: &Args) -> Result<()> {
         let kernel = self.device.kernel(kernel)?;
-        self.launch_blocks(&kernel, grid, [THREADS, 1, 1], args)
+        self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), args)
     }
 
-    /// Queues a launch, or records it.
+    /// Queues a launch, or records it; a block's threads and its bytes of dynamic shared memory.
     pub(super) fn launch_blocks(
         &self,
         kernel: &Kernel,
         grid: [u32; 3],
-        block: [u32; 3],
+        (block, shared): ([u32; 3], u32),
         args: &Args,
     ) -> Result<()> {
-        match super::replay::record(kernel, grid, block, args)? {
+        match super::replay::record(kernel, grid, (block, shared), args)? {
             true => Ok(()),
-            false => self.stream.launch(kernel, grid, block, 0, args),
+            false => self.stream.launch(kernel, grid, block, shared, args),
         }
     }
 
@@ -156,7 +181,7 @@ impl Place {
     }
 
     /// A function of each element of arrays that have the same sizes.
-    fn elementwise(
+    pub(super) fn elementwise(
         self: &Arc<Self>,
         kernel: &str,
         inputs: &[&Elements],
@@ -200,7 +225,12 @@ impl Place {
         Ok(true)
     }
 
-    fn unary(self: &Arc<Self>, function: u32, x: &Elements, to: Dtype) -> Result<Option<Elements>> {
+    pub(super) fn unary(
+        self: &Arc<Self>,
+        function: u32,
+        x: &Elements,
+        to: Dtype,
+    ) -> Result<Option<Elements>> {
         if !is_known(x.dtype()) || !is_known(to) {
             return Ok(None);
         }
@@ -211,7 +241,7 @@ impl Place {
         self.elementwise("mlxrocm_array_unary", &[x], to, &numbers)
     }
 
-    fn binary(
+    pub(super) fn binary(
         self: &Arc<Self>,
         function: u32,
         a: &Elements,

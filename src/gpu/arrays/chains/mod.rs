@@ -162,7 +162,7 @@ impl Place {
             (_, Some(walk), _) => (walk.add(args), count.div_ceil(super::run::BLOCK)),
             _ => return Ok(None),
         };
-        self.launch_blocks(compiled, [blocks, 1, 1], [THREADS, 1, 1], &args)?;
+        self.launch_blocks(compiled, [blocks, 1, 1], ([THREADS, 1, 1], 0), &args)?;
         LAUNCHED.fetch_add(1, Ordering::Relaxed);
         JOINED.fetch_add(chain.operations() as u64, Ordering::Relaxed);
         Ok(Some(out))

@@ -1,0 +1,201 @@
+// Products of 16-bit matrices (product.h) by the matrix unit of NVIDIA's compute capability 9.0, both from shared memory, sums
+// in f32 along k in order. Left lies along k, right along k or across it (the unit turns it); all pieces are whole, n is a
+// multiple of 8.
+//
+// Launch: 384 threads; grid: as many blocks as there are multiprocessors, or tiles of 128 rows by COLUMNS, if these are fewer;
+// a block makes one tile after the other, those of the same rows first. A ring of STAGES steps of 64 numbers of k lies in
+// shared memory (dynamic: STAGES · ((128 + COLUMNS) · 128 + 16) + 1024 bytes), as ops/network/product_warpgroup.hip has it: the
+// last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile.
+#pragma once
+
+#include "common/warpgroup_nvidia.h"
+#include "ops/network/turn.h"
+#include "product.h"
+
+#if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+#define STEP 64
+
+// c += a · b of m64nNk16; ACROSS: rows of b are k.
+#define PRODUCT_128(TYPE, ACROSS)                                                                                          \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " {" WGMMA_64 "}, %64, %65, 1, 1, 1, 0, %66;" \
+                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)               \
+                 : "l"(a), "l"(b), "n"(ACROSS)                                                                             \
+                 : "memory")
+#define PRODUCT_256(TYPE, ACROSS)                                                                                            \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." TYPE "." TYPE " {" WGMMA_128 "}, %128, %129, 1, 1, 1, 0, %130;" \
+                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),                \
+                   ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80), ACCUMULATORS16(c, 96), ACCUMULATORS16(c, 112)               \
+                 : "l"(a), "l"(b), "n"(ACROSS)                                                                               \
+                 : "memory")
+template <u32 COLUMNS, bool IS_BF16, u32 ACROSS> DEVICE void product_of(f32 *c, u64 a, u64 b) {
+    if constexpr (COLUMNS == 128 && IS_BF16) PRODUCT_128("bf16", ACROSS);
+    if constexpr (COLUMNS == 128 && !IS_BF16) PRODUCT_128("f16", ACROSS);
+    if constexpr (COLUMNS == 256 && IS_BF16) PRODUCT_256("bf16", ACROSS);
+    if constexpr (COLUMNS == 256 && !IS_BF16) PRODUCT_256("f16", ACROSS);
+}
+
+template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
+    static constexpr u32 ROWS = 128, LEFT_BYTES = ROWS * 128, STAGE = LEFT_BYTES + COLUMNS * 128, BARRIERS = STAGES * STAGE;
+
+    const Product &p;
+    u32 base, down, tiles, steps;
+
+    // Of a stage: it is full, it is free.
+    METHOD u32 full(u32 stage) const { return base + BARRIERS + 8 * stage; }
+    METHOD u32 free(u32 stage) const { return full(STAGES + stage); }
+    METHOD u32 batch(u32 tile) const { return tile / p.across / down; }
+    METHOD u32 first_row(u32 tile) const { return tile / p.across % down * ROWS; }
+    METHOD u32 first_column(u32 tile) const { return tile % p.across * COLUMNS; }
+
+    METHOD void run() const {
+        const u32 thread = thread_x();
+        if (thread == 0) {
+            UNROLL for (u32 i = 0; i < STAGES; i++) {
+                copy_barrier_init(full(i), 128);
+                copy_barrier_init(free(i), 8);
+            }
+            copy_barrier_fence();
+        }
+        barrier();
+        grid_dependency_launch();
+        grid_dependency_wait();
+        constexpr bool MANY = COLUMNS >= 192;
+        if (thread >= 256) {
+            if (MANY) asm volatile("setmaxnreg.dec.sync.aligned.u32 80;");
+            fill(thread - 256);
+        } else {
+            if (MANY) asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
+            multiply(thread);
+        }
+    }
+
+    // A thread's pieces of 16 bytes, `rows` rows apart; the distance is not looked through: else all of them would be kept.
+    static constexpr u32 ROWS_ACROSS = 1024 / COLUMNS;
+    DEVICE i64 pace_of(i64 stride, u32 rows) {
+        i64 pace = stride * rows;
+        asm volatile("" : "+l"(pace));
+        return pace;
+    }
+    // Rows of 64 numbers along k, from `first` on; those past `rows` and numbers past k are zeros.
+    template <u32 COUNT> METHOD void copy_along(u32 to, const u16 *x, i64 stride, u32 first, u32 rows, u32 k, u32 thread) const {
+        const u32 piece = thread % 8, begin = thread / 8, left = k + piece * 8 < p.k && first + begin < rows ? rows - first - begin : 0;
+        const u16 *from = x + (i64)(first + begin) * stride + (k + piece * 8);
+        const i64 pace = pace_of(stride, 16);
+        to += begin * 128 + (piece ^ begin % 8) * 16;
+        UNROLL for (u32 i = 0; i < COUNT / 16; i++) {
+            const bool there = 16 * i < left;
+            copy16_or_zero(to + 2048 * i, there ? from : x, there);
+            from += pace;
+        }
+    }
+    // 64 rows of k, each COLUMNS numbers; 64 columns lie together.
+    METHOD void copy_across(u32 to, const u16 *x, i64 stride, u32 first, u32 columns, u32 k, u32 thread) const {
+        constexpr u32 PIECES = COLUMNS / 8;
+        const u32 piece = thread % PIECES, begin = thread / PIECES;
+        const u32 left = first + piece * 8 < columns && k + begin < p.k ? p.k - k - begin : 0;
+        const u16 *from = x + (i64)(k + begin) * stride + (first + piece * 8);
+        const i64 pace = pace_of(stride, ROWS_ACROSS);
+        to += piece / 8 * 8192 + begin * 128;
+        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
+            const bool there = ROWS_ACROSS * i < left;
+            const u32 swapped = piece % 8 ^ (begin + ROWS_ACROSS * i) % 8;
+            copy16_or_zero(to + ROWS_ACROSS * 128 * i + swapped * 16, there ? from : x, there);
+            from += pace;
+        }
+    }
+
+    METHOD void fill(u32 thread) const {
+        u32 slot = 0, parity = 1;
+        for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
+            const u32 z = batch(tile), row = first_row(tile), column = first_column(tile);
+            const u16 *left = (const u16 *)p.left + p.left_offset(z), *right = (const u16 *)p.right + p.right_offset(z);
+            _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
+                copy_barrier_wait(free(slot), parity);
+                const u32 to = base + slot * STAGE;
+                copy_along<ROWS>(to, left, p.left_stride, row, p.m, step * STEP, thread);
+                if (ACROSS)
+                    copy_across(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, thread);
+                else
+                    copy_along<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, thread);
+                copy_barrier_arrive_copied(full(slot));
+                if (++slot == STAGES) slot = 0, parity ^= 1;
+            }
+        }
+    }
+
+    METHOD void multiply(u32 thread) const {
+        const u32 group = uniform(thread / 128);
+        u32 slot = 0, parity = 0;
+        for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
+            f32 c[COLUMNS / 2];
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] = 0.0f;
+            // They stay in these registers.
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
+            u32 before = slot;
+            _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
+                copy_barrier_wait(full(slot), parity);
+                shared_written();
+                wgmma_fence();
+                const u32 right = base + slot * STAGE + LEFT_BYTES;
+                const u64 a = rows_of_128(base + slot * STAGE + group * 8192);
+                const u64 b = ACROSS ? columns_of_128(right, 8192) : rows_of_128(right);
+                UNROLL for (u32 k = 0; k < 4; k++)
+                    product_of<COLUMNS, IS_BF16, ACROSS>(c, a + 2 * k, b + (ACROSS ? 128 : 2) * k);
+                wgmma_commit();
+                if (step > 0) {
+                    wgmma_wait<1>();
+                    release(before);
+                }
+                before = slot;
+                if (++slot == STAGES) slot = 0, parity ^= 1;
+            }
+            wgmma_wait<0>();
+            if (steps > 0) release(before);
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
+            store(c, batch(tile), first_row(tile) + group * 64 + thread % 128 / 32 * 16, first_column(tile));
+        }
+    }
+
+    // A warp is done with a stage.
+    METHOD void release(u32 stage) const {
+        if (lane_id() == 0) copy_barrier_arrive(free(stage));
+    }
+
+    // Stores sums of 16 rows.
+    METHOD void store(f32 *c, u32 z, u32 first_row, u32 first_column) const {
+        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
+        UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] *= p.alpha;
+        if (p.beta != 0.0f) {
+            const i64 of_plus = p.plus_offset(z);
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) {
+                const u32 r = minimum(row + i / 2 % 2 * 8, p.m - 1), o = minimum(column + i / 4 * 8 + i % 2, p.n - 1);
+                const i64 at = of_plus + r * p.plus_row + o * p.plus_column;
+                c[i] += p.beta * (IS_BF16 ? to_f32(((const bf16 *)p.plus)[at]) : to_f32(((const f16 *)p.plus)[at]));
+            }
+        }
+        u16 *out = (u16 *)p.out + (i64)z * p.m * p.n;
+        // A lane gets eight numbers that follow each other.
+        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
+            const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
+            u32 w[4];
+            UNROLL for (u32 j = 0; j < 4; j++) {
+                const u32 at = (i / 2 * 4 + j) * 4 + i % 2 * 2;
+                w[j] = IS_BF16 ? pack_bf16x2(c[at], c[at + 1]).bits : pack_f16x2(c[at], c[at + 1]).bits;
+            }
+            turn(w);
+            if (r < p.m && o < p.n) store16(out + (u64)r * p.n + o, u32x4{w[0], w[1], w[2], w[3]});
+        }
+    }
+};
+
+// `group` is the number of batches.
+#define WARPGROUP_KERNEL(NAME, COLUMNS, STAGES, IS_BF16, ACROSS)                                              \
+    KERNEL_WAVES(384, 3) void NAME(PRODUCT_PARAMETERS) {                                                      \
+        DYNAMIC_SHARED(memory);                                                                               \
+        const Product p = PRODUCT_ARGUMENTS;                                                                  \
+        const u32 base = (shared_address(memory) + 1023) / 1024 * 1024, down = divide_up(m, 128);             \
+        Warpgroups<COLUMNS, STAGES, IS_BF16, ACROSS>{p, base, down, across * down * group,                    \
+                                                     alpha == 0.0f ? 0 : divide_up(k, STEP)}.run();           \
+    }
+#endif

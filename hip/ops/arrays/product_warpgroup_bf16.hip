@@ -1,0 +1,9 @@
+// Products of bf16 matrices by the matrix unit of NVIDIA's compute capability 9.0: see product_warpgroup.h.
+#include "product_warpgroup.h"
+
+#if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+WARPGROUP_KERNEL(mlxrocm_array_product_warpgroup_256_bf16, 256, 4, true, 0)
+WARPGROUP_KERNEL(mlxrocm_array_product_warpgroup_128_bf16, 128, 6, true, 0)
+WARPGROUP_KERNEL(mlxrocm_array_product_warpgroup_256_across_bf16, 256, 4, true, 1)
+WARPGROUP_KERNEL(mlxrocm_array_product_warpgroup_128_across_bf16, 128, 6, true, 1)
+#endif

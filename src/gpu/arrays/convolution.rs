@@ -1,0 +1,139 @@
+//! Convolutions and Hadamard transforms: `hip/ops/arrays/convolution*.hip`, `hadamard.hip`.
+
+use super::numbers::is_float;
+use super::run::THREADS;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Conv, Dtype, Number};
+use std::sync::Arc;
+
+/// Rows and columns of a block.
+const SIDE: usize = 64;
+/// Groups with fewer results are made one by one.
+const NARROW: usize = 8;
+/// The longest row of a Hadamard transform.
+const LONGEST: usize = 8192;
+
+/// Three numbers, with `other` for dimensions that are not there.
+fn three<T: Copy>(list: &[T], other: T) -> [T; 3] {
+    let mut all = [other; 3];
+    for (to, &from) in all.iter_mut().zip(list) {
+        *to = from;
+    }
+    all
+}
+
+impl Place {
+    /// `(x [batch, …, in], w [out, …, in / groups])`.
+    pub(super) fn convolution(
+        self: &Arc<Self>,
+        conv: &Conv,
+        inputs: &[&Elements],
+        sizes: &[usize],
+    ) -> Result<Option<Elements>> {
+        let [x, w] = inputs else {
+            return Ok(None);
+        };
+        let dtype = x.dtype();
+        let (Some(x), Some(w)) = (self.rows(x)?, self.rows(w)?) else {
+            return Ok(None);
+        };
+        let ([_, x_space @ .., channels], [_, taps @ .., _], [batch, space @ .., width]) = (
+            x.layout().sizes.as_slice(),
+            w.layout().sizes.as_slice(),
+            sizes,
+        ) else {
+            return Ok(None);
+        };
+        if !is_float(dtype) || w.dtype() != dtype || space.len() > 3 || conv.groups == 0 {
+            return Ok(None);
+        }
+        let Some((out, count)) = self.new_rows(sizes, dtype)? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let rows = batch * space.iter().product::<usize>();
+        let of_group = width / conv.groups;
+        let across = of_group.div_ceil(SIDE);
+        let small = |x: &[usize]| x.iter().all(|&x| x < 1 << 24);
+        let fits = [x_space, taps, space, &conv.stride, &conv.kernel_dilation];
+        let low: Option<Vec<i32>> = conv.low.iter().map(|&x| i32::try_from(x).ok()).collect();
+        let (true, Some(low), true) = (
+            fits.into_iter().all(small),
+            low,
+            rows.div_ceil(SIDE) <= 65_535 && of_group > 0,
+        ) else {
+            return Ok(None);
+        };
+        let mut args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(w.buffer(), w.offset())
+            .buffer(out.buffer(), 0)
+            .u32(rows as u32)
+            .u32(across as u32)
+            .u32(dtype as u32);
+        let number = |args: Args, x: &usize| args.u32(*x as u32);
+        args = three(x_space, 1).iter().fold(args, number);
+        args = args.u32(*channels as u32);
+        for list in [taps, space, &conv.stride] {
+            args = three(list, 1).iter().fold(args, number);
+        }
+        args = three(&low, 0).iter().fold(args, |args, &x| args.i32(x));
+        for list in [&conv.kernel_dilation, &conv.input_dilation] {
+            args = three(list, 1).iter().fold(args, number);
+        }
+        args = args
+            .u32(conv.flip.into())
+            .u32(conv.groups as u32)
+            .u32(*width as u32);
+        let tiles = [(across * conv.groups) as u32, rows.div_ceil(SIDE) as u32, 1];
+        let (kernel, grid) = match dtype {
+            _ if of_group < NARROW => (
+                "mlxrocm_array_convolution_direct",
+                [count.div_ceil(THREADS), 1, 1],
+            ),
+            Dtype::F16 => ("mlxrocm_array_convolution_f16", tiles),
+            Dtype::Bf16 => ("mlxrocm_array_convolution_bf16", tiles),
+            _ => ("mlxrocm_array_convolution_f32", tiles),
+        };
+        self.launch(kernel, grid, &args)?;
+        Ok(Some(out))
+    }
+
+    /// The transform of the last axis.
+    pub(super) fn hadamard(
+        self: &Arc<Self>,
+        x: &Elements,
+        scale: Number,
+    ) -> Result<Option<Elements>> {
+        let columns = x.layout().sizes.last().copied().unwrap_or(1);
+        let power = |odd: &usize| columns.is_multiple_of(*odd) && (columns / odd).is_power_of_two();
+        let odd = [1, 12, 20, 28].into_iter().find(power);
+        let (Some(odd), Some(x), true) = (
+            odd,
+            self.rows(x)?,
+            is_float(x.dtype()) && columns <= LONGEST,
+        ) else {
+            return Ok(None);
+        };
+        let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), 0)
+            .u32(columns as u32)
+            .u32(odd as u32)
+            .u32(x.dtype() as u32)
+            .f32(scale.get() as f32);
+        let rows = count / columns as u32;
+        self.launch("mlxrocm_array_hadamard", [rows, 1, 1], &args)?;
+        Ok(Some(out))
+    }
+}

@@ -1,0 +1,210 @@
+//! Sides of products as kernels read them: `hip/ops/arrays/product.h`.
+
+use super::Elements;
+use super::walk::{Axis, merged};
+use crate::gpu::Args;
+use crate::ir::{Dtype, Layout, QuantMode, Quantization};
+use smallvec::SmallVec;
+
+/// Which matrices a batch takes, and what else a product is made of.
+#[derive(Default)]
+pub(super) struct Extra<'a> {
+    /// `(c, beta)`, c of the product's sizes.
+    pub plus: Option<(&'a Elements, f64)>,
+    /// The product is multiplied by this.
+    pub alpha: Option<f64>,
+    /// Places of left and right matrices, one each for every batch.
+    pub places: Option<(&'a Elements, &'a Elements)>,
+    /// First and last column of each batch.
+    pub segments: Option<&'a Elements>,
+}
+
+/// A side that lies so that kernels read it.
+pub(super) struct Side {
+    pub elements: Elements,
+    /// Steps from batch to batch, and of the axis that has other steps than 1.
+    pub batch: [i64; 3],
+    pub stride: i64,
+    /// The axis with steps of 1 is k.
+    pub along: bool,
+    /// Matrices.
+    pub count: usize,
+    /// It is read in pieces of 16 bytes.
+    pub whole: bool,
+}
+
+/// Batches as three axes: their sizes, and each array's strides.
+pub(super) struct Batches {
+    pub sizes: [usize; 3],
+    pub strides: SmallVec<[[i64; 3]; 3]>,
+}
+
+impl Batches {
+    pub fn of(sizes: &[usize], arrays: &[&Elements]) -> Option<Batches> {
+        let outer = |x: &&Elements| {
+            let strides = x.layout().strides.get(..sizes.len())?;
+            (x.layout().sizes.get(..sizes.len())? == sizes).then(|| Layout {
+                sizes: sizes.into(),
+                strides: strides.into(),
+                offset: 0,
+            })
+        };
+        let layouts: Option<Vec<Layout>> = arrays.iter().map(outer).collect();
+        let layouts = layouts?;
+        let axes: SmallVec<[Axis; 6]> = merged(sizes, &layouts.iter().collect::<Vec<_>>());
+        let front = 3usize.checked_sub(axes.len())?;
+        let mut batches = Batches {
+            sizes: [1; 3],
+            strides: SmallVec::from_elem([0; 3], arrays.len()),
+        };
+        for (place, (size, strides)) in axes.iter().enumerate() {
+            batches.sizes[front + place] = *size;
+            for (to, &stride) in batches.strides.iter_mut().zip(strides) {
+                to[front + place] = stride as i64;
+            }
+        }
+        Some(batches)
+    }
+}
+
+impl Side {
+    /// `k_first`: k is the axis before the last.
+    pub fn of(x: Elements, k_first: bool, batch: [i64; 3], count: usize) -> Option<Side> {
+        let ([.., a, b], [.., a_step, b_step]) =
+            (x.layout().sizes.as_slice(), x.layout().strides.as_slice())
+        else {
+            return None;
+        };
+        let (k, k_step, other, step) = match k_first {
+            true => (*a, *a_step, *b, *b_step),
+            false => (*b, *b_step, *a, *a_step),
+        };
+        let along = match (k_step == 1, step == 1) {
+            (true, _) if k > 1 => true,
+            (_, true) if other > 1 => false,
+            _ if k <= 1 => true,
+            _ if other <= 1 => false,
+            _ => return None,
+        };
+        let (inner, stride) = if along { (k, step) } else { (other, k_step) };
+        let piece = 16 / x.dtype().size();
+        let pieces = |steps: i64| steps % piece as i64 == 0;
+        let whole = inner.is_multiple_of(piece)
+            && x.layout().offset.is_multiple_of(piece)
+            && pieces(stride as i64)
+            && batch.iter().all(|&step| pieces(step));
+        Some(Side {
+            batch,
+            stride: stride as i64,
+            along,
+            count,
+            whole,
+            elements: x,
+        })
+    }
+}
+
+/// What kernels are told of one product.
+pub(super) struct Product<'a> {
+    pub left: Side,
+    pub right: Side,
+    pub batches: [usize; 3],
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub extra: &'a Extra<'a>,
+    /// Strides of what is added: batches, rows, columns.
+    pub plus: [i64; 5],
+    /// Places and segments as u32, row after row.
+    pub words: [Option<Elements>; 3],
+    pub codes: Option<(&'a Quantization, &'a Elements, Option<&'a Elements>)>,
+    /// Sides have changed: the result is written with rows as columns.
+    pub turned: bool,
+}
+
+impl Product<'_> {
+    /// Few columns become few rows.
+    pub fn turn(&mut self) {
+        std::mem::swap(&mut self.left, &mut self.right);
+        std::mem::swap(&mut self.m, &mut self.n);
+        self.words.swap(0, 1);
+        self.plus.swap(3, 4);
+        self.turned = true;
+    }
+
+    pub fn args(&self, out: &Elements, across: usize) -> Args {
+        let (scales, biases) = match &self.codes {
+            Some((_, scales, biases)) => (Some(*scales), *biases),
+            None => (None, None),
+        };
+        let mut args = Args::new()
+            .buffer(self.left.elements.buffer(), self.left.elements.offset())
+            .buffer(self.right.elements.buffer(), self.right.elements.offset());
+        let plus = self.extra.plus.map(|(c, _)| c);
+        let words = self.words.iter().map(Option::as_ref);
+        for x in [scales, biases, plus].into_iter().chain(words) {
+            args = args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())));
+        }
+        args = args.buffer(out.buffer(), 0);
+        let [_, b1, b2] = self.batches;
+        for size in [
+            self.m,
+            self.n,
+            self.k,
+            across,
+            b1,
+            b2,
+            self.left.count,
+            self.right.count,
+        ] {
+            args = args.u32(size as u32);
+        }
+        for side in [&self.left, &self.right] {
+            let strides = side.batch.iter().chain([&side.stride]);
+            args = strides.fold(args, |args, &step| args.i64(step));
+        }
+        args = self.plus.iter().fold(args, |args, &step| args.i64(step));
+        let (row, column) = match self.turned {
+            true => (1, self.m as i64),
+            false => (self.n as i64, 1),
+        };
+        let q = self.codes.as_ref().map(|(q, ..)| **q);
+        let batches = self.batches.iter().product::<usize>();
+        args.i64(row)
+            .i64(column)
+            .u32(self.left.along.into())
+            .u32(self.right.along.into())
+            .f32(self.extra.alpha.unwrap_or(1.0) as f32)
+            .f32(self.extra.plus.map_or(0.0, |(_, beta)| beta) as f32)
+            .u32(q.map_or(batches as u32, |q| q.group as u32))
+            .u32(q.map_or(1, |q| q.bits as u32))
+            .u32(q.map_or(0, |q| mode_number(q.mode)))
+    }
+}
+
+/// `enum Mode` of `hip/ops/arrays/codes.h`.
+pub(super) fn mode_number(mode: QuantMode) -> u32 {
+    match mode {
+        QuantMode::Affine => 0,
+        QuantMode::Mxfp4 => 1,
+        QuantMode::Mxfp8 => 2,
+        QuantMode::Nvfp4 => 3,
+    }
+}
+
+pub(super) fn suffix(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F16 => "f16",
+        Dtype::Bf16 => "bf16",
+        _ => "f32",
+    }
+}
+
+/// The step from matrix to matrix, and how many there are.
+pub(super) fn stacked(x: &Elements) -> Option<([i64; 3], usize)> {
+    let [batch @ .., _, _] = x.layout().sizes.as_slice() else {
+        return None;
+    };
+    let batches = Batches::of(batch, &[x])?;
+    (batches.sizes[..2] == [1, 1]).then_some((batches.strides[0], batches.sizes[2]))
+}

@@ -1,0 +1,290 @@
+//! Slices read and written where indices say: `hip/ops/arrays/scatter.hip`.
+
+use super::numbers::is_known;
+use super::run::THREADS;
+use super::walk::Walk;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Dtype, Layout, Op, Scan, ScatterReduce, Type};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// `enum Meeting`.
+fn meeting(reduce: ScatterReduce) -> u32 {
+    match reduce {
+        ScatterReduce::None => 0,
+        ScatterReduce::Sum => 1,
+        ScatterReduce::Prod => 2,
+        ScatterReduce::Max => 3,
+        ScatterReduce::Min => 4,
+    }
+}
+
+/// Updates of slices, one behind the other.
+struct Updates<'a> {
+    elements: &'a Elements,
+    /// Where each begins, in elements of the result.
+    places: &'a Elements,
+    /// Sizes of a slice.
+    slice: &'a [usize],
+    reduce: ScatterReduce,
+}
+
+pub(super) fn grid(count: u32) -> [u32; 3] {
+    [count.div_ceil(THREADS), 1, 1]
+}
+
+impl Place {
+    /// Writes to, and reads from, places that arrays name.
+    pub(super) fn scattered(
+        self: &Arc<Self>,
+        op: &Op,
+        inputs: &[&Elements],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let (Some(&x), Some(sizes)) = (inputs.first(), ty.shape.numbers()) else {
+            return Ok(None);
+        };
+        let rank = x.layout().sizes.len();
+        let rows = Layout::rows(&x.layout().sizes);
+        match (op, inputs) {
+            (Op::Gather { axes, sizes: slice }, [_, indices @ ..]) => {
+                let Some(places) = self.places(x.layout(), axes, slice, indices)? else {
+                    return Ok(None);
+                };
+                self.gather(x, &places, slice, &sizes, ty.dtype)
+            }
+            (Op::Scatter(axes, reduce), [_, indices @ .., updates]) => {
+                let of_updates = &updates.layout().sizes;
+                let Some(slice) = of_updates.get(of_updates.len().saturating_sub(rank)..) else {
+                    return Ok(None);
+                };
+                // Slices are the same or apart.
+                let apart = |axis: &usize| slice[*axis] == 1 || slice[*axis] == rows.sizes[*axis];
+                if !axes.iter().all(apart) {
+                    return Ok(None);
+                }
+                let Some(places) = self.places(&rows, axes, slice, indices)? else {
+                    return Ok(None);
+                };
+                let reduce = *reduce;
+                self.write(x, updates, &places, slice, reduce)
+            }
+            (Op::ScatterAxis(axis, reduce), [_, index, updates]) => {
+                let Some(places) = self.places_along(&rows, *axis, index)? else {
+                    return Ok(None);
+                };
+                let slice: SmallVec<[usize; 4]> = SmallVec::from_elem(1, rank);
+                self.write(x, updates, &places, &slice, *reduce)
+            }
+            (Op::DynamicSlice(axes), [_, start]) => {
+                let Some(places) = self.start(x.layout(), axes, &sizes, start)? else {
+                    return Ok(None);
+                };
+                self.gather(x, &places, &sizes, &sizes, ty.dtype)
+            }
+            (Op::DynamicSliceUpdate(axes), [_, updates, start]) => {
+                let slice = updates.layout().sizes.clone();
+                let Some(places) = self.start(&rows, axes, &slice, start)? else {
+                    return Ok(None);
+                };
+                self.write(x, updates, &places, &slice, ScatterReduce::None)
+            }
+            (Op::SliceUpdate(spec, reduce), [_, update]) => {
+                let shape = crate::ir::Shape::new(update.layout().sizes.iter().copied());
+                let Some(at) = rows.view(&Op::Slice(spec.clone()), &shape) else {
+                    return Ok(None);
+                };
+                self.combine(x, update, &at, *reduce)
+            }
+            (Op::MaskedScatter, [_, mask, source]) => self.masked_scatter(x, mask, source),
+            _ => Ok(None),
+        }
+    }
+
+    /// A copy of `x` in memory of its own.
+    fn copied(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
+        let size = [x.dtype().size() as u32];
+        self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
+    }
+
+    fn write(
+        self: &Arc<Self>,
+        x: &Elements,
+        updates: &Elements,
+        places: &Elements,
+        slice: &[usize],
+        reduce: ScatterReduce,
+    ) -> Result<Option<Elements>> {
+        if reduce != ScatterReduce::None && !is_known(x.dtype()) {
+            return Ok(None);
+        }
+        if updates.count() != places.count() * slice.iter().product::<usize>() {
+            return Ok(None);
+        }
+        let (Some(out), Some(updates)) = (self.copied(x)?, self.rows(updates)?) else {
+            return Ok(None);
+        };
+        if updates.count() == 0 || out.count() == 0 {
+            return Ok(Some(out));
+        }
+        let done = self.meet(
+            &out,
+            &Updates {
+                elements: &updates,
+                places,
+                slice,
+                reduce,
+            },
+        )?;
+        Ok(done.then_some(out))
+    }
+
+    fn meet(self: &Arc<Self>, out: &Elements, updates: &Updates<'_>) -> Result<bool> {
+        let Updates {
+            elements,
+            places,
+            slice,
+            reduce,
+        } = updates;
+        let part = Layout {
+            sizes: (*slice).into(),
+            ..Layout::rows(&out.layout().sizes)
+        };
+        let (Some(walk), Ok(count)) = (
+            Walk::of_layouts(&[&Layout::rows(slice), &part]),
+            u32::try_from(elements.count()),
+        ) else {
+            return Ok(false);
+        };
+        let slices = places.count() as u32;
+        let size = part.count() as u32;
+        let args = Args::new()
+            .buffer(elements.buffer(), elements.offset())
+            .buffer(places.buffer(), 0);
+        if *reduce == ScatterReduce::None {
+            let claims = match slices {
+                1 => None,
+                _ => match self.claims(places, out.count())? {
+                    Some(claims) => Some(claims),
+                    None => return Ok(false),
+                },
+            };
+            let args = args
+                .buffer_or_null(claims.as_ref().map(|claims| (claims.buffer(), 0)))
+                .buffer(out.buffer(), 0)
+                .u32(count)
+                .u32(out.dtype().size() as u32)
+                .u32(size);
+            self.launch("mlxrocm_array_replace", grid(count), &walk.add(args))?;
+            return Ok(true);
+        }
+        let flat = places.with(places.dtype(), Layout::rows(&[places.count()]))?;
+        let Some(order) = self.sort(&flat, 0, Dtype::U32, true)? else {
+            return Ok(false);
+        };
+        let args = args
+            .buffer(order.buffer(), order.offset())
+            .buffer(out.buffer(), 0)
+            .u32(count)
+            .u32(slices)
+            .u32(out.dtype() as u32)
+            .u32(meeting(*reduce))
+            .u32(size);
+        self.launch("mlxrocm_array_meet", grid(count), &walk.add(args))?;
+        Ok(true)
+    }
+
+    /// Of each element of the result, which slice beginning there is the last (from 1; 0: none).
+    fn claims(self: &Arc<Self>, places: &Elements, room: usize) -> Result<Option<Elements>> {
+        let Some((claims, count)) = self.new_rows(&[room], Dtype::U32)? else {
+            return Ok(None);
+        };
+        let args = Args::new().buffer(claims.buffer(), 0).u32(count);
+        self.launch("mlxrocm_array_clear_claims", grid(count), &args)?;
+        let slices = places.count() as u32;
+        let args = Args::new()
+            .buffer(places.buffer(), 0)
+            .buffer(claims.buffer(), 0)
+            .u32(slices);
+        self.launch("mlxrocm_array_claim", grid(slices), &args)?;
+        Ok(Some(claims))
+    }
+
+    /// `x` with the elements that lie at `at` joined with an update.
+    fn combine(
+        self: &Arc<Self>,
+        x: &Elements,
+        update: &Elements,
+        at: &Layout,
+        reduce: ScatterReduce,
+    ) -> Result<Option<Elements>> {
+        if !is_known(x.dtype()) {
+            return Ok(None);
+        }
+        let (Some(walk), Some(out)) = (Walk::of_layouts(&[update.layout(), at]), self.copied(x)?)
+        else {
+            return Ok(None);
+        };
+        let Ok(count) = u32::try_from(update.count()) else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer(update.buffer(), update.offset())
+            .buffer(out.buffer(), (at.offset * x.dtype().size()) as u64)
+            .u32(count)
+            .u32(x.dtype() as u32)
+            .u32(meeting(reduce));
+        self.launch("mlxrocm_array_combine", grid(count), &walk.add(args))?;
+        Ok(Some(out))
+    }
+
+    fn masked_scatter(
+        self: &Arc<Self>,
+        x: &Elements,
+        mask: &Elements,
+        source: &Elements,
+    ) -> Result<Option<Elements>> {
+        let (Some(x), Some(mask), Some(source)) =
+            (self.rows(x)?, self.rows(mask)?, self.rows(source)?)
+        else {
+            return Ok(None);
+        };
+        if mask.count() != x.count() || mask.dtype() != Dtype::Bool {
+            return Ok(None);
+        }
+        let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let flat = Layout {
+            offset: mask.layout().offset,
+            ..Layout::rows(&[mask.count()])
+        };
+        let flat = mask.with(Dtype::Bool, flat)?;
+        let Some(numbers) = self.unary(super::numbers::CAST, &flat, Dtype::U32)? else {
+            return Ok(None);
+        };
+        let before = self.scan(&numbers, 0, Scan::Sum, (false, false), Dtype::U32)?;
+        let Some(before) = before else {
+            return Ok(None);
+        };
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(mask.buffer(), mask.offset())
+            .buffer(before.buffer(), before.offset())
+            .buffer(source.buffer(), source.offset())
+            .buffer(out.buffer(), 0)
+            .u32(count)
+            .u32(x.dtype().size() as u32)
+            .u32(source.count() as u32);
+        self.launch("mlxrocm_array_masked", grid(count), &args)?;
+        Ok(Some(out))
+    }
+}
