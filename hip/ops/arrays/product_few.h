@@ -36,10 +36,10 @@ template <u32 DTYPE, u32 COUNT> struct Numbers {
     static constexpr u32 WORDS = DTYPE == F32 ? COUNT : COUNT / 2;
     u32 words[WORDS];
 
-    METHOD void load(const void *x, i64 at, u32 left) {
+    METHOD void load(const void *x, i64 at, u32 left, bool whole = false) {
         UNROLL for (u32 i = 0; i < WORDS; i++) words[i] = 0;
         const u8 *from = (const u8 *)x + at * (DTYPE == F32 ? 4 : 2);
-        if (left >= COUNT && ((u64)from & (WORDS >= 4 ? 15 : 7)) == 0) {
+        if (whole || (left >= COUNT && ((u64)from & (WORDS >= 4 ? 15 : 7)) == 0)) {
             if constexpr (WORDS < 4) {
                 const u32x2 v = load8(from);
                 words[0] = v.x, words[1] = v.y;
@@ -51,6 +51,17 @@ template <u32 DTYPE, u32 COUNT> struct Numbers {
             }
         } else {
             load_apart(x, at, 1, left);
+        }
+    }
+    // The same where all are there.
+    METHOD void load_all(const void *x, i64 at) {
+        const u8 *from = (const u8 *)x + at * (DTYPE == F32 ? 4 : 2);
+        if (((u64)from & 15) == 0) {
+            load(x, at, COUNT, true);
+        } else {
+            UNROLL for (u32 i = 0; i < WORDS; i++)
+                words[i] = DTYPE == F32 ? ((const u32 *)from)[i]
+                                        : ((const u16 *)from)[2 * i] | (u32)((const u16 *)from)[2 * i + 1] << 16;
         }
     }
     // The same, `step` apart.
@@ -130,7 +141,7 @@ template <u32 DTYPE, u32 ROWS> DEVICE void coded(const Product &p) {
             const u32 k = first + a * WAVE * 8;
             if (k >= p.k) continue;
             Numbers<DTYPE, 8> x[ROWS];
-            UNROLL for (u32 r = 0; r < ROWS; r++) x[r].load(p.left, left + minimum(part.row + r, p.m - 1) * p.left_stride + k, 8);
+            UNROLL for (u32 r = 0; r < ROWS; r++) x[r].load_all(p.left, left + minimum(part.row + r, p.m - 1) * p.left_stride + k);
             UNROLL for (u32 i = 0; i < 8; i++) UNROLL for (u32 c = 0; c < WIDE; c++) {
                 const u32 code = (u32)(windows[a][c] >> (i * p.bits)) & ((1u << p.bits) - 1);
                 const f32 w = mul_add(scales[a][c].x, codes.number(code), scales[a][c].y);
