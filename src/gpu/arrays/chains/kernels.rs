@@ -22,6 +22,11 @@ impl ChainKernel {
         self.made.get().and_then(Option::as_ref)
     }
 
+    /// Whether there is one.
+    pub fn is_there(&self) -> bool {
+        self.get().is_some()
+    }
+
     /// Whether nothing will change any more.
     pub fn is_done(&self) -> bool {
         self.made.get().is_some()
