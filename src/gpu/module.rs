@@ -73,16 +73,6 @@ impl Module {
         Module::from_code(device, &code.bytes)
     }
 
-    /// The same of a source that brings all it needs, as the built-in ones do.
-    pub(super) fn compile_built_in(
-        device: &Arc<Device>,
-        name: &str,
-        source: &str,
-    ) -> Result<Module> {
-        let code = device.registry().compiler().compile(name, source, &[])?;
-        Module::from_code(device, &code.bytes)
-    }
-
     /// The kernel `name`.
     ///
     /// # Errors

@@ -15,10 +15,11 @@ template <u32 FUNCTION, u32 DTYPE> struct BinaryGroups {
 
     METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {
         Bits<16> left[GROUPS], right[GROUPS];
-        UNROLL for (int j = 0; j < GROUPS; j++) {
-            left[j] = load_elements<DTYPE, V>(a, plane.place(at[j], a_row, a_step), a_step);
-            right[j] = load_elements<DTYPE, V>(b, plane.place(at[j], b_row, b_step), b_step);
-        }
+        const Places<GROUPS> places = plane.places(at);
+        load_groups<DTYPE, V>(left, a, places, a_row, a_step);
+        load_groups<DTYPE, V>(right, b, places, b_row, b_step);
+        spread<DTYPE, V>(left, a_step);
+        spread<DTYPE, V>(right, b_step);
         UNROLL for (u32 j = 0; j < GROUPS; j++) {
             if (j >= valid) continue;
             if constexpr (DTYPE == I32) {

@@ -19,10 +19,11 @@ template <u32 DTYPE> struct CompareGroups {
     METHOD u32 compared(f32 x, f32 y) const { return holds >> (x < y ? 0 : x == y ? 1 : x > y ? 2 : 3) & 1; }
     METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {
         Bits<16> left[GROUPS], right[GROUPS];
-        UNROLL for (int j = 0; j < GROUPS; j++) {
-            left[j] = load_elements<DTYPE, V>(a, plane.place(at[j], a_row, a_step), a_step);
-            right[j] = load_elements<DTYPE, V>(b, plane.place(at[j], b_row, b_step), b_step);
-        }
+        const Places<GROUPS> places = plane.places(at);
+        load_groups<DTYPE, V>(left, a, places, a_row, a_step);
+        load_groups<DTYPE, V>(right, b, places, b_row, b_step);
+        spread<DTYPE, V>(left, a_step);
+        spread<DTYPE, V>(right, b_step);
         UNROLL for (u32 j = 0; j < GROUPS; j++) {
             Bits<V> made;
             UNROLL for (int w = 0; w < V / 4; w++) {
@@ -62,11 +63,13 @@ template <u32 DTYPE> struct SelectGroups {
     METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {
         Bits<16> left[GROUPS], right[GROUPS];
         Bits<V> which[GROUPS];
-        UNROLL for (int j = 0; j < GROUPS; j++) {
-            which[j] = load_elements<BOOL, V>(c, plane.place(at[j], c_row, c_step), c_step);
-            left[j] = load_elements<DTYPE, V>(a, plane.place(at[j], a_row, a_step), a_step);
-            right[j] = load_elements<DTYPE, V>(b, plane.place(at[j], b_row, b_step), b_step);
-        }
+        const Places<GROUPS> places = plane.places(at);
+        load_groups<BOOL, V>(which, c, places, c_row, c_step);
+        load_groups<DTYPE, V>(left, a, places, a_row, a_step);
+        load_groups<DTYPE, V>(right, b, places, b_row, b_step);
+        spread<BOOL, V>(which, c_step);
+        spread<DTYPE, V>(left, a_step);
+        spread<DTYPE, V>(right, b_step);
         UNROLL for (u32 j = 0; j < GROUPS; j++) {
             Bits<16> made;
             UNROLL for (int w = 0; w < 4; w++) {

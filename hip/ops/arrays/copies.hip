@@ -2,10 +2,11 @@
 // arrays that are cut out, put together, repeated.
 // transpose: out[o][p][r][c] = x at o · x_outer + p · x_inner + r + c · x_column: what lies side by side along r is written
 // side by side along c, through shared memory: elements of 4 bytes, or pairs of 2 bytes.
+// take_rows: out[j][c] = x[index[j]][c] in units of 16 bytes; indices as in gather.hip.
 //
-// Launch: copy_rows: 256 threads, a block 1024 units. transpose: 256 threads, grid (tiles of c, tiles of r, outer · inner), a
+// Launch: copy_rows, take_rows: 256 threads, a block 1024 units. transpose: 256 threads, grid (tiles of c, tiles of r, outer · inner), a
 // tile 64 x 64 (pairs) or 32 x 64 elements, so that 8 loads are on their way.
-#include "common/platform.h"
+#include "dtype.h"
 
 #define ROWS const void *x, void *out, u32 count, u32 columns, i32 x_row, i32 out_row
 template <typename Unit, Unit (*load)(const void *)> DEVICE void copy_rows(ROWS) {
@@ -24,6 +25,26 @@ template <typename Unit, Unit (*load)(const void *)> DEVICE void copy_rows(ROWS)
 }
 KERNEL(256) void mlxrocm_array_copy_rows_16(ROWS) { copy_rows<u32x4, load16>(x, out, count, columns, x_row, out_row); }
 KERNEL(256) void mlxrocm_array_copy_rows_4(ROWS) { copy_rows<u32, load4>(x, out, count, columns, x_row, out_row); }
+
+KERNEL(256) void mlxrocm_array_take_rows_16(const void *x, const void *index, void *out, u32 count, u32 columns, u32 index_dtype,
+                                            u32 limit, i32 x_row) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 first = block_x() * 1024 + thread_x();
+    i64 from[4];
+    u32x4 units[4];
+    UNROLL for (u32 j = 0; j < 4; j++) {
+        const u32 at = minimum(first + j * 256, count - 1), row = at / columns;
+        i64 place = load_whole(index, row, index_dtype);
+        if (index_dtype == U64 && place < 0) place = limit;
+        if (place < 0) place += limit;
+        place = place < 0 ? 0 : place >= (i64)limit ? (i64)limit - 1 : place;
+        from[j] = place * x_row + (at - row * columns);
+    }
+    UNROLL for (u32 j = 0; j < 4; j++) units[j] = load16((const u32x4 *)x + from[j]);
+    UNROLL for (u32 j = 0; j < 4; j++)
+        if (first + j * 256 < count) store16((u32x4 *)out + first + j * 256, units[j]);
+}
 
 #define TRANSPOSED                                                                                                  \
     const void *x, void *out, u32 rows, u32 columns, u32 inner, i64 x_outer, i64 x_inner, i64 x_column, i64 out_outer, \

@@ -14,8 +14,8 @@ template <u32 FUNCTION, u32 FROM, u32 TO> struct UnaryGroups {
 
     METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {
         Bits<V * bytes_of(FROM)> bits[GROUPS];
-        UNROLL for (int j = 0; j < GROUPS; j++)
-            bits[j] = load_elements<FROM, V>(x, plane.place(at[j], row_step, step), step);
+        load_groups<FROM, V>(bits, x, plane.places(at), row_step, step);
+        spread<FROM, V>(bits, step);
         UNROLL for (u32 j = 0; j < GROUPS; j++) {
             f32 values[V];
             UNROLL for (int i = 0; i < V; i++) values[i] = unary_float(FUNCTION, number_in<FROM>(bits[j], i), FROM);

@@ -34,16 +34,6 @@ DEVICE constexpr int bytes_of(u32 dtype) {
     return dtype == BOOL || dtype == U8 || dtype == I8 ? 1 : dtype == U16 || dtype == I16 || dtype == F16 || dtype == BF16 ? 2 : 4;
 }
 
-// `V` elements of a dtype from element `at`, or V times the one element there.
-template <u32 DTYPE, int V> DEVICE Bits<V * bytes_of(DTYPE)> load_elements(const void *x, i64 at, u32 step) {
-    constexpr int SIZE = bytes_of(DTYPE);
-    const u8 *from = (const u8 *)x + at * SIZE;
-    if (step) return load_group<V * SIZE>(from);
-    Bits<V * SIZE> bits;
-    const u32 one = SIZE == 4 ? *(const u32 *)from : SIZE == 2 ? *(const u16 *)from * 0x10001u : *from * 0x1010101u;
-    UNROLL for (int i = 0; i < V * SIZE / 4; i++) bits.words[i] = one;
-    return bits;
-}
 // Element i as a number: f32 of floats, 32 bits of whole numbers and truth values.
 template <u32 DTYPE, int BYTES> DEVICE u32 bits_in(const Bits<BYTES> &bits, int i) {
     constexpr int SIZE = bytes_of(DTYPE);
@@ -66,15 +56,60 @@ template <u32 DTYPE, int V> DEVICE void store_numbers(void *out, u32 at, const f
     store_group((u8 *)out + (u64)at * SIZE, bits);
 }
 
-// Where element `at` of out is in an input.
+// Where groups of out are: their rows and first columns.
+template <int GROUPS> struct Places {
+    u32 rows[GROUPS], columns[GROUPS];
+};
 struct Plane {
     u32 count, columns;
+    template <int GROUPS> METHOD Places<GROUPS> places(const u32 (&at)[GROUPS]) const {
+        Places<GROUPS> places;
+        if (columns == count) {
+            UNROLL for (int j = 0; j < GROUPS; j++) places.rows[j] = 0, places.columns[j] = at[j];
+        } else {
+            UNROLL for (int j = 0; j < GROUPS; j++) {
+                places.rows[j] = at[j] / columns;
+                places.columns[j] = at[j] - places.rows[j] * columns;
+            }
+        }
+        return places;
+    }
+    // Where element `at` of out is in an input.
     METHOD i64 place(u32 at, i32 row_step, u32 step) const {
-        if (columns == count) return step ? at : 0;
-        const u32 row = at / columns;
+        const u32 row = columns == count ? 0 : at / columns;
         return (i64)row * row_step + (step ? at - row * columns : 0);
     }
 };
+// Groups of `V` elements; of an input with step 0 the one element, which `spread` makes V of once all loads are on their
+// way. Branches that all threads take alike, none between the loads of an input.
+template <u32 DTYPE, int V, int GROUPS>
+DEVICE void load_groups(Bits<V * bytes_of(DTYPE)> (&bits)[GROUPS], const void *x, const Places<GROUPS> &places, i32 row_step, u32 step) {
+    constexpr int SIZE = bytes_of(DTYPE);
+    if (step) {
+        UNROLL for (int j = 0; j < GROUPS; j++)
+            bits[j] = load_group<V * SIZE>((const u8 *)x + ((i64)places.rows[j] * row_step + places.columns[j]) * SIZE);
+    } else {
+        UNROLL for (int j = 0; j < GROUPS; j++) {
+            const u8 *from = (const u8 *)x + (i64)places.rows[j] * row_step * SIZE;
+            u32 word = SIZE == 4 ? *(const u32 *)from : SIZE == 2 ? *(const u16 *)from : *from;
+            // Else clang cuts a word off the wide loads above, to load it for both branches at once.
+#if PLATFORM_AMD
+            asm("" : "+v"(word));
+#else
+            asm("" : "+r"(word));
+#endif
+            bits[j].words[0] = word;
+        }
+    }
+}
+template <u32 DTYPE, int V, int GROUPS> DEVICE void spread(Bits<V * bytes_of(DTYPE)> (&bits)[GROUPS], u32 step) {
+    constexpr int SIZE = bytes_of(DTYPE);
+    if (step) return;
+    UNROLL for (int j = 0; j < GROUPS; j++) {
+        const u32 word = bits[j].words[0] * (SIZE == 4 ? 1u : SIZE == 2 ? 0x10001u : 0x1010101u);
+        UNROLL for (int i = 0; i < V * SIZE / 4; i++) bits[j].words[i] = word;
+    }
+}
 #define PLANE_STEPS(x) i32 x##_row, u32 x##_step
 
 // Calls a struct's `groups` for `GROUPS` groups of V elements a thread, and its `one` for what is left of them.

@@ -87,7 +87,7 @@ impl Place {
         let whole = (rows.columns as usize * x.dtype().size()).is_multiple_of(16);
         let outer = rows.count / rows.step.max(1);
         let form = match rows.step {
-            1 if whole && x.offset().is_multiple_of(16) => ("rows", [rows.count, 1, 1], THREADS),
+            1 if whole && x.is_aligned(16) => ("rows", [rows.count, 1, 1], THREADS),
             // Fewer columns or rows leave most of a block idle.
             16.. if rows.columns >= 32 && outer <= 65_535 => {
                 ("columns", [rows.step.div_ceil(32), outer, 1], 1024)

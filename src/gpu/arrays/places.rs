@@ -2,7 +2,7 @@
 
 use super::numbers::is_known;
 use super::run::THREADS;
-use super::walk::Walk;
+use super::walk::{Walk, merged};
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -41,6 +41,21 @@ impl Place {
             return Ok(None);
         };
         if count == 0 {
+            return Ok(Some(out));
+        }
+        if let Some((unit, columns, row)) = rows_of(x, &part, step) {
+            let units = count / (unit / x.dtype().size()) as u32;
+            let args = Args::new()
+                .buffer(x.buffer(), x.offset())
+                .buffer(index.buffer(), index.offset())
+                .buffer(out.buffer(), 0)
+                .u32(units)
+                .u32(columns)
+                .u32(index.dtype() as u32)
+                .u32(limit)
+                .i32(row);
+            let blocks = units.div_ceil(4 * THREADS);
+            self.launch("mlxrocm_array_take_rows_16", [blocks, 1, 1], &args)?;
             return Ok(Some(out));
         }
         let args = Args::new()
@@ -187,6 +202,21 @@ impl Place {
         )?;
         Ok(true)
     }
+}
+
+/// Slices that lie side by side and aligned: bytes of a unit, units of a slice, and between slices.
+fn rows_of(x: &Elements, part: &Layout, step: i32) -> Option<(usize, u32, i32)> {
+    const UNIT: usize = 16;
+    let size = x.dtype().size();
+    let axes = merged(&part.sizes, &[part]);
+    let [(columns, strides)] = axes.as_slice() else {
+        return None;
+    };
+    let (bytes, row) = (columns * size, step as isize * size as isize);
+    let whole =
+        bytes.is_multiple_of(UNIT) && x.is_aligned(UNIT) && row.unsigned_abs().is_multiple_of(UNIT);
+    let row = i32::try_from(row / UNIT as isize).ok()?;
+    (strides[0] == 1 && whole).then_some((UNIT, (bytes / UNIT) as u32, row))
 }
 
 /// Where a slice of elements that lie as `whole` lies.

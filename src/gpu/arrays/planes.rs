@@ -43,9 +43,7 @@ impl Plane {
             };
             steps.push(match last.1[at] {
                 0 => (i32::try_from(row).ok()?, 0),
-                1 if aligned(row) && input.offset().is_multiple_of(group as u64) => {
-                    (i32::try_from(row).ok()?, 1)
-                }
+                1 if aligned(row) && input.is_aligned(group) => (i32::try_from(row).ok()?, 1),
                 _ => return None,
             });
         }
@@ -209,6 +207,28 @@ impl Place {
             }
             _ => self.turn(x, out, (from, to), &axes),
         }
+    }
+
+    /// One element everywhere; whether `x` is that.
+    pub(super) fn copy_number(&self, x: &Elements, out: &Elements) -> Result<bool> {
+        let layout = x.layout();
+        let mut axes = layout.sizes.iter().zip(&layout.strides);
+        let bytes = x.count() * x.dtype().size();
+        if !axes.all(|(&size, &stride)| size == 1 || stride == 0) {
+            return Ok(false);
+        }
+        let (Ok(units), rest) = (u32::try_from(bytes / 16), (bytes % 16) as u32) else {
+            return Ok(false);
+        };
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), 0)
+            .u32(units)
+            .u32(rest)
+            .u32(x.dtype().size() as u32);
+        let blocks = units.div_ceil(UNITS).max(1);
+        self.launch("mlxrocm_array_full", [blocks, 1, 1], &args)?;
+        Ok(true)
     }
 
     /// Rows of bytes.

@@ -118,7 +118,7 @@ enum Form {
 impl Form {
     fn of(x: &Elements, halves: &Halves, reduction: u32) -> Option<Form> {
         let arithmetic = (SUM..=MAX).contains(&reduction);
-        if !is_float(x.dtype()) || reduction < SUM || !x.offset().is_multiple_of(16) {
+        if !is_float(x.dtype()) || reduction < SUM || !x.is_aligned(16) {
             return None;
         }
         let width = 16 / x.dtype().size() as i32;

@@ -299,7 +299,11 @@ impl Place {
             Input::Slot { .. } => true,
         };
         // What was recorded without kernels that are there now is recorded anew.
-        let is_old = !replay.waiting.is_empty() && replay.waiting.iter().all(|k| k.is_done());
+        let all_done = replay.waiting.iter().all(|kernel| kernel.is_done());
+        let is_old = all_done && replay.waiting.iter().any(|kernel| kernel.is_there());
+        if all_done {
+            replay.waiting.clear();
+        }
         if is_old || !replay.inputs.iter().zip(leaves).all(is_there) {
             return Ok(None);
         }

@@ -281,6 +281,7 @@ impl Place {
         };
         let size = [x.dtype().size() as u32];
         let done = count == 0
+            || self.copy_number(x, &out)?
             || self.copy_well(x, &out, out.layout())?
             || self.elementwise_into("mlxrocm_array_copy", &[x], &out, count, &size)?;
         Ok(done.then_some(out))
@@ -326,6 +327,11 @@ impl Place {
 }
 
 impl Elements {
+    /// Whether the first lies at a multiple of so many bytes.
+    pub(super) fn is_aligned(&self, bytes: usize) -> bool {
+        (self.buffer().address() + self.offset()).is_multiple_of(bytes as u64)
+    }
+
     /// Bytes before the first.
     pub(super) fn offset(&self) -> u64 {
         (self.layout().offset * self.dtype().size()) as u64

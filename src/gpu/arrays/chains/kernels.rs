@@ -2,6 +2,7 @@
 
 use super::Chains;
 use super::source::{NAME, beginning};
+use crate::gpu::kernels::{Code, Compiler};
 use crate::gpu::{Device, Kernel, Module};
 use crate::log::{self, Level};
 use parking_lot::Mutex;
@@ -11,39 +12,51 @@ use std::sync::{Arc, OnceLock};
 /// Kernels that are kept; with more all are forgotten, and come from the disk cache again.
 const KEPT: usize = 256;
 
-/// A kernel that is compiled, being compiled, or that no compiler takes.
+/// What a compiler made of a source; `None` if none takes it.
+type Compiled = Arc<OnceLock<Option<Code>>>;
+
+/// A kernel that is compiled, being compiled, or that no compiler takes. The thread that compiles has only its code: a
+/// device is closed by those who opened it.
 pub struct ChainKernel {
-    made: OnceLock<Option<Kernel>>,
+    code: Compiled,
+    loaded: OnceLock<Option<Kernel>>,
 }
 
 impl ChainKernel {
     /// The kernel, if there is one by now.
-    pub(super) fn get(&self) -> Option<&Kernel> {
-        self.made.get().and_then(Option::as_ref)
+    pub(super) fn get(&self, device: &Arc<Device>) -> Option<&Kernel> {
+        let code = self.code.get()?.as_ref()?;
+        let load = || {
+            let module = Module::from_code(device, &code.bytes);
+            module.and_then(|module| module.kernel(NAME)).ok()
+        };
+        self.loaded.get_or_init(load).as_ref()
+    }
+
+    /// Whether it is compiled.
+    pub fn is_there(&self) -> bool {
+        self.code.get().is_some_and(Option::is_some)
     }
 
     /// Whether nothing will change any more.
     pub fn is_done(&self) -> bool {
-        self.made.get().is_some()
+        self.code.get().is_some()
     }
+}
 
-    fn compile(&self, device: &Arc<Device>, source: &str) {
-        // Not many at once: the application has work to do, too.
-        static ONE: Mutex<()> = Mutex::new(());
-        let _one = ONE.lock();
-        let made = beginning()
-            .and_then(|before| {
-                Module::compile_built_in(device, "chain", &(before.to_owned() + source))
-            })
-            .and_then(|module| module.kernel(NAME))
-            .map_err(|error| {
-                log::write(Level::Debug, || {
-                    format!("a chain of operations on arrays is not compiled: {error}")
-                });
-            });
-        // It is made once.
-        let _ = self.made.set(made.ok());
-    }
+fn compile(code: &OnceLock<Option<Code>>, compiler: &Compiler, source: &str) {
+    // Not many at once: the application has work to do, too.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    let made = beginning()
+        .and_then(|before| compiler.compile("chain", &(before.to_owned() + source), &[]));
+    let made = made.map_err(|error| {
+        log::write(Level::Debug, || {
+            format!("a chain of operations on arrays is not compiled: {error}")
+        });
+    });
+    // It is made once.
+    let _ = code.set(made.ok());
 }
 
 /// The generated kernels of a device. Internally locked: any thread.
@@ -67,20 +80,22 @@ impl Kernels {
                 kept.clear();
             }
             let kernel = Arc::new(ChainKernel {
-                made: OnceLock::new(),
+                code: Arc::default(),
+                loaded: OnceLock::new(),
             });
             kept.insert(source.clone(), kernel.clone());
             kernel
         };
+        let compiler = device.registry().compiler().clone();
         if mode == Chains::Wait {
-            kernel.compile(device, &source);
+            compile(&kernel.code, &compiler, &source);
             return kernel;
         }
-        let (device, compiled) = (device.clone(), kernel.clone());
+        let code = kernel.code.clone();
         let thread = std::thread::Builder::new().name("mlxrocm-chain".into());
-        let begun = thread.spawn(move || compiled.compile(&device, &source));
+        let begun = thread.spawn(move || compile(&code, &compiler, &source));
         if begun.is_err() {
-            let _ = kernel.made.set(None);
+            let _ = kernel.code.set(None);
         }
         kernel
     }

@@ -139,7 +139,7 @@ impl Place {
             let source = chain.source(form);
             self.chains.of(&self.device, source, mode())
         });
-        let Some(compiled) = kernel.get() else {
+        let Some(compiled) = kernel.get(&self.device) else {
             if !kernel.is_done() {
                 waiting.push(kernel.clone());
             }

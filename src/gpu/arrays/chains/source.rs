@@ -126,10 +126,14 @@ impl Chain {
                     .collect();
                 let loads: String = all.clone().map(|at| {
                     format!(
-                        "            bits{at}[j] = load_elements<{0}, V>(x{at}, plane.place(at[j], row{at}, step{at}), step{at});\n",
+                        "        load_groups<{0}, V>(bits{at}, x{at}, places, row{at}, step{at});\n",
                         dtype(at)
                     )
                 }).collect();
+                let spreads: String = all
+                    .clone()
+                    .map(|at| format!("        spread<{0}, V>(bits{at}, step{at});\n", dtype(at)))
+                    .collect();
                 let given =
                     join(&|at| format!("element_in<{0}>(bits_in<{0}>(bits{at}[j], i))", dtype(at)));
                 let one = join(&|at| {
@@ -144,7 +148,7 @@ impl Chain {
                     text,
                     "struct Chain {{\n    static constexpr int V = {width}, GROUPS = {groups};\n{declared}    void *out;\n    \
                      Plane plane;\n    METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {{\n{bits}        \
-                     UNROLL for (u32 j = 0; j < GROUPS; j++) {{\n{loads}        }}\n        \
+                     const Places<GROUPS> places = plane.places(at);\n{loads}{spreads}        \
                      UNROLL for (u32 j = 0; j < GROUPS; j++) {{\n            if (j >= valid) continue;\n            \
                      {kind} values[V];\n            UNROLL for (int i = 0; i < V; i++) values[i] = chain_of({given});\n            \
                      store_elements<{to}>(out, at[j], values);\n        }}\n    }}\n    \
