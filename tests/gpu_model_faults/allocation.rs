@@ -42,12 +42,13 @@ fn every_allocation_of_a_load() {
             }
             failed = n;
         }
-        // A load makes no graph. What of its kernels was loaded is not loaded again.
+        // A load makes no graph, and its kernels were loaded for the first site.
         let most = match site {
             "alloc" => 12..40,
-            "host_alloc" | "event" => 2..6,
+            // A piece's; what streams wait with is the device's, and kept.
+            "host_alloc" => 2..6,
+            "event" => 1..6,
             "stream" => 2..3,
-            "module" => 1..4,
             _ => 0..1,
         };
         assert!(most.contains(&failed), "{site}: {failed} allocations");
