@@ -1,5 +1,6 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
 
+mod attention;
 mod chains;
 mod custom;
 mod elements;
