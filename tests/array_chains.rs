@@ -212,9 +212,11 @@ fn results_do_not_depend_on_how_arrays_lie() {
         );
         let (found, expected) = (found.to_vec::<f32>(), expected.to_vec::<f32>());
         assert_eq!(found.len(), expected.len(), "{what}");
+        // The CPU's running sums are rounded at each step, as MLX's are.
+        let slack = if what.starts_with("sums") { 0.1 } else { 0.02 };
         for (at, (x, y)) in found.iter().zip(&expected).enumerate() {
             assert!(
-                x == y || (x - y).abs() <= 0.02 + 0.02 * y.abs(),
+                x == y || (x - y).abs() <= slack + 0.02 * y.abs(),
                 "{what}, {at}: {x} for {y}"
             );
         }

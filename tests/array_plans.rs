@@ -10,6 +10,7 @@ mod prng;
 use mlxrocm::array::{Array, Home, eval, plan_counts, use_plans};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
+use mlxrocm::gpu::arrays::{Chains, use_chains};
 use mlxrocm::ir::{Binary, Dtype, Reduce, Shape, Unary};
 use prng::Prng;
 use std::sync::Mutex;
@@ -151,6 +152,8 @@ fn without_memory_for_a_plan_there_is_none() {
     }
     let _one = ONE.lock();
     use_plans(true);
+    // A plan is made anew when its chains' kernels are there.
+    use_chains(Chains::Off);
     let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=512");
     let device = Device::open(0).unwrap();
     let home = Home::of(&device).unwrap();

@@ -11,6 +11,11 @@ mod goldens;
 mod gpu;
 #[path = "array_families/layers.rs"]
 mod layers;
+#[path = "array_families/on_gpus.rs"]
+mod on_gpus;
+#[allow(dead_code)]
+#[path = "support/prng.rs"]
+mod prng;
 #[path = "array_families/products.rs"]
 mod products;
 #[path = "array_families/quantized.rs"]

@@ -64,6 +64,7 @@ pub fn session(model: &Arc<Model>) -> Result<Session> {
         prefill_chunk: 8,
         kv_tokens: 0,
         kv_type: KvType::F16,
+        ..Default::default()
     };
     Session::new(model.clone(), options)
 }

@@ -1,10 +1,9 @@
 // scan: out[i] = x[0] ∘ … ∘ x[i] along rows (∘: sum, product, least, largest, log of the sum of exponentials), forwards
 // or backwards, with x[i] or without. Sums are f32 or 64-bit whole numbers.
-// sort: rows in order, NaN last, equal ones as they were; or their places.
 // A row is `columns` elements, `step` apart; rows count through `step` inner and any outer places of arrays that lie row
 // after row.
 //
-// Launch: 256 threads, a block a row. sort takes rows of up to 2048.
+// Launch: 256 threads, a block a row.
 #include "dtype.h"
 #include "functions.h"
 
@@ -85,56 +84,5 @@ KERNEL(256) void mlxrocm_array_scan(const void *x, void *out, u32 columns, u32 s
                 store_whole(out, at, dtype, total.whole);
         }
         barrier();
-    }
-}
-
-// Whole numbers in the order of the elements.
-DEVICE u64 key_of(const void *x, i64 at, u32 dtype) {
-    if (is_float(dtype)) {
-        const f32 value = load_float(x, at, dtype);
-        if (is_nan(value)) return 0xfffffffful;
-        const u32 raw = f32_bits(value == 0.0f ? 0.0f : value);
-        return raw >> 31 ? ~raw : raw | 0x80000000u;
-    }
-    const u64 whole = (u64)load_whole(x, at, dtype);
-    return dtype >= I8 ? whole ^ 0x8000000000000000ull : whole;
-}
-
-KERNEL(256) void mlxrocm_array_sort(const void *x, void *out, u32 columns, u32 step, u32 dtype, u32 places) {
-    SHARED u64 keys[2048];
-    SHARED u32 order[2048];
-    grid_dependency_launch();
-    grid_dependency_wait();
-    const i64 first = (i64)(block_x() / step) * columns * step + block_x() % step;
-    u32 room = 1;
-    while (room < columns) room *= 2;
-    for (u32 c = thread_x(); c < room; c += 256) {
-        keys[c] = c < columns ? key_of(x, first + (i64)c * step, dtype) : ~0ull;
-        order[c] = c;
-    }
-    for (u32 run = 2; run <= room; run *= 2)
-        for (u32 distance = run / 2; distance > 0; distance /= 2) {
-            barrier();
-            for (u32 pair = thread_x(); pair < room / 2; pair += 256) {
-                const u32 low = pair / distance * 2 * distance + pair % distance, high = low + distance;
-                const bool is_up = (low & run) == 0;
-                const bool is_over = keys[low] > keys[high] || (keys[low] == keys[high] && order[low] > order[high]);
-                if (is_over == is_up) {
-                    const u64 key = keys[low];
-                    const u32 place = order[low];
-                    keys[low] = keys[high], order[low] = order[high];
-                    keys[high] = key, order[high] = place;
-                }
-            }
-        }
-    barrier();
-    for (u32 c = thread_x(); c < columns; c += 256) {
-        const i64 to = first + (i64)c * step, from = first + (i64)order[c] * step;
-        if (places)
-            ((u32 *)out)[to] = order[c];
-        else if (is_float(dtype))
-            store_float(out, to, dtype, load_float(x, from, dtype));
-        else
-            store_whole(out, to, dtype, load_whole(x, from, dtype));
     }
 }

@@ -4,26 +4,12 @@
 //
 // Launch: 4 warps, each of 16 queries; grid (heads, items). All that a block reads comes by asynchronous copies at
 // once. A row's pieces of 16 bytes are swapped in shared memory, so that eight rows' lie in different banks.
+#include "common/matrix_loads_nvidia.h"
 #include "common/matrix_nvidia.h"
 #include "ops/network/attention.h"
 #include "ops/network/turn.h"
 
 #if PLATFORM_NVIDIA
-
-// Four matrices of 8 rows of 16 bytes; lane i names row i % 8 of matrix i / 8.
-DEVICE void load_matrices(u32 *m, u32 shared) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-                 : "r"(shared)
-                 : "memory");
-}
-// The same, turned over.
-DEVICE void load_matrices_turned(u32 *m, u32 shared) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-                 : "r"(shared)
-                 : "memory");
-}
 
 template <u32 DIM> struct WarpAttention {
     static constexpr u32 PIECES = DIM / 8, SIDE_BYTES = MOST_ROWS * DIM * 2, TILES = DIM / 8;

@@ -1,5 +1,6 @@
 //! Attention and rotations: `hip/ops/arrays/attention.hip`.
 
+use super::attention::Attention;
 use super::numbers::{is_float, is_known};
 use super::run::THREADS;
 use super::{Elements, Place};
@@ -66,6 +67,19 @@ impl Place {
         };
         if count == 0 || dim > WIDEST || width > WIDEST || keys == 0 || kv_heads == 0 {
             return Ok((count == 0).then_some(out));
+        }
+        let well = Attention {
+            q: &q,
+            k: &k,
+            v: &v,
+            mask,
+            mask_strides,
+            sinks: sinks.as_ref(),
+            causal: *causal,
+            scale: scale.get() as f32,
+        };
+        if self.attention_well(&well, &out)? {
+            return Ok(Some(out));
         }
         let mut args = Args::new();
         for x in [&q, &k, &v] {

@@ -1,5 +1,6 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
 
+mod attention;
 mod chains;
 mod convolution;
 mod custom;
@@ -18,8 +19,8 @@ mod replay;
 mod rows;
 mod run;
 mod scatter;
+mod search;
 mod several;
-mod sort;
 pub(super) mod walk;
 
 pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};

@@ -1,15 +1,17 @@
-//! Running totals and sorted rows: `hip/ops/arrays/order.hip`.
+//! Running totals and sorted rows: `hip/ops/arrays/order.hip`, `sort_tiles.hip`, `sort_merge.hip`.
 
 use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::Args;
+use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Scan};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The longest row that one block sorts.
-const SORTED: usize = 2048;
+/// Elements of a thread that sorts, and the most of a block.
+const EACH: u32 = 8;
+const TILE: u32 = THREADS * EACH;
 
 /// Rows along an axis of elements that lie row after row.
 pub(super) struct Rows {
@@ -130,14 +132,73 @@ impl Place {
         if !is_known(x.dtype()) {
             return Ok(None);
         }
-        if x.layout().sizes[axis] > SORTED {
-            return match self.rows(x)? {
-                Some(x) => self.sort_long(&x, axis, to, places),
-                None => Ok(None),
-            };
+        let Some(x) = self.rows(x)? else {
+            return Ok(None);
+        };
+        let sizes = x.layout().sizes.clone();
+        let (Some(rows), Some((out, count))) =
+            (Rows::along(&sizes, axis), self.new_rows(&sizes, to)?)
+        else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
         }
-        let numbers = [x.dtype() as u32, places.into()];
-        self.by_axis("mlxrocm_array_sort", x, axis, to, &numbers)
+        // Short rows take few threads, so that none of them idle.
+        let threads = rows.columns.div_ceil(EACH).next_power_of_two();
+        let threads = threads.clamp(self.device.facts().wave_size, THREADS);
+        let tiles = rows.columns.div_ceil(threads * EACH);
+        let blocks = [rows.count.saturating_mul(tiles), 1, 1];
+        if blocks[0] > i32::MAX as u32 {
+            return Ok(None);
+        }
+        let (bits, key) = match x.dtype() {
+            Dtype::U64 | Dtype::I64 => (64, Dtype::U64),
+            _ => (32, Dtype::U32),
+        };
+        let name = if places { "argsort" } else { "sort" };
+        // Sorted runs, of which each pass makes longer ones in the other memory.
+        let mut runs = SmallVec::<[(DeviceBuffer, DeviceBuffer); 2]>::new();
+        for pass in 0..2 {
+            // The last pass writes the result.
+            let needed = if tiles > 1 + pass { count as usize } else { 0 };
+            let of_places = if places { needed } else { 0 };
+            runs.push((
+                self.memory(needed, key)?,
+                self.memory(of_places, Dtype::U32)?,
+            ));
+        }
+        let args = Args::new()
+            .buffer(x.buffer(), x.offset())
+            .buffer(out.buffer(), 0)
+            .buffer(&runs[0].0, 0)
+            .buffer(&runs[0].1, 0)
+            .u32(rows.columns)
+            .u32(rows.step)
+            .u32(x.dtype() as u32)
+            .u32(tiles);
+        let kernel = self
+            .device
+            .kernel(&format!("mlxrocm_array_{name}_{bits}"))?;
+        self.launch_blocks(&kernel, blocks, ([threads, 1, 1], 0), &args)?;
+        let mut run = TILE;
+        while run < rows.columns {
+            let args = Args::new()
+                .buffer(&runs[0].0, 0)
+                .buffer(&runs[0].1, 0)
+                .buffer(&runs[1].0, 0)
+                .buffer(&runs[1].1, 0)
+                .buffer(out.buffer(), 0)
+                .u32(rows.columns)
+                .u32(rows.step)
+                .u32(x.dtype() as u32)
+                .u32(run)
+                .u32(tiles);
+            self.launch(&format!("mlxrocm_array_{name}_merge_{bits}"), blocks, &args)?;
+            runs.swap(0, 1);
+            run = run.saturating_mul(2);
+        }
+        Ok(Some(out))
     }
 
     fn by_axis(

@@ -1,0 +1,144 @@
+// attention (attention.hip) in parts of the keys, for few queries or where no matrix unit takes the dtype: heads of up to
+// PIECES · 256 bytes, a multiple of 16, as many of values as of keys. A query's parts are joined in order.
+//
+// The queries of a head of keys and values are [heads that share it][rows]; a block takes four of them, reads each key
+// and value of its part once, and leaves for each query of the part [sums of dim numbers, top, sum of weights] (f32).
+//
+// Launch: parts 256 threads, 16 lanes a key, 4 keys at a time; grid (parts, groups of four queries, batch · kv_heads).
+// join 256 threads, 64 columns of 4 queries each (grid (queries / 4, columns / 64)).
+#include "common/reduce.h"
+#include "scores.h"
+
+#define LANES 16
+#define TEAMS (256 / LANES)
+#define SHARED_QUERIES 4
+#define AHEAD 4
+
+template <typename T> DEVICE void unpack(const u32x4 &piece, f32 *to) {
+    UNROLL for (u32 i = 0; i < 4; i++) {
+        if constexpr (sizeof(T) == 4)
+            to[i] = bits_f32(word(piece, i));
+        else
+            to[2 * i] = to_f32(T{(u16)word(piece, i)}), to[2 * i + 1] = to_f32(T{(u16)(word(piece, i) >> 16)});
+    }
+}
+
+template <typename T, u32 PIECES>
+DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *parts, u32 of_part) {
+    constexpr u32 V = 16 / sizeof(T), MINE = PIECES * V, Q = SHARED_QUERIES;
+    SHARED f32 sums[TEAMS][PIECES * LANES * V], tops[TEAMS][Q], totals[TEAMS][Q];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 lane = thread_x() % LANES, team = thread_x() / LANES, shared = p.heads / p.kv_heads, all = shared * p.rows;
+    const u32 batch = block_z() / p.kv_heads, first_head = block_z() % p.kv_heads * shared, first = block_y() * Q;
+    k += (u64)block_z() * p.keys * p.dim, v += (u64)block_z() * p.keys * p.dim;
+    f32 query[Q][MINE], mine[Q][MINE] = {}, top[Q], total[Q] = {};
+    u32 row[Q];
+    i64 of_row[Q];
+    u32 last = 0, least = p.rows;
+    UNROLL for (u32 n = 0; n < Q; n++) {
+        // Queries past the last are the last again.
+        const u32 i = minimum(first + n, all - 1), head = first_head + i / p.rows;
+        row[n] = i % p.rows, of_row[n] = p.mask_of(batch, head, row[n]), top[n] = nothing();
+        last = row[n] > last ? row[n] : last, least = minimum(least, row[n]);
+        const T *from = q + ((u64)(batch * p.heads + head) * p.rows + row[n]) * p.dim;
+        UNROLL for (u32 j = 0; j < PIECES; j++) {
+            const u32 column = (j * LANES + lane) * V;
+            unpack<T>(column < p.dim ? load16(from + column) : u32x4{0, 0, 0, 0}, query[n] + j * V);
+        }
+    }
+    const u32 begin = block_x() * of_part, end = minimum(minimum(begin + of_part, p.keys), p.seen(least, last));
+    for (u32 at = begin; at < end; at += TEAMS * AHEAD) {
+        u32x4 keys[AHEAD][PIECES], values[AHEAD][PIECES];
+        UNROLL for (u32 a = 0; a < AHEAD; a++) UNROLL for (u32 j = 0; j < PIECES; j++) {
+            const u32 key = at + a * TEAMS + team, column = (j * LANES + lane) * V;
+            keys[a][j] = values[a][j] = u32x4{0, 0, 0, 0};
+            if (key < end && column < p.dim) {
+                keys[a][j] = load16(k + (u64)key * p.dim + column);
+                values[a][j] = load16(v + (u64)key * p.dim + column);
+            }
+        }
+        f32 scores[AHEAD][Q];
+        UNROLL for (u32 a = 0; a < AHEAD; a++) {
+            f32 numbers[MINE];
+            UNROLL for (u32 j = 0; j < PIECES; j++) unpack<T>(keys[a][j], numbers + j * V);
+            UNROLL for (u32 n = 0; n < Q; n++) {
+                f32 sum = 0.0f;
+                UNROLL for (u32 c = 0; c < MINE; c++) sum = mul_add(query[n][c], numbers[c], sum);
+                scores[a][n] = wave_sum<LANES>(sum);
+            }
+        }
+        UNROLL for (u32 n = 0; n < Q; n++) {
+            f32 now = top[n];
+            UNROLL for (u32 a = 0; a < AHEAD; a++) {
+                const u32 key = at + a * TEAMS + team;
+                scores[a][n] = key < end ? p.score(scores[a][n], row[n], key, of_row[n]) : nothing();
+                now = maximum(now, scores[a][n]);
+            }
+            const f32 keep = fade(top[n], now);
+            top[n] = now, total[n] *= keep;
+            UNROLL for (u32 c = 0; c < MINE; c++) mine[n][c] *= keep;
+            UNROLL for (u32 a = 0; a < AHEAD; a++) scores[a][n] = fade(scores[a][n], now), total[n] += scores[a][n];
+        }
+        UNROLL for (u32 a = 0; a < AHEAD; a++) {
+            f32 numbers[MINE];
+            UNROLL for (u32 j = 0; j < PIECES; j++) unpack<T>(values[a][j], numbers + j * V);
+            UNROLL for (u32 n = 0; n < Q; n++)
+                UNROLL for (u32 c = 0; c < MINE; c++) mine[n][c] = mul_add(scores[a][n], numbers[c], mine[n][c]);
+        }
+    }
+    if (lane == 0) UNROLL for (u32 n = 0; n < Q; n++) tops[team][n] = top[n], totals[team][n] = total[n];
+    UNROLL for (u32 n = 0; n < Q; n++) {
+        barrier();
+        UNROLL for (u32 j = 0; j < PIECES; j++)
+            UNROLL for (u32 c = 0; c < V; c++) sums[team][(j * LANES + lane) * V + c] = mine[n][j * V + c];
+        barrier();
+        if (first + n >= all) break;
+        f32 now = tops[0][n];
+        for (u32 t = 1; t < TEAMS; t++) now = maximum(now, tops[t][n]);
+        f32 *to = parts + (((u64)block_z() * all + first + n) * grid_blocks_x() + block_x()) * (p.dim + 2);
+        for (u32 c = thread_x(); c <= p.dim; c += 256) {
+            f32 sum = 0.0f;
+            for (u32 t = 0; t < TEAMS; t++)
+                sum = mul_add(fade(tops[t][n], now), c < p.dim ? sums[t][c] : totals[t][n], sum);
+            to[c < p.dim ? c : p.dim + 1] = sum;
+            if (c == p.dim) to[c] = now;
+        }
+    }
+}
+
+template <typename T>
+DEVICE void join(const f32 *parts, const T *sinks, T *out, u32 queries, u32 of_head, u32 heads, u32 count, u32 dim) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 query = block_x() * 4 + thread_x() / 64, c = block_y() * 64 + thread_x() % 64;
+    if (query >= queries || c >= dim) return;
+    const f32 *from = parts + (u64)query * count * (dim + 2);
+    f32 top = sinks ? to_f32(sinks[query / of_head % heads]) * LOG2_E : nothing();
+    f32 total = sinks ? 1.0f : 0.0f, sum = 0.0f;
+    for (u32 i = 0; i < count; i++, from += dim + 2) {
+        const f32 now = maximum(top, from[dim]), keep = fade(top, now), more = fade(from[dim], now);
+        sum = mul_add(from[c], more, sum * keep);
+        total = mul_add(from[dim + 1], more, total * keep);
+        top = now;
+    }
+    out[(u64)query * dim + c] = from_f32<T>::make(sum / total);
+}
+
+#define PARTS_KERNEL(NAME, T, PIECES)                                                                              \
+    KERNEL(256)                                                                                                    \
+    void NAME(const T *q, const T *k, const T *v, const void *mask, const T *sinks, f32 *parts, u32 of_part, SCORES_PARAMETERS) { \
+        const Scores<T> p = SCORES_ARGUMENTS;                                                                      \
+        attend<T, PIECES>(p, q, k, v, parts, of_part);                                                             \
+    }
+#define JOIN_KERNEL(NAME, T)                                                                                    \
+    KERNEL(256)                                                                                                 \
+    void NAME(const f32 *parts, const T *sinks, T *out, u32 queries, u32 of_head, u32 heads, u32 count, u32 dim) { \
+        join<T>(parts, sinks, out, queries, of_head, heads, count, dim);                                        \
+    }
+PARTS_KERNEL(mlxrocm_array_attention_parts_f16, f16, 1)
+PARTS_KERNEL(mlxrocm_array_attention_parts_bf16, bf16, 1)
+PARTS_KERNEL(mlxrocm_array_attention_parts_f32, f32, 2)
+JOIN_KERNEL(mlxrocm_array_attention_join_f16, f16)
+JOIN_KERNEL(mlxrocm_array_attention_join_bf16, bf16)
+JOIN_KERNEL(mlxrocm_array_attention_join_f32, f32)

@@ -1,0 +1,178 @@
+//! Attention by the matrix unit, and of few queries: `attention_tiles.hip`, `attention_warps.hip` and
+//! `attention_parts.hip` of `hip/ops/arrays`.
+
+use super::numbers::suffix;
+use super::run::THREADS;
+use super::{Elements, Place};
+use crate::Result;
+use crate::driver::Platform;
+use crate::gpu::Args;
+use crate::ir::Dtype;
+use std::sync::Arc;
+
+/// Queries that a block of the matrix unit takes, and those that are few.
+const TILE: u32 = 64;
+const FEW: u32 = 16;
+/// Queries that share what a block of the other form reads; the fewest keys of a part, and the most parts.
+const SHARED_QUERIES: u32 = 4;
+const PART: u32 = 128;
+const PARTS: u32 = 64;
+/// Blocks with which a GPU is busy. Not what it has: results are the same on all.
+const BUSY: u32 = 512;
+
+/// An attention whose operands lie row after row.
+pub(super) struct Attention<'a> {
+    pub q: &'a Elements,
+    pub k: &'a Elements,
+    pub v: &'a Elements,
+    pub mask: Option<&'a Elements>,
+    pub mask_strides: [i32; 4],
+    pub sinks: Option<&'a Elements>,
+    pub causal: bool,
+    pub scale: f32,
+}
+
+/// Sizes as kernels take them.
+struct Sizes {
+    batch: u32,
+    heads: u32,
+    kv_heads: u32,
+    rows: u32,
+    keys: u32,
+    dim: u32,
+}
+
+impl Attention<'_> {
+    /// `None` if some number is too large, or values are not as wide as keys.
+    fn sizes(&self) -> Option<Sizes> {
+        let (&[batch, heads, rows, dim], &[_, kv_heads, keys, _], &[.., width]) = (
+            self.q.layout().sizes.as_slice(),
+            self.k.layout().sizes.as_slice(),
+            self.v.layout().sizes.as_slice(),
+        ) else {
+            return None;
+        };
+        let number = |size: usize| u32::try_from(size).ok();
+        let sizes = Sizes {
+            batch: number(batch)?,
+            heads: number(heads)?,
+            kv_heads: number(kv_heads)?,
+            rows: number(rows)?,
+            keys: number(keys)?,
+            dim: number(dim)?,
+        };
+        (width == dim).then_some(sizes)
+    }
+
+    fn inputs(&self) -> Args {
+        let args = [self.q, self.k, self.v]
+            .iter()
+            .fold(Args::new(), |args, x| args.buffer(x.buffer(), x.offset()));
+        [self.mask, self.sinks].iter().fold(args, |args, x| {
+            args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())))
+        })
+    }
+
+    /// `SCORES_PARAMETERS`.
+    fn scores(&self, args: Args, sizes: &Sizes) -> Args {
+        let truth = self.mask.is_some_and(|mask| mask.dtype() == Dtype::Bool);
+        let args = args
+            .u32(sizes.heads)
+            .u32(sizes.kv_heads)
+            .u32(sizes.rows)
+            .u32(sizes.keys)
+            .u32(sizes.dim)
+            .u32(truth.into())
+            .u32(self.causal.into())
+            .f32(self.scale);
+        self.mask_strides
+            .iter()
+            .fold(args, |args, &stride| args.i32(stride))
+    }
+}
+
+impl Place {
+    /// Into `out`, row after row, which has elements; false if there is no such form.
+    pub(super) fn attention_well(
+        self: &Arc<Self>,
+        what: &Attention<'_>,
+        out: &Elements,
+    ) -> Result<bool> {
+        let dtype = out.dtype();
+        let Some(sizes) = what.sizes() else {
+            return Ok(false);
+        };
+        let bytes = sizes.dim as usize * dtype.size();
+        let most = if dtype == Dtype::F32 { 512 } else { 256 };
+        let aligned = |x: &&Elements| x.offset().is_multiple_of(16);
+        let lies_well = [what.q, what.k, what.v].iter().all(aligned);
+        let mask_fits = what
+            .mask
+            .is_none_or(|mask| mask.dtype() == Dtype::Bool || mask.dtype() == dtype);
+        if !lies_well || !mask_fits || bytes > most || !bytes.is_multiple_of(16) {
+            return Ok(false);
+        }
+        let blocks = [sizes.rows.div_ceil(TILE), sizes.batch * sizes.heads, 1];
+        // As attention_tiles.hip says.
+        let no_bf16 =
+            dtype == Dtype::Bf16 && sizes.dim > 64 && self.device.facts().arch.starts_with("gfx10");
+        let by_tiles = dtype != Dtype::F32 && !no_bf16;
+        if sizes.rows > FEW && by_tiles && blocks[1] <= 65_535 {
+            let wide = if sizes.dim <= 64 { 64 } else { 128 };
+            let nvidia = self.device.facts().platform == Platform::Cuda;
+            // The form of one vendor has no masks and no padding.
+            let form = match nvidia && what.mask.is_none() && sizes.dim == wide {
+                true => "warps",
+                false => "tiles",
+            };
+            let kernel = format!("mlxrocm_array_attention_{form}_{wide}_{}", suffix(dtype));
+            let kernel = self.device.kernel(&kernel)?;
+            let args = what.scores(what.inputs().buffer(out.buffer(), 0), &sizes);
+            let threads = 4 * self.device.facts().wave_size;
+            self.launch_blocks(&kernel, blocks, ([threads, 1, 1], 0), &args)?;
+            return Ok(true);
+        }
+        self.attention_in_parts(what, &sizes, out)
+    }
+
+    fn attention_in_parts(
+        self: &Arc<Self>,
+        what: &Attention<'_>,
+        sizes: &Sizes,
+        out: &Elements,
+    ) -> Result<bool> {
+        let of_kv = sizes.heads / sizes.kv_heads.max(1) * sizes.rows;
+        let groups = of_kv.div_ceil(SHARED_QUERIES);
+        let kv = sizes.batch * sizes.kv_heads;
+        if groups > 65_535 || kv > 65_535 {
+            return Ok(false);
+        }
+        // More parts only until there is enough to do.
+        let wanted = BUSY.div_ceil((groups * kv).max(1));
+        let parts = sizes.keys.div_ceil(PART).min(wanted).clamp(1, PARTS);
+        let of_part = sizes.keys.div_ceil(parts);
+        let parts = sizes.keys.div_ceil(of_part.max(1)).max(1);
+        let queries = sizes.batch * sizes.heads * sizes.rows;
+        let numbers = queries as usize * parts as usize * (sizes.dim as usize + 2);
+        let between = self.memory(numbers, Dtype::F32)?;
+        let args = what.inputs().buffer(&between, 0).u32(of_part);
+        let name = |form: &str| format!("mlxrocm_array_attention_{form}_{}", suffix(out.dtype()));
+        self.launch(
+            &name("parts"),
+            [parts, groups, kv],
+            &what.scores(args, sizes),
+        )?;
+        let args = Args::new()
+            .buffer(&between, 0)
+            .buffer_or_null(what.sinks.map(|x| (x.buffer(), x.offset())))
+            .buffer(out.buffer(), 0)
+            .u32(queries)
+            .u32(sizes.rows)
+            .u32(sizes.heads)
+            .u32(parts)
+            .u32(sizes.dim);
+        let blocks = [queries.div_ceil(THREADS / 64), sizes.dim.div_ceil(64), 1];
+        self.launch(&name("join"), blocks, &args)?;
+        Ok(true)
+    }
+}
