@@ -37,7 +37,7 @@ fn request(i: u32) -> Request {
     Request {
         prompt: (0..length).map(|k| (i * 31 + k * 77 + 13) % 250).collect(),
         sampling: Sampling {
-            temperature: if i % 2 == 0 { 0.0 } else { 1.5 },
+            temperature: if i.is_multiple_of(2) { 0.0 } else { 1.5 },
             seed: 7 + u64::from(i),
             logprobs: i % 2 * 2,
             ..Default::default()

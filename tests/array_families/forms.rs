@@ -2,17 +2,14 @@
 //! the CPU.
 
 #[allow(dead_code)] // of what several tests share, these use a part
-#[path = "../support/prng.rs"]
-mod prng;
-
 use crate::goldens::{near, numbers};
 use crate::home;
+use crate::prng::Prng;
 use mlxrocm::array::ops::ConvOptions;
 use mlxrocm::array::{Array, ops::random};
 use mlxrocm::cpu::Elements;
 use mlxrocm::ir::{Binary, Dtype, QuantMode, Quantization, Scan, ScatterReduce, Shape, Unary};
 use mlxrocm::log::{Level, set_sink};
-use prng::Prng;
 use std::cell::Cell;
 use std::sync::{Arc, Once};
 
@@ -302,7 +299,7 @@ fn codes_are_those_of_the_cpu() {
             for part in 0..3 - usize::from(mode != QuantMode::Affine) {
                 within(
                     &format!("{q:?} {dtype} part {part}"),
-                    &[w.clone()],
+                    std::slice::from_ref(&w),
                     |_| 0.0,
                     |x| {
                         let parts = x[0].quantize(q, None)?;

@@ -2,14 +2,11 @@
 //! their range, for arguments that are new on every run.
 
 #[allow(dead_code)] // other tests use the rest
-#[path = "../support/prng.rs"]
-mod prng;
-
 use crate::home;
+use crate::prng::Prng;
 use mlxrocm::array::{Array, Home};
 use mlxrocm::cpu::Elements;
 use mlxrocm::ir::{Binary, Dtype, Unary};
-use prng::Prng;
 
 const COUNT: usize = 3000;
 

@@ -5,6 +5,9 @@ mod functions;
 mod goldens;
 mod layers;
 mod linear_algebra;
+#[allow(dead_code)] // other tests use the rest
+#[path = "../support/prng.rs"]
+mod prng;
 mod products;
 mod quantized;
 mod random;

@@ -67,7 +67,7 @@ def main():
     tester = Tester(Library(path, device), seed)
     for family in FAMILIES:
         family(tester, table)
-    cases = sum(count for _, count in rows.values())
+    cases = sum(count for _, count, _ in rows.values())
     # A few of each function.
     seen = {}
     for failure in failures:

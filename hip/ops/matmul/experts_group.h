@@ -6,7 +6,8 @@
 // Pairs are sorted by expert into runs: `order` and `runs` of hip/ops/experts/sort.hip. n, and the order of every sum, as in
 // rows.h: a row's bits are those of experts.h. Biases and a limit for mxfp4 alone, as there.
 //
-// Launch: as rows.h; grid any number of blocks, which share the runs' tiles out evenly among them.
+// Launch: as rows.h; grid on NVIDIA any number of blocks, which share the runs' tiles out evenly among them; on AMD (blocks of
+// a run, runs): what a block keeps from run to run is more than there are scalar registers.
 #pragma once
 
 #include "ops/experts/runs.h"
@@ -24,29 +25,41 @@ struct RunRows : Whole {
     DEVICE u32 end(const RunRows &c, u32) { return c.last; }
 };
 
+// Works (tiles or pairs of them) `first` to `last` of a run.
+template <typename Q>
+DEVICE void matmul_run(const Rows &p, const ExpertRun &run, const u32 *order, u32 share, u32 first, u32 last, u8 *memory, Ring &ring) {
+    const u64 bytes = (u64)((p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS)) * Q::UNIT_BYTES * p.tiles;
+    RunRows rows;
+    rows.pairs = order + run.first, rows.share = share, rows.first = first, rows.last = last;
+    Rows of = p;
+    of.rows = run.pairs, of.weights += run.expert * bytes;
+    of.to.bias += of.to.bias ? (u64)run.expert * p.tiles * 16 : 0;
+    matmul_rows<Q, GROUP_ROWS, RunRows>(of, memory, rows, ring);
+}
+
 template <typename Q>
 DEVICE void matmul_experts_group(const Rows &p, const ExpertRun *runs, const u32 *order, u32 share, u8 *memory) {
     grid_dependency_wait();
     const u32 works = p.tiles / (p.to.epilogue == SILU ? 2 : 1);
+    Ring ring;
+#if PLATFORM_NVIDIA
     const u64 all = (u64)runs[0].count * works;
     u64 work = all * block_x() / grid_blocks_x();
     const u64 end = all * (block_x() + 1) / grid_blocks_x();
-    const u64 bytes = (u64)((p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS)) * Q::UNIT_BYTES * p.tiles;
-    Ring ring;
     while (work < end) {
         const u32 index = (u32)(work / works), first = (u32)(work - (u64)index * works);
-        const ExpertRun run = runs[index];
-        RunRows rows;
-        rows.pairs = order + run.first, rows.share = share;
-        rows.first = first, rows.last = end - work < works - first ? first + (u32)(end - work) : works;
-        Rows of = p;
-        of.rows = run.pairs, of.weights += run.expert * bytes;
-        of.to.bias += of.to.bias ? (u64)run.expert * p.tiles * 16 : 0;
-        matmul_rows<Q, GROUP_ROWS, RunRows>(of, memory, rows, ring);
+        const u32 last = end - work < works - first ? first + (u32)(end - work) : works;
+        matmul_run<Q>(p, runs[index], order, share, first, last, memory, ring);
         // Others still read what the next run writes.
         barrier_shared();
-        work += rows.last - first;
+        work += last - first;
     }
+#else
+    const ExpertRun run = runs[block_y()];
+    if (run.pairs == 0) return;
+    const u32 first = works * block_x() / grid_blocks_x(), last = works * (block_x() + 1) / grid_blocks_x();
+    matmul_run<Q>(p, run, order, share, first, last, memory, ring);
+#endif
 }
 
 #define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \

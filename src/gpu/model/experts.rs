@@ -7,6 +7,7 @@ use super::matmul::{
 };
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
+use crate::driver::Platform;
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::{ExpertProducts, Schedule, Step};
 use crate::{Error, Result};
@@ -328,7 +329,7 @@ impl Recorder<'_> {
         rows: usize,
     ) -> Result<()> {
         let (matrix, facts) = (&stack.matrix, self.weights.device.facts());
-        self.sort(place, step, rows, GROUP_ROWS)?;
+        let most = self.sort(place, step, rows, GROUP_ROWS)?;
         let width = self.width(step.out) / step.chosen;
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
         let (order, runs) = (order.clone(), runs.clone());
@@ -351,11 +352,18 @@ impl Recorder<'_> {
         let reads = [self.range(step.x, 0, rows), runs.whole(), order.whole()];
         let writes = [self.range(step.out, 0, rows)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let blocks = matrix.form.blocks(facts, works * step.experts, 1);
+        let grid = match facts.platform {
+            Platform::Cuda => [matrix.form.blocks(facts, works * step.experts, 1), 1, 1],
+            Platform::Hip => [
+                matrix.form.blocks_of_each(facts, works, most),
+                most as u32,
+                1,
+            ],
+        };
         let lds = matrix.form.group_bytes(facts, matrix.cols);
         let kernel = format!("mlxrocm_matmul_experts_group_{}", matrix.form.name());
         let threads = matrix.form.threads(facts);
-        self.launch(&kernel, [blocks, 1, 1], threads, lds, args, &reads, &writes)
+        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
     }
 
     /// Products of many rows, each matrix with all the rows that chose it.
