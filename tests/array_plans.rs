@@ -13,10 +13,17 @@ use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, use_chains};
 use mlxrocm::ir::{Binary, Dtype, Reduce, Shape, Unary};
 use prng::Prng;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Counts and the switch are of the whole process.
 static ONE: Mutex<()> = Mutex::new(());
+
+/// A test's turn. Without chains: a plan is made anew when its chains' kernels are there, which another thread compiles.
+fn turn() -> MutexGuard<'static, ()> {
+    let turn = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    use_chains(Chains::Off);
+    turn
+}
 
 const WIDTH: usize = 6;
 
@@ -108,13 +115,13 @@ fn compare(home: &Home, graphs: u64, share: f64) {
 
 #[test]
 fn random_graphs_by_plans_on_the_cpu() {
-    let _one = ONE.lock();
+    let _one = turn();
     compare(&Home::Cpu, 400, 0.7);
 }
 
 #[test]
 fn random_graphs_by_plans_on_a_gpu() {
-    let _one = ONE.lock();
+    let _one = turn();
     let gpu = match gpu::is_real() {
         true => gpu::gpu(),
         false => {
@@ -150,10 +157,8 @@ fn without_memory_for_a_plan_there_is_none() {
     if gpu::is_real() {
         return;
     }
-    let _one = ONE.lock();
+    let _one = turn();
     use_plans(true);
-    // A plan is made anew when its chains' kernels are there.
-    use_chains(Chains::Off);
     let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=512");
     let device = Device::open(0).unwrap();
     let home = Home::of(&device).unwrap();
@@ -191,7 +196,7 @@ fn without_memory_for_a_plan_there_is_none() {
 
 #[test]
 fn a_loop_of_steps_is_one_plan() {
-    let _one = ONE.lock();
+    let _one = turn();
     let number = |value: f64| Array::number(value, Dtype::F32).unwrap();
     let run = |planned: bool| {
         use_plans(planned);
@@ -215,7 +220,7 @@ fn a_loop_of_steps_is_one_plan() {
 
 #[test]
 fn an_error_of_an_operation_is_told_every_time() {
-    let _one = ONE.lock();
+    let _one = turn();
     use_plans(true);
     let x = Elements::from_slice(&[1.0f32; 8], Dtype::F32, &[8]).unwrap();
     let take = |index: u32| {
