@@ -340,7 +340,7 @@ export const structs = {
     },
   },
   mlxrocm_session_options: {
-    size: 32,
+    size: 40,
     fields: {
       struct_size: [0, "uint32_t"],
       context: [4, "uint32_t"],
@@ -348,6 +348,7 @@ export const structs = {
       prefill_chunk: [12, "uint32_t"],
       kv_tokens: [16, "uint64_t"],
       kv_type: [24, "uint64_t"],
+      batch_invariant: [32, "uint64_t"],
     },
   },
   mlxrocm_session_info: {

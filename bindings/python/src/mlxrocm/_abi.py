@@ -355,6 +355,7 @@ class session_options(C.Structure):
         ("prefill_chunk", C.c_uint32),
         ("kv_tokens", C.c_uint64),
         ("kv_type", C.c_uint64),
+        ("batch_invariant", C.c_uint64),
     ]
 
 
@@ -555,7 +556,7 @@ LAYOUT = {
     quantize_result: (32, {'struct_size': 0, 'files': 4, 'parameters': 8, 'bytes': 16, 'resumed_bytes': 24}),
     tokenizer_info: (16, {'struct_size': 0, 'vocab_size': 4, 'bos': 8, 'eos': 12}),
     message: (32, {'role': 0, 'role_length': 8, 'content': 16, 'content_length': 24}),
-    session_options: (32, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24}),
+    session_options: (40, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24, 'batch_invariant': 32}),
     session_info: (56, {'struct_size': 0, 'context': 4, 'running': 8, 'waiting': 16, 'kv_tokens': 24, 'kv_used': 32, 'kv_cached': 40, 'kv_bytes': 48}),
     request: (208, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'text_length': 32, 'messages': 40, 'message_count': 48, 'stop': 56, 'stop_lengths': 64, 'stop_count': 72, 'stop_tokens': 80, 'stop_token_count': 88, 'bias_tokens': 96, 'bias_values': 104, 'bias_count': 112, 'seed': 120, 'max_tokens': 128, 'temperature': 132, 'top_k': 136, 'top_p': 140, 'min_p': 144, 'repetition_penalty': 148, 'presence_penalty': 152, 'frequency_penalty': 156, 'penalty_window': 160, 'logprobs': 164, 'logits_processor': 168, 'user_data': 176, 'user_data_free': 184, 'chat_json': 192, 'chat_json_length': 200}),
     embed_options: (32, {'struct_size': 0, 'pooling': 4, 'positions': 8, 'position_count': 16, 'flags': 24}),

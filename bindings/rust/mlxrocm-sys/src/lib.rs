@@ -1024,16 +1024,19 @@ pub struct mlxrocm_session_options {
     pub kv_tokens: u64,
     /// How the KV cache keeps keys and values: one of MLXROCM_KV_...; 0: MLXROCM_KV_F16.
     pub kv_type: u64,
+    /// 1: what a request gives does not depend, to the bit, on what runs beside it (the same seed gives the same tokens) with any number of requests and beside any prompts, on GPUs too. 0: on GPUs so up to 16 requests that run, and not beside another request's prompt; faster with more of them. On the CPU it is always so. With 1 a GPU runs prompts one after the other, and single tokens of 16 requests at a time; a request waits until there is room for all tokens that it may have (set its max_tokens), also while the callers of those that run do not read; prompts that begin alike are computed each for itself; and states are neither saved nor loaded.
+    pub batch_invariant: u64,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_session_options>() == 32);
+    assert!(size_of::<mlxrocm_session_options>() == 40);
     assert!(core::mem::offset_of!(mlxrocm_session_options, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_session_options, context) == 4);
     assert!(core::mem::offset_of!(mlxrocm_session_options, max_requests) == 8);
     assert!(core::mem::offset_of!(mlxrocm_session_options, prefill_chunk) == 12);
     assert!(core::mem::offset_of!(mlxrocm_session_options, kv_tokens) == 16);
     assert!(core::mem::offset_of!(mlxrocm_session_options, kv_type) == 24);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, batch_invariant) == 32);
 };
 
 /// What a session is and does right now. A request counts from mlxrocm_session_submit until its
