@@ -169,7 +169,7 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         quantize::mlxrocm_quantize_result { struct_size files parameters bytes resumed_bytes }
         tokenizer::mlxrocm_tokenizer_info { struct_size vocab_size bos eos }
         chat_template::mlxrocm_message { role role_length content content_length }
-        session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens kv_type }
+        session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens kv_type batch_invariant }
         session::mlxrocm_session_info {
             struct_size context running waiting kv_tokens kv_used kv_cached kv_bytes
         }
