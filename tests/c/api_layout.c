@@ -165,6 +165,7 @@ int main(void) {
     FIELD(mlxrocm_session_options, prefill_chunk);
     FIELD(mlxrocm_session_options, kv_tokens);
     FIELD(mlxrocm_session_options, kv_type);
+    FIELD(mlxrocm_session_options, batch_invariant);
     TYPE(mlxrocm_session_info);
     FIELD(mlxrocm_session_info, struct_size);
     FIELD(mlxrocm_session_info, context);
