@@ -281,8 +281,7 @@ enum { MOST_PROMPT = 8192, MOST_REQUESTS = 32 };
 static double run(mlxrocm_session *session, size_t requests, size_t prompt, uint32_t count, mlxrocm_event *end) {
     mlxrocm_error *error = NULL;
     mlxrocm_generation *generations[MOST_REQUESTS] = {NULL};
-    static uint32_t seed = 1;
-    static uint32_t tokens[MOST_PROMPT];
+    static uint32_t seed = 1, tokens[MOST_PROMPT];
     double seconds = 0;
     for (size_t k = 0; k < requests && seconds >= 0; k++) {
         /* Other tokens every time: nothing is in the cache. */
@@ -300,13 +299,9 @@ static double run(mlxrocm_session *session, size_t requests, size_t prompt, uint
         mlxrocm_status status;
         while ((status = mlxrocm_generation_next(generations[k], -1, end, &error)) == MLXROCM_OK)
             if (end->kind == MLXROCM_EVENT_FINISHED) break;
-        if (status != MLXROCM_OK) {
-            seconds = -1, fail(error);
-        } else if (end->finish_reason == MLXROCM_FINISH_ERROR) {
-            seconds = -1, fprintf(stderr, "%s\n", end->error_message);
-        } else if (end->decode_seconds > seconds) {
-            seconds = end->decode_seconds;
-        }
+        if (status != MLXROCM_OK) seconds = -1, fail(error);
+        else if (end->finish_reason == MLXROCM_FINISH_ERROR) seconds = -1, fprintf(stderr, "%s\n", end->error_message);
+        else if (end->decode_seconds > seconds) seconds = end->decode_seconds;
     }
     for (size_t k = 0; k < requests; k++) mlxrocm_generation_free(generations[k]);
     return seconds;
@@ -399,15 +394,14 @@ int main(int argc, char **argv) {
     if (mlxrocm_model_get_info(model, &info, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_event end;
     if (run(session, 1, 1, 1, &end) < 0) return 1;
-    double first = now() - begin;
+    printf("%s: loaded in %.2f s (%.2f GB/s), first token after %.2f s; ", info.name, info.load_seconds,
+           (double)info.weight_bytes / 1e9 / info.load_seconds, now() - begin);
     double prefill = median(session, 1, 512, 1), decode = median(session, 1, 1, 128);
     if (prefill < 0 || decode < 0) return 1;
     /* All weights but the embedding table, which gives a row, unless it is the head too. */
     double bytes = (double)info.weight_bytes;
     if (found != NULL && !found->tied) bytes -= (double)found->vocab * found->hidden * (0.5 + 4.0 / 64);
-    printf("%s: loaded in %.2f s (%.2f GB/s), first token after %.2f s; prefill 512: %.0f tokens/s; "
-           "decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token",
-           info.name, info.load_seconds, (double)info.weight_bytes / 1e9 / info.load_seconds, first, prefill, decode,
+    printf("prefill 512: %.0f tokens/s; decode 128: %.1f tokens/s, %.0f GB/s of %.3f GB a token", prefill, decode,
            decode * bytes / 1e9, bytes / 1e9);
     double copies = copy_speed(index);
     if (copies > 0) printf(", %.0f %% of a copy's %.0f GB/s", decode * bytes / copies * 100, copies / 1e9);

@@ -113,8 +113,8 @@ static const struct option_group *const groups[] = {&selftest_options, NULL};
 
 const struct subcommand selftest_command = {
     "selftest", "[MODEL]", "tests GPUs and measures them", 0, 1, groups,
-    "The report is to be attached to a bug report. With a model its prompts are run by the vendor's BLAS too, compared\n"
-    "with the library's own kernels and timed; what was found is remembered. On AMD GPUs none is used before.\n"
-    "Exit status: 0 everything is right, 1 something is wrong, 77 there is no GPU.",
+    "The report is to be attached to a bug report. With a model its prompts are run by the vendor's BLAS too,\n"
+    "compared with the library's own kernels and timed; what was found is remembered. On AMD GPUs none is\n"
+    "used before. Exit status: 0 everything is right, 1 something is wrong, 77 there is no GPU.",
     run,
 };

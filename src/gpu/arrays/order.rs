@@ -14,14 +14,14 @@ const EACH: u32 = 8;
 const TILE: u32 = THREADS * EACH;
 
 /// Rows along an axis of elements that lie row after row.
-pub(super) struct Rows {
-    pub count: u32,
-    pub columns: u32,
-    pub step: u32,
+struct Rows {
+    count: u32,
+    columns: u32,
+    step: u32,
 }
 
 impl Rows {
-    pub fn along(sizes: &[usize], axis: usize) -> Option<Rows> {
+    fn along(sizes: &[usize], axis: usize) -> Option<Rows> {
         let all: usize = sizes.iter().product();
         Some(Rows {
             count: u32::try_from(all / sizes[axis].max(1)).ok()?,
