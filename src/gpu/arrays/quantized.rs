@@ -279,22 +279,7 @@ impl Place {
         if !is_float(float) {
             return Ok(None);
         }
-        let Some(x) = self.rows(x)? else {
-            return Ok(None);
-        };
-        let Some((out, count)) = self.new_rows(&x.layout().sizes, to)? else {
-            return Ok(None);
-        };
-        if count == 0 {
-            return Ok(Some(out));
-        }
-        let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(float as u32);
-        self.launch(kernel, [count.div_ceil(THREADS), 1, 1], &args)?;
-        Ok(Some(out))
+        self.each(kernel, x, to, float)
     }
 }
 

@@ -125,16 +125,16 @@ impl Place {
         Ok(Some(out))
     }
 
-    /// The inverse of the error function.
-    pub(super) fn erf_inverse(
+    /// A function of each element by a kernel that takes them row after row, a thread one; `float`: the dtype that it
+    /// computes of or to.
+    pub(super) fn each(
         self: &Arc<Self>,
+        kernel: &str,
         x: &Elements,
         to: Dtype,
+        float: Dtype,
     ) -> Result<Option<Elements>> {
-        if !is_float(to) {
-            return Ok(None);
-        }
-        let Some(x) = self.rows_of(x, to)? else {
+        let Some(x) = self.rows(x)? else {
             return Ok(None);
         };
         let Some((out, count)) = self.new_rows(&x.layout().sizes, to)? else {
@@ -147,10 +147,24 @@ impl Place {
             .buffer(x.buffer(), x.offset())
             .buffer(out.buffer(), 0)
             .u32(count)
-            .u32(to as u32);
-        let grid = [count.div_ceil(THREADS), 1, 1];
-        self.launch("mlxrocm_array_erf_inverse", grid, &args)?;
+            .u32(float as u32);
+        self.launch(kernel, [count.div_ceil(THREADS), 1, 1], &args)?;
         Ok(Some(out))
+    }
+
+    /// The inverse of the error function.
+    pub(super) fn erf_inverse(
+        self: &Arc<Self>,
+        x: &Elements,
+        to: Dtype,
+    ) -> Result<Option<Elements>> {
+        if !is_float(to) {
+            return Ok(None);
+        }
+        match self.rows_of(x, to)? {
+            Some(x) => self.each("mlxrocm_array_erf_inverse", &x, to, to),
+            None => Ok(None),
+        }
     }
 
     /// How many elements there are along axes, or 1 over that.
