@@ -34,11 +34,8 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >&2
 fi
 
-# One of the nine targets that the software GPU executes, one of the others by turns (every second day one of 64 lanes a
-# wave), and NVIDIA's: compiling and executing all code takes long. `MLXROCM_GPU_TARGETS` chooses others.
-turns="gfx942 gfx1201 gfx90a gfx1030 gfx942 gfx1100 gfx90a gfx1201 gfx942 gfx1103 gfx90a gfx1150 gfx942 gfx1200"
-turn=$(echo "$turns" | cut -d ' ' -f $(($(date +%s) / 86400 % 14 + 1)))
-export MLXROCM_GPU_TARGETS="${MLXROCM_GPU_TARGETS-gfx1151 $turn sm_90 sm_90a}"
+MLXROCM_GPU_TARGETS=$(sh tests/support/targets.sh)
+export MLXROCM_GPU_TARGETS
 echo "GPU targets: $MLXROCM_GPU_TARGETS"
 
 # What is printed is counted at the end.
