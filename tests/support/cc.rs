@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -185,5 +186,13 @@ pub fn stdout(output: &Output) -> String {
 pub fn command(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments);
+    // What a script starts in the background has SIGINT ignored, and its children, too.
+    let heed_interrupts = || {
+        // SAFETY: between fork and exec this may be called.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { command.pre_exec(heed_interrupts) };
     command
 }

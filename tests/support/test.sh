@@ -65,8 +65,9 @@ if [ $# != 0 ]; then
     build --workspace "$@"
 else
     build --workspace --test '*'
-    # The library's own tests: to optimize all of it once more would take longer than they take without.
-    CARGO_PROFILE_DEV_OPT_LEVEL=0 build --workspace --lib
+    # The libraries' own tests: to optimize all of them once more would take longer than they take without.
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 build -p mlxrocm --lib
+    build -p softgpu --lib --config profile.dev.package.softgpu.opt-level=0
 fi
 grep -E '^warning|^error' "$built" || true
 note "PART build: $(($(date +%s) - begin)) s"
