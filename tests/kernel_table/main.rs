@@ -228,6 +228,7 @@ fn is_there(source: &str, target: &str) -> bool {
         "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
         source if source.starts_with("arrays/product_warpgroup") => target == "sm_90a",
+        "matmul/rows_x" => !target.starts_with("sm_"),
         "network/attention_warps" | "arrays/attention_warps" => target == "sm_90",
         _ if target == "sm_90a" => false,
         _ => true,
