@@ -181,7 +181,7 @@ template <int R, typename C> DEVICE Result begin_result(const Rows &p, const C &
 }
 
 // Adds the teams' sums and stores the number.
-template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R> &s, u32 buffer, const Result &result) {
+template <typename C, typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R> &s, u32 buffer, const Result &result) {
     if (!result.to) return;
     const f32 *partial = s.partial + (buffer * s.BATCH * TILE_ROWS * R + result.number) * s.STRIDE;
     auto sum = [&](const f32 *of) {
@@ -192,7 +192,7 @@ template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R
         }
         return (v.x + v.y) + (v.z + v.w);
     };
-    const f32 factor = is_split() ? 1.0f : s.factor[result.r * s.factor_step], v = mul_add(sum(partial), factor, result.add);
+    const f32 factor = C::PREPARED && is_split() ? 1.0f : s.factor[result.r * s.factor_step], v = mul_add(sum(partial), factor, result.add);
     if (p.to.epilogue == SILU) {
         const f32 up = mul_add(sum(partial + TILE_ROWS * R * s.STRIDE), factor, result.add_up);
         *result.to = silu_product(p.to, v, up);
@@ -316,7 +316,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
             store_partial<Q, R>(s, buffer, k, sums, team, g, t);
         }
         barrier();
-        finish<Q, R>(p, s, buffer, result);
+        finish<C, Q, R>(p, s, buffer, result);
     }
     ring_of.stage = stage, ring_of.parity = parity;
 }
@@ -446,7 +446,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
             store_partial<Q, R>(s, buffer, i, sums, team, g, t);
         }
         barrier_shared();
-        finish<Q, R>(p, s, buffer, result);
+        finish<C, Q, R>(p, s, buffer, result);
     }
 }
 #endif
