@@ -11,7 +11,7 @@ use mlxrocm::Error;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::graph::Rules;
 use mlxrocm::model::weights::Source;
-use mlxrocm::model::{Forward, KvType, Rollback, Slice, StateSize, Wanted, families};
+use mlxrocm::model::{KvType, Rollback, Slice, StateSize, Wanted, families};
 use mlxrocm::step::{CHOSEN, Choice};
 use on_gpu::{TOLERANCE, device, farthest};
 use std::ops::Range;
