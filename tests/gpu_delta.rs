@@ -150,7 +150,7 @@ fn bits(logits: &[f32]) -> Vec<u32> {
 
 /// What follows a snapshot is what followed the state it was taken of, cut alike, in another slot too; also where it is
 /// taken between steps that are queued.
-fn snapshots(executor: &mut GpuExecutor) {
+fn snapshots(gpu: &gpu::Gpu, executor: &mut GpuExecutor) {
     let (mut before, mut after, mut some) = (Vec::new(), Vec::new(), Vec::new());
     let run = |executor: &mut GpuExecutor, range, slot, logits: &mut Vec<f32>| {
         executor
@@ -189,6 +189,15 @@ fn snapshots(executor: &mut GpuExecutor) {
     executor.collect(&mut again).unwrap();
     assert_eq!(second, again);
     assert!(executor.restore_slot(3, 1).is_err());
+
+    // Without memory there are no more of them, but those that have it.
+    let device = gpu.device();
+    let before = device.memory().unwrap();
+    device.set_memory_limit(before.active).unwrap();
+    assert!(!executor.keep_slot(1, 3).unwrap());
+    assert!(executor.restore_slot(3, 1).is_err());
+    assert!(executor.keep_slot(1, 0).unwrap());
+    device.set_memory_limit(before.limit).unwrap();
 }
 
 /// Tokens that are taken back leave no trace.
@@ -252,7 +261,7 @@ fn on(target: &str, models: &[&str]) {
         assert!(far < most, "{target} {model}, sequences: {far}");
         let (ahead, one_by_one) = queued(&mut executor);
         assert_eq!(ahead, one_by_one, "{target} {model}");
-        snapshots(&mut executor);
+        snapshots(&gpu, &mut executor);
         rollback(&mut executor);
     }
     let mut plain = executor(&gpu, "recurrent.gguf", Rules::Nothing).unwrap();

@@ -78,11 +78,13 @@ impl Slots {
 
     /// As [`SlotBook::restore`].
     pub fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
-        self.book.restore(snapshot, slot)?;
         let bytes = self.slot_bytes();
         let Some(Some(copy)) = self.snapshots.get(snapshot as usize) else {
-            return Err(Error::Internal("a snapshot without memory".into()));
+            return Err(Error::InvalidArgument(format!(
+                "snapshot {snapshot}: there is none"
+            )));
         };
+        self.book.restore(snapshot, slot)?;
         let to = slot as usize * bytes;
         // SAFETY: as in `keep`.
         unsafe {

@@ -109,10 +109,12 @@ impl RecurrentMemory {
 
     /// As [`SlotBook::restore`], in the stream's order.
     pub fn restore(&mut self, stream: &Stream, snapshot: u32, slot: u32) -> Result<()> {
-        self.book.restore(snapshot, slot)?;
         let Some(Some(copy)) = self.snapshots.get(snapshot as usize) else {
-            return Err(Error::Internal("a snapshot without memory".into()));
+            return Err(Error::InvalidArgument(format!(
+                "snapshot {snapshot}: there is none"
+            )));
         };
+        self.book.restore(snapshot, slot)?;
         let (at, bytes) = self.place(slot, self.second[slot as usize]);
         stream.copy_on_device(copy, 0, &self.data, at, bytes)
     }
