@@ -1,5 +1,5 @@
 //! Gated delta nets on the software GPU (or a real one) beside mlx-lm in f32: however their tokens are cut into
-//! steps, beside other sequences, with steps queued ahead.
+//! steps, beside other sequences, with steps queued ahead, from snapshots on, and with tokens taken back.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -11,7 +11,7 @@ use mlxrocm::Error;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
 use mlxrocm::graph::Rules;
 use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Slice, StateSize, Wanted, families};
+use mlxrocm::model::{KvType, Rollback, Slice, StateSize, Wanted, families};
 use mlxrocm::step::{CHOSEN, Choice};
 use on_gpu::{TOLERANCE, device, farthest};
 use std::ops::Range;
@@ -38,6 +38,7 @@ fn executor(gpu: &gpu::Gpu, model: &str, rules: Rules) -> mlxrocm::Result<GpuExe
     let weights = GpuWeights::new(&device, &schedule, matrices, vectors, 0, &mut |_| Ok(()))?;
     let size = StateSize {
         sequences: 3,
+        snapshots: 4,
         ..StateSize::any(64, 8, KvType::F16)
     };
     GpuExecutor::new(Arc::new(weights), schedule, size)
@@ -143,6 +144,102 @@ fn queued(executor: &mut GpuExecutor) -> (Vec<u32>, Vec<u32>) {
     (ahead, one_by_one)
 }
 
+fn bits(logits: &[f32]) -> Vec<u32> {
+    logits.iter().map(|logit| logit.to_bits()).collect()
+}
+
+/// What follows a snapshot is what followed the state it was taken of, cut alike, in another slot too; also where it is
+/// taken between steps that are queued.
+fn snapshots(gpu: &gpu::Gpu, executor: &mut GpuExecutor) {
+    let (mut before, mut after, mut some) = (Vec::new(), Vec::new(), Vec::new());
+    let run = |executor: &mut GpuExecutor, range, slot, logits: &mut Vec<f32>| {
+        executor
+            .run(&[slice(range, &[2, 0], slot)], logits)
+            .unwrap();
+    };
+    run(executor, 0..32, 1, &mut some);
+    assert!(executor.keep_slot(1, 0).unwrap());
+    run(executor, 32..41, 1, &mut before);
+    executor.restore_slot(0, 2).unwrap();
+    run(executor, 32..41, 2, &mut after);
+    assert_eq!(bits(&before), bits(&after));
+
+    let last = |range, slot| Slice {
+        wanted: Wanted::Last,
+        ..slice(range, &[2, 0], slot)
+    };
+    let chosen = |slot| Slice {
+        tokens: &[CHOSEN],
+        start: 9,
+        ..last(0..1, slot)
+    };
+    let greedy = &[Choice::GREEDY];
+    let (mut first, mut second, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    assert!(executor.queue(&[last(0..9, 0)], greedy).unwrap());
+    assert!(executor.keep_slot(0, 1).unwrap());
+    assert!(executor.queue(&[chosen(0)], greedy).unwrap());
+    executor.collect(&mut first).unwrap();
+    executor.restore_slot(1, 1).unwrap();
+    executor.collect(&mut second).unwrap();
+    let next = Slice {
+        tokens: &first,
+        ..chosen(1)
+    };
+    assert!(executor.queue(&[next], greedy).unwrap());
+    executor.collect(&mut again).unwrap();
+    assert_eq!(second, again);
+    assert!(executor.restore_slot(3, 1).is_err());
+
+    // Without memory there are no more of them, but those that have it.
+    let device = gpu.device();
+    let before = device.memory().unwrap();
+    device.set_memory_limit(before.active).unwrap();
+    assert!(!executor.keep_slot(1, 3).unwrap());
+    assert!(executor.restore_slot(3, 1).is_err());
+    assert!(executor.keep_slot(1, 0).unwrap());
+    device.set_memory_limit(before.limit).unwrap();
+}
+
+/// Tokens that are taken back leave no trace.
+fn rollback(executor: &mut GpuExecutor) {
+    const PROMPT: usize = 14;
+    let mut some = Vec::new();
+    let run = |executor: &mut GpuExecutor, range, slot, logits: &mut Vec<f32>| {
+        executor
+            .run(&[slice(range, &[2, 0], slot)], logits)
+            .unwrap();
+    };
+    run(executor, 0..PROMPT, 1, &mut some);
+    let expected: Vec<Vec<u32>> = (PROMPT..TOKENS.len())
+        .map(|place| {
+            run(executor, place..place + 1, 1, &mut some);
+            bits(&some)
+        })
+        .collect();
+    let mut rollback = Rollback::new(0, [2, 3, 1]);
+    run(executor, 0..PROMPT, 0, &mut some);
+    assert!(rollback.mark(executor, PROMPT).unwrap());
+    for (length, place) in (PROMPT..).zip(PROMPT..PROMPT + Rollback::MOST) {
+        // Other tokens, more each time; the first ones of them are kept at first.
+        let astray = length + 1 - PROMPT;
+        let (early, late) = (astray / 2, astray - astray / 2);
+        for (start, tokens) in [(length, early), (length + early, late)] {
+            let slice = Slice {
+                start,
+                ..slice(5..5 + tokens, &[2, 0], 0)
+            };
+            if tokens > 0 {
+                executor.run(&[slice], &mut some).unwrap();
+                assert!(rollback.mark(executor, start + tokens).unwrap());
+            }
+        }
+        rollback.back(executor, &TOKENS[..length], &[2, 0]).unwrap();
+        run(executor, place..place + 1, 0, &mut some);
+        assert_eq!(bits(&some), expected[place - PROMPT], "{astray} tokens");
+        assert!(rollback.mark(executor, place + 1).unwrap());
+    }
+}
+
 fn on(target: &str, models: &[&str]) {
     let gpu = device(target);
     for model in models.iter().copied() {
@@ -164,6 +261,8 @@ fn on(target: &str, models: &[&str]) {
         assert!(far < most, "{target} {model}, sequences: {far}");
         let (ahead, one_by_one) = queued(&mut executor);
         assert_eq!(ahead, one_by_one, "{target} {model}");
+        snapshots(&gpu, &mut executor);
+        rollback(&mut executor);
     }
     let mut plain = executor(&gpu, "recurrent.gguf", Rules::Nothing).unwrap();
     let far = farthest(&steps(&mut plain, &[19]), &reference("recurrent.gguf"));

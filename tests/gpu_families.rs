@@ -1,5 +1,5 @@
 //! Models of every family on the software GPU (or a real one): what mlx-lm gives, or a refusal that names what is
-//! missing.
+//! missing; what follows snapshots of their states and tokens that are taken back.
 
 #[path = "support/golden_family.rs"]
 mod golden_family;
@@ -11,10 +11,14 @@ mod on_gpu;
 
 use golden_family::{Variant, farthest, kept, tiny_tokenizer, tokens, variants, write};
 use mlxrocm::Error;
-use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
+use mlxrocm::model::{
+    DeviceChoice, Forward, KvType, LoadOptions, Model, Rollback, Slice, StateSize, Wanted,
+};
+use mlxrocm::session::{Event, LogitsProcessor, Next, Request, Session, SessionOptions};
 use on_gpu::{TOLERANCE, device};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Variants of families that GPUs refuse, and what they name.
 const REFUSED: &[(&str, &str, &str)] = &[];
@@ -143,5 +147,128 @@ fn families_on_a_gpu_give_what_mlx_lm_gives() {
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }
+    }
+}
+
+/// Bits of the logits that a request sees, and how many tokens of its prompt were not run.
+fn ask(session: &Session, prompt: &[u32]) -> (Vec<u32>, usize) {
+    let logits = Arc::new(Mutex::new(Vec::new()));
+    let seen = logits.clone();
+    let request = Request {
+        prompt: prompt.to_vec(),
+        max_tokens: 3,
+        ignore_eos: true,
+        logits_processor: Some(LogitsProcessor::new(move |_, logits| {
+            let bits = logits.iter().map(|logit| logit.to_bits());
+            seen.lock().unwrap().extend(bits);
+            Ok(())
+        })),
+        ..Default::default()
+    };
+    let generation = session.submit(request).unwrap();
+    loop {
+        match generation.next(Some(Duration::from_secs(300))).unwrap() {
+            Next::Event(Event::Finished { usage, error, .. }) => {
+                assert_eq!(error, None);
+                let logits = logits.lock().unwrap().clone();
+                return (logits, usage.cached_tokens);
+            }
+            Next::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Prompts that go on after a snapshot give the logits, to the bit, that they give in a session of their own, where they
+/// are cut alike; tokens that are taken back leave no trace.
+#[test]
+fn snapshots_and_tokens_taken_back_change_no_bit() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/families");
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    for family in ["jamba", "kimi_linear", "lfm2", "mamba2", "glm4"] {
+        let text = std::fs::read_to_string(golden.join(format!("{family}.json"))).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &variants(&text)["plain"]);
+        tiny_tokenizer::write_files(folder.path());
+        let model = load(folder.path()).unwrap();
+        rollback(family, &model);
+        let options = SessionOptions {
+            context: 192,
+            max_requests: 2,
+            prefill_chunk: 64,
+            ..Default::default()
+        };
+        let session = || Session::new(model.clone(), options.clone()).unwrap();
+        let prompt = |end: u32| -> Vec<u32> {
+            let token = |i: u32| (i * i * 7 + i * 13 + 5 + i / 130 * end) % 61;
+            (0..140).map(token).collect()
+        };
+        let reused = session();
+        assert_eq!(ask(&reused, &prompt(0)).1, 0);
+        for end in [0, 9] {
+            let (logits, cached) = ask(&reused, &prompt(end));
+            assert_eq!(cached, 128, "{family}");
+            assert!(
+                logits == ask(&session(), &prompt(end)).0,
+                "{target} {family}"
+            );
+        }
+    }
+    if !gpu::is_real() {
+        assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+    }
+}
+
+fn rollback(family: &str, model: &Arc<Model>) {
+    const PROMPT: usize = 10;
+    let pages = [1, 0];
+    let mut forward = model
+        .new_state(StateSize {
+            sequences: 2,
+            snapshots: Rollback::SNAPSHOTS,
+            ..StateSize::any(64, 2, KvType::F16)
+        })
+        .unwrap();
+    let run = |forward: &mut dyn Forward, tokens: &[u32], start: usize, slot| {
+        let mut logits = Vec::new();
+        let slice = Slice {
+            tokens: &tokens[start..],
+            start,
+            pages: &pages,
+            wanted: Wanted::Last,
+            slot,
+        };
+        forward.forward(&[slice], &mut logits).unwrap();
+        logits
+            .iter()
+            .map(|logit| logit.to_bits())
+            .collect::<Vec<_>>()
+    };
+    let text = tokens(61);
+    let forward = &mut *forward;
+    run(forward, &text[..PROMPT], 0, 0);
+    let expected: Vec<_> = (PROMPT..25)
+        .map(|place| run(forward, &text[..=place], place, 0))
+        .collect();
+    let mut rollback = Rollback::new(1, [0, 1, 2]);
+    run(forward, &text[..PROMPT], 0, 1);
+    rollback.mark(forward, PROMPT).unwrap();
+    for (length, back) in (PROMPT..25).zip([1, 16, 2, 15, 8, 5, 16, 3, 11, 16, 7, 1, 12, 4, 9]) {
+        let astray = [&text[..length], &text[3..3 + back]].concat();
+        let middle = length + back / 2;
+        for (start, end) in [(length, middle), (middle, astray.len())] {
+            if start < end {
+                run(forward, &astray[..end], start, 1);
+                rollback.mark(forward, end).unwrap();
+            }
+        }
+        rollback.back(forward, &text[..length], &pages).unwrap();
+        let logits = run(forward, &text[..=length], length, 1);
+        assert!(
+            logits == expected[length - PROMPT],
+            "{family}: {back} tokens"
+        );
+        rollback.mark(forward, length + 1).unwrap();
     }
 }

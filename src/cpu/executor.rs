@@ -175,7 +175,7 @@ impl CpuExecutor {
             arena: Arena::new(schedule.widest(), size.tokens)?,
             max_rows: size.tokens,
             cache,
-            slots: Slots::new(size.sequences, &schedule.recurrent)?,
+            slots: Slots::new(size.sequences, size.snapshots, &schedule.recurrent)?,
             ropes: schedule
                 .ropes
                 .iter()
@@ -223,6 +223,21 @@ impl CpuExecutor {
     /// Sequences that a model with recurrent layers has room for.
     pub fn slots(&self) -> Option<usize> {
         (!self.schedule.recurrent.is_empty()).then(|| self.slots.count())
+    }
+
+    /// Copies of a slot that can be kept.
+    pub fn snapshots(&self) -> usize {
+        self.slots.snapshots()
+    }
+
+    /// Copies the state of a slot; `false` if there is no memory for it.
+    pub fn keep_slot(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        self.slots.keep(slot, snapshot)
+    }
+
+    /// Gives a slot the state of a snapshot.
+    pub fn restore_slot(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        self.slots.restore(snapshot, slot)
     }
 
     /// The most tokens one run takes.

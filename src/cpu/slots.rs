@@ -13,11 +13,14 @@ pub struct Slots {
     /// Where each state begins in a slot, and where the last one ends.
     ends: Vec<usize>,
     book: SlotBook,
+    /// Copies of slots; each gets its memory when it is first used.
+    snapshots: Vec<Option<Buffer>>,
 }
 
 impl Slots {
     /// Reserves `slots` slots for states of so many numbers; the system gives memory as they are first written.
-    pub fn new(slots: usize, states: &[usize]) -> Result<Slots> {
+    /// `snapshots` copies of them can be kept.
+    pub fn new(slots: usize, snapshots: usize, states: &[usize]) -> Result<Slots> {
         let mut ends = vec![0];
         for floats in states {
             let last = ends.last().copied().unwrap_or(0);
@@ -32,16 +35,67 @@ impl Slots {
                 "recurrent states of {slots} sequences are too large"
             ))
         })?;
+        let (slots, snapshots) = match floats {
+            0 => (0, 0),
+            _ => (slots, snapshots),
+        };
         Ok(Slots {
             memory: Buffer::new(bytes)?,
             ends,
-            book: SlotBook::new(if floats == 0 { 0 } else { slots }),
+            book: SlotBook::new(slots, snapshots),
+            snapshots: (0..snapshots).map(|_| None).collect(),
         })
     }
 
     /// Slots; none where no layer is recurrent.
     pub fn count(&self) -> usize {
         self.book.count()
+    }
+
+    /// Snapshots.
+    pub fn snapshots(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    /// As [`SlotBook::keep`]; `false` if there is no memory for it.
+    pub fn keep(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        self.book.keep(slot, snapshot)?;
+        let bytes = self.slot_bytes();
+        let place = &mut self.snapshots[snapshot as usize];
+        if place.is_none() {
+            *place = Buffer::new(bytes).ok();
+        }
+        let Some(copy) = place else { return Ok(false) };
+        let from = slot as usize * bytes;
+        // SAFETY: the book knows the slot, so it lies inside the memory; a snapshot has a slot's bytes; no worker
+        // runs now.
+        unsafe {
+            let from = self.memory.as_ptr().add(from);
+            std::ptr::copy_nonoverlapping(from, copy.as_ptr(), bytes);
+        }
+        Ok(true)
+    }
+
+    /// As [`SlotBook::restore`].
+    pub fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        let bytes = self.slot_bytes();
+        let Some(Some(copy)) = self.snapshots.get(snapshot as usize) else {
+            return Err(Error::InvalidArgument(format!(
+                "snapshot {snapshot}: there is none"
+            )));
+        };
+        self.book.restore(snapshot, slot)?;
+        let to = slot as usize * bytes;
+        // SAFETY: as in `keep`.
+        unsafe {
+            let to = self.memory.as_ptr().add(to);
+            std::ptr::copy_nonoverlapping(copy.as_ptr(), to, bytes);
+        }
+        Ok(())
+    }
+
+    fn slot_bytes(&self) -> usize {
+        self.ends[self.ends.len() - 1] * size_of::<f32>()
     }
 
     /// As [`SlotBook::begin`].

@@ -31,6 +31,22 @@ pub trait Forward: Send {
     fn slots(&self) -> Option<usize> {
         None
     }
+    /// Snapshots of slots that can be kept at once; they are numbered from 0.
+    fn snapshots(&self) -> usize {
+        0
+    }
+    /// Copies the state of a slot, as the last step that ran or was queued leaves it, to a snapshot. `false`: there is
+    /// no memory for this one. Steps may be queued.
+    fn keep(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        let _ = (slot, snapshot);
+        Ok(false)
+    }
+    /// Gives a slot the state of a snapshot, to the bit: the next slice of the slot begins after its tokens. Steps may
+    /// be queued.
+    fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        let _ = (snapshot, slot);
+        Err(Error::Unsupported("no snapshots are kept".into()))
+    }
     /// Rows of a step, up to which what one gives does not depend, to the bit, on the others and on how many there are;
     /// `None`: it never does.
     fn invariant_rows(&self) -> Option<usize> {
@@ -74,8 +90,8 @@ pub trait Forward: Send {
     ///
     /// Queued steps run one after the other; [`Forward::collect`] gives their tokens in the same order.
     /// While one step is not collected, one more can be queued, and its slices can contain tokens of
-    /// that step that nobody has seen yet, as [`CHOSEN`](super::CHOSEN)` + i`. Nothing else is called
-    /// before all are collected. An error is that of the new step only.
+    /// that step that nobody has seen yet, as [`CHOSEN`](super::CHOSEN)` + i`. Nothing else than
+    /// [`Forward::keep`] and [`Forward::restore`] is called before all are collected. An error is that of the new step only.
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         let _ = (slices, choices);
         Ok(false)
@@ -103,6 +119,18 @@ impl Forward for CpuExecutor {
 
     fn slots(&self) -> Option<usize> {
         CpuExecutor::slots(self)
+    }
+
+    fn snapshots(&self) -> usize {
+        CpuExecutor::snapshots(self)
+    }
+
+    fn keep(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        self.keep_slot(slot, snapshot)
+    }
+
+    fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        self.restore_slot(snapshot, slot)
     }
 
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
@@ -146,6 +174,18 @@ impl Forward for GpuExecutor {
 
     fn slots(&self) -> Option<usize> {
         GpuExecutor::slots(self)
+    }
+
+    fn snapshots(&self) -> usize {
+        GpuExecutor::snapshots(self)
+    }
+
+    fn keep(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        self.keep_slot(slot, snapshot)
+    }
+
+    fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        self.restore_slot(snapshot, slot)
     }
 
     fn invariant_rows(&self) -> Option<usize> {

@@ -227,6 +227,11 @@ impl Model {
         (self.schedule.page_bytes(kv) / PAGE_TOKENS) as u64
     }
 
+    /// Bytes of recurrent state that a sequence has, however long it is.
+    pub fn recurrent_bytes(&self) -> u64 {
+        self.schedule.slot_bytes() as u64
+    }
+
     /// New forward state with `page_count` KV pages of [`PAGE_TOKENS`] tokens and at most
     /// `max_tokens` tokens a call. Memory is reserved here or an error is returned.
     pub fn new_forward(

@@ -18,6 +18,7 @@ mod sequence;
 )]
 mod session;
 mod shared;
+mod snapshots;
 mod state;
 mod state_format;
 mod text;

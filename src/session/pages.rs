@@ -10,6 +10,7 @@
 //! cached one that was used longest ago. Whoever uses a page uses the pages before it too, and gives
 //! pages back last first, so a page is never evicted before those that continue it.
 
+use super::snapshots::Snapshots;
 use crate::model::PAGE_TOKENS;
 use std::collections::HashMap;
 
@@ -54,11 +55,12 @@ pub(super) struct PagePool {
     last_chain: u64,
     /// Whether pages are known by their content at all.
     reuses: bool,
+    /// What goes with pages, where they are not all that their tokens leave behind.
+    pub snapshots: Option<Snapshots>,
 }
 
 impl PagePool {
-    /// `count` free pages. `reuses`: what is in a page is all that its tokens leave behind, so that a sequence can go
-    /// on after pages of another one.
+    /// `count` free pages. `reuses`: a sequence can go on after pages of another one.
     pub fn new(count: usize, reuses: bool) -> PagePool {
         let page = Page {
             references: 0,
@@ -77,6 +79,7 @@ impl PagePool {
             cached: 0,
             last_chain: ROOT,
             reuses,
+            snapshots: None,
         }
     }
 
@@ -197,6 +200,16 @@ impl PagePool {
         if let Some(key) = self.page(page).key.take() {
             self.known.remove(&key);
         }
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.forget(page);
+        }
+    }
+
+    /// Gives the use of a snapshot back, if it is one.
+    pub fn give_back(&mut self, snapshot: Option<u32>) {
+        if let (Some(snapshots), Some(id)) = (&mut self.snapshots, snapshot) {
+            snapshots.give_back(id);
+        }
     }
 
     fn link_newest(&mut self, page: u32) {
@@ -277,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_not_known_where_it_is_not_all() {
+    fn content_is_not_known_where_it_is_of_no_use() {
         let mut pool = PagePool::new(2, false);
         let page = pool.take().unwrap();
         assert_eq!(pool.register(page, ROOT, &tokens(1)).page, page);

@@ -8,6 +8,9 @@
 //! Requests are admitted in the order of their age, when there are pages for all their tokens and
 //! some more. When the pages run out, a sequence whose caller does not read, else the youngest, is
 //! sent back to wait: its tokens are computed again later, and its caller sees nothing of it.
+//!
+//! In a model with recurrent layers a prompt is also cut where its state is to be kept for others
+//! ([`Sequence::keeps`] says where), which is copied as soon as a step has come there.
 
 mod steps;
 
@@ -17,6 +20,7 @@ use super::pages::PagePool;
 use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
 use super::shared::{Counts, Shared};
+use super::snapshots::Snapshots;
 use crate::log::{self, Level};
 use crate::model::{Forward, PAGE_TOKENS};
 use crate::{Error, panics};
@@ -67,11 +71,16 @@ impl Scheduler {
         chunk: usize,
         invariant: Option<usize>,
     ) -> Scheduler {
-        // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state. And
-        // those that others left may be of a prompt that was cut otherwise, or of steps of single tokens.
+        // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state:
+        // there they are of use with snapshots only. And those that others left may be of a prompt that was cut
+        // otherwise, or of steps of single tokens.
         let slots = forward.slots();
-        let reuses = slots.is_none() && invariant.is_none();
-        let pool = PagePool::new(forward.page_count(), reuses);
+        let snapshots = slots.map(|_| forward.snapshots());
+        let reuses = snapshots != Some(0) && invariant.is_none();
+        let mut pool = PagePool::new(forward.page_count(), reuses);
+        pool.snapshots = snapshots
+            .filter(|_| reuses)
+            .map(|count| Snapshots::new(count, chunk));
         let max_requests = slots.map_or(max_requests, |slots| max_requests.min(slots));
         let slots = slots.map(|slots| (0..slots as u32).rev().collect());
         Scheduler {
@@ -175,7 +184,7 @@ impl Scheduler {
                 self.pool.forget(page);
             }
         }
-        self.pool.release_all(&mut sequence.pages);
+        sequence.release_pages(&mut self.pool);
         self.give_slot_back(&sequence);
         self.publish();
         sequence.finish(end);
@@ -332,11 +341,7 @@ impl Scheduler {
                 continue;
             }
             if sequence.pending() == 1 {
-                self.parts.push(Part {
-                    id: sequence.id,
-                    tokens: 1,
-                    rows: sequence.rows(1),
-                });
+                self.parts.push(Part::new(sequence, 1, sequence.rows(1)));
             } else {
                 self.prompts.push((sequence.turn, index));
             }
@@ -351,18 +356,15 @@ impl Scheduler {
                 continue;
             };
             sequence.reuse(&mut self.pool);
-            let tokens = sequence.chunk(self.chunk);
+            let tokens = sequence.chunk(self.chunk, &self.pool);
             if place > 0 && tokens > room {
                 break;
             }
             room -= tokens;
             self.turn += 1;
             sequence.turn = self.turn;
-            self.parts.push(Part {
-                id: sequence.id,
-                tokens,
-                rows: sequence.rows(tokens),
-            });
+            let rows = sequence.rows(tokens);
+            self.parts.push(Part::new(sequence, tokens, rows));
         }
         self.publish();
     }

@@ -1,5 +1,7 @@
 //! One request as the scheduler sees it: its tokens, how far they are computed, its pages.
 
+mod keeping;
+
 use super::FinishReason;
 use super::channel::Channel;
 use super::evaluation::{Evaluation, Output};
@@ -9,6 +11,7 @@ use super::sampling::Scratch;
 use super::state::StateWork;
 use crate::model::{Choice, Forward, PAGE_TOKENS, Wanted};
 use crate::{Error, Result};
+use keeping::Keeping;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,6 +43,7 @@ pub(super) struct Sequence {
     /// How many pages are known to the pool by their content, and their chain.
     registered: usize,
     chain: u64,
+    keeping: Keeping,
     /// When it last had a chunk of its prompt run.
     pub turn: u64,
     /// The caller does not read: nothing is computed until there is room for events.
@@ -57,6 +61,7 @@ impl Sequence {
             slot: 0,
             registered: 0,
             chain: ROOT,
+            keeping: Keeping::default(),
             turn: 0,
             stalled: false,
             work,
@@ -69,12 +74,16 @@ impl Sequence {
     }
 
     /// The most tokens to run at once.
-    pub fn chunk(&self, limit: usize) -> usize {
+    pub fn chunk(&self, limit: usize, pool: &PagePool) -> usize {
         let limit = match &self.work {
             Work::Generate(_) | Work::State(_) => limit,
             Work::Evaluate(work) => work.chunk(self.computed, limit),
         };
-        self.pending().min(limit)
+        let tokens = self.pending().min(limit);
+        match &pool.snapshots {
+            Some(snapshots) => self.cut(tokens, snapshots),
+            None => tokens,
+        }
     }
 
     /// Which rows a run of the next `n` tokens must give.
@@ -163,13 +172,13 @@ impl Sequence {
     /// The sequence has no pages yet.
     pub fn take_pages(&mut self, pool: &mut PagePool, reserve: usize) -> bool {
         let total = self.first_pages();
-        let (mut known, mut unused) = (0, 0);
-        for page in self.known_pages(pool) {
-            known += 1;
-            unused += usize::from(pool.is_unused(page.page));
-        }
-        if pool.available() < total - known + unused + reserve {
+        let (found, known) = self.usable_pages(pool);
+        let unused = found.iter().filter(|known| pool.is_unused(known.page));
+        if pool.available() < total - found.len() + unused.count() + reserve {
             return false;
+        }
+        if known > found.len() {
+            self.keeping.branch = known * PAGE_TOKENS;
         }
         self.reuse(pool);
         while self.pages.len() < total
@@ -184,8 +193,7 @@ impl Sequence {
     /// sequence may have just computed the same prompt.
     pub fn reuse(&mut self, pool: &mut PagePool) {
         let first = self.registered;
-        let mut found: Vec<Known> = Vec::new();
-        found.extend(self.known_pages(pool));
+        let (found, _) = self.usable_pages(pool);
         for (i, known) in found.iter().enumerate() {
             pool.retain(known.page);
             match self.pages.get_mut(first + i) {
@@ -196,17 +204,27 @@ impl Sequence {
         }
         self.registered += found.len();
         self.computed += found.len() * PAGE_TOKENS;
+        if let Some(last) = found.last() {
+            self.go_on_after(last.page, pool);
+        }
         if let Work::Generate(work) = &mut self.work {
             work.reused(found.len() * PAGE_TOKENS);
         }
     }
 
+    /// Gives all pages back. It ends.
+    pub fn release_pages(&mut self, pool: &mut PagePool) {
+        pool.release_all(&mut self.pages);
+        pool.give_back(self.keeping.resumed.take());
+    }
+
     /// Gives all pages back; everything has to be computed again (what is still known is reused).
     pub fn drop_pages(&mut self, pool: &mut PagePool) {
-        pool.release_all(&mut self.pages);
+        self.release_pages(pool);
         self.computed = 0;
         self.registered = 0;
         self.chain = ROOT;
+        self.keeping = Keeping::default();
         match &mut self.work {
             Work::Generate(work) => work.restarted(),
             Work::Evaluate(work) => work.restarted(),

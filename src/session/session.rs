@@ -23,6 +23,9 @@ const DEFAULT_CHUNK: usize = 512;
 /// the free memory at most; and one context in any case.
 const DEFAULT_KV_BYTES: u64 = 256 << 20;
 const DEFAULT_KV_PART: u64 = 4;
+/// Snapshots of recurrent states take no more than this part of what the weights do, or the bytes above, if that is
+/// more; and this part of the free memory at most. They are taken as they are needed.
+const SNAPSHOTS_PART: u64 = 8;
 /// More tokens than any position can have.
 const MAX_CONTEXT: usize = 1 << 30;
 
@@ -112,8 +115,14 @@ impl Session {
             )));
         }
         let any = StateSize::any(limits.chunk + limits.requests, pages, options.kv_type);
+        let kv_bytes = kv_bytes.saturating_mul((pages * PAGE_TOKENS) as u64);
+        let free = model
+            .free_memory()
+            .map(|free| free.saturating_sub(kv_bytes));
+        let snapshots = snapshots(model.recurrent_bytes(), model.info().weight_bytes, free);
         let forward = model.new_state(StateSize {
             sequences: limits.requests,
+            snapshots: snapshots.min(pages),
             // A step that is queued ahead may be one past the end.
             context: any.context.min(limits.context.saturating_add(PAGE_TOKENS)),
             ..any
@@ -314,6 +323,14 @@ impl Limits {
     }
 }
 
+/// How many snapshots of states of `bytes` are kept, with weights of `weight_bytes` and `free` bytes of memory, if
+/// that is known.
+fn snapshots(bytes: u64, weight_bytes: u64, free: Option<u64>) -> usize {
+    let part = free.map_or(u64::MAX, |free| free / SNAPSHOTS_PART);
+    let all = (weight_bytes / SNAPSHOTS_PART).max(DEFAULT_KV_BYTES);
+    all.min(part).checked_div(bytes).unwrap_or(0) as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,6 +369,16 @@ mod tests {
             ..Default::default()
         });
         assert!(requests.contains("max_requests is 100000"));
+    }
+
+    #[test]
+    fn snapshots_have_a_limit_of_their_own() {
+        // Qwen 3.5 with 35 B parameters: 66 MB of state; LFM2 with 1.2 B: 160 KiB; a model without.
+        assert_eq!(snapshots(66 << 20, 20 << 30, Some(64 << 30)), 38);
+        assert_eq!(snapshots(66 << 20, 20 << 30, Some(1 << 30)), 1);
+        assert_eq!(snapshots(66 << 20, 20 << 30, Some(0)), 0);
+        assert_eq!(snapshots(160 << 10, 700 << 20, None), 1638);
+        assert_eq!(snapshots(0, 20 << 30, None), 0);
     }
 
     #[test]

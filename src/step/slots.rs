@@ -1,4 +1,4 @@
-//! Which tokens the recurrent state of each slot has seen, on any device.
+//! Which tokens the recurrent state of each slot, and of each copy that was kept of one, has seen, on any device.
 
 use super::Slice;
 use crate::{Error, Result};
@@ -6,23 +6,45 @@ use crate::{Error, Result};
 /// What a slot holds after a step that failed: no tokens of any sequence.
 const NOTHING_KNOWN: usize = usize::MAX;
 
-/// The tokens that each slot's state has seen.
+/// The tokens that each state has seen: those of slots, and snapshots of them.
 #[derive(Debug, Default)]
 pub struct SlotBook {
     seen: Vec<usize>,
+    kept: Vec<usize>,
 }
 
 impl SlotBook {
-    /// Empty slots; none where no layer is recurrent.
-    pub fn new(slots: usize) -> SlotBook {
+    /// Empty slots, none where no layer is recurrent, and snapshots.
+    pub fn new(slots: usize, snapshots: usize) -> SlotBook {
         SlotBook {
             seen: vec![0; slots],
+            kept: vec![NOTHING_KNOWN; snapshots],
         }
     }
 
     /// Slots.
     pub fn count(&self) -> usize {
         self.seen.len()
+    }
+
+    /// The snapshot becomes a copy of the slot's state.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if one of them is not there or the slot's state is not known.
+    pub fn keep(&mut self, slot: u32, snapshot: u32) -> Result<()> {
+        let seen = self.seen.get(slot as usize);
+        let kept = self.kept.get_mut(snapshot as usize);
+        copy(seen, kept, || format!("slot {slot} to snapshot {snapshot}"))
+    }
+
+    /// The slot's state becomes that of the snapshot.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if one of them is not there or the snapshot is of nothing.
+    pub fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        let kept = self.kept.get(snapshot as usize);
+        let seen = self.seen.get_mut(slot as usize);
+        copy(kept, seen, || format!("snapshot {snapshot} to slot {slot}"))
     }
 
     /// Checks that the slices go on where their slots are; until [`SlotBook::end`] says otherwise nothing is known
@@ -67,4 +89,16 @@ impl SlotBook {
             }
         }
     }
+}
+
+fn copy(from: Option<&usize>, to: Option<&mut usize>, what: impl Fn() -> String) -> Result<()> {
+    match (from, to) {
+        (Some(&from), Some(to)) if from != NOTHING_KNOWN => *to = from,
+        _ => {
+            let what = what();
+            let message = format!("{what}: not there, or nothing is known of what it holds");
+            return Err(Error::InvalidArgument(message));
+        }
+    }
+    Ok(())
 }

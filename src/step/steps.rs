@@ -84,6 +84,9 @@ pub struct StateSize {
     pub sequences: usize,
     /// Tokens of a sequence.
     pub context: usize,
+    /// Copies of a sequence's recurrent state that can be kept, where layers are recurrent. Each takes memory when it
+    /// is first used.
+    pub snapshots: usize,
     /// Pages of the KV cache.
     pub pages: usize,
     /// Its kind.
@@ -97,6 +100,7 @@ impl StateSize {
             tokens,
             sequences: tokens.max(1),
             context: pages.saturating_mul(PAGE_TOKENS),
+            snapshots: 0,
             pages,
             kv,
         }

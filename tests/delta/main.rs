@@ -1,7 +1,12 @@
 //! Gated delta nets (qwen3_next, qwen3_5, qwen3_5_moe) beside mlx-lm in f32, however their tokens are cut into
 //! steps, beside other sequences, and in sessions.
 
+mod reuse;
+mod rollback;
 mod session;
+
+#[path = "../support/golden_family.rs"]
+mod golden_family;
 
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
 use mlxrocm::graph::Rules;
@@ -29,16 +34,52 @@ fn folder() -> PathBuf {
 }
 
 fn executor(model: &str, rules: Rules, threads: usize, sequences: usize) -> CpuExecutor {
-    let source = Source::open(&folder().join(model)).unwrap();
-    let (bound, schedule) = families::schedule(&source, rules).unwrap();
-    source.check_unused().unwrap();
-    let mut pool = ThreadPool::new(threads);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
     let size = StateSize {
         sequences,
         ..StateSize::any(64, 8, KvType::F16)
     };
+    executor_of(&folder().join(model), rules, threads, size)
+}
+
+fn executor_of(model: &Path, rules: Rules, threads: usize, size: StateSize) -> CpuExecutor {
+    let source = Source::open(model).unwrap();
+    let (bound, schedule) = families::schedule(&source, rules).unwrap();
+    source.check_unused().unwrap();
+    let mut pool = ThreadPool::new(threads);
+    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
     CpuExecutor::of_size(Arc::new(weights.unwrap()), schedule, size, threads).unwrap()
+}
+
+/// Folders of models of one or several kinds of state, of small ones with pages or without, and of one with pages only.
+fn folders() -> Vec<(String, PathBuf, tempfile::TempDir)> {
+    let families = [
+        ("jamba", include_str!("../golden/families/jamba.json")),
+        (
+            "kimi_linear",
+            include_str!("../golden/families/kimi_linear.json"),
+        ),
+        (
+            "nemotron_h",
+            include_str!("../golden/families/nemotron_h.json"),
+        ),
+        (
+            "falcon_h1",
+            include_str!("../golden/families/falcon_h1.json"),
+        ),
+        ("lfm2", include_str!("../golden/families/lfm2.json")),
+        ("mamba2", include_str!("../golden/families/mamba2.json")),
+        ("glm4", include_str!("../golden/families/glm4.json")),
+    ];
+    let families = families.map(|(family, text)| {
+        let place = tempfile::tempdir().unwrap();
+        golden_family::write(place.path(), &golden_family::variants(text)["plain"]);
+        (family.to_string(), place.path().to_path_buf(), place)
+    });
+    let nets = ["next", "dense.gguf", "recurrent.gguf"].map(|model| {
+        let place = tempfile::tempdir().unwrap();
+        (model.to_string(), folder().join(model), place)
+    });
+    nets.into_iter().chain(families).collect()
 }
 
 /// Logits of all tokens, in steps of these sizes, then one by one.

@@ -15,10 +15,11 @@ use std::time::Duration;
 
 const MODEL: &str = "dense.gguf";
 const CONTEXT: usize = 128;
+pub const CONTEXT_OF_REUSE: usize = 512;
 const SLOTS: usize = 3;
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-struct NoText;
+pub struct NoText;
 
 impl Detokenizer for NoText {
     fn stream(&self, _prompt: &[u32]) -> Box<dyn TextStream> {
@@ -86,12 +87,16 @@ fn session() -> (Session, Arc<AtomicUsize>) {
 }
 
 fn prompt(seed: u32, len: usize) -> Vec<u32> {
+    prompt_below(VOCABULARY as u32, seed, len)
+}
+
+pub fn prompt_below(vocabulary: u32, seed: u32, len: usize) -> Vec<u32> {
     let mut x = seed.wrapping_mul(2_654_435_761) | 1;
     let mut token = || {
         x ^= x << 13;
         x ^= x >> 17;
         x ^= x << 5;
-        x % VOCABULARY as u32
+        x % vocabulary
     };
     (0..len).map(|_| token()).collect()
 }
@@ -176,7 +181,7 @@ fn requests_give_what_they_give_alone() {
                 assert_eq!(tokens, expected, "request {place}");
             }
         }
-        // What an earlier one left in the pages is not all that its tokens leave behind.
+        // What an earlier one left in the pages is not all that its tokens leave behind, and nothing else is kept here.
         assert_eq!(usage.cached_tokens, 0);
     }
     let begun = begun.load(Ordering::SeqCst);

@@ -70,6 +70,8 @@ pub struct Control {
     pub delay_us: AtomicU64,
     pub calls: AtomicUsize,
     pub tokens: AtomicUsize,
+    /// States that were kept.
+    pub kept: AtomicUsize,
     pub dropped: AtomicBool,
     /// (tokens, rows wanted) of each slice of each call.
     pub log: Mutex<Vec<Vec<(usize, usize)>>>,
@@ -104,16 +106,31 @@ pub struct Fake {
     /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
     pipelined: bool,
     queue: VecDeque<Queued>,
+    /// Recurrent states: of slots, and kept ones. None of both: the model is not recurrent.
+    states: Vec<State>,
+    kept: Vec<State>,
+    /// Only so many snapshots have memory.
+    memory: usize,
     /// The queued step follows one that failed: it may read what that one left.
     after_failure: bool,
     /// Tokens that the step collected last chose.
     chosen: Vec<u32>,
 }
 
-/// A queued step.
+/// The tokens that a recurrent state has seen, and what it makes of them; `None`: nobody knows.
+type State = Option<(usize, u64)>;
+
+/// A copy of a state.
+enum Copy {
+    Keep(u32, u32),
+    Restore(u32, u32),
+}
+
+/// A queued step, and what is copied after it.
 struct Queued {
     slices: Vec<OwnedSlice>,
     choices: Vec<OwnedChoice>,
+    copies: Vec<Copy>,
 }
 
 /// A row's choice: what a sampler needs, but for the row's own token.
@@ -169,6 +186,7 @@ struct OwnedSlice {
     start: usize,
     pages: Vec<u32>,
     wanted: Wanted<'static>,
+    slot: u32,
 }
 
 impl OwnedSlice {
@@ -178,7 +196,7 @@ impl OwnedSlice {
             start: self.start,
             pages: &self.pages,
             wanted: self.wanted,
-            slot: 0,
+            slot: self.slot,
         }
     }
 }
@@ -206,6 +224,11 @@ impl Fake {
             distinct.sort_unstable();
             distinct.dedup();
             assert_eq!(distinct.len(), slice.pages.len(), "a page twice");
+            if !self.states.is_empty() {
+                assert!((slice.slot as usize) < self.states.len());
+                let same = slices.iter().filter(|other| other.slot == slice.slot);
+                assert_eq!(same.count(), 1, "a slot twice");
+            }
             for &written in &used[slice.start / PAGE_TOKENS..] {
                 for (j, other) in slices.iter().enumerate() {
                     assert!(
@@ -230,6 +253,24 @@ impl Forward for Fake {
     }
     fn invariant_rows(&self) -> Option<usize> {
         self.invariant_rows
+    }
+    fn slots(&self) -> Option<usize> {
+        (!self.states.is_empty()).then_some(self.states.len())
+    }
+    fn snapshots(&self) -> usize {
+        self.kept.len()
+    }
+    fn keep(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        if snapshot as usize >= self.memory {
+            return Ok(false);
+        }
+        self.control.kept.fetch_add(1, Ordering::SeqCst);
+        self.later(Copy::Keep(slot, snapshot));
+        Ok(true)
+    }
+    fn restore(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        self.later(Copy::Restore(snapshot, slot));
+        Ok(())
     }
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         if !self.pipelined {
@@ -256,6 +297,7 @@ impl Forward for Fake {
             tokens: slice.tokens.to_vec(),
             start: slice.start,
             pages: slice.pages.to_vec(),
+            slot: slice.slot,
             wanted: match slice.wanted_rows() {
                 0 => Wanted::Nothing,
                 rows => {
@@ -267,6 +309,7 @@ impl Forward for Fake {
         self.queue.push_back(Queued {
             slices: slices.iter().map(own).collect(),
             choices: choices.iter().map(OwnedChoice::new).collect(),
+            copies: Vec::new(),
         });
         Ok(true)
     }
@@ -295,6 +338,7 @@ impl Forward for Fake {
             Err(_) => self.chosen.resize(step.choices.len(), 7),
         }
         tokens.clone_from(&self.chosen);
+        step.copies.into_iter().for_each(|copy| self.copy(copy));
         result
     }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
@@ -335,6 +379,25 @@ impl Forward for Fake {
 }
 
 impl Fake {
+    /// After the steps that are queued.
+    fn later(&mut self, copy: Copy) {
+        match self.queue.back_mut() {
+            Some(step) => step.copies.push(copy),
+            None => self.copy(copy),
+        }
+    }
+
+    fn copy(&mut self, copy: Copy) {
+        match copy {
+            Copy::Keep(slot, snapshot) => {
+                self.kept[snapshot as usize] = self.states[slot as usize];
+            }
+            Copy::Restore(snapshot, slot) => {
+                self.states[slot as usize] = self.kept[snapshot as usize];
+            }
+        }
+    }
+
     fn run(&mut self, slices: &[Slice], logits: &mut Vec<f32>, hidden: bool) -> Result<()> {
         logits.clear();
         self.check(slices);
@@ -372,9 +435,27 @@ impl Fake {
             }
         }
         if broken(&control.fail_at) {
+            for slice in slices {
+                if let Some(state) = self.states.get_mut(slice.slot as usize) {
+                    *state = None;
+                }
+            }
             return Err(Error::DeviceFailed("injected error".into()));
         }
         for slice in slices {
+            let undefined = self.after_failure;
+            if let Some(state) = self.states.get_mut(slice.slot as usize) {
+                let before = match slice.start {
+                    0 => Some((0, 1)),
+                    _ => *state,
+                };
+                assert!(undefined || before.is_some_and(|(seen, _)| seen == slice.start));
+                let mut value = before.map_or(0, |(_, value)| value);
+                for &token in slice.tokens {
+                    value = hash(value, u64::from(token));
+                }
+                *state = Some((slice.start + slice.tokens.len(), value));
+            }
             let mut state = 1;
             for position in 0..slice.start + slice.tokens.len() {
                 let page = slice.pages[position / PAGE_TOKENS] as usize;
@@ -394,6 +475,10 @@ impl Fake {
                         false => logits.extend(row(state)),
                     }
                 }
+            }
+            // The pages and the recurrent state are of the same tokens.
+            if let Some(Some((_, value))) = self.states.get(slice.slot as usize) {
+                assert!(undefined || *value == state, "another sequence's state");
             }
         }
         if broken(&control.nan_at) {
@@ -440,6 +525,8 @@ pub struct Setup {
     pub pipelined: bool,
     /// The session is batch-invariant, and results would depend on others in steps of more rows.
     pub invariant_rows: Option<usize>,
+    /// The model is recurrent: slots, snapshots, and how many of those have memory.
+    pub recurrent: Option<(usize, usize, usize)>,
 }
 
 impl Default for Setup {
@@ -453,13 +540,18 @@ impl Default for Setup {
             kv: KvType::F16,
             pipelined: false,
             invariant_rows: None,
+            recurrent: None,
         }
     }
 }
 
 pub fn session(setup: Setup) -> (Session, Arc<Control>) {
     let control = Arc::new(Control::default());
+    let (slots, snapshots, memory) = setup.recurrent.unwrap_or_default();
     let fake = Fake {
+        states: vec![None; slots],
+        kept: vec![None; snapshots],
+        memory,
         control: control.clone(),
         pages: vec![[None; PAGE_TOKENS]; setup.pages],
         max_tokens: setup.max_tokens,

@@ -6,6 +6,7 @@ mod failures;
 mod fake;
 mod pipeline;
 mod processor;
+mod recurrent;
 mod scheduling;
 mod state;
 mod stress;

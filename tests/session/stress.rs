@@ -85,7 +85,15 @@ fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
 
 #[test]
 fn four_threads_hammer() {
-    for (pages, pipelined) in [(10, false), (40, false), (10, true), (40, true)] {
+    for (pages, pipelined, recurrent) in [
+        (10, false, None),
+        (40, false, None),
+        (10, true, None),
+        (40, true, None),
+        (10, true, Some((5, 3, 3))),
+        (40, false, Some((5, 20, 6))),
+        (40, true, Some((3, 20, 20))),
+    ] {
         let (session, control) = session(Setup {
             pages,
             max_tokens: 40,
@@ -93,6 +101,7 @@ fn four_threads_hammer() {
             max_requests: 5,
             prefill_chunk: 32,
             pipelined,
+            recurrent,
             ..Default::default()
         });
         let completed = AtomicUsize::new(0);
@@ -110,6 +119,8 @@ fn four_threads_hammer() {
         });
         assert!(completed.load(Ordering::SeqCst) > 20);
         assert_eq!(control.ahead.load(Ordering::SeqCst) > 100, pipelined);
+        let kept = control.kept.load(Ordering::SeqCst);
+        assert_eq!(kept > 20, recurrent.is_some(), "{kept} states were kept");
         assert_no_page_held(&session);
         drop(session);
         assert!(control.dropped.load(Ordering::SeqCst));
@@ -127,6 +138,7 @@ fn sessions_come_and_go() {
             pages: 12,
             context: CONTEXT,
             pipelined: random.below(2) == 0,
+            recurrent: [None, Some((8, 4, 4))][random.below(2)],
             ..Default::default()
         });
         if random.below(3) == 0 {

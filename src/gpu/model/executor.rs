@@ -101,7 +101,7 @@ impl GpuExecutor {
             operand: buffer(operand.max(operand_of_experts))?,
             scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,
-            recurrent: RecurrentMemory::new(&device, &schedule, size.sequences)?,
+            recurrent: RecurrentMemory::new(&device, &schedule, &size)?,
             scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
@@ -142,6 +142,28 @@ impl GpuExecutor {
     pub fn slots(&self) -> Option<usize> {
         let recurrent = self.memory.recurrent.as_ref();
         recurrent.map(RecurrentMemory::slots)
+    }
+
+    /// Copies of a slot that can be kept.
+    pub fn snapshots(&self) -> usize {
+        let recurrent = self.memory.recurrent.as_ref();
+        recurrent.map_or(0, RecurrentMemory::snapshots)
+    }
+
+    /// Queues a copy of the state that the steps before leave in a slot; `false` if there is no memory for it.
+    pub fn keep_slot(&mut self, slot: u32, snapshot: u32) -> Result<bool> {
+        match &mut self.memory.recurrent {
+            Some(recurrent) => recurrent.keep(&self.stream, slot, snapshot),
+            None => Ok(false),
+        }
+    }
+
+    /// Queues a copy of a snapshot to a slot.
+    pub fn restore_slot(&mut self, snapshot: u32, slot: u32) -> Result<()> {
+        match &mut self.memory.recurrent {
+            Some(recurrent) => recurrent.restore(&self.stream, snapshot, slot),
+            None => Err(Error::Unsupported("no snapshots are kept".into())),
+        }
     }
 
     /// KV pages.

@@ -5,9 +5,9 @@
 
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
-use crate::gpu::{Args, Device, DeviceBuffer, Range};
+use crate::gpu::{Args, Device, DeviceBuffer, Range, Stream};
 use crate::ir;
-use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, Step};
+use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, StateSize, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct RecurrentMemory {
     book: SlotBook,
     /// Whether the second copy of a slot is the newer one.
     second: Vec<bool>,
+    /// Copies of slots that are kept; each gets its memory when it is first used.
+    snapshots: Vec<Option<DeviceBuffer>>,
 }
 
 impl RecurrentMemory {
@@ -41,7 +43,12 @@ impl RecurrentMemory {
     ///
     /// # Errors
     /// `OutOfMemory`.
-    pub fn new(device: &Arc<Device>, schedule: &Schedule, slots: usize) -> Result<Option<Self>> {
+    pub fn new(
+        device: &Arc<Device>,
+        schedule: &Schedule,
+        size: &StateSize,
+    ) -> Result<Option<Self>> {
+        let slots = size.sequences;
         if schedule.recurrent.is_empty() {
             return Ok(None);
         }
@@ -67,14 +74,55 @@ impl RecurrentMemory {
         Ok(Some(RecurrentMemory {
             data: device.alloc((numbers * 4) as u64)?,
             ends,
-            book: SlotBook::new(slots),
+            book: SlotBook::new(slots, size.snapshots),
             second: vec![false; slots],
+            snapshots: vec![None; size.snapshots],
         }))
     }
 
     /// Sequences that have room.
     pub fn slots(&self) -> usize {
         self.book.count()
+    }
+
+    /// Snapshots.
+    pub fn snapshots(&self) -> usize {
+        self.snapshots.len()
+    }
+
+    /// As [`SlotBook::keep`], in the stream's order; `false` if there is no memory for it.
+    pub fn keep(&mut self, stream: &Stream, slot: u32, snapshot: u32) -> Result<bool> {
+        self.book.keep(slot, snapshot)?;
+        let newer = self.place(slot, self.second[slot as usize]);
+        let place = &mut self.snapshots[snapshot as usize];
+        let copy = match place {
+            Some(copy) => copy,
+            None => match self.data.device().alloc(newer.1) {
+                Ok(copy) => place.insert(copy),
+                Err(Error::OutOfMemory(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            },
+        };
+        stream.copy_on_device(&self.data, newer.0, copy, 0, newer.1)?;
+        Ok(true)
+    }
+
+    /// As [`SlotBook::restore`], in the stream's order.
+    pub fn restore(&mut self, stream: &Stream, snapshot: u32, slot: u32) -> Result<()> {
+        let Some(Some(copy)) = self.snapshots.get(snapshot as usize) else {
+            return Err(Error::InvalidArgument(format!(
+                "snapshot {snapshot}: there is none"
+            )));
+        };
+        self.book.restore(snapshot, slot)?;
+        let (at, bytes) = self.place(slot, self.second[slot as usize]);
+        stream.copy_on_device(copy, 0, &self.data, at, bytes)
+    }
+
+    /// Where a copy of a slot's states lies, and its bytes.
+    fn place(&self, slot: u32, second: bool) -> (u64, u64) {
+        let from = (usize::from(second) * self.slots() + slot as usize) * self.floats();
+        ((from * 4) as u64, (self.floats() * 4) as u64)
     }
 
     /// Begins a step, as [`SlotBook::begin`]; gives what kernels ask of each sequence of a batch of `rows`.
@@ -113,12 +161,10 @@ impl RecurrentMemory {
 
     /// What a step of the slices writes.
     pub fn written(&self, slices: &[Slice<'_>]) -> impl Iterator<Item = Range> {
-        let floats = self.floats();
         slices.iter().map(move |slice| {
-            let slot = slice.slot as usize;
-            let second = usize::from(!self.second[slot]);
-            let from = (second * self.slots() + slot) * floats;
-            self.data.range((from * 4) as u64, (floats * 4) as u64)
+            let other = !self.second[slice.slot as usize];
+            let (at, bytes) = self.place(slice.slot, other);
+            self.data.range(at, bytes)
         })
     }
 

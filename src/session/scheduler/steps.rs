@@ -25,6 +25,23 @@ pub(super) struct Part {
     pub tokens: usize,
     /// Rows that it gives.
     pub rows: usize,
+    /// Tokens that the sequence has computed then.
+    end: usize,
+    /// Where its state then is kept.
+    snapshot: Option<u32>,
+}
+
+impl Part {
+    /// The next tokens of a sequence.
+    pub fn new(sequence: &Sequence, tokens: usize, rows: usize) -> Part {
+        Part {
+            id: sequence.id,
+            tokens,
+            rows,
+            end: sequence.computed + tokens,
+            snapshot: None,
+        }
+    }
 }
 
 impl Scheduler {
@@ -80,6 +97,7 @@ impl Scheduler {
             format!("a step of the model failed: {error}")
         });
         for part in parts {
+            self.pool.give_back(part.snapshot);
             if self.ended.iter().all(|(id, _)| *id != part.id) {
                 let end = (FinishReason::Error, Some(error.clone()));
                 self.ended.push((part.id, end));
@@ -94,7 +112,9 @@ impl Scheduler {
         let (mut slices, mut choices, mut rows) = (Vec::new(), Vec::new(), 0);
         for part in &self.parts {
             if let Some(index) = place(&self.running, part.id) {
-                self.running[index].begin(now);
+                let sequence = &mut self.running[index];
+                sequence.begin(now);
+                sequence.resume(&mut self.pool, &mut *self.forward)?;
             }
         }
         for part in &self.parts {
@@ -120,6 +140,7 @@ impl Scheduler {
         }
         // Some may need more than a device gives.
         if choices.len() == rows && self.forward.queue(&slices, &choices)? {
+            self.keep_states(false);
             return Ok(true);
         }
         let want = rows * self.forward.vocab_size();
@@ -129,7 +150,43 @@ impl Scheduler {
             self.logits = Vec::new();
         }
         self.forward.forward(&slices, &mut self.logits)?;
+        self.keep_states(false);
         self.check_rows(want)
+    }
+
+    /// Keeps the states that the step which was started last leaves, where others can go on after them. A step that
+    /// is queued later runs after the copies.
+    fn keep_states(&mut self, ahead: bool) {
+        let Some(snapshots) = &mut self.pool.snapshots else {
+            return;
+        };
+        let parts = match ahead {
+            true => &mut self.ahead,
+            false => &mut self.parts,
+        };
+        for part in parts {
+            let Some(index) = place(&self.running, part.id) else {
+                continue;
+            };
+            let sequence = &self.running[index];
+            if !sequence.keeps(part.end, snapshots.piece) {
+                continue;
+            }
+            while part.snapshot.is_none()
+                && let Some(id) = snapshots.take()
+            {
+                match self.forward.keep(sequence.slot, id) {
+                    Ok(true) => part.snapshot = Some(id),
+                    // The next one is in the place of an older one.
+                    Ok(false) => snapshots.lose(id),
+                    // No request needs it. A device that is lost says so in the next step.
+                    Err(error) => {
+                        snapshots.lose(id);
+                        log::write(Level::Warn, || format!("a state was not kept: {error}"));
+                    }
+                }
+            }
+        }
     }
 
     /// The rows were left in `logits`, and not chosen from on the device.
@@ -175,11 +232,10 @@ impl Scheduler {
                 sequence.pages.push(page);
             }
             self.unseen.push(CHOSEN + row);
-            self.ahead.push(Part {
-                id: sequence.id,
-                tokens: 1,
-                rows: 1,
-            });
+            let mut part = Part::new(sequence, 1, 1);
+            // After the one that is being chosen.
+            part.end = sequence.tokens.len() + 1;
+            self.ahead.push(part);
         }
         if self.ahead.is_empty() {
             return Ok(());
@@ -198,8 +254,9 @@ impl Scheduler {
                 });
             }
         }
-        if !self.forward.queue(&slices, &choices)? {
-            self.ahead.clear();
+        match self.forward.queue(&slices, &choices)? {
+            true => self.keep_states(true),
+            false => self.ahead.clear(),
         }
         Ok(())
     }
@@ -226,7 +283,8 @@ impl Scheduler {
         let now = Instant::now();
         let mut rest = self.logits.as_mut_slice();
         let mut tokens = self.tokens.iter();
-        for part in &self.parts {
+        for part in &mut self.parts {
+            let snapshot = part.snapshot.take();
             let rows = match on_device {
                 // A part that wants none does not look at it.
                 true => Row::Token(match part.rows {
@@ -241,14 +299,20 @@ impl Scheduler {
             };
             // One that ended while this step was queued is not there any more.
             let Some(index) = place(&self.running, part.id) else {
+                self.pool.give_back(snapshot);
                 continue;
             };
             let sequence = &mut self.running[index];
-            let end = if sequence.is_cancelled() {
-                Some((FinishReason::Cancelled, None))
-            } else {
-                sequence.advance(part.tokens, rows, &mut self.pool, &mut self.scratch, now)
-            };
+            if sequence.is_cancelled() {
+                self.ended.push((part.id, (FinishReason::Cancelled, None)));
+                self.pool.give_back(snapshot);
+                continue;
+            }
+            let passing = part.end >= sequence.tokens.len();
+            let end = sequence.advance(part.tokens, rows, &mut self.pool, &mut self.scratch, now);
+            if let Some(id) = snapshot {
+                sequence.attach(id, passing, &mut self.pool);
+            }
             if let Some(end) = end {
                 self.ended.push((part.id, end));
             }
