@@ -23,13 +23,16 @@ pub(super) struct Keeping {
 }
 
 impl Sequence {
-    /// How many of the next `tokens` tokens to run, so that a step ends where the state is to be kept.
+    /// How many of the next `tokens` tokens to run, so that a step ends where the state is to be kept. A step of its
+    /// own costs a device as much as some hundred tokens of a prompt do: it is there only where a second prompt was seen
+    /// to go another way.
     pub(super) fn cut(&self, tokens: usize, snapshots: &Snapshots) -> usize {
         let inside = self.computed + 1..self.computed + tokens;
-        let borders = [self.keeping.branch, self.last_border()].into_iter();
-        let borders = borders
-            .filter(|border| inside.contains(border) && self.keeps(*border, snapshots.piece));
-        borders.min().unwrap_or(inside.end) - self.computed
+        let branch = self.keeping.branch;
+        match inside.contains(&branch) && self.keeps(branch, snapshots.piece) {
+            true => branch - self.computed,
+            false => tokens,
+        }
     }
 
     /// The last end of a page that a request with the same prompt can go on after.
