@@ -2,7 +2,8 @@
 //
 //   of every GROUP columns  i = round(n(x)[c] / scale),  scale = max |n(x)| / 32512,  i = 256 · hi + lo
 //
-// and the sum of i · scale. n(x) is x, or x times the norm's weights; the norm's factor follows in `factor`.
+// and the sum of i · scale. n(x) is x, or x times the norm's weights; the norm's factor follows in `factor`. For codes that
+// are e4m3 numbers i is a sum of two numbers of f16: hi, rounded, and lo, the rest.
 #pragma once
 
 #include "common/matrix_nvidia.h"
@@ -62,7 +63,7 @@ template <typename Q, int R> struct Shared {
     f32 *partial;                                // [2][BATCH][16][R][STRIDE], by teams
     f32 *squares;                                // [R][TEAMS] sums of x², by teams
     f32 *factor;                                 // [R] what results are multiplied with
-    u8 *x;                                       // [rows][hi, lo][x_stride]: [block][t][columns of lane t]
+    u8 *x;                                       // [rows][hi, lo][x_stride]: [block][t][columns of lane t]; f16: [columns]
     f32x2 *groups;                               // [rows][padded / GROUP][scale of x, sum of x / sharers]
     u32 padded, x_stride;                        // columns; x_stride keeps hi and lo in different banks
 };
@@ -70,7 +71,7 @@ template <typename Q, int R> struct Shared {
 template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols, u32 rows) {
     Shared<Q, R> s;
     s.padded = (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
-    s.x_stride = (s.padded + 127) / 128 * 128 + 64;
+    s.x_stride = (s.padded * (Q::E4M3 ? 2 : 1) + 127) / 128 * 128 + 64;
     s.partial = (f32 *)base;
     s.squares = s.partial + 2 * s.BATCH * TILE_ROWS * R * s.STRIDE;
     s.factor = s.squares + R * TEAMS;
@@ -152,6 +153,20 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
             UNROLL for (u32 j = 0; j < 8; j++) {
                 whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
                 above[j] = whole[j] + 128;
+            }
+            if constexpr (Q::E4M3) {
+                if (c >= s.padded) continue;
+                u32 high[4], rest[4];
+                UNROLL for (u32 j = 0; j < 4; j++) {
+                    const f32 a = bits_f32(whole[2 * j]) - 12582912.0f, b = bits_f32(whole[2 * j + 1]) - 12582912.0f;
+                    const f16x2 pair = pack_f16x2(a, b);
+                    high[j] = pair.bits, rest[j] = pack_f16x2(a - low(pair), b - ::high(pair)).bits;
+                }
+                u8 *to = s.x + r * 2 * s.x_stride + c * 2;
+                store16(to, u32x4{high[0], high[1], high[2], high[3]});
+                store16(to + s.x_stride, u32x4{rest[0], rest[1], rest[2], rest[3]});
+                if (c % Q::GROUP == 0) s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, 0.0f};
+                continue;
             }
             const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
             const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);

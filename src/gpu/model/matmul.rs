@@ -257,7 +257,8 @@ impl MatrixForm {
         let padded = form.units(cols) * form.unit_blocks() * BLOCK;
         let partial = 2 * batch * TILE_ROWS * kernel_rows * (teams + 4) * 4;
         let fixed = partial + kernel_rows * teams * 4 + 32;
-        let a_row = 2 * (padded.next_multiple_of(128) + 64) + padded / form.group * 8;
+        let bytes = if form.is_e4m3() { 2 } else { 1 };
+        let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
         ring + fixed + rows * a_row
     }
 
@@ -325,5 +326,10 @@ pub fn scales_number(scales: Scales) -> u32 {
         Scales::SuperZero => 4,
         Scales::SuperMin => 5,
         Scales::Power => 6,
+        Scales::Point => 7,
+        Scales::Float8 => 8,
+        Scales::Single => 9,
+        Scales::Table16 => 10,
+        Scales::Table8 => 11,
     }
 }
