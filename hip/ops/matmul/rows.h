@@ -17,7 +17,8 @@
 // `shared_bytes` of src/gpu/model/matmul.rs has the same sum.
 //
 // AMD: codes and scales go from memory to registers some units ahead, from tile to tile and before x is prepared; four
-// multiply-adds an instruction (dot4). NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
+// multiply-adds an instruction (dot4). Of several rows, x was made into integers by a kernel before (rows_x.hip) and comes
+// from the caches: each byte of W is read once for up to MANY_ROWS rows. NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
 // the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
 // the lo of a row of x.
 // Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
@@ -49,19 +50,19 @@ DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
 template <typename Q, int R, typename F>
 DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
                       const Shared<Q, R> &s, Sums<R> &sums) {
-    const f32x2 *groups = s.groups + block * (64 / Q::GROUP);
-    const u8 *x = s.x + block * 64 + t * 16;
+    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
 #if PLATFORM_NVIDIA
     constexpr u32 N = Sums<R>::N;
     // Rows of x that do not exist: any row, its products are not used.
     auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
     u32x4 columns[N];
-    UNROLL for (u32 n = 0; n < N; n++) columns[n] = load16(x + (row_of(n * 4 + g / 2) * 2 + g % 2) * s.x_stride);
+    UNROLL for (u32 n = 0; n < N; n++) columns[n] = load16(x + row_of(n * 4 + g / 2) * s.x.row + g % 2 * s.x.low);
     i32 c[N][4] = {}, d[N][4] = {};
     auto add = [&](i32 (*of)[4], u32 group) {
         const GroupScale w = scale_of(group);
         UNROLL for (u32 n = 0; n < N; n++) {
-            const f32x2 of_x = groups[row_of(n * 4 + t) * (s.padded / Q::GROUP) + group];
+            const f32x2 of_x = groups[row_of(n * 4 + t) * s.x.group_row + group];
             UNROLL for (u32 h = 0; h < 2; h++)
                 add_group(sums.v[h][n], of[n][2 * h], of[n][2 * h + 1], w.scale[h], w.bias[h], of_x);
             UNROLL for (u32 i = 0; i < 4; i++) of[n][i] = 0;
@@ -90,9 +91,15 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
     UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(table, codes, i / 2, i % 2);
     GroupScale w[2];
     UNROLL for (u32 half = 0; half < (Q::GROUP == 64 ? 1 : 2); half++) w[half] = scale_of(half);
+    constexpr u32 SCALES = Q::GROUP == 64 ? 1 : 2;
     UNROLL for (u32 n = 0; n < R; n++) {
         if (R > 1 && n >= rows) break;
-        const u32x4 high = load16(x + n * 2 * s.x_stride), low = load16(x + (n * 2 + 1) * s.x_stride);
+        const u32x4 high = load16(x + n * s.x.row), low = load16(x + n * s.x.row + s.x.low);
+        f32x2 of_x[SCALES];
+        UNROLL for (u32 slot = 0; slot < SCALES; slot++) {
+            const u32 group = Q::GROUP == 16 ? slot * 2 + t / 2 : slot;
+            of_x[slot] = groups[n * s.x.group_row + group * s.x.group_step];
+        }
         i32 hi[2] = {}, lo[2] = {};
         UNROLL for (u32 half = 0; half < 2; half++) {
             UNROLL for (u32 h = 0; h < 2; h++) {
@@ -102,10 +109,9 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
                 }
             }
             if (Q::GROUP == 64 && half == 0) continue;
-            const u32 slot = Q::GROUP == 64 ? 0 : half, group = Q::GROUP == 16 ? half * 2 + t / 2 : slot;
-            const f32x2 of_x = groups[n * (s.padded / Q::GROUP) + group];
+            const u32 slot = half % SCALES;
             UNROLL for (u32 h = 0; h < 2; h++) {
-                add_group(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x);
+                add_group(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x[slot]);
                 hi[h] = lo[h] = 0;
             }
         }
@@ -117,8 +123,8 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
 template <typename Q, int R, typename F>
 DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows, const Shared<Q, R> &s,
                        Sums<R> &sums) {
-    const f32x2 *groups = s.groups + block * (64 / Q::GROUP);
-    const u8 *x = s.x + block * 128 + t * 16;
+    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
 #if PLATFORM_NVIDIA
     constexpr u32 N = Sums<R>::N;
     auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
@@ -126,7 +132,7 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
     UNROLL for (u32 half = 0; half < 2; half++) {
         u32x4 columns[N];
         UNROLL for (u32 n = 0; n < N; n++)
-            columns[n] = load16(x + half * 64 + (row_of(n * 4 + g / 2) * 2 + g % 2) * s.x_stride);
+            columns[n] = load16(x + half * 64 + row_of(n * 4 + g / 2) * s.x.row + g % 2 * s.x.low);
         UNROLL for (u32 step = 0; step < 2; step++) {
             u32 a[4];
             UNROLL for (u32 i = 0; i < 4; i++) a[i] = e4m3_of<Q>(codes, half * 8 + step * 4 + i).bits;
@@ -137,7 +143,7 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
         const u32 group = Q::GROUP == 64 ? 0 : half;
         const GroupScale w = scale_of(group);
         UNROLL for (u32 n = 0; n < N; n++) {
-            const f32 of_x = groups[row_of(n * 4 + t) * (s.padded / Q::GROUP) + group].x;
+            const f32 of_x = groups[row_of(n * 4 + t) * s.x.group_row + group].x;
             UNROLL for (u32 h = 0; h < 2; h++)
                 sums.v[h][n] = mul_add(w.scale[h], (c[n][2 * h] + c[n][2 * h + 1]) * of_x, sums.v[h][n]);
             UNROLL for (u32 i = 0; i < 4; i++) c[n][i] = 0.0f;
@@ -154,8 +160,8 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
         const u32 slot = Q::GROUP == 64 ? 0 : half;
         UNROLL for (u32 n = 0; n < R; n++) {
             if (R > 1 && n >= rows) break;
-            const u8 *from = x + n * 2 * s.x_stride + half * 64;
-            const u32x4 high = load16(from), low = load16(from + s.x_stride);
+            const u8 *from = x + n * s.x.row + half * 64;
+            const u32x4 high = load16(from), low = load16(from + s.x.low);
             UNROLL for (u32 h = 0; h < 2; h++) {
                 f32 &sum = of_rows[n][h];
                 UNROLL for (u32 i = 0; i < 4; i++) {
@@ -163,7 +169,7 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
                     sum = dot2(a[h][i], f16x2{word(low, i)}, sum);
                 }
                 if (Q::GROUP == 64 && half == 0) continue;
-                const f32 of_x = groups[n * (s.padded / Q::GROUP) + slot].x;
+                const f32 of_x = groups[n * s.x.group_row + slot * s.x.group_step].x;
                 sums.v[h][n] = mul_add(w[slot].scale[h], sum * of_x, sums.v[h][n]), sum = 0.0f;
             }
         }
@@ -244,7 +250,7 @@ template <typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R
         }
         return (v.x + v.y) + (v.z + v.w);
     };
-    const f32 factor = s.factor[result.r], v = mul_add(sum(partial), factor, result.add);
+    const f32 factor = is_split() ? 1.0f : s.factor[result.r * s.factor_step], v = mul_add(sum(partial), factor, result.add);
     if (p.to.epilogue == SILU) {
         const f32 up = mul_add(sum(partial + TILE_ROWS * R * s.STRIDE), factor, result.add_up);
         *result.to = silu_product(p.to, v, up);
@@ -400,9 +406,12 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
     const Share share = share_of<Q>(p, columns, team);
+    // Of x as it is made here a block has its own columns alone.
+    const u32 first_of_x = C::PREPARED ? share.first : 0;
     if (is_split()) {
         const u32 first = share.first * Q::UNIT * BLOCK_COLS;
-        p.x += first, p.norm += p.norm ? first : 0, p.to.out0 += (u64)block_z() * p.rows * p.to.width0;
+        if (!C::PREPARED) p.x += first, p.norm += p.norm ? first : 0;
+        p.to.out0 += (u64)block_z() * p.rows * p.to.width0;
         p.cols = minimum(p.width - first, share.own * Q::UNIT * BLOCK_COLS);
     }
     const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
@@ -438,25 +447,34 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         next += AHEAD<Q> * Q::UNIT_BYTES + (is_last ? skip : 0);
         ahead = is_last ? 0 : ahead, ahead_tile += is_last;
     };
-    const Shared<Q, R> s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
-    const Table table = table_of<Q>(p.weights);
-    Norm<R> norm = {};
-    read_norm<R>(norm, p, 0);
-    // The first are on their way while x is prepared, behind x.
-    prepare_x<Q, R>(p, s, norm, columns, [&] {
+    auto load_first = [&] {
         UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
             if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
             load(PartOfRound(), u, -1, lane * 16);
         }
         advance();
-    });
+    };
+    const Table table = table_of<Q>(p.weights);
+    Shared<Q, R> s;
+    if constexpr (C::PREPARED) {
+        s = prepared_memory<Q, R>(memory, p);
+        load_first();
+    } else {
+        s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
+        Norm<R> norm = {};
+        read_norm<R>(norm, p, 0);
+        // The first are on their way while x is prepared, behind x.
+        prepare_x<Q, R>(p, s, norm, columns, load_first);
+    }
     // Rounds that are whole for every team, and so are the ones loaded meanwhile, take no branches: each wait is then for
     // what it names alone.
     const u32 whole = share.own / TEAMS / AHEAD<Q>, is_even = whole * AHEAD<Q> * TEAMS == share.own;
     u32 buffer = 0;
-    for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
+    for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer = (buffer + 1) % s.BUFFERS) {
         const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
         const Result result = begin_result<R>(p, columns, tile, now);
+        // The batch before is still read where there is one buffer.
+        if (s.BUFFERS == 1 && tile > share.begin) barrier_shared();
         for (u32 i = 0; i < now; i++) {
             Sums<R> sums = {};
             auto take = [&](auto how, u32 round) {
@@ -475,7 +493,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
                             auto scale_of = [&](u32 slot) {
                                 return quad_scale<Q>(scales_of<Q>(of_quad, u % QUAD<Q> * Q::UNIT + b, slot));
                             };
-                            const u32 number = (share.from + round + u) * Q::UNIT + b;
+                            const u32 number = (first_of_x + share.from + round + u) * Q::UNIT + b;
                             if constexpr (Q::E4M3) add_floats<Q, R>(codes, scale_of, number, g, t, p.rows, s, sums);
                             else add_block<Q, R>(table, codes, scale_of, number, g, t, p.rows, s, sums);
                         }
@@ -497,6 +515,12 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
 }
 #endif
 
+// What kernels for so many rows take x as.
+template <int R> struct RowsOf : Whole {};
+#if PLATFORM_AMD
+template <> struct RowsOf<MANY_ROWS> : Prepared {};
+#endif
+
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                            \
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                 \
         const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual, f32 *out0,   \
@@ -506,5 +530,5 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
                         width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
         Ring ring;                                                                                           \
-        matmul_rows<Quant<BITS, SCALES, GROUP>, R>(p, memory, Whole{}, ring);                                \
+        matmul_rows<Quant<BITS, SCALES, GROUP>, R, RowsOf<R>>(p, memory, {}, ring);                          \
     }

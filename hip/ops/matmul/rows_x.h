@@ -18,13 +18,13 @@
 // Bytes of a stage of a team's ring, and how many.
 #define STAGE_BYTES 2560
 #define STAGES 2
-#define MANY_ROWS 8
 #else
 #define TEAMS 8
 #define STAGE_BYTES 0
 #define STAGES 0
-#define MANY_ROWS 4
 #endif
+// The most rows of a launch for several.
+#define MANY_ROWS 8
 
 struct Rows {
     const u8 *weights; // units of 16 bytes
@@ -41,7 +41,7 @@ DEVICE bool is_split() { return PLATFORM_AMD && grid_blocks_z() > 1; }
 
 // Columns of x as they are: those of a row of one matrix.
 struct Whole {
-    static constexpr bool CHOSEN = false;
+    static constexpr bool CHOSEN = false, PREPARED = false;
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
     DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }
@@ -53,30 +53,68 @@ struct Whole {
     DEVICE u32 end(const Whole &, u32 works) { return works * (block_x() + 1) / grid_blocks_x(); }
 };
 
+// The same, made into integers by rows_x.hip: `p.x` are codes [block][MANY_ROWS][hi, lo][64], `p.norm` the groups
+// [padded / GROUP + 1][MANY_ROWS], the last of which has what each row's results are multiplied with.
+struct Prepared : Whole {
+    static constexpr bool PREPARED = true;
+};
+
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
 template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
 
+// Bytes of a column of x in hi, and in lo.
+template <typename Q> constexpr u32 X_BYTES = Q::E4M3 ? 2 : 1;
+
+// x as integers: of row r, block b and lane t the 16 bytes at r · row + b · block + t · 16, and `low` further (of f16 of the
+// block's first half; those of the second are 64 bytes further); of group g its scale and sum of x / sharers at r · group_row + g · group_step.
+struct Codes {
+    u8 *at;
+    u32 row, block, low;
+    f32x2 *groups;
+    u32 group_row, group_step;
+};
+
 // Shared memory after the ring. `R`: most rows.
 template <typename Q, int R> struct Shared {
-    static constexpr int BATCH = R == 1 ? 4 : 2; // tiles between two barriers
-    static constexpr int STRIDE = TEAMS + 4;     // keeps 8 numbers in different banks
-    f32 *partial;                                // [2][BATCH][16][R][STRIDE], by teams
-    f32 *squares;                                // [R][TEAMS] sums of x², by teams
-    f32 *factor;                                 // [R] what results are multiplied with
-    u8 *x;                                       // [rows][hi, lo][x_stride]: [block][t][columns of lane t]; f16: [columns]
-    f32x2 *groups;                               // [rows][padded / GROUP][scale of x, sum of x / sharers]
-    u32 padded, x_stride;                        // columns; x_stride keeps hi and lo in different banks
+    static constexpr int BATCH = R == 1 ? 4 : 2;                // tiles between two barriers
+    static constexpr int BUFFERS = PLATFORM_AMD && R > 4 ? 1 : 2; // of batches
+    static constexpr int STRIDE = TEAMS + 4;                    // keeps 8 numbers in different banks
+    f32 *partial;                                               // [BUFFERS][BATCH][16][R][STRIDE], by teams
+    f32 *squares;                                               // [R][TEAMS] sums of x², by teams
+    f32 *factor;                                                // [R] what results are multiplied with
+    u32 factor_step;                                            // numbers from one to the next
+    Codes x;
+    u32 padded; // columns
 };
+
+template <typename Q> DEVICE u32 padded_columns(u32 cols) {
+    return (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
+}
 
 template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 cols, u32 rows) {
     Shared<Q, R> s;
-    s.padded = (cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS) * (Q::UNIT * BLOCK_COLS);
-    s.x_stride = (s.padded * (Q::E4M3 ? 2 : 1) + 127) / 128 * 128 + 64;
+    s.padded = padded_columns<Q>(cols);
+    // Keeps hi and lo in different banks.
+    const u32 x_stride = (s.padded * X_BYTES<Q> + 127) / 128 * 128 + 64;
     s.partial = (f32 *)base;
-    s.squares = s.partial + 2 * s.BATCH * TILE_ROWS * R * s.STRIDE;
-    s.factor = s.squares + R * TEAMS;
-    s.x = (u8 *)(s.factor + 8);
-    s.groups = (f32x2 *)(s.x + rows * 2 * s.x_stride);
+    s.squares = s.partial + s.BUFFERS * s.BATCH * TILE_ROWS * R * s.STRIDE;
+    s.factor = s.squares + R * TEAMS, s.factor_step = 1;
+    u8 *codes = (u8 *)(s.factor + 8);
+    s.x = {codes, 2 * x_stride, BLOCK_COLS * X_BYTES<Q>, x_stride, (f32x2 *)(codes + rows * 2 * x_stride), s.padded / Q::GROUP, 1};
+    return s;
+}
+
+// What rows_x.hip makes of columns padded to so many; `codes` and `groups` are those of the first of MANY_ROWS rows.
+template <typename Q> DEVICE Codes prepared_codes(u8 *codes, f32x2 *groups) {
+    constexpr u32 BYTES = BLOCK_COLS * X_BYTES<Q>;
+    return {codes, 2 * BYTES, MANY_ROWS * 2 * BYTES, BYTES, groups, 1, MANY_ROWS};
+}
+// With it only partial sums lie in shared memory.
+template <typename Q, int R> DEVICE Shared<Q, R> prepared_memory(u8 *base, const Rows &p) {
+    Shared<Q, R> s;
+    s.padded = padded_columns<Q>(p.width), s.partial = (f32 *)base, s.squares = nullptr;
+    s.x = prepared_codes<Q>((u8 *)p.x, (f32x2 *)p.norm);
+    s.factor = (f32 *)(s.x.groups + s.padded / Q::GROUP * MANY_ROWS), s.factor_step = 2;
     return s;
 }
 
@@ -162,10 +200,11 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
                     const f16x2 pair = pack_f16x2(a, b);
                     high[j] = pair.bits, rest[j] = pack_f16x2(a - low(pair), b - ::high(pair)).bits;
                 }
-                u8 *to = s.x + r * 2 * s.x_stride + c * 2;
+                u8 *to = s.x.at + r * s.x.row + c / 64 * s.x.block + c % 64 * 2;
                 store16(to, u32x4{high[0], high[1], high[2], high[3]});
-                store16(to + s.x_stride, u32x4{rest[0], rest[1], rest[2], rest[3]});
-                if (c % Q::GROUP == 0) s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, 0.0f};
+                store16(to + s.x.low, u32x4{rest[0], rest[1], rest[2], rest[3]});
+                if (c % Q::GROUP == 0)
+                    s.x.groups[r * s.x.group_row + c / Q::GROUP * s.x.group_step] = f32x2{scale, 0.0f};
                 continue;
             }
             const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
@@ -178,11 +217,11 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
             if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
             if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
             if (c >= s.padded) continue;
-            u8 *to = s.x + r * 2 * s.x_stride + c / 64 * 64 + c / 8 % 4 * 16 + c / 32 % 2 * 8;
+            u8 *to = s.x.at + r * s.x.row + c / 64 * s.x.block + c / 8 % 4 * 16 + c / 32 % 2 * 8;
             store8(to, u32x2{hi0, hi1});
-            store8(to + s.x_stride, u32x2{lo0, lo1});
+            store8(to + s.x.low, u32x2{lo0, lo1});
             if (c % Q::GROUP == 0)
-                s.groups[(r * s.padded + c) / Q::GROUP] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
+                s.x.groups[r * s.x.group_row + c / Q::GROUP * s.x.group_step] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
         }
     }
     UNROLL for (u32 r = 0; r < R; r++) {
@@ -193,6 +232,6 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
     for (u32 r = team; r < (rows + TEAMS - 1) / TEAMS * TEAMS; r += TEAMS) {
         const f32 sum = wave_sum<TEAMS>(s.squares[(r < rows ? r : 0) * TEAMS + lane % TEAMS]);
         const bool has_norm = p.norm && !is_split();
-        if (lane == 0 && r < rows) s.factor[r] = has_norm ? fast_rsqrt(sum / (f32)p.width + p.eps) : 1.0f;
+        if (lane == 0 && r < rows) s.factor[r * s.factor_step] = has_norm ? fast_rsqrt(sum / (f32)p.width + p.eps) : 1.0f;
     }
 }

@@ -1,13 +1,13 @@
 //! Products of few rows, by the kernels of `hip/ops/matmul/rows.h` and `rows_dense.hip`.
 
 use super::many::Outputs;
-use super::matmul::{MatrixForm, SILU, few_rows_parts};
-use super::pack::TILE_ROWS;
+use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
+use super::pack::{BLOCK, TILE_ROWS};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
-use crate::Result;
 use crate::gpu::Args;
 use crate::step::{BufferId, Norm};
+use crate::{Error, Result};
 
 /// Threads of `hip/ops/matmul/rows_finish.hip`, a number each.
 const FINISH_THREADS: usize = 256;
@@ -21,6 +21,9 @@ impl Recorder<'_> {
         let all = self.rows(x);
         let at_once = matrix.few_rows(facts).max(1);
         let splits = matrix.form.column_splits(facts, matrix.cols);
+        if let Some(kernel) = matrix.form.rows_kernel(facts, all) {
+            self.prepare(&kernel, matrix, (x, norm))?;
+        }
         let mut row = 0;
         while row < all {
             let rows = at_once.min(all - row);
@@ -37,6 +40,35 @@ impl Recorder<'_> {
             row += rows;
         }
         Ok(())
+    }
+
+    /// Makes all rows of x into integers, for kernels of several rows.
+    fn prepare(
+        &mut self,
+        kernel: &str,
+        matrix: &GpuMatrix,
+        (x, norm): (BufferId, Option<Norm>),
+    ) -> Result<()> {
+        let rows = self.rows(x);
+        let sets = rows.div_ceil(SET_ROWS);
+        let (padded, codes, groups) = matrix.form.prepared_set(matrix.cols);
+        let to = &self.memory.operand;
+        if (sets * (codes + groups)) as u64 > to.len() {
+            return Err(Error::Internal(format!("no room for {rows} rows of x")));
+        }
+        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
+        let args = self.norm_of(args, norm);
+        let args = args
+            .buffer(to, 0)
+            .buffer(to, (sets * codes) as u64)
+            .f32(norm.map_or(0.0, |n| n.eps))
+            .u32(rows as u32)
+            .u32(matrix.cols as u32)
+            .u32(padded as u32);
+        let (reads, writes) = ([self.range(x, 0, rows)], [to.whole()]);
+        let grid = [(sets * SET_ROWS) as u32, 1, 1];
+        let threads = matrix.form.threads(self.weights.device.facts());
+        self.launch(kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// One launch, whose columns so many blocks share.
@@ -57,12 +89,24 @@ impl Recorder<'_> {
         let threads = matrix.form.threads(facts);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(rows);
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(&self.memory.arena, self.at(x, row));
-        let mut reads = vec![self.range(x, row, rows)];
+        let args = Args::new().buffer(&matrix.data, 0);
+        let (args, mut reads) = if matrix.form.rows_kernel(facts, rows).is_some() {
+            let prepared = &self.memory.operand;
+            let (padded, codes, groups) = matrix.form.prepared_set(matrix.cols);
+            let block = codes / (padded / BLOCK).max(1);
+            let (set, in_set) = (row / SET_ROWS, row % SET_ROWS);
+            let first_groups = self.rows(x).div_ceil(SET_ROWS) * codes;
+            let codes = set * codes + in_set * (block / SET_ROWS);
+            let groups = first_groups + set * groups + in_set * 8;
+            let args = args.buffer(prepared, codes as u64);
+            let args = args.buffer(prepared, groups as u64);
+            (args, vec![prepared.whole()])
+        } else {
+            let args = args.buffer(&self.memory.arena, self.at(x, row));
+            (self.norm_of(args, norm), vec![self.range(x, row, rows)])
+        };
         reads.extend(to.reads);
-        let args = self.norm_of(args, norm).append(to.args);
+        let args = args.append(to.args);
         let args = args
             .f32(norm.map_or(0.0, |n| n.eps))
             .u32(rows as u32)

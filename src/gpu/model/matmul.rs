@@ -11,6 +11,9 @@ use crate::formats::ScalarType;
 pub const FEW_ROWS: usize = 16;
 /// Rows of a run of pairs of one expert, where few rows choose (`GROUP_ROWS` of `hip/ops/matmul/experts_group.h`).
 pub const GROUP_ROWS: usize = 4;
+/// The most rows of a launch of the kernels for several, which lie together (`MANY_ROWS` of
+/// `hip/ops/matmul/rows_x.h`).
+pub const SET_ROWS: usize = 8;
 /// Rows of a block (`BLOCK_ROWS` of `hip/ops/matmul/block.h`).
 pub const BLOCK_ROWS: usize = 128;
 /// Threads of its blocks.
@@ -106,7 +109,6 @@ struct Geometry {
     teams: usize,
     stage_bytes: usize,
     stages: usize,
-    many_rows: usize,
 }
 
 fn geometry(platform: Platform) -> Geometry {
@@ -115,13 +117,11 @@ fn geometry(platform: Platform) -> Geometry {
             teams: 16,
             stage_bytes: 2560,
             stages: 2,
-            many_rows: 8,
         },
         Platform::Hip => Geometry {
             teams: 8,
             stage_bytes: 0,
             stages: 0,
-            many_rows: 4,
         },
     }
 }
@@ -148,6 +148,31 @@ impl MatrixForm {
         match self {
             MatrixForm::Quant(form) => form.name(),
             MatrixForm::Dense(ty) => scalar_name(ty).into(),
+        }
+    }
+
+    /// The kernel that makes the rows of a product of several into integers for all its blocks
+    /// (`hip/ops/matmul/rows_x.hip`); none where blocks do that themselves.
+    pub fn rows_kernel(self, facts: &DeviceFacts, rows: usize) -> Option<String> {
+        match self {
+            MatrixForm::Quant(form) if facts.platform == Platform::Hip && rows > 1 => {
+                let of = if form.is_e4m3() { "f16_" } else { "" };
+                Some(format!("mlxrocm_matmul_rows_x_{of}g{}", form.group))
+            }
+            _ => None,
+        }
+    }
+
+    /// Columns of such a row, and bytes of the codes and of the groups of a set of them.
+    pub fn prepared_set(self, cols: usize) -> (usize, usize, usize) {
+        match self {
+            MatrixForm::Quant(form) => {
+                let padded = form.units(cols) * form.unit_blocks() * BLOCK;
+                let groups = (padded / form.group + 1) * 8;
+                let codes = SET_ROWS * 2 * padded * form.bytes_of_x();
+                (padded, codes, SET_ROWS * groups)
+            }
+            MatrixForm::Dense(_) => (0, 0, 0),
         }
     }
 
@@ -229,12 +254,24 @@ impl MatrixForm {
     fn bytes_of_columns(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
         let kernel_rows = match rows {
             1 => 1,
-            _ => geometry(facts.platform).many_rows,
+            _ => SET_ROWS,
         };
-        self.bytes_of(facts, rows, kernel_rows, cols)
+        match self.rows_kernel(facts, rows) {
+            Some(_) => self.partial_bytes(facts, kernel_rows),
+            None => self.bytes_of(facts, rows, kernel_rows, cols),
+        }
     }
 
-    /// The same of a kernel for up to `kernel_rows`.
+    /// Of the sums of teams, in a kernel for up to `rows`.
+    fn partial_bytes(self, facts: &DeviceFacts, rows: usize) -> usize {
+        let batch = if rows == 1 { 4 } else { 2 };
+        let is_prepared = facts.platform == Platform::Hip && rows > 4;
+        let buffers = if is_prepared { 1 } else { 2 };
+        let teams = geometry(facts.platform).teams;
+        buffers * batch * TILE_ROWS * rows * (teams + 4) * 4
+    }
+
+    /// Of a block that makes `rows` rows of x itself, in a kernel for up to `kernel_rows`.
     fn bytes_of(self, facts: &DeviceFacts, rows: usize, kernel_rows: usize, cols: usize) -> usize {
         let MatrixForm::Quant(form) = self else {
             return rows * cols * 4;
@@ -253,11 +290,9 @@ impl MatrixForm {
                 teams * stages * (stage + 8)
             }
         };
-        let batch = if kernel_rows == 1 { 4 } else { 2 };
         let padded = form.units(cols) * form.unit_blocks() * BLOCK;
-        let partial = 2 * batch * TILE_ROWS * kernel_rows * (teams + 4) * 4;
-        let fixed = partial + kernel_rows * teams * 4 + 32;
-        let bytes = if form.is_e4m3() { 2 } else { 1 };
+        let fixed = self.partial_bytes(facts, kernel_rows) + kernel_rows * teams * 4 + 32;
+        let bytes = form.bytes_of_x();
         let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
         ring + fixed + rows * a_row
     }
@@ -265,16 +300,16 @@ impl MatrixForm {
     /// The most rows one launch with a matrix of so many tiles takes; 0 if the device has too little shared
     /// memory for one.
     pub fn rows_at_once(self, facts: &DeviceFacts, cols: usize, tiles: usize) -> usize {
-        let most = match self {
-            MatrixForm::Quant(_) => geometry(facts.platform).many_rows,
-            MatrixForm::Dense(_) => 8,
-        };
         let splits = self.column_splits(facts, cols);
         let fits = |rows: usize| {
             self.shared_bytes(facts, rows, cols) <= self.local_memory(facts)
                 && (splits == 1 || few_rows_parts(splits, rows, tiles) <= PARTS_BYTES)
         };
-        (1..=most).rev().find(|&rows| fits(rows)).unwrap_or(0)
+        // Prepared rows of a launch are of one set.
+        let is_prepared = self.rows_kernel(facts, SET_ROWS).is_some();
+        let mut sizes = (1..=SET_ROWS).rev();
+        let found = sizes.find(|&rows| fits(rows) && (!is_prepared || rows.is_power_of_two()));
+        found.unwrap_or(0)
     }
 
     /// Blocks of a launch over `works` tiles (or pairs of tiles), for each part of the columns.

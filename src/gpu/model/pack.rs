@@ -103,6 +103,11 @@ impl PackForm {
         }
     }
 
+    /// Bytes of a column in either of the two parts of x (`X_BYTES` of `hip/ops/matmul/rows_x.h`).
+    pub fn bytes_of_x(self) -> usize {
+        if self.is_e4m3() { 2 } else { 1 }
+    }
+
     /// Blocks of a unit.
     pub fn unit_blocks(self) -> usize {
         match (self.first(), self.bits - self.first()) {
