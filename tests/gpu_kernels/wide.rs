@@ -336,6 +336,8 @@ fn others() -> Vec<(Format, usize)> {
     vec![
         (Format::Q8_1, 352),
         (Format::Mxfp8, 352),
+        // Of so many x does not fit the local memory.
+        (Format::Mxfp8, 17_440),
         (Format::Nvfp4, 336),
         (Format::GgufNvfp4, 448),
         (Format::Gptq { group: 32, plus: 1 }, 352),
@@ -388,8 +390,9 @@ fn other_formats_give_the_products_of_their_weights() {
                     for (got, exact) in got.iter().zip(exact) {
                         let far = (f64::from(*got) - exact).abs();
                         let count = tokens.len();
+                        // Gate and up are multiplied with each other.
                         assert!(
-                            far < limit,
+                            far < limit * (1.0 + exact.abs()),
                             "{format} {target}, {count} rows: {got} for {exact}"
                         );
                     }

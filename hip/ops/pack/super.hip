@@ -120,10 +120,10 @@ struct Tq1 {
     DEVICE u32 quad(const FileRow &row, u32 q) {
         const u32 col = q % 64 * 4, first = col < 160 ? 0 : col < 240 ? 160 : 240, bytes = col < 160 ? 32 : col < 240 ? 16 : 4;
         const u32 start = col < 160 ? 0 : col < 240 ? 32 : 48, digit = (col - first) / bytes;
-        const u8 *from = row.data + q / 64 * 54 + start + (col - first) % bytes;
+        const u32 four = load4_any(row.data + q / 64 * 54 + start + (col - first) % bytes);
         u32 power = 1, codes = 0;
         for (u32 i = 0; i < digit; i++) power *= 3;
-        UNROLL for (u32 i = 0; i < 4; i++) codes |= ((from[i] * power & 0xff) * 3 >> 8) << 8 * i;
+        UNROLL for (u32 i = 0; i < 4; i++) codes |= (((four >> 8 * i & 0xff) * power & 0xff) * 3 >> 8) << 8 * i;
         return codes;
     }
     DEVICE u32x2 scale(const FileRow &row, u32, u32 group) { return ternary_scale(load2(row.data + group * 54 + 52)); }
