@@ -383,7 +383,7 @@ fn other_formats_give_the_products_of_their_weights() {
             let (expected, mut executor) = (wide.expected(), wide.executor(&device));
             let many: Vec<u32> = (0..20).map(|i| i * 3 % TOKENS as u32).collect();
             // Prompts are multiplied in f16, with weights in f16.
-            for (tokens, limit) in [(&[3][..], 1e-4), (&[0, 4, 1, 2], 1e-4), (&many, 5e-3)] {
+            for (tokens, limit) in [(&[3][..], 1e-3), (&[0, 4, 1, 2], 1e-3), (&many, 5e-3)] {
                 let got = logits(&mut executor, tokens);
                 for (got, token) in got.chunks(rows).zip(tokens) {
                     let exact = &expected[*token as usize * rows..][..rows];
