@@ -7,9 +7,15 @@ mod gpu;
 #[allow(dead_code)] // other tests use the rest
 #[path = "support/on_gpu.rs"]
 mod on_gpu;
+#[path = "support/random_model.rs"]
+mod random_model;
 
+use mlxrocm::formats::Format;
 use mlxrocm::model::{DeviceChoice, Forward, KvType, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
+use random_model::{
+    gguf_writer::GgufWriter, prng::Prng, random_formats, random_matrix, tiny_tokenizer,
+};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::path::{Path, PathBuf};
 
@@ -150,6 +156,156 @@ fn quantized_experts_behind_another_router_are_those_of_mlx_lm() {
         }
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+        }
+    }
+}
+
+/// The golden model with random stacks in one of MLX's float modes.
+fn float_mode(format: Format) -> tempfile::TempDir {
+    let folder = folder();
+    let path = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
+    let old = SafeTensors::deserialize(&bytes).unwrap();
+    let mut prng = Prng::new(5);
+    let (key, mut quantization) = random_formats::quantization(format);
+    // All else stays as it is.
+    let others = serde_json::json!({"group_size": 32, "bits": 4, "mode": "affine"});
+    let mut made = Vec::new();
+    for (name, tensor) in old.tensors() {
+        let Some(module) = name.strip_suffix(".weight") else {
+            continue;
+        };
+        let has_scales = old.tensor(&format!("{module}.scales")).is_ok();
+        if !module.contains("switch_mlp") {
+            if has_scales {
+                quantization[module] = others.clone();
+            }
+            continue;
+        }
+        let [experts, rows, words] = tensor.shape()[..] else {
+            panic!("{name}: {:?}", tensor.shape());
+        };
+        let cols = words * 8;
+        for (part, dtype, shape, data) in
+            random_formats::folder_matrix(&mut prng, format, experts * rows, cols, 0.1)
+        {
+            let shape = vec![experts, rows, shape[1]];
+            made.push((format!("{module}.{part}"), dtype, shape, data));
+        }
+    }
+    assert!(!made.is_empty());
+    let old = old.tensors().into_iter();
+    let old = old.filter(|(name, _)| !name.contains("switch_mlp"));
+    let made = made.iter().map(|(name, dtype, shape, data)| {
+        let view = TensorView::new(*dtype, shape.clone(), data).unwrap();
+        (name.clone(), view)
+    });
+    let new = safetensors::serialize(old.chain(made).collect::<Vec<_>>(), None).unwrap();
+    std::fs::write(&path, new).unwrap();
+    let config = folder.path().join("config.json");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    json[key] = quantization;
+    std::fs::write(config, json.to_string()).unwrap();
+    folder
+}
+
+/// A random model of one layer whose matrices are all of one GGUF type.
+fn gguf(folder: &Path, format: Format) -> PathBuf {
+    const WIDTH: usize = 256;
+    const EXPERTS: usize = 6;
+    let mut writer = GgufWriter::new(3);
+    writer.text("general.architecture", "qwen3moe");
+    for (key, value) in [
+        ("context_length", 512),
+        ("embedding_length", WIDTH as u32),
+        ("block_count", 1),
+        ("feed_forward_length", 256),
+        ("attention.head_count", 4),
+        ("attention.head_count_kv", 2),
+        ("attention.key_length", 64),
+        ("attention.value_length", 64),
+        ("expert_count", EXPERTS as u32),
+        ("expert_used_count", 3),
+        ("expert_feed_forward_length", 256),
+    ] {
+        writer.u32(&format!("qwen3moe.{key}"), value);
+    }
+    writer
+        .f32("qwen3moe.attention.layer_norm_rms_epsilon", 1e-6)
+        .f32("qwen3moe.rope.freq_base", 10_000.0);
+    tiny_tokenizer::write_gguf(&mut writer);
+    let mut prng = Prng::new(6);
+    let mut dense = |name: &str, dims: &[u64], middle: f64, std: f64| {
+        let count = dims.iter().product::<u64>();
+        let values = (0..count).map(|_| middle + std * prng.normal());
+        let data = random_matrix::dense(mlxrocm::formats::ScalarType::F32, values);
+        writer.tensor(name, dims, 0, data);
+    };
+    for name in ["output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"] {
+        dense(&format!("{name}.weight"), &[WIDTH as u64], 1.0, 0.1);
+    }
+    for name in ["attn_q_norm", "attn_k_norm"] {
+        dense(&format!("blk.0.{name}.weight"), &[64], 1.0, 0.1);
+    }
+    let gate = [WIDTH as u64, EXPERTS as u64];
+    dense("blk.0.ffn_gate_inp.weight", &gate, 0.0, 0.1);
+    for (name, stack, rows) in [
+        ("token_embd", 1, 320),
+        ("output", 1, 320),
+        ("blk.0.attn_q", 1, 256),
+        ("blk.0.attn_k", 1, 128),
+        ("blk.0.attn_v", 1, 128),
+        ("blk.0.attn_output", 1, 256),
+        ("blk.0.ffn_gate_exps", EXPERTS, 256),
+        ("blk.0.ffn_up_exps", EXPERTS, 256),
+        ("blk.0.ffn_down_exps", EXPERTS, 256),
+    ] {
+        let data = random_matrix::gguf_matrix(&mut prng, format, stack * rows, WIDTH, 0.06);
+        let mut dims = vec![WIDTH as u64, rows as u64];
+        dims.extend((stack > 1).then_some(stack as u64));
+        let kind = random_matrix::ggml_type(format);
+        writer.tensor(&format!("{name}.weight"), &dims, kind, data);
+    }
+    let path = folder.join("model.gguf");
+    std::fs::write(&path, writer.bytes()).unwrap();
+    path
+}
+
+/// Codes that are 8-bit floats, or places in a table, and scales that are 8-bit floats.
+#[test]
+fn experts_in_other_formats_give_what_the_cpu_gives() {
+    let written = tempfile::tempdir().unwrap();
+    let folders = [Format::Mxfp8, Format::Nvfp4].map(|format| (format, float_mode(format)));
+    let mut models: Vec<(Format, PathBuf)> = Vec::new();
+    for (format, folder) in &folders {
+        models.push((*format, folder.path().to_owned()));
+    }
+    for format in [Format::Iq4Xs, Format::Iq2S] {
+        let folder = written.path().join(format.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        models.push((format, gguf(&folder, format)));
+    }
+    for (format, path) in models {
+        let cpu = load(&path, DeviceChoice::Cpu);
+        let forward = || cpu.new_forward(4, 64, KvType::F16).unwrap();
+        let expected = logits(&mut *forward(), &[TOKENS]);
+        for target in gpu::among(&["gfx1151", "gfx942"]) {
+            let gpu = device(target);
+            let model = load(&path, DeviceChoice::Gpu(0));
+            let forward = || model.new_forward(4, 64, KvType::F16).unwrap();
+            // By the matrix unit, in runs, and one by one.
+            for steps in [&[TOKENS][..], &[33, 1, 15]] {
+                let far = farthest(&logits(&mut *forward(), steps), &expected);
+                println!("{format}, {target}, steps {steps:?}: {far:.1e}");
+                assert!(
+                    far < TOLERANCE,
+                    "{format}, {target}, steps {steps:?}: {far}"
+                );
+            }
+            if !gpu::is_real() {
+                assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+            }
         }
     }
 }

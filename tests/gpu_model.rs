@@ -87,8 +87,9 @@ fn random_models_of_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let tokens: Vec<u32> = (0..43u32).map(|i| (i * 77 + 13) % 320).collect();
     // A third of the models a day: minutes.
-    let expected: Vec<(random_model::Spec, PathBuf, Vec<f32>)> = random_model::all()
-        .into_iter()
+    let specs = random_model::all().into_iter();
+    let expected: Vec<(random_model::Spec, PathBuf, Vec<f32>)> = specs
+        .chain(random_model::later_formats())
         .enumerate()
         .filter(|(place, _)| gpu::is_turn(*place, 3) || gpu::is_real())
         .map(|(_, spec)| {

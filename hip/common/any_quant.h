@@ -14,12 +14,13 @@ DEVICE AnyQuant any_quant(u32 bits, u32 scales, u32 group) {
     q.bits = bits, q.scales = scales, q.group = group;
     q.first = bits == 3 ? 2 : bits == 5 || bits == 6 ? 4 : bits;
     q.second = bits - q.first;
-    const bool super = scales == SUPER_ZERO || scales == SUPER_MIN;
+    const bool table = scales == TABLE16 || scales == TABLE8, super = scales == SUPER_ZERO || scales == SUPER_MIN || table;
+    const bool byte = scales == SUPER_ZERO || scales == POWER || scales == FLOAT8 || scales == TABLE8;
     q.unit = super || q.second == 1 ? 4 : q.first == 2 || q.second == 2 ? 2 : 1;
     q.code_bytes = q.unit * bits * 128;
-    q.group_bytes = scales == PAIR_F32 ? 128 : scales == ZERO ? 32 : scales == SUPER_ZERO || scales == POWER ? 16 : scales == SUPER_MIN ? 32 : 64;
-    q.super_bytes = scales == SUPER_ZERO ? 32 : scales == SUPER_MIN ? 64 : 0;
-    q.unit_bytes = q.code_bytes + q.super_bytes + q.unit * 64 / group * q.group_bytes;
+    q.group_bytes = scales == PAIR_F32 ? 128 : byte ? 16 : scales == ZERO || scales == SUPER_MIN || scales == TABLE16 ? 32 : 64;
+    q.super_bytes = scales == SUPER_ZERO || table ? 32 : scales == SUPER_MIN ? 64 : 0;
+    q.unit_bytes = q.code_bytes + q.super_bytes + q.unit * 64 / group * q.group_bytes + (table ? 16 : 0);
     return q;
 }
 
@@ -45,11 +46,18 @@ DEVICE u32 any_codes(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
     return codes;
 }
 
-// The number of a code, and the codes of a pair as f16: what `any_scale` is of.
-DEVICE f32 any_number(const AnyQuant &q, u32 code) { return q.scales == POWER ? e2m1_number(code) : (f32)code; }
-DEVICE f16x2 any_pair(const AnyQuant &q, u32 codes) {
-    const f16x2 magic = {0x64006400u};
-    return q.scales == POWER ? e2m1_pair(codes) : sub(f16x2{codes | magic.bits}, magic);
+// Whether codes of such scales are 8-bit floats.
+DEVICE bool any_e4m3(u32 bits, u32 scales) { return scales == SINGLE || (scales == POWER && bits == 8); }
+
+// The number of a code of a unit, and the codes of a pair as f16: what `any_scale` is of.
+DEVICE f32 any_number(const u8 *unit, const AnyQuant &q, u32 code) {
+    if (any_e4m3(q.bits, q.scales)) return e4m3_number(code);
+    if (q.scales == POWER || q.scales == FLOAT8) return e2m1_number(code);
+    const bool table = q.scales == TABLE16 || q.scales == TABLE8;
+    return table ? (f32)((const i8 *)(unit + q.unit_bytes - 16))[code] : (f32)code;
+}
+DEVICE f16x2 any_pair(const u8 *unit, const AnyQuant &q, u32 codes) {
+    return pack_f16x2(any_number(unit, q, codes & 0xffff), any_number(unit, q, codes >> 16));
 }
 
 // Their scale and bias: w = scale·q + bias.
@@ -75,8 +83,20 @@ DEVICE AnyScale any_scale(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
         const f32 d = to_f32(*(const f16 *)(scales + g * 4 + high_row * 2));
         s.scale = d * (f32) * (const i8 *)(scales + 32 + group * 16 + g * 2 + high_row);
         s.bias = -s.scale * (q.bits == 6 ? 32.0f : 4.0f);
-    } else if (q.scales == POWER) {
-        s.scale = half_power(scales[group * 16 + g * 2 + high_row]), s.bias = 0.0f;
+    } else if (q.scales == POWER || q.scales == FLOAT8) {
+        const u32 byte = scales[group * 16 + g * 2 + high_row];
+        s.scale = q.scales == FLOAT8 ? 0.5f * e4m3_number(byte) : half_power(byte) * (q.bits == 8 ? 2.0f : 1.0f);
+        s.bias = 0.0f;
+    } else if (q.scales == SINGLE) {
+        s.scale = *(const f32 *)(scales + group * 64 + g * 8 + high_row * 4), s.bias = 0.0f;
+    } else if (q.scales == POINT) {
+        const f16x2 pair = {*(const u32 *)(scales + group * 64 + g * 8 + high_row * 4)};
+        s.scale = low(pair), s.bias = -low(pair) * high(pair);
+    } else if (q.scales == TABLE16 || q.scales == TABLE8) {
+        const f32 d = to_f32(*(const f16 *)(scales + g * 4 + high_row * 2));
+        const u8 *subs = scales + 32 + (group * 16 + g * 2 + high_row) * (q.scales == TABLE16 ? 2 : 1);
+        s.scale = d * (q.scales == TABLE16 ? to_f32(*(const f16 *)subs) : (f32)*(const i8 *)subs * 0.125f);
+        s.bias = 0.0f;
     } else {
         const u32 d = *(const u32 *)(scales + g * 8 + high_row * 4);
         const u8 *sub = scales + 64 + group * 32 + g * 4 + high_row * 2;

@@ -27,10 +27,18 @@
 //   super zero:              [g][2 rows] f16 d, [group][g][2 rows] i8 s         w = d·s·(q − zero)
 //   super min:               [g][2 rows][d, dmin] f16, [group][g][2 rows][s, m] u8
 //                                                                         w = d·s·q − dmin·m
-//   power:                   [group][g][2 rows] u8                        w = 2^(s − 127) · e2m1(q)
+//   power:                   [group][g][2 rows] u8                        w = 2^(s − 127) · value(q)
+//   point:                   as pairs of f16: scale, zero                 w = scale·(q − zero)
+//   float8:                  [group][g][2 rows] u8                        w = e4m3(s) · value(q)
+//   single:                  [group][g][2 rows] f32                       w = s · value(q)
+//   table of 16:             [g][2 rows] f16 d, [group][g][2 rows] f16 s, [16] i8
+//                                                                         w = d·s·table[q]
+//   table of 8:              the same with i8 s, [8] i8 and 8 bytes of nothing
+//                                                                         w = d·s/8·table[q]
 //
-// An e2m1 code is a float of one sign bit, two of exponent and one of mantissa: 0, 0.5, 1, 1.5, 2, 3, 4, 6. Kernels take
-// twice the number and half the scale.
+// Values of 8 bits with powers and singles are e4m3 numbers (one sign bit, four of exponent, three of mantissa), those of 4
+// bits e2m1 numbers: 0, 0.5, 1, 1.5, 2, 3, 4, 6. Of these kernels take twice the number and half the scale. The table is
+// the same in all units of a matrix.
 #pragma once
 
 #include "platform.h"
@@ -39,7 +47,7 @@
 #define BLOCK_COLS 64
 #define TEAM 32
 
-enum Scales { PAIR_F16, PAIR_BF16, PAIR_F32, ZERO, SUPER_ZERO, SUPER_MIN, POWER };
+enum Scales { PAIR_F16, PAIR_BF16, PAIR_F32, ZERO, SUPER_ZERO, SUPER_MIN, POWER, POINT, FLOAT8, SINGLE, TABLE16, TABLE8 };
 
 template <int BITS_, int SCALES_, int GROUP_> struct Quant {
     static constexpr int BITS = BITS_, SCALES = SCALES_;
@@ -47,7 +55,11 @@ template <int BITS_, int SCALES_, int GROUP_> struct Quant {
     static constexpr int GROUP = GROUP_;
     static constexpr int FIRST = BITS == 3 ? 2 : BITS == 5 || BITS == 6 ? 4 : BITS;
     static constexpr int SECOND = BITS - FIRST;
-    static constexpr bool SUPER = SCALES == SUPER_ZERO || SCALES == SUPER_MIN;
+    static constexpr bool TABLE = SCALES == TABLE16 || SCALES == TABLE8;
+    static constexpr bool SUPER = SCALES == SUPER_ZERO || SCALES == SUPER_MIN || TABLE;
+    // What codes are, if neither numbers nor places in a table.
+    static constexpr bool E4M3 = BITS == 8 && (SCALES == POWER || SCALES == SINGLE);
+    static constexpr bool E2M1 = BITS == 4 && (SCALES == POWER || SCALES == FLOAT8);
     // Blocks of a unit.
     static constexpr int UNIT = SUPER || SECOND == 1 ? 4 : FIRST == 2 || SECOND == 2 ? 2 : 1;
     static constexpr int FIRST_VECTORS = UNIT * FIRST / 4, SECOND_VECTORS = UNIT * SECOND / 4;
@@ -55,15 +67,37 @@ template <int BITS_, int SCALES_, int GROUP_> struct Quant {
     static constexpr f32 ZERO_POINT = SCALES == ZERO ? (f32)(1 << (BITS - 1)) : BITS == 6 ? 32.0f : 4.0f;
     // Bytes of the scales of a group, and of those of a K-quant's 256 columns.
     static constexpr int GROUP_BYTES = SCALES == PAIR_F32 ? 128
-                                       : SCALES == ZERO   ? 32
-                                       : SCALES == SUPER_ZERO ? 16
-                                       : SCALES == SUPER_MIN  ? 32
-                                       : SCALES == POWER      ? 16
-                                                              : 64;
-    static constexpr int SUPER_BYTES = SCALES == SUPER_ZERO ? 32 : SCALES == SUPER_MIN ? 64 : 0;
+                                       : SCALES == ZERO || SCALES == SUPER_MIN || SCALES == TABLE16 ? 32
+                                       : SCALES == SUPER_ZERO || SCALES == TABLE8 ? 16
+                                       : SCALES == POWER || SCALES == FLOAT8      ? 16
+                                                                                  : 64;
+    static constexpr int SUPER_BYTES = SCALES == SUPER_ZERO || TABLE ? 32 : SCALES == SUPER_MIN ? 64 : 0;
     static constexpr int CODE_BYTES = (FIRST_VECTORS + SECOND_VECTORS) * TEAM * 16;
-    static constexpr int UNIT_BYTES = CODE_BYTES + SUPER_BYTES + UNIT * BLOCK_COLS / GROUP * GROUP_BYTES;
+    static constexpr int UNIT_BYTES =
+        CODE_BYTES + SUPER_BYTES + UNIT * BLOCK_COLS / GROUP * GROUP_BYTES + (TABLE ? 16 : 0);
 };
+
+// The table that codes are places of; of other forms it is not read.
+struct Table {
+    u32 words[4];
+};
+// `weights`: any unit of the matrix, the same for all lanes.
+template <typename Q> DEVICE Table table_of(const u8 *weights) {
+    Table table = {};
+    if constexpr (Q::TABLE) {
+        const u32x4 v = load16(weights + Q::UNIT_BYTES - 16);
+        UNROLL for (u32 i = 0; i < 4; i++) table.words[i] = uniform(word(v, i));
+    }
+    return table;
+}
+// Four codes, one a byte, as the table's signed bytes.
+template <typename Q> DEVICE u32 table_bytes(const Table &table, u32 codes) {
+    if constexpr (Q::SCALES == TABLE8) return byte_select(table.words[1], table.words[0], codes);
+    const u32 low = byte_select(table.words[1], table.words[0], codes & 0x07070707u);
+    const u32 high = byte_select(table.words[3], table.words[2], codes & 0x07070707u);
+    const u32 fourth = codes & 0x08080808u, mask = (fourth << 5) - (fourth >> 3);
+    return (low & ~mask) | (high & mask);
+}
 
 // 2^(byte - 128); for the smallest byte 0.
 DEVICE f32 half_power(u32 byte) { return bits_f32(byte << 23) * 0.5f; }
@@ -83,6 +117,11 @@ DEVICE f32 e2m1_number(u32 code) {
 DEVICE f16x2 e2m1_pair(u32 codes) {
     return mul(f16x2{(codes & 0x00070007u) << 9 | (codes & 0x00080008u) << 12}, f16x2{0x78007800u});
 }
+// e4m3 numbers in the low and the high 16 bits as f16: their bits are, 2^8 too small. NaN is 480.
+DEVICE f16x2 e4m3_pair(u32 codes) {
+    return mul(f16x2{(codes & 0x007f007fu) << 7 | (codes & 0x00800080u) << 8}, f16x2{0x5c005c00u});
+}
+DEVICE f32 e4m3_number(u32 code) { return low(e4m3_pair(code)); }
 
 // Scale and bias of a lane's two rows for one group: w = scale·q + bias.
 struct GroupScale {
@@ -97,7 +136,7 @@ struct ScaleWords {
 // Reads the scales of group `group` (in its unit) from the unit's scales.
 template <typename Q, typename P> DEVICE ScaleWords scale_words(P scales, u32 group, u32 g) {
     ScaleWords w = {};
-    if constexpr (Q::SCALES == PAIR_F16 || Q::SCALES == PAIR_BF16) {
+    if constexpr (Q::GROUP_BYTES == 64) {
         const u32x2 v = *(const u32x2 *)(scales + group * 64 + g * 8);
         w.words[0] = v.x, w.words[1] = v.y;
     } else if constexpr (Q::SCALES == PAIR_F32) {
@@ -105,11 +144,14 @@ template <typename Q, typename P> DEVICE ScaleWords scale_words(P scales, u32 gr
         w.words[0] = v.x, w.words[1] = v.y, w.words[2] = v.z, w.words[3] = v.w;
     } else if constexpr (Q::SCALES == ZERO) {
         w.words[0] = *(const u32 *)(scales + group * 32 + g * 4);
-    } else if constexpr (Q::SCALES == SUPER_ZERO) {
+    } else if constexpr (Q::SCALES == SUPER_ZERO || Q::SCALES == TABLE8) {
         w.words[0] = *(const u32 *)(scales + g * 4);
         w.words[1] = *(const u16 *)(scales + 32 + group * 16 + g * 2);
-    } else if constexpr (Q::SCALES == POWER) {
+    } else if constexpr (Q::SCALES == POWER || Q::SCALES == FLOAT8) {
         w.words[0] = *(const u16 *)(scales + group * 16 + g * 2);
+    } else if constexpr (Q::SCALES == TABLE16) {
+        w.words[0] = *(const u32 *)(scales + g * 4);
+        w.words[1] = *(const u32 *)(scales + 32 + group * 32 + g * 4);
     } else {
         const u32x2 d = *(const u32x2 *)(scales + g * 8);
         w.words[0] = d.x, w.words[1] = d.y;
@@ -143,7 +185,28 @@ template <typename Q> DEVICE GroupScale decode_scale(const ScaleWords &w) {
         s.scale[0] = low(d) * (f32)(i8)(sub & 0xff), s.scale[1] = high(d) * (f32)(i8)(sub >> 8);
         s.bias[0] = -Q::ZERO_POINT * s.scale[0], s.bias[1] = -Q::ZERO_POINT * s.scale[1];
     } else if constexpr (Q::SCALES == POWER) {
-        UNROLL for (u32 h = 0; h < 2; h++) s.scale[h] = half_power(w.words[0] >> 8 * h & 0xff), s.bias[h] = 0.0f;
+        UNROLL for (u32 h = 0; h < 2; h++)
+            s.scale[h] = half_power(w.words[0] >> 8 * h & 0xff) * (Q::E2M1 ? 1.0f : 2.0f), s.bias[h] = 0.0f;
+    } else if constexpr (Q::SCALES == FLOAT8) {
+        const f16x2 both = e4m3_pair((w.words[0] & 0xff) | (w.words[0] & 0xff00) << 8);
+        s.scale[0] = 0.5f * low(both), s.scale[1] = 0.5f * high(both);
+        s.bias[0] = s.bias[1] = 0.0f;
+    } else if constexpr (Q::SCALES == SINGLE) {
+        UNROLL for (u32 h = 0; h < 2; h++) s.scale[h] = bits_f32(w.words[h]), s.bias[h] = 0.0f;
+    } else if constexpr (Q::SCALES == POINT) {
+        UNROLL for (u32 h = 0; h < 2; h++) {
+            const f16x2 pair = {w.words[h]};
+            s.scale[h] = low(pair), s.bias[h] = -low(pair) * high(pair);
+        }
+    } else if constexpr (Q::SCALES == TABLE8) {
+        const f16x2 d = {w.words[0]};
+        s.scale[0] = low(d) * ((f32)(i8)(w.words[1] & 0xff) * 0.125f);
+        s.scale[1] = high(d) * ((f32)(i8)(w.words[1] >> 8) * 0.125f);
+        s.bias[0] = s.bias[1] = 0.0f;
+    } else if constexpr (Q::SCALES == TABLE16) {
+        const f16x2 d = {w.words[0]}, sub = {w.words[1]};
+        s.scale[0] = low(d) * low(sub), s.scale[1] = high(d) * high(sub);
+        s.bias[0] = s.bias[1] = 0.0f;
     } else {
         const u32x2 d = {w.words[0], w.words[1]};
         const u32 sub = w.words[2];
@@ -163,10 +226,19 @@ template <int BITS> DEVICE u32 plane_pair(const u32x4 *vectors, int pair) {
     return word(vectors[at / 4], at % 4) >> (BITS * (pair % A_WORD)) & (MASK | MASK << 16);
 }
 
-// The codes of a pair (of e2m1 twice the numbers) as f16, exactly: 1024 + q has q in its low bits.
-template <typename Q> DEVICE f16x2 pair_f16(const u32x4 *first, const u32x4 *second, int pair) {
+// The values of a pair's codes (of e2m1 twice the numbers) as f16, exactly: 1024 + q has q in its low bits.
+template <typename Q> DEVICE f16x2 pair_f16(const Table &table, const u32x4 *first, const u32x4 *second, int pair) {
     const f16x2 magic = {0x64006400u};
-    if constexpr (Q::SCALES == POWER) return e2m1_pair(plane_pair<Q::FIRST>(first, pair));
+    if constexpr (Q::E2M1) return e2m1_pair(plane_pair<Q::FIRST>(first, pair));
+    if constexpr (Q::E4M3) return e4m3_pair(plane_pair<Q::FIRST>(first, pair));
+    // Of numbers with a sign: 1024 + (v + 128) − 1152.
+    const f16x2 middle = {0x64806480u};
+    if constexpr (Q::SCALES == TABLE16) {
+        // The pair after the next is of the same four columns: one look-up is for both.
+        const u32 quad = word(first[pair / 16], pair / 4 % 4) >> (4 * (pair % 2)) & 0x0f0f0f0fu;
+        const u32 bytes = (table_bytes<Q>(table, quad) ^ 0x80808080u) >> (8 * (pair % 4 / 2));
+        return sub(f16x2{and_or(bytes, 0x00ff00ffu, magic.bits)}, middle);
+    }
     if constexpr (Q::BITS == 4) {
         // Every second pair is taken where it stands, as 16·q, which saves a shift.
         const u32 bits = word(first[pair / 16], pair / 4 % 4) >> (8 * (pair % 4 / 2));
@@ -175,6 +247,8 @@ template <typename Q> DEVICE f16x2 pair_f16(const u32x4 *first, const u32x4 *sec
     }
     u32 q = plane_pair<Q::FIRST>(first, pair);
     if constexpr (Q::SECOND > 0) q |= plane_pair<Q::SECOND>(second, pair) << Q::FIRST;
+    if constexpr (Q::SCALES == TABLE8)
+        return sub(f16x2{and_or(table_bytes<Q>(table, q) ^ 0x80808080u, 0x00ff00ffu, magic.bits)}, middle);
     return sub(f16x2{q | magic.bits}, magic);
 }
 
@@ -195,18 +269,25 @@ template <int BITS> DEVICE u32 plane_quad(const u32 *words, int step, int h) {
     if constexpr (BITS == 8) return byte_select(words[step * 2 + 1], words[step * 2], h ? 0x07030501u : 0x06020400u);
 }
 
-// The codes of a quad, signed: codes of 8 bits less 128, of e2m1 twice the numbers.
-template <typename Q> DEVICE u32 quad(const BlockCodes<Q> &codes, int step, int h) {
+// The values of a quad, signed: codes of 8 bits less 128, of e2m1 twice the numbers. e4m3 numbers are no bytes.
+template <typename Q> DEVICE u32 quad(const Table &table, const BlockCodes<Q> &codes, int step, int h) {
+    static_assert(!Q::E4M3);
     u32 q = plane_quad<Q::FIRST>(codes.first, step, h);
     if constexpr (Q::SECOND > 0) q |= plane_quad<Q::SECOND>(codes.second, step, h) << Q::FIRST;
-    if constexpr (Q::SCALES == POWER) return e2m1_bytes(q);
+    if constexpr (Q::E2M1) return e2m1_bytes(q);
+    if constexpr (Q::TABLE) return table_bytes<Q>(table, q);
     return Q::BITS == 8 ? q ^ 0x80808080u : q;
+}
+
+// An e4m3 pair of a block, counted through it.
+template <typename Q> DEVICE f16x2 e4m3_of(const BlockCodes<Q> &codes, int pair) {
+    return e4m3_pair(codes.first[pair / 2] >> (8 * (pair % 2)) & 0x00ff00ffu);
 }
 
 // Scale and bias of what `quad` gives.
 template <typename Q> DEVICE GroupScale quad_scale(const ScaleWords &words) {
     GroupScale s = decode_scale<Q>(words);
-    if constexpr (Q::BITS == 8) {
+    if constexpr (Q::BITS == 8 && !Q::E4M3) {
         UNROLL for (u32 h = 0; h < 2; h++) s.bias[h] = mul_add(128.0f, s.scale[h], s.bias[h]);
     }
     return s;

@@ -226,6 +226,12 @@ impl Weight {
         }
     }
 
+    /// Of a row of 8-bit floats the scale of every `group` columns, which lie in one block.
+    pub fn block_scales(&self, row: usize, group: usize, out: &mut Vec<f32>) -> Result<()> {
+        let (parts, row) = self.parts(row)?;
+        quantization::block_scales(self.format, &parts, row, group, out).ok_or_else(|| self.unfit())
+    }
+
     /// The bytes as the format reads them, and the place of `row` among their rows, if it is inside.
     fn parts(&self, row: usize) -> Result<(Parts<'_>, usize)> {
         if row >= self.rows {

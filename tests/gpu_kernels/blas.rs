@@ -5,10 +5,16 @@ use crate::matmul::matrix::code;
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};
 use half::{bf16, f16};
+use mlxrocm::formats::Values;
 use mlxrocm::gpu::Args;
 
 const POISON: u32 = 0x7fc0_dead;
 const BACK: f32 = 1.0 / 16.0;
+
+/// Any sixteen numbers.
+const TABLE: [i8; 16] = [
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
+];
 
 /// `enum Scales`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +26,11 @@ enum Scales {
     SuperZero,
     SuperMin,
     Power,
+    Point,
+    Float8,
+    Single,
+    Table16,
+    Table8,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +67,12 @@ fn forms() -> Vec<Form> {
         (4, Scales::SuperMin, 32),
         (5, Scales::SuperMin, 32),
         (4, Scales::Power, 32),
+        (4, Scales::Point, 64),
+        (4, Scales::Float8, 16),
+        (4, Scales::Table16, 32),
+        (3, Scales::Table8, 16),
+        (8, Scales::Power, 32),
+        (8, Scales::Single, 64),
     ] {
         add(bits, scales, group);
     }
@@ -75,7 +92,8 @@ impl Form {
 
     /// Blocks of a unit: what one 16-byte read of the thinnest plane spans, or a K-quant's 256 columns.
     fn unit_blocks(self) -> usize {
-        if matches!(self.scales, Scales::SuperZero | Scales::SuperMin) {
+        use Scales::{SuperMin, SuperZero, Table8, Table16};
+        if matches!(self.scales, SuperZero | SuperMin | Table16 | Table8) {
             return 4;
         }
         let thinnest = self.planes().into_iter().filter(|bits| *bits > 0).min();
@@ -107,6 +125,32 @@ impl Form {
             }
             Scales::SuperZero => [halves(16, 0.01), random.bytes(groups * 16)].concat(),
             Scales::SuperMin => [halves(32, 0.01), random.bytes(groups * 32)].concat(),
+            // Zero points 0 to 15.
+            Scales::Point => {
+                let mut pairs = halves(groups * 32, 0.1);
+                for pair in pairs.chunks_exact_mut(4) {
+                    let zero = f16::from_f32(f32::from(pair[0] & 15));
+                    pair[2..].copy_from_slice(&zero.to_le_bytes());
+                }
+                pairs
+            }
+            // From 2^-5 to 15/16, some below 0.
+            Scales::Float8 => {
+                let byte = |b: &u8| 16 + b % 40 + (b & 0x80);
+                random.bytes(groups * 16).iter().map(byte).collect()
+            }
+            Scales::Single => {
+                let number = |_| number(0.02).to_le_bytes();
+                (0..groups * 16).flat_map(number).collect()
+            }
+            Scales::Table16 => {
+                let scales = [halves(16, 0.01), halves(groups * 16, 1.0)].concat();
+                [scales, TABLE.map(|v| v as u8).to_vec()].concat()
+            }
+            Scales::Table8 => {
+                let scales = [halves(16, 0.01), random.bytes(groups * 16)].concat();
+                [scales, TABLE.map(|v| v as u8).to_vec()].concat()
+            }
             // Powers from 2^-8 to 2^-1.
             Scales::Power => random
                 .bytes(groups * 16)
@@ -147,6 +191,17 @@ impl Form {
                 (half(place * 4) * f32::from(scale), -minimum)
             }
             Scales::Power => (2f32.powi(i32::from(scales[at]) - 127), 0.0),
+            Scales::Point => (half(at * 4), -half(at * 4) * half(at * 4 + 2)),
+            Scales::Float8 => (Values::E4M3.value(scales[at]), 0.0),
+            Scales::Single => {
+                let bytes = scales[at * 4..at * 4 + 4].try_into().unwrap();
+                (f32::from_le_bytes(bytes), 0.0)
+            }
+            Scales::Table16 => (half(place * 2) * half(32 + at * 2), 0.0),
+            Scales::Table8 => (
+                half(place * 2) * (f32::from(scales[32 + at] as i8) / 8.0),
+                0.0,
+            ),
         }
     }
 
@@ -155,11 +210,18 @@ impl Form {
         let code = code(unit, self.planes(), self.unit_blocks(), row, col);
         let (scale, bias) = self.scale_bias(&unit[self.code_bytes()..], row, col);
         let (scale, bias) = (scale / BACK, bias / BACK);
-        if self.scales == Scales::Power {
-            let size = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code as usize % 8];
-            let sign = if code < 8 { 1.0 } else { -1.0 };
+        let number = match (self.scales, self.bits) {
+            (Scales::Power | Scales::Float8, 4) => {
+                let size = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code as usize % 8];
+                Some(if code < 8 { size } else { -size })
+            }
+            (Scales::Power | Scales::Single, 8) => Some(Values::E4M3.value(code as u8)),
+            (Scales::Table16 | Scales::Table8, _) => Some(f32::from(TABLE[code as usize])),
+            _ => None,
+        };
+        if let Some(number) = number {
             // A bias of 0 is added: there is no -0.
-            return f16::from_f32(sign * size * scale + 0.0).to_bits();
+            return f16::from_f32(number * scale + 0.0).to_bits();
         }
         let weight = match self.scales {
             Scales::F16 | Scales::Bf16 | Scales::Zero => {

@@ -3,7 +3,7 @@
 
 use crate::mapped::mapped;
 use crate::prng::Prng;
-use crate::{gpu, random_matrix};
+use crate::{gpu, random_formats, random_matrix};
 use mlxrocm::formats::{Format, ScalarType, Weight};
 use mlxrocm::gpu::kernels::Registry;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
@@ -48,8 +48,18 @@ fn format(name: &str) -> Format {
         (4, "min") => Format::Q4K,
         (5, "min") => Format::Q5K,
         (4, "power") => Format::GgufMxfp4,
+        (8, "power") => Format::Mxfp8,
+        (4, "point") => Format::Awq { group: 128 },
+        (4, "float") => Format::GgufNvfp4,
+        (3, "table") => Format::Iq2S,
+        (4, "table") => Format::Iq4Xs,
+        (8, "single") => float8(256, 128, ScalarType::F32),
         _ => panic!("{name}"),
     }
+}
+
+fn float8(rows: u32, cols: u32, scale: ScalarType) -> Format {
+    Format::Float8 { rows, cols, scale }
 }
 
 /// The formats of all kernels for few rows.
@@ -70,6 +80,16 @@ fn matrix(random: &mut Prng, format: Format, rows: usize, cols: usize) -> Weight
             let [data, scales, biases] =
                 random_matrix::affine_matrix(random, bits, group.into(), scale, rows, cols, std);
             (data, Some(mapped(&scales)), Some(mapped(&biases)))
+        }
+        Format::Mxfp8
+        | Format::Nvfp4
+        | Format::Centered { .. }
+        | Format::Float8 { .. }
+        | Format::Gptq { .. }
+        | Format::Awq { .. } => {
+            let (data, scales, zeros) = random_formats::parts(random, format, rows, cols, std);
+            let part = |bytes: Option<Vec<u8>>| bytes.as_deref().map(mapped);
+            (data, part(scales), part(zeros))
         }
         _ => {
             let data = random_matrix::gguf_matrix(random, format, rows, cols, std);
@@ -286,7 +306,12 @@ fn every_form_takes_wide_matrices() {
             false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
         };
         let device = gpu.device();
-        let rows = if i % 10 == 0 { 84 } else { 20 };
+        let rows = match format {
+            // Words of eight rows.
+            Format::Awq { .. } => 24,
+            _ if i % 10 == 0 => 84,
+            _ => 20,
+        };
         let wide = Wide::new(&mut random, format, rows, cols);
         let mut executor = wide.executor(&device);
         let all: Vec<u32> = (0..TOKENS as u32).collect();
@@ -301,6 +326,80 @@ fn every_form_takes_wide_matrices() {
             assert!(found == of, "{format:?} {target}: rows {part:?}");
         }
         drop((executor, device));
+        gpu.clean();
+    }
+}
+
+/// Formats other than MLX's affine ones and GGUF's of blocks of numbers, and columns of which they make no whole units.
+fn others() -> Vec<(Format, usize)> {
+    let centered = |bits, group, scale| Format::Centered { bits, group, scale };
+    vec![
+        (Format::Q8_1, 352),
+        (Format::Mxfp8, 352),
+        // Of so many x does not fit the local memory.
+        (Format::Mxfp8, 17_440),
+        (Format::Nvfp4, 336),
+        (Format::GgufNvfp4, 448),
+        (Format::Gptq { group: 32, plus: 1 }, 352),
+        (Format::Gptq { group: 64, plus: 0 }, 448),
+        (Format::Awq { group: 32 }, 352),
+        (Format::Awq { group: 128 }, 384),
+        (centered(4, 128, ScalarType::BF16), 384),
+        (centered(8, 64, ScalarType::F16), 448),
+        (centered(4, 32, ScalarType::F32), 352),
+        (float8(128, 128, ScalarType::F32), 360),
+        (float8(1, 1024, ScalarType::BF16), 360),
+        (float8(1 << 20, 1 << 20, ScalarType::F16), 392),
+        (Format::Tq1_0, 768),
+        (Format::Tq2_0, 768),
+        (Format::Iq4Nl, 352),
+        (Format::Iq4Xs, 768),
+        (Format::Iq3Xxs, 768),
+        (Format::Iq3S, 256),
+        (Format::Iq2Xxs, 768),
+        (Format::Iq2Xs, 256),
+        (Format::Iq2S, 768),
+        (Format::Iq1S, 256),
+        (Format::Iq1M, 768),
+    ]
+}
+
+/// One row, few, and so many that the matrix unit multiplies them.
+#[test]
+fn other_formats_give_the_products_of_their_weights() {
+    let mut random = Prng::new(16);
+    for target in gpu::among(&["gfx1151", "gfx942", "gfx1030"]) {
+        let gpu = match gpu::is_real() {
+            true => gpu::gpu(),
+            false => gpu::soft(&format!("devices={target};compute_units=2")),
+        };
+        let device = gpu.device();
+        for (format, cols) in others() {
+            let rows = match format {
+                Format::Gptq { .. } | Format::Awq { .. } => 40,
+                _ => 37,
+            };
+            let wide = Wide::new(&mut random, format, rows, cols);
+            let (expected, mut executor) = (wide.expected(), wide.executor(&device));
+            let many: Vec<u32> = (0..20).map(|i| i * 3 % TOKENS as u32).collect();
+            // Prompts are multiplied in f16, with weights in f16.
+            for (tokens, limit) in [(&[3][..], 1e-3), (&[0, 4, 1, 2], 1e-3), (&many, 5e-3)] {
+                let got = logits(&mut executor, tokens);
+                for (got, token) in got.chunks(rows).zip(tokens) {
+                    let exact = &expected[*token as usize * rows..][..rows];
+                    for (got, exact) in got.iter().zip(exact) {
+                        let far = (f64::from(*got) - exact).abs();
+                        let count = tokens.len();
+                        // Gate and up are multiplied with each other.
+                        assert!(
+                            far < limit * (1.0 + exact.abs()),
+                            "{format} {target}, {count} rows: {got} for {exact}"
+                        );
+                    }
+                }
+            }
+        }
+        drop(device);
         gpu.clean();
     }
 }

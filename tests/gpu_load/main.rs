@@ -35,9 +35,24 @@ fn formats() -> Vec<Format> {
             all.push(Format::Affine { bits, group, scale });
         }
     }
-    for bits in [4, 8] {
-        let (group, scale) = (32, ScalarType::F16);
-        all.push(Format::Centered { bits, group, scale });
+    for (place, bits) in [4, 8].into_iter().enumerate() {
+        for (turn, group) in [32, 64, 128].into_iter().enumerate() {
+            let scale = SCALARS[(place + turn) % 3];
+            all.push(Format::Centered { bits, group, scale });
+        }
+    }
+    for group in [32, 64, 128] {
+        all.push(Format::Gptq { group, plus: 1 });
+        all.push(Format::Gptq { group, plus: 0 });
+        all.push(Format::Awq { group });
+    }
+    for (rows, cols, scale) in [
+        (128, 128, ScalarType::F32),
+        (1, 1024, ScalarType::BF16),
+        (1 << 20, 1 << 20, ScalarType::F32),
+        (24, 64, ScalarType::F16),
+    ] {
+        all.push(Format::Float8 { rows, cols, scale });
     }
     all.extend([Format::Q4_0, Format::Q4_1, Format::Q5_0, Format::Q5_1]);
     all.extend([Format::Q8_0, Format::Q8_1, Format::GgufMxfp4, Format::Mxfp4]);
@@ -48,6 +63,10 @@ fn formats() -> Vec<Format> {
         Format::Q5K,
         Format::Q6K,
     ]);
+    all.extend([Format::Mxfp8, Format::Nvfp4, Format::GgufNvfp4]);
+    all.extend([Format::Iq4Nl, Format::Iq4Xs, Format::Tq1_0, Format::Tq2_0]);
+    all.extend([Format::Iq3Xxs, Format::Iq3S, Format::Iq2Xxs, Format::Iq2Xs]);
+    all.extend([Format::Iq2S, Format::Iq1S, Format::Iq1M]);
     all
 }
 
@@ -65,11 +84,13 @@ fn weight(prng: &mut Prng, format: Format, rows: usize, cols: usize) -> Weight {
                 random_matrix::affine_matrix(prng, bits, group, scale, rows, cols, 0.7);
             (data, Some(scales), Some(biases))
         }
-        Format::Mxfp4 | Format::Centered { .. } => {
-            let parts = random_formats::folder_matrix(prng, format, rows, cols, 0.7);
-            let mut parts = parts.into_iter().map(|part| part.3);
-            (parts.next().unwrap(), parts.next(), None)
-        }
+        Format::Mxfp4
+        | Format::Mxfp8
+        | Format::Nvfp4
+        | Format::Centered { .. }
+        | Format::Float8 { .. }
+        | Format::Gptq { .. }
+        | Format::Awq { .. } => random_formats::parts(prng, format, rows, cols, 0.7),
         _ => {
             let data = random_matrix::gguf_matrix(prng, format, rows, cols, 0.7);
             (data, None, None)
@@ -154,10 +175,22 @@ fn check(device: &Arc<Device>, weights: &[Weight], interleaved: bool, what: &str
 fn widths(format: Format) -> [usize; 2] {
     match format {
         Format::Dense(_) => [37, 64],
-        Format::Affine { group: 128, .. } => [128, 384],
-        Format::Affine { group: 64, .. } => [64, 192],
-        Format::Q2K | Format::Q3K | Format::Q4K | Format::Q5K | Format::Q6K => [256, 768],
-        _ => [32, 352],
+        _ => match format.block().0 {
+            256 => [256, 768],
+            128 => [128, 384],
+            64 => [64, 192],
+            // 8-bit floats may have any number of columns.
+            1 => [36, 356],
+            _ => [32, 352],
+        },
+    }
+}
+
+/// Rows of matrices of a format: any, or of files of words of eight rows.
+fn heights(format: Format) -> [usize; 4] {
+    match format {
+        Format::Gptq { .. } | Format::Awq { .. } => [8, 40, 16, 24],
+        _ => [5, 33, 16, 7],
     }
 }
 
@@ -167,12 +200,16 @@ fn every_format(target: &str) {
     for format in formats() {
         let what = |how: &str| format!("{format} ({format:?}), {how}, on {target}");
         let [narrow, wide] = widths(format);
-        let one = weight(&mut prng, format, 5, narrow);
+        let [few, rows @ ..] = heights(format);
+        let one = weight(&mut prng, format, few, narrow);
         check(&device, &[one], false, &what("one"));
-        let several = [33, 16, 7].map(|rows| weight(&mut prng, format, rows, wide));
+        let several = rows.map(|rows| weight(&mut prng, format, rows, wide));
         check(&device, &several, false, &what("several"));
         let pair = [40, 40].map(|rows| weight(&mut prng, format, rows, wide));
         check(&device, &pair, true, &what("interleaved"));
+        if !format.rows_apart() {
+            continue;
+        }
         let stack = weight(&mut prng, format, 3 * 32, narrow);
         check(
             &device,
@@ -207,7 +244,15 @@ fn on_other_chips_too() {
 fn matrices_larger_than_a_piece() {
     let gpu = gpu::soft("devices=gfx1151;integrated=0");
     let (device, mut prng) = (gpu.device(), Prng::new(12));
-    for (format, rows) in [(Format::Q8_0, 1601), (Format::Dense(ScalarType::BF16), 801)] {
+    let (rows, cols, scale) = (128, 128, ScalarType::F32);
+    for (format, rows) in [
+        (Format::Q8_0, 1601),
+        (Format::Dense(ScalarType::BF16), 801),
+        (Format::Iq4Xs, 2001),
+        (Format::Float8 { rows, cols, scale }, 1601),
+        (Format::Awq { group: 128 }, 3208),
+        (Format::Gptq { group: 64, plus: 1 }, 3208),
+    ] {
         let pair = [rows, rows].map(|rows| weight(&mut prng, format, rows, 1536));
         check(&device, &pair, true, &format!("{format}"));
     }
@@ -243,13 +288,49 @@ fn numbers_that_are_not_finite() {
     }
     scales[40] = 255;
     weight.scales = Some(somewhere(scales));
-    let error = packed(&device, &[weight], false, 2)
-        .unwrap_err()
-        .to_string();
+    let refused = |weight: Weight| {
+        let error = packed(&device, &[weight], false, 2);
+        error.unwrap_err().to_string()
+    };
+    let error = refused(weight);
     assert!(
         error.contains("row 13") && error.contains("not a finite"),
         "{error}"
     );
+    // 8-bit floats that are no numbers, as weights and as scales.
+    let (rows, cols, scale) = (1, 128, ScalarType::F32);
+    let floats = Format::Float8 { rows, cols, scale };
+    for format in [Format::Mxfp8, floats, Format::Nvfp4] {
+        let mut weight = self::weight(&mut prng, format, 20, 96);
+        let put = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            let at = bytes.len() / 20 * 13 + 2;
+            bytes[at] = 0xff;
+            somewhere(bytes)
+        };
+        match format {
+            Format::Nvfp4 => weight.scales = weight.scales.as_deref().map(put),
+            _ => weight.data = put(&weight.data),
+        }
+        let error = refused(weight);
+        assert!(
+            error.contains("row 13") && error.contains("not a finite"),
+            "{format}: {error}"
+        );
+    }
+    // 128 times a scale is the bias.
+    let (group, scale) = (64, ScalarType::F16);
+    let format = Format::Centered {
+        bits: 8,
+        group,
+        scale,
+    };
+    let mut weight = self::weight(&mut prng, format, 20, 128);
+    let mut scales = weight.scales.as_ref().unwrap().to_vec();
+    scales[..2].copy_from_slice(&half::f16::from_f32(600.0).to_le_bytes());
+    weight.scales = Some(somewhere(scales));
+    let error = refused(weight);
+    assert!(error.contains("too large for GPUs"), "{error}");
     drop(device);
     gpu.clean();
     gpu.no_leaks();

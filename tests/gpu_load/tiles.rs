@@ -22,6 +22,11 @@ pub enum Scales {
     SuperZero,
     SuperMin,
     Power,
+    Point,
+    Float8,
+    Single,
+    Table16,
+    Table8,
 }
 
 /// `struct Quant` of `quant.h`: what a kernel is compiled for.
@@ -36,22 +41,43 @@ pub struct PackForm {
 impl PackForm {
     /// `None` for forms that the kernels do not have.
     pub fn of(form: GroupForm) -> Option<PackForm> {
-        let e2m1 = Values::Table(Table::E2M1);
-        let scales = match form.scale {
-            ScaleForm::Power if form.values == e2m1 && form.bits == 4 => Scales::Power,
-            _ if form.values != Values::Code => return None,
-            ScaleForm::Stored(ScalarType::F16) => Scales::PairF16,
-            ScaleForm::Stored(ScalarType::BF16) => Scales::PairBf16,
-            ScaleForm::Stored(ScalarType::F32) => Scales::PairF32,
-            ScaleForm::Zero(ScalarType::F16, _) if form.group == 32 => Scales::Zero,
-            ScaleForm::Zero(..) | ScaleForm::Points(_) => return None,
-            ScaleForm::Power | ScaleForm::Float8 => return None,
-            ScaleForm::SuperZero(_) => Scales::SuperZero,
-            ScaleForm::SuperMin => Scales::SuperMin,
+        let pairs = |ty| match ty {
+            ScalarType::F16 => Scales::PairF16,
+            ScalarType::BF16 => Scales::PairBf16,
+            ScalarType::F32 => Scales::PairF32,
         };
-        let most = if scales == Scales::PairF32 { 32 } else { 64 };
+        let is_whole = form.group >= BLOCK;
+        let scales = match (form.values, form.scale) {
+            (Values::Table(Table::E2M1) | Values::E4M3, ScaleForm::Power) => Scales::Power,
+            (Values::Table(Table::E2M1), ScaleForm::Float8) => Scales::Float8,
+            (Values::E4M3, ScaleForm::Zero(..)) if is_whole => Scales::Single,
+            (Values::Table(Table::Iq4), ScaleForm::Zero(..) | ScaleForm::SuperZero(_)) => {
+                Scales::Table16
+            }
+            // Of entries of eight columns there are three magnitudes and a sign.
+            (Values::Grid(grid), ScaleForm::SuperZero(_)) if grid.columns() == 8 => Scales::Table8,
+            (Values::Grid(_), ScaleForm::SuperZero(_)) => Scales::Table16,
+            (Values::Code, ScaleForm::Stored(ty)) => pairs(ty),
+            (Values::Code, ScaleForm::Zero(ScalarType::F16, _)) if form.group == 32 => Scales::Zero,
+            // The bias is the scale times a power of two: as exact as the scale.
+            (Values::Code, ScaleForm::Zero(ty, _)) => pairs(ty),
+            (Values::Code, ScaleForm::Points(_)) if is_whole => Scales::Point,
+            (Values::Code, ScaleForm::Points(_)) => Scales::PairF32,
+            (Values::Code, ScaleForm::SuperZero(_)) => Scales::SuperZero,
+            (Values::Code, ScaleForm::SuperMin) => Scales::SuperMin,
+            _ => return None,
+        };
+        let most = match scales {
+            Scales::PairF32 => 32,
+            Scales::Table8 => 16,
+            _ => BLOCK,
+        };
+        let bits = match scales {
+            Scales::Table8 => 3,
+            _ => form.bits.into(),
+        };
         Some(PackForm {
-            bits: form.bits.into(),
+            bits,
             scales,
             group: form.group.min(most),
         })
@@ -67,7 +93,8 @@ impl PackForm {
     }
 
     fn is_super(self) -> bool {
-        matches!(self.scales, Scales::SuperZero | Scales::SuperMin)
+        use Scales::{SuperMin, SuperZero, Table8, Table16};
+        matches!(self.scales, SuperZero | SuperMin | Table16 | Table8)
     }
 
     /// Blocks of a unit.
@@ -90,25 +117,31 @@ impl PackForm {
 
     fn group_bytes(self) -> usize {
         match self.scales {
-            Scales::PairF16 | Scales::PairBf16 => 64,
+            Scales::PairF16 | Scales::PairBf16 | Scales::Point | Scales::Single => 64,
             Scales::PairF32 => 128,
-            Scales::Zero | Scales::SuperMin => 32,
-            Scales::SuperZero | Scales::Power => 16,
+            Scales::Zero | Scales::SuperMin | Scales::Table16 => 32,
+            Scales::SuperZero | Scales::Power | Scales::Float8 | Scales::Table8 => 16,
         }
     }
 
     fn super_bytes(self) -> usize {
         match self.scales {
-            Scales::SuperZero => 32,
+            Scales::SuperZero | Scales::Table16 | Scales::Table8 => 32,
             Scales::SuperMin => 64,
             _ => 0,
         }
+    }
+
+    /// Bytes of the table at the end of a unit.
+    fn table_bytes(self) -> usize {
+        16 * usize::from(matches!(self.scales, Scales::Table16 | Scales::Table8))
     }
 
     pub fn unit_bytes(self) -> usize {
         self.code_bytes()
             + self.super_bytes()
             + self.unit_blocks() * BLOCK / self.group * self.group_bytes()
+            + self.table_bytes()
     }
 
     pub fn tile_bytes(self, cols: usize) -> usize {
@@ -125,6 +158,29 @@ pub fn pack_tile<'a>(
     out: &mut [u8],
 ) -> Result<f32> {
     let mut peak = 0.0f32;
+    let form_of_file = row(0).and_then(|(weight, _)| weight.format.group_form());
+    let table = form_of_file.and_then(|form| form.values.table());
+    let numbers = table.map(|table| table.integers());
+    let numbers = match form.scales {
+        Scales::Table16 => numbers,
+        Scales::Table8 => numbers
+            .map(|n| {
+                [
+                    [n[0], n[1], n[2], n[3]],
+                    [n[8], n[9], n[10], n[11]],
+                    [0; 4],
+                    [0; 4],
+                ]
+            })
+            .map(|all| all.concat().try_into().unwrap()),
+        _ => None,
+    };
+    if let Some(numbers) = numbers {
+        for unit in out.chunks_exact_mut(form.unit_bytes()) {
+            let at = form.unit_bytes() - 16;
+            unit[at..].copy_from_slice(&numbers.map(|v: i8| v as u8));
+        }
+    }
     for place in 0..TILE_ROWS {
         let Some((weight, row)) = row(place) else {
             continue;
@@ -141,10 +197,10 @@ fn row_peak(weight: &Weight, row: &RowGroups) -> f32 {
     let Some(form) = weight.format.group_form() else {
         return 0.0;
     };
-    // The largest e2m1 number.
     let most_code = match form.values {
         Values::Code => ((1u32 << form.bits) - 1) as f32,
-        _ => 6.0,
+        Values::E4M3 => 448.0,
+        values => (0..16).fold(0.0, |most: f32, code| most.max(values.value(code).abs())),
     };
     let groups = (0..weight.cols.div_ceil(form.group)).filter_map(|g| row.scale_bias(form, g));
     groups.fold(0.0, |peak, (scale, bias)| {
@@ -166,7 +222,12 @@ fn put_row(form: PackForm, weight: &Weight, row: &RowGroups, place: usize, out: 
         let (low, upper) = planes.split_at_mut(form.unit_blocks() * first * 128);
         for (pair_at, pair) in codes.chunks(2).enumerate() {
             let column = pair_at * 2;
-            let (even, odd) = (pair[0], pair.get(1).copied().unwrap_or(0));
+            let code = |i: usize| match (form.scales, pair.get(i).copied().unwrap_or(0)) {
+                // The sign is the highest bit.
+                (Scales::Table8, code) => code & 3 | code >> 3 << 2,
+                (_, code) => code,
+            };
+            let (even, odd) = (code(0), code(1));
             let lane = g * 4 + column % 32 / 8;
             let e = column % 8;
             let index = column / 32 * 8 + e / 4 * 4 + e % 4 / 2 * 2 + high;
@@ -211,12 +272,17 @@ fn put_scales(
     out: &mut [u8],
 ) {
     let unit_cols = form.unit_blocks() * BLOCK;
-    let file_group = weight.format.group_form().map_or(form.group, |f| f.group);
+    let of_file = weight.format.group_form().unwrap();
+    let file_group = of_file.group;
     if form.is_super() {
         let at = unit * unit_cols / SUPER;
         let d = row.scales.get(at).copied().unwrap_or(0.0);
         match form.scales {
-            Scales::SuperZero => put_f16(out, g * 4 + high * 2, d),
+            // IQ4_NL has a scale a group alone.
+            Scales::Table16 if row.sub_scales.is_empty() => put_f16(out, g * 4 + high * 2, 1.0),
+            Scales::SuperZero | Scales::Table16 | Scales::Table8 => {
+                put_f16(out, g * 4 + high * 2, d)
+            }
             _ => {
                 put_f16(out, g * 8 + high * 4, d);
                 let dmin = row.biases.get(at).copied().unwrap_or(0.0);
@@ -229,26 +295,33 @@ fn put_scales(
         let from = (unit * unit_cols + group * form.group) / file_group;
         let at = group * form.group_bytes();
         let of = |list: &[f32]| list.get(from).copied().unwrap_or(0.0);
+        // Those that the format says are a fixed multiple of the scale, or a stored one.
+        let bias = match of_file.scale {
+            ScaleForm::Zero(..) | ScaleForm::Points(_) => {
+                row.scale_bias(of_file, from).unwrap_or_default().1
+            }
+            _ => of(&row.biases),
+        };
         match form.scales {
             Scales::PairF16 => {
                 put_f16(groups, at + g * 8 + high * 4, of(&row.scales));
-                put_f16(groups, at + g * 8 + high * 4 + 2, of(&row.biases));
+                put_f16(groups, at + g * 8 + high * 4 + 2, bias);
             }
             Scales::PairBf16 => {
-                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
+                for (i, value) in [of(&row.scales), bias].into_iter().enumerate() {
                     let at = at + g * 8 + high * 4 + i * 2;
                     // Exact: the value was read from this type.
                     groups[at..at + 2].copy_from_slice(&bf16::from_f32(value).to_le_bytes());
                 }
             }
             Scales::PairF32 => {
-                for (i, value) in [of(&row.scales), of(&row.biases)].into_iter().enumerate() {
+                for (i, value) in [of(&row.scales), bias].into_iter().enumerate() {
                     let at = at + g * 16 + high * 8 + i * 4;
                     groups[at..at + 4].copy_from_slice(&value.to_le_bytes());
                 }
             }
             Scales::Zero => put_f16(groups, at + g * 4 + high * 2, of(&row.scales)),
-            Scales::SuperZero => {
+            Scales::SuperZero | Scales::Table8 => {
                 let sub = row.sub_scales.get(from).copied().unwrap_or(0);
                 groups[at + g * 2 + high] = sub as u8;
             }
@@ -257,7 +330,25 @@ fn put_scales(
                 groups[at + g * 4 + high * 2] = sub as u8;
                 groups[at + g * 4 + high * 2 + 1] = row.sub_mins.get(from).copied().unwrap_or(0);
             }
-            Scales::Power => groups[at + g * 2 + high] = row.points.get(from).copied().unwrap_or(0),
+            Scales::Power | Scales::Float8 => {
+                groups[at + g * 2 + high] = row.points.get(from).copied().unwrap_or(0);
+            }
+            Scales::Point => {
+                let zero = row.points.get(from).copied().unwrap_or(0);
+                put_f16(groups, at + g * 8 + high * 4, of(&row.scales));
+                put_f16(groups, at + g * 8 + high * 4 + 2, zero.into());
+            }
+            Scales::Single => {
+                let at = at + g * 8 + high * 4;
+                groups[at..at + 4].copy_from_slice(&of(&row.scales).to_le_bytes());
+            }
+            Scales::Table16 => {
+                let scale = match row.sub_scales.get(from) {
+                    Some(sub) => f32::from(*sub),
+                    None => of(&row.scales),
+                };
+                put_f16(groups, at + g * 4 + high * 2, scale * of_file.values.unit());
+            }
         }
     }
 }

@@ -183,6 +183,24 @@ pub fn folder_matrix(
     }
 }
 
+/// The data, scales and zero points of such a matrix.
+pub fn parts(
+    prng: &mut Prng,
+    format: Format,
+    rows: usize,
+    cols: usize,
+    std: f64,
+) -> (Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>) {
+    let mut parts = folder_matrix(prng, format, rows, cols, std);
+    let mut take = |ends: &[&str]| {
+        let at = parts.iter().position(|part| ends.contains(&part.0))?;
+        Some(parts.swap_remove(at).3)
+    };
+    let data = take(&["weight", "weight_packed", "qweight"]).expect("data");
+    let scales = take(&["scales", "weight_scale", "weight_scale_inv"]);
+    (data, scales, take(&["qzeros"]))
+}
+
 pub fn dtype(scalar: ScalarType) -> Dtype {
     match scalar {
         ScalarType::F32 => Dtype::F32,

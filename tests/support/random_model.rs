@@ -447,7 +447,7 @@ pub const GGUF_FORMATS: [(&str, Format); 13] = [
     ("q6_k", Format::Q6K),
 ];
 
-/// The models of formats that run on the CPU only so far.
+/// The models of formats that came later, whose references are files of their own.
 pub fn later_formats() -> Vec<Spec> {
     let gguf = [
         ("q8_1", Format::Q8_1),

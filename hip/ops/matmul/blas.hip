@@ -19,11 +19,12 @@ KERNEL(256) void mlxrocm_matmul_decode(const u8 *weights, u16 *out, u32 bits, u3
     const AnyScale s = any_scale(unit, q, row, in_unit);
     const f32 factor = 1.0f / back, scale = s.scale * factor, bias = s.bias * factor;
     // As weight_pair of weight.h.
-    const bool is_16 = scales == PAIR_F16 || scales == PAIR_BF16 || scales == ZERO || scales == POWER;
+    const bool is_16 = scales == PAIR_F16 || scales == PAIR_BF16 || scales == ZERO || scales == POWER ||
+                       scales == FLOAT8;
     const f16x2 both_scales = pack_f16x2(scale, scale), biases = pack_f16x2(bias, bias);
     u32 w[4];
     UNROLL for (u32 i = 0; i < 4; i++) {
-        const f16x2 codes = any_pair(q, any_codes(unit, q, row, in_unit + 2 * i));
+        const f16x2 codes = any_pair(unit, q, any_codes(unit, q, row, in_unit + 2 * i));
         w[i] = is_16 ? mul_add(codes, both_scales, biases).bits
                      : pack_f16x2(mul_add(low(codes), scale, bias), mul_add(high(codes), scale, bias)).bits;
     }

@@ -21,8 +21,12 @@ typedef f32 amd_sums __attribute__((ext_vector_type(16)));
 // A lane's part of the wave's four tiles of a quantized matrix: slots t and t + 2.
 template <typename Q> struct TileOf {
     static constexpr u32 UNIT = Q::UNIT, GROUPS = BLOCK_COLS / Q::GROUP;
+    static constexpr bool TABLE = Q::TABLE;
     u32x4 first[2][Q::FIRST_VECTORS], second[2][Q::SECOND_VECTORS > 0 ? Q::SECOND_VECTORS : 1];
     ScaleWords words[GROUPS];
+    Table table;
+
+    DEVICE void begin(TileOf &w, const u8 *weights) { w.table = table_of<Q>(weights); }
 
     DEVICE u64 tile_bytes(u32 cols) {
         return (u64)((cols + UNIT * BLOCK_COLS - 1) / (UNIT * BLOCK_COLS)) * Q::UNIT_BYTES;
@@ -49,7 +53,7 @@ template <typename Q> struct TileOf {
         const u32 group = Q::GROUP == 64 ? 0 : Q::GROUP == 32 ? half : half * 2 + j;
         const GroupScale s = decode_scale<Q>(w.words[group]);
         UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 i = 0; i < 4; i++) {
-            const f16x2 q = pair_f16<Q>(w.first[j], w.second[j], b * 16 + half * 8 + 2 * i + h);
+            const f16x2 q = pair_f16<Q>(w.table, w.first[j], w.second[j], b * 16 + half * 8 + 2 * i + h);
             pairs[h][i] = weight_pair<Q>(q, s.scale[h] * factor, s.bias[h] * factor);
         }
     }
@@ -58,7 +62,10 @@ template <typename Q> struct TileOf {
 // The same of an unquantized matrix: rows of T one after the other, `cols` a multiple of 8.
 template <typename T> struct DenseTile {
     static constexpr u32 UNIT = 1, WORDS = sizeof(T) / 2;
+    static constexpr bool TABLE = false;
     u32x4 v[2][2][2][WORDS]; // slot, half, row
+
+    DEVICE void begin(DenseTile &, const u8 *) {}
 
     DEVICE u64 tile_bytes(u32 cols) { return (u64)16 * cols * sizeof(T); }
 
@@ -110,6 +117,7 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     u16 *to = xs + thread / 8 * BLOCK_COLS + (thread % 8 ^ thread / 8 % 8) * 8;
     const u16 *lane_x = xs + lane % 32 * BLOCK_COLS;
     W w;
+    W::begin(w, p.weights);
     u32x4 x[GROUPS];
     UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load_x(i, first_unit * W::UNIT);
     UNROLL for (u32 j = 0; j < 2; j++) W::load_codes(w, tile, first_unit, 0, j, p.cols, lane);
@@ -128,6 +136,8 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
         UNROLL for (u32 j = 0; j < 2; j++) UNROLL for (u32 half = 0; half < 2; half++) {
             u32 pairs[2][4];
             W::decode(w, pairs, b, j, half, factor);
+            // Looked up ahead, too, they would take more registers than there are.
+            if constexpr (W::TABLE) __builtin_amdgcn_sched_barrier(0);
             u32x4 rows[GROUPS];
             const u32 piece = (half * 4 + j * 2 + lane / 32) ^ lane % 8;
             UNROLL for (u32 m = 0; m < GROUPS; m++) rows[m] = load16(lane_x + buffer + m * 32 * BLOCK_COLS + piece * 8);

@@ -16,6 +16,9 @@ template <typename Q> struct TileOf {
     static constexpr u32 UNIT = Q::UNIT;
     u32x4 first[Q::FIRST_VECTORS], second[Q::SECOND_VECTORS + 1];
     ScaleWords words[2];
+    Table table;
+
+    DEVICE void begin(TileOf &w, const u8 *weights) { w.table = table_of<Q>(weights); }
 
     DEVICE u64 tile_bytes(u32 cols) {
         return (u64)((cols + UNIT * BLOCK_COLS - 1) / (UNIT * BLOCK_COLS)) * Q::UNIT_BYTES;
@@ -48,7 +51,7 @@ template <typename Q> struct TileOf {
                 const f32 scale = s.scale[h] * factor, bias = s.bias[h] * factor;
                 u32 pairs[4];
                 UNROLL for (u32 i = 0; i < 4; i++) {
-                    const f16x2 q = pair_f16<Q>(w.first, w.second, b * 16 + half * 8 + 2 * i + h);
+                    const f16x2 q = pair_f16<Q>(w.table, w.first, w.second, b * 16 + half * 8 + 2 * i + h);
                     pairs[i] = weight_pair<Q>(q, scale, bias);
                 }
                 store16(to + (g + 8 * h) * STRIDE + half * 32 + t * 8, u32x4{pairs[0], pairs[1], pairs[2], pairs[3]});
@@ -61,6 +64,8 @@ template <typename Q> struct TileOf {
 template <typename T> struct DenseTile {
     static constexpr u32 UNIT = 1, WORDS = sizeof(T) / 2;
     u32x4 v[4 * WORDS]; // rows lane / 8 + 4 i, columns 8 (lane % 8) and on
+
+    DEVICE void begin(DenseTile &, const u8 *) {}
 
     DEVICE u64 tile_bytes(u32 cols) { return (u64)16 * cols * sizeof(T); }
 
@@ -113,6 +118,7 @@ DEVICE void matmul_rows(const Block &p, u16 *ws, u16 *xs, const R &rows_of) {
         from[i] = p.x + (u64)R::of_x(rows_of, row < p.rows ? row : p.rows - 1) * stride + thread % 8 * 8;
     }
     W w;
+    W::begin(w, p.weights);
     u32x4 x[GROUPS];
     W::load(w, tile, first_unit, 0, p.cols, lane);
     UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load16(from[i] + first_unit * W::UNIT * BLOCK_COLS);

@@ -28,7 +28,7 @@ DEVICE void read_scales(QuadScales<Q> &scales, F unit_at, u32 from, u32 end, u32
         }
         if (h > 0) continue;
         if constexpr (Q::SCALES == SUPER_MIN) scales.super = *(const u16 *)(at + g * 8 + t * 2);
-        if constexpr (Q::SCALES == SUPER_ZERO) scales.super = *(const u16 *)(at + g * 4 + t % 2 * 2);
+        if constexpr (Q::SCALES == SUPER_ZERO || Q::TABLE) scales.super = *(const u16 *)(at + g * 4 + t % 2 * 2);
     }
 }
 

@@ -48,7 +48,7 @@ DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
 // Adds one block, the `block`th of the columns, to the sums. `scale_of(group)`: the scales of one of its
 // groups (on AMD of those that the lane is in).
 template <typename Q, int R, typename F>
-DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
+DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
                       const Shared<Q, R> &s, Sums<R> &sums) {
     const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
     const u8 *x = s.x.at + block * s.x.block + t * 16;
@@ -70,7 +70,7 @@ DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, 
     };
     UNROLL for (u32 half = 0; half < 2; half++) {
         u32 a[4];
-        UNROLL for (u32 i = 0; i < 4; i++) a[i] = quad<Q>(codes, half * 2 + i / 2, i % 2);
+        UNROLL for (u32 i = 0; i < 4; i++) a[i] = quad<Q>(table, codes, half * 2 + i / 2, i % 2);
         UNROLL for (u32 n = 0; n < N; n++) {
             const u32 b0 = half ? columns[n].z : columns[n].x, b1 = half ? columns[n].w : columns[n].y;
             if constexpr (Q::GROUP == 16) {
@@ -88,7 +88,7 @@ DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, 
 #else
     (void)g;
     u32 a[4][2];
-    UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(codes, i / 2, i % 2);
+    UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(table, codes, i / 2, i % 2);
     GroupScale w[2];
     UNROLL for (u32 half = 0; half < (Q::GROUP == 64 ? 1 : 2); half++) w[half] = scale_of(half);
     constexpr u32 SCALES = Q::GROUP == 64 ? 1 : 2;
@@ -113,6 +113,64 @@ DEVICE void add_block(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, 
             UNROLL for (u32 h = 0; h < 2; h++) {
                 add_group(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x[slot]);
                 hi[h] = lo[h] = 0;
+            }
+        }
+    }
+#endif
+}
+
+// The same of codes that are e4m3 numbers: products of pairs in f16, hi and lo of x each, with sums in f32.
+template <typename Q, int R, typename F>
+DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows, const Shared<Q, R> &s,
+                       Sums<R> &sums) {
+    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
+#if PLATFORM_NVIDIA
+    constexpr u32 N = Sums<R>::N;
+    auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
+    f32 c[N][4] = {};
+    UNROLL for (u32 half = 0; half < 2; half++) {
+        u32x4 columns[N];
+        UNROLL for (u32 n = 0; n < N; n++)
+            columns[n] = load16(x + half * 64 + row_of(n * 4 + g / 2) * s.x.row + g % 2 * s.x.low);
+        UNROLL for (u32 step = 0; step < 2; step++) {
+            u32 a[4];
+            UNROLL for (u32 i = 0; i < 4; i++) a[i] = e4m3_of<Q>(codes, half * 8 + step * 4 + i).bits;
+            UNROLL for (u32 n = 0; n < N; n++)
+                matrix_product(c[n], a, word(columns[n], step * 2), word(columns[n], step * 2 + 1));
+        }
+        if (Q::GROUP == 64 && half == 0) continue;
+        const u32 group = Q::GROUP == 64 ? 0 : half;
+        const GroupScale w = scale_of(group);
+        UNROLL for (u32 n = 0; n < N; n++) {
+            const f32 of_x = groups[row_of(n * 4 + t) * s.x.group_row + group].x;
+            UNROLL for (u32 h = 0; h < 2; h++)
+                sums.v[h][n] = mul_add(w.scale[h], (c[n][2 * h] + c[n][2 * h + 1]) * of_x, sums.v[h][n]);
+            UNROLL for (u32 i = 0; i < 4; i++) c[n][i] = 0.0f;
+        }
+    }
+#else
+    (void)g;
+    GroupScale w[2];
+    UNROLL for (u32 half = 0; half < (Q::GROUP == 64 ? 1 : 2); half++) w[half] = scale_of(half);
+    f32 of_rows[R][2] = {};
+    UNROLL for (u32 half = 0; half < 2; half++) {
+        f16x2 a[2][4];
+        UNROLL for (u32 i = 0; i < 8; i++) a[i % 2][i / 2] = e4m3_of<Q>(codes, half * 8 + i);
+        const u32 slot = Q::GROUP == 64 ? 0 : half;
+        UNROLL for (u32 n = 0; n < R; n++) {
+            if (R > 1 && n >= rows) break;
+            const u8 *from = x + n * s.x.row + half * 64;
+            const u32x4 high = load16(from), low = load16(from + s.x.low);
+            UNROLL for (u32 h = 0; h < 2; h++) {
+                f32 &sum = of_rows[n][h];
+                UNROLL for (u32 i = 0; i < 4; i++) {
+                    sum = dot2(a[h][i], f16x2{word(high, i)}, sum);
+                    sum = dot2(a[h][i], f16x2{word(low, i)}, sum);
+                }
+                if (Q::GROUP == 64 && half == 0) continue;
+                const f32 of_x = groups[n * s.x.group_row + slot * s.x.group_step].x;
+                sums.v[h][n] = mul_add(w[slot].scale[h], sum * of_x, sums.v[h][n]), sum = 0.0f;
             }
         }
     }
@@ -275,6 +333,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
     issue(stage);
     grid_dependency_launch();
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
+    const Table table = table_of<Q>(p.weights);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
     grid_dependency_wait();
@@ -300,7 +359,9 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
                     auto scale_of = [&](u32 group) {
                         return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
                     };
-                    add_block<Q, R>(of_block, scale_of, (share.from + done) * Q::UNIT + block, g, t, p.rows, s, sums);
+                    const u32 number = (share.from + done) * Q::UNIT + block;
+                    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, p.rows, s, sums);
+                    else add_block<Q, R>(table, of_block, scale_of, number, g, t, p.rows, s, sums);
                 };
                 // As many blocks at a time as registers are there for.
                 constexpr u32 BLOCKS = R > 1 ? (Q::GROUP == 64 ? 2 : 1) : Q::GROUP == 16 ? 2 : 4;
@@ -393,6 +454,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         }
         advance();
     };
+    const Table table = table_of<Q>(p.weights);
     Shared<Q, R> s;
     if constexpr (C::PREPARED) {
         s = prepared_memory<Q, R>(memory, p);
@@ -431,7 +493,9 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
                             auto scale_of = [&](u32 slot) {
                                 return quad_scale<Q>(scales_of<Q>(of_quad, u % QUAD<Q> * Q::UNIT + b, slot));
                             };
-                            add_block<Q, R>(codes, scale_of, (first_of_x + share.from + round + u) * Q::UNIT + b, g, t, p.rows, s, sums);
+                            const u32 number = (first_of_x + share.from + round + u) * Q::UNIT + b;
+                            if constexpr (Q::E4M3) add_floats<Q, R>(codes, scale_of, number, g, t, p.rows, s, sums);
+                            else add_block<Q, R>(table, codes, scale_of, number, g, t, p.rows, s, sums);
                         }
                         load(how, u, b, after(lane * 16, sums.v[0][0], sums.v[1][0]));
                         asm volatile("" ::: "memory");

@@ -2,7 +2,8 @@
 //
 //   of every GROUP columns  i = round(n(x)[c] / scale),  scale = max |n(x)| / 32512,  i = 256 · hi + lo
 //
-// and the sum of i · scale. n(x) is x, or x times the norm's weights; the norm's factor follows in `factor`.
+// and the sum of i · scale. n(x) is x, or x times the norm's weights; the norm's factor follows in `factor`. For codes that
+// are e4m3 numbers i is a sum of two numbers of f16: hi, rounded, and lo, the rest.
 #pragma once
 
 #include "common/matrix_nvidia.h"
@@ -61,8 +62,11 @@ struct Prepared : Whole {
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
 template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
 
-// x as integers: of row r, block b and lane t the 16 bytes at r · row + b · block + t · 16, and `low` further; of group
-// g its scale and sum of x / sharers at r · group_row + g · group_step.
+// Bytes of a column of x in hi, and in lo.
+template <typename Q> constexpr u32 X_BYTES = Q::E4M3 ? 2 : 1;
+
+// x as integers: of row r, block b and lane t the 16 bytes at r · row + b · block + t · 16, and `low` further (of f16 of the
+// block's first half; those of the second are 64 bytes further); of group g its scale and sum of x / sharers at r · group_row + g · group_step.
 struct Codes {
     u8 *at;
     u32 row, block, low;
@@ -91,24 +95,25 @@ template <typename Q, int R> DEVICE Shared<Q, R> shared_memory(u8 *base, u32 col
     Shared<Q, R> s;
     s.padded = padded_columns<Q>(cols);
     // Keeps hi and lo in different banks.
-    const u32 x_stride = (s.padded + 127) / 128 * 128 + 64;
+    const u32 x_stride = (s.padded * X_BYTES<Q> + 127) / 128 * 128 + 64;
     s.partial = (f32 *)base;
     s.squares = s.partial + s.BUFFERS * s.BATCH * TILE_ROWS * R * s.STRIDE;
     s.factor = s.squares + R * TEAMS, s.factor_step = 1;
     u8 *codes = (u8 *)(s.factor + 8);
-    s.x = {codes, 2 * x_stride, BLOCK_COLS, x_stride, (f32x2 *)(codes + rows * 2 * x_stride), s.padded / Q::GROUP, 1};
+    s.x = {codes, 2 * x_stride, BLOCK_COLS * X_BYTES<Q>, x_stride, (f32x2 *)(codes + rows * 2 * x_stride), s.padded / Q::GROUP, 1};
     return s;
 }
 
 // What rows_x.hip makes of columns padded to so many; `codes` and `groups` are those of the first of MANY_ROWS rows.
-DEVICE Codes prepared_codes(u8 *codes, f32x2 *groups) {
-    return {codes, 2 * BLOCK_COLS, MANY_ROWS * 2 * BLOCK_COLS, BLOCK_COLS, groups, 1, MANY_ROWS};
+template <typename Q> DEVICE Codes prepared_codes(u8 *codes, f32x2 *groups) {
+    constexpr u32 BYTES = BLOCK_COLS * X_BYTES<Q>;
+    return {codes, 2 * BYTES, MANY_ROWS * 2 * BYTES, BYTES, groups, 1, MANY_ROWS};
 }
 // With it only partial sums lie in shared memory.
 template <typename Q, int R> DEVICE Shared<Q, R> prepared_memory(u8 *base, const Rows &p) {
     Shared<Q, R> s;
     s.padded = padded_columns<Q>(p.width), s.partial = (f32 *)base, s.squares = nullptr;
-    s.x = prepared_codes((u8 *)p.x, (f32x2 *)p.norm);
+    s.x = prepared_codes<Q>((u8 *)p.x, (f32x2 *)p.norm);
     s.factor = (f32 *)(s.x.groups + s.padded / Q::GROUP * MANY_ROWS), s.factor_step = 2;
     return s;
 }
@@ -186,6 +191,21 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
             UNROLL for (u32 j = 0; j < 8; j++) {
                 whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
                 above[j] = whole[j] + 128;
+            }
+            if constexpr (Q::E4M3) {
+                if (c >= s.padded) continue;
+                u32 high[4], rest[4];
+                UNROLL for (u32 j = 0; j < 4; j++) {
+                    const f32 a = bits_f32(whole[2 * j]) - 12582912.0f, b = bits_f32(whole[2 * j + 1]) - 12582912.0f;
+                    const f16x2 pair = pack_f16x2(a, b);
+                    high[j] = pair.bits, rest[j] = pack_f16x2(a - low(pair), b - ::high(pair)).bits;
+                }
+                u8 *to = s.x.at + r * s.x.row + c / 64 * s.x.block + c % 64 * 2;
+                store16(to, u32x4{high[0], high[1], high[2], high[3]});
+                store16(to + s.x.low, u32x4{rest[0], rest[1], rest[2], rest[3]});
+                if (c % Q::GROUP == 0)
+                    s.x.groups[r * s.x.group_row + c / Q::GROUP * s.x.group_step] = f32x2{scale, 0.0f};
+                continue;
             }
             const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
             const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);

@@ -3,15 +3,17 @@
 //
 // x [rows][cols]; norm [cols] or null. MANY_ROWS rows lie together, one set after the other: codes
 // [padded / 64][MANY_ROWS][hi, lo][64] bytes; groups [padded / GROUP + 1][MANY_ROWS] pairs, the last of which
-// begin with the rows' factors. Rows of the last set that do not exist are zeros.
+// begin with the rows' factors. Rows of the last set that do not exist are zeros. For codes that are e4m3 numbers hi and
+// lo are numbers of f16.
 //
 // Launch: TEAMS · 32 threads; grid (rows, rounded up to whole sets).
 #include "ops/matmul/rows_x.h"
 
 #if PLATFORM_AMD
 // What `prepare_x` asks of a matrix.
-template <int GROUP_> struct Grouped {
+template <int GROUP_, bool E4M3_> struct Grouped {
     static constexpr int GROUP = GROUP_;
+    static constexpr bool E4M3 = E4M3_;
 };
 
 template <typename Q>
@@ -22,7 +24,7 @@ DEVICE void rows_x(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 
     const u32 factors = padded / Q::GROUP * MANY_ROWS;
     Shared<Q, 1> s;
     s.partial = nullptr, s.squares = squares, s.padded = padded;
-    s.x = prepared_codes(codes + (u64)set * padded * MANY_ROWS * 2, groups + (u64)set * (factors + MANY_ROWS));
+    s.x = prepared_codes<Q>(codes + (u64)set * padded * MANY_ROWS * 2 * X_BYTES<Q>, groups + (u64)set * (factors + MANY_ROWS));
     s.x.at += in_set * s.x.row, s.x.groups += in_set * s.x.group_row;
     s.factor = (f32 *)(s.x.groups + factors), s.factor_step = 2;
     Norm<1> of_norm = {};
@@ -30,12 +32,14 @@ DEVICE void rows_x(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 
     prepare_x<Q, 1>(p, s, of_norm, Whole{}, [] {});
 }
 
-#define ROWS_X_KERNEL(NAME, GROUP)                                                                              \
-    KERNEL(TEAMS * TEAM) void NAME(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 eps, u32 rows,  \
-                                   u32 cols, u32 padded) {                                                      \
-        rows_x<Grouped<GROUP>>(x, norm, codes, groups, eps, rows, cols, padded);                                \
+#define ROWS_X_KERNEL(NAME, GROUP, E4M3)                                                                          \
+    KERNEL(TEAMS * TEAM) void NAME(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 eps, u32 rows, \
+                                   u32 cols, u32 padded) {                                                     \
+        rows_x<Grouped<GROUP, E4M3>>(x, norm, codes, groups, eps, rows, cols, padded);                         \
     }
-ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g16, 16)
-ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g32, 32)
-ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g64, 64)
+ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g16, 16, false)
+ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g32, 32, false)
+ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g64, 64, false)
+ROWS_X_KERNEL(mlxrocm_matmul_rows_x_f16_g32, 32, true)
+ROWS_X_KERNEL(mlxrocm_matmul_rows_x_f16_g64, 64, true)
 #endif

@@ -50,14 +50,14 @@ template <typename Q> struct UnitOf {
     }
 
     // Block `b` as the fragments of its four steps of 16 columns.
-    DEVICE void decode(const UnitOf &w, u32 b, f32 factor, u32 (*a)[4]) {
+    DEVICE void decode(const UnitOf &w, const Table &table, u32 b, f32 factor, u32 (*a)[4]) {
         GroupScale s;
         UNROLL for (u32 half = 0; half < 2; half++) {
             if (half == 0 || Q::GROUP != 64) s = decode_scale<Q>(w.words[Q::GROUP == 64 ? b : 2 * b + half]);
             UNROLL for (u32 h = 0; h < 2; h++) {
                 const f32 scale = s.scale[h] * factor, bias = s.bias[h] * factor;
                 UNROLL for (u32 i = 0; i < 4; i++) {
-                    const f16x2 q = pair_f16<Q>(w.first, w.second, b * 16 + half * 8 + 2 * i + h);
+                    const f16x2 q = pair_f16<Q>(table, w.first, w.second, b * 16 + half * 8 + 2 * i + h);
                     a[half * 2 + i / 2][i % 2 * 2 + h] = weight_pair<Q>(q, scale, bias);
                 }
             }
@@ -92,6 +92,7 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
         copy_barrier_fence();
     }
     barrier();
+    const Table table = table_of<Q>(p.weights);
     UnitOf<Q> ahead[AHEAD];
     UNROLL for (u32 i = 0; i < AHEAD; i++)
         if (i < units) UnitOf<Q>::load(ahead[i], weights + i * Q::UNIT_BYTES, lane);
@@ -112,7 +113,7 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
         UNROLL for (u32 b = 0; b < Q::UNIT; b++) {
             const u32 step = unit * Q::UNIT + b;
             u32(*now)[4] = a[(which * Q::UNIT + b) % 2];
-            UnitOf<Q>::decode(w, b, factor, now);
+            UnitOf<Q>::decode(w, table, b, factor, now);
             if (b == Q::UNIT - 1 && unit + AHEAD < units)
                 UnitOf<Q>::load(w, weights + (u64)(unit + AHEAD) * Q::UNIT_BYTES, lane);
             copy_barrier_wait(full + 8 * stage, parity);

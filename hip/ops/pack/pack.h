@@ -10,9 +10,13 @@
 //   F::KIND               its scales (enum Scales), or ANY_KIND: as the launch says
 //   F::quad(row, q)       the codes of columns 4·q to 4·q + 3, one a byte
 //   F::scale(row, kind, group)   what is stored for a group of the file's `group` columns:
-//      pairs        scale, bias: their bits
-//      zero         d; power: the byte
+//      pairs, point scale, bias or zero point: their bits
+//      zero         d; power, float8: the byte; single: the bits
 //      super zero   d, s           super min   d | dmin << 16, s | m << 8
+//      tables       d, s
+//
+// For tables `scales` is what the host knows of the codes: the table (16 bytes), what the numbers of one of 16 are
+// multiplied with (f32), 12 bytes of nothing, and the grid's entries, if there is one (words of src/formats/quantization/grid.rs).
 //
 // Launch: 256 threads; grid: the blocks of 64 columns (of whole units) of all tiles, eight a block: a team of 32 lanes
 // makes each, a lane the codes that it would have in a product.
@@ -38,7 +42,7 @@ struct FileRow {
 
 DEVICE FileRow file_row(const Pack &p, u32 row) {
     const u64 scale = (u64)row * p.scale_stride;
-    return FileRow{p.data + (u64)row * p.stride, p.scales + scale, p.biases + scale};
+    return FileRow{p.data + (u64)row * p.stride, p.scales + scale, p.biases ? p.biases + scale : nullptr};
 }
 
 DEVICE u32 load2(const u8 *from) { return *(const u16 *)from; }
@@ -75,13 +79,15 @@ DEVICE void put_scale(u8 *groups, u32 kind, u32 group, u32 row, u32x2 stored) {
     const u32 g = row % 8, high_row = row / 8;
     if (kind == PAIR_F32) {
         store8(groups + group * 128 + g * 16 + high_row * 8, stored);
-    } else if (kind == PAIR_F16 || kind == PAIR_BF16) {
+    } else if (kind == PAIR_F16 || kind == PAIR_BF16 || kind == POINT) {
         *(u32 *)(groups + group * 64 + g * 8 + high_row * 4) = stored.x | stored.y << 16;
+    } else if (kind == SINGLE) {
+        *(u32 *)(groups + group * 64 + g * 8 + high_row * 4) = stored.x;
     } else if (kind == ZERO) {
         *(u16 *)(groups + group * 32 + g * 4 + high_row * 2) = (u16)stored.x;
-    } else if (kind == SUPER_ZERO) {
+    } else if (kind == SUPER_ZERO || kind == TABLE8) {
         groups[group * 16 + g * 2 + high_row] = (u8)stored.y;
-    } else if (kind == POWER) {
+    } else if (kind == POWER || kind == FLOAT8) {
         groups[group * 16 + g * 2 + high_row] = (u8)stored.x;
     } else {
         *(u16 *)(groups + group * 32 + g * 4 + high_row * 2) = (u16)stored.y;
@@ -90,16 +96,32 @@ DEVICE void put_scale(u8 *groups, u32 kind, u32 group, u32 row, u32x2 stored) {
 // The same of the numbers of a K-quant's 256 columns.
 DEVICE void put_super(u8 *supers, u32 kind, u32 row, u32x2 stored) {
     const u32 g = row % 8, high_row = row / 8;
-    if (kind == SUPER_ZERO) *(u16 *)(supers + g * 4 + high_row * 2) = (u16)stored.x;
+    if (kind == SUPER_ZERO || kind == TABLE16 || kind == TABLE8) *(u16 *)(supers + g * 4 + high_row * 2) = (u16)stored.x;
     if (kind == SUPER_MIN) *(u32 *)(supers + g * 8 + high_row * 4) = stored.x;
 }
 
-// The largest absolute value that a code may come to; what is no number counts as 0.
-DEVICE f32 bound(u32 bits, u32 kind, u32x2 stored) {
+// The largest absolute value of a table's numbers.
+DEVICE f32 table_most(const u8 *table) {
+    i32 most = 0;
+    for (u32 i = 0; i < 16; i++) most = maximum(most, maximum((i32)(i8)table[i], -(i32)(i8)table[i]));
+    return (f32)most;
+}
+// Whether one of four bytes is an e4m3 number that is none.
+DEVICE bool any_nan(u32 bytes) { return (((bytes & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u) != 0; }
+
+// The largest absolute value that a code may come to (`most`: of a table's numbers); what is no number counts as 0, 8-bit
+// floats that are none as infinite.
+DEVICE f32 bound(u32 bits, u32 kind, u32x2 stored, f32 most_number) {
     if (kind == POWER) {
-        // 6 · 2^(byte − 127), without numbers below the normal ones on the way.
-        const u32 byte = stored.x;
-        return bits_f32(byte >= 253 ? 0x7f800000u : (byte + 2) << 23 | 1u << 22);
+        // 6 or 448 times 2^(byte − 127), without numbers below the normal ones on the way.
+        const u32 byte = stored.x, up = bits == 8 ? 8 : 2;
+        return bits_f32(byte + up >= 255 ? 0x7f800000u : (byte + up) << 23 | (bits == 8 ? 3u << 21 : 1u << 22));
+    }
+    if (kind == FLOAT8) return any_nan(stored.x) ? bits_f32(0x7f800000u) : 6.0f * absolute(e4m3_number(stored.x));
+    if (kind == SINGLE) return maximum(0.0f, absolute(bits_f32(stored.x)) * 448.0f);
+    if (kind == TABLE16 || kind == TABLE8) {
+        const f32 sub = kind == TABLE16 ? low(f16x2{stored.y}) : (f32)(i8)stored.y * 0.125f;
+        return maximum(0.0f, absolute(low(f16x2{stored.x}) * sub) * most_number);
     }
     f32 scale, bias;
     const f32 d = low(f16x2{stored.x});
@@ -109,6 +131,8 @@ DEVICE f32 bound(u32 bits, u32 kind, u32x2 stored) {
         scale = bits_f32(stored.x << 16), bias = bits_f32(stored.y << 16);
     } else if (kind == PAIR_F16) {
         scale = d, bias = low(f16x2{stored.y});
+    } else if (kind == POINT) {
+        scale = d, bias = -(d * low(f16x2{stored.y}));
     } else if (kind == SUPER_MIN) {
         scale = d * (f32)(stored.y & 0xff), bias = -(high(f16x2{stored.x}) * (f32)(stored.y >> 8));
     } else {
@@ -121,22 +145,27 @@ DEVICE f32 bound(u32 bits, u32 kind, u32x2 stored) {
     return maximum(maximum(0.0f, absolute(most)), absolute(bias));
 }
 
-template <typename F> DEVICE void pack_codes(const Pack &p, u8 *unit, u32 blocks, u32 tile, u32 block, u32 lane) {
+// Whether some code is an e4m3 number that is none.
+template <typename F> DEVICE bool pack_codes(const Pack &p, u8 *unit, u32 blocks, u32 tile, u32 block, u32 lane) {
     using Q = Quant<F::BITS, ZERO, 32>;
     u32 quads[8];
+    bool is_nan = false;
     UNROLL for (u32 i = 0; i < 8; i++) {
         const u32 row = tile * TILE_ROWS + lane / 4 + i % 2 * 8;
         const u32 col = block * BLOCK_COLS + i / 4 * 32 + lane % 4 * 8 + i / 2 % 2 * 4;
-        quads[i] = row < p.rows && col < p.cols ? F::quad(file_row(p, row).data, col / 4) : 0;
+        quads[i] = row < p.rows && col < p.cols ? F::quad(file_row(p, row), col / 4) : 0;
+        if constexpr (F::BITS == 8) is_nan |= any_nan(quads[i]);
     }
     put_plane<Q::FIRST, 0>(unit, block % blocks, lane, quads);
     if constexpr (Q::SECOND > 0)
         put_plane<Q::SECOND, Q::FIRST>(unit + blocks * Q::FIRST * 128, block % blocks, lane, quads);
+    return is_nan;
 }
 
 template <typename F> DEVICE void pack(const Pack &p) {
     const u32 kind = F::KIND == ANY_KIND ? p.kind : F::KIND;
-    const u32 group = minimum(p.group, kind == PAIR_F32 ? 32u : 64u), a_block = BLOCK_COLS / group;
+    const u32 most_group = kind == PAIR_F32 ? 32 : kind == TABLE8 ? 16 : 64;
+    const u32 group = minimum(p.group, most_group), a_block = BLOCK_COLS / group;
     const AnyQuant q = any_quant(F::BITS, kind, group);
     const u32 units = divide_up(p.cols, q.unit * BLOCK_COLS), blocks = units * q.unit;
     const u32 item = block_x() * TEAMS + thread_x() / TEAM, lane = thread_x() % TEAM;
@@ -144,14 +173,20 @@ template <typename F> DEVICE void pack(const Pack &p) {
     f32 most = 0.0f;
     if (tile < p.tiles) {
         u8 *unit = p.out + ((u64)tile * p.step * units + block / q.unit) * q.unit_bytes;
-        pack_codes<F>(p, unit, q.unit, tile, block, lane);
+        const bool is_nan = pack_codes<F>(p, unit, q.unit, tile, block, lane);
+        if (is_nan && any_e4m3(F::BITS, kind)) most = bits_f32(0x7f800000u);
         u8 *scales = unit + q.code_bytes;
+        f32 most_number = 0.0f;
+        if (kind == TABLE16 || kind == TABLE8) {
+            most_number = table_most(p.scales);
+            if (block % q.unit == 0 && lane == 0) store16(unit + q.unit_bytes - 16, load16(p.scales));
+        }
         for (u32 i = lane; i < a_block * TILE_ROWS; i += TEAM) {
             const u32 row = i % TILE_ROWS, col = block * BLOCK_COLS + i / TILE_ROWS * group;
             u32x2 stored = {};
             if (tile * TILE_ROWS + row < p.rows && col < p.cols) {
                 stored = F::scale(file_row(p, tile * TILE_ROWS + row), kind, col / p.group);
-                most = maximum(most, bound(F::BITS, kind, stored));
+                most = maximum(most, bound(F::BITS, kind, stored, most_number));
             }
             put_scale(scales + q.super_bytes, kind, block % q.unit * a_block + i / TILE_ROWS, row, stored);
             if (block % q.unit == 0 && i < TILE_ROWS) put_super(scales, kind, row, stored);

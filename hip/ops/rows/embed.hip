@@ -20,7 +20,7 @@ DEVICE u32 token_of(u32 *tokens, const u32 *chosen, u32 choices) {
 DEVICE f32 weight(const u8 *unit, const AnyQuant &q, u32 row, u32 col) {
     const u32 code = any_codes(unit, q, row, col) >> 16 * (col % 2) & 0xffff;
     const AnyScale s = any_scale(unit, q, row, col);
-    return s.scale * any_number(q, code) + s.bias;
+    return s.scale * any_number(unit, q, code) + s.bias;
 }
 
 KERNEL(THREADS) void mlxrocm_embed_quant(const u8 *table, u32 *tokens, const u32 *chosen, f32 *out, u32 choices,

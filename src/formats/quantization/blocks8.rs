@@ -54,15 +54,29 @@ pub(super) fn read_groups(
     row: usize,
     out: &mut RowGroups,
 ) -> Option<bool> {
-    let (codes, scales) = parts(blocks, matrix, row)?;
+    let (codes, _) = parts(blocks, matrix, row)?;
     let group = float8_group(u32::try_from(blocks.cols).ok()?);
-    let groups = matrix.cols.div_ceil(group);
-    out.resize(matrix.cols, groups, 0);
+    out.resize(matrix.cols, 0, 0);
     out.codes.copy_from_slice(codes);
+    scales(blocks, matrix, row, group, &mut out.scales)?;
+    let finite = out.scales.iter().all(|scale| scale.is_finite());
+    Some(finite && !floats::holds_nan(codes))
+}
+
+/// The scales of a row, one for every `group` columns of a block; `None` when the parts are too short.
+pub(super) fn scales(
+    blocks: Blocks,
+    matrix: &Parts<'_>,
+    row: usize,
+    group: usize,
+    out: &mut Vec<f32>,
+) -> Option<()> {
+    let (_, bytes) = parts(blocks, matrix, row)?;
     let mut values = vec![0.0; matrix.cols.div_ceil(blocks.cols)];
-    dense::dequantize(blocks.scale, scales, &mut values);
-    for (g, scale) in out.scales.iter_mut().enumerate() {
-        *scale = *values.get(g * group / blocks.cols)?;
+    dense::dequantize(blocks.scale, bytes, &mut values);
+    out.clear();
+    for g in 0..matrix.cols.div_ceil(group) {
+        out.push(*values.get(g * group / blocks.cols)?);
     }
-    Some(!floats::holds_nan(codes) && values.iter().all(|scale| scale.is_finite()))
+    Some(())
 }

@@ -143,6 +143,21 @@ pub(in crate::formats) fn dequantize(
     Some(())
 }
 
+/// The scales of a row of 8-bit floats, one for every `group` columns. `None` for other formats and when the
+/// parts are too short.
+pub(in crate::formats) fn block_scales(
+    format: Format,
+    matrix: &Parts<'_>,
+    row: usize,
+    group: usize,
+    out: &mut Vec<f32>,
+) -> Option<()> {
+    let Format::Float8 { rows, cols, scale } = format else {
+        return None;
+    };
+    blocks8::scales(blocks(rows, cols, scale)?, matrix, row, group, out)
+}
+
 /// What came of taking a row apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) enum Taken {

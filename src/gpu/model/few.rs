@@ -92,10 +92,11 @@ impl Recorder<'_> {
         let args = Args::new().buffer(&matrix.data, 0);
         let (args, mut reads) = if matrix.form.rows_kernel(facts, rows).is_some() {
             let prepared = &self.memory.operand;
-            let (_, codes, groups) = matrix.form.prepared_set(matrix.cols);
+            let (padded, codes, groups) = matrix.form.prepared_set(matrix.cols);
+            let block = codes / (padded / BLOCK).max(1);
             let (set, in_set) = (row / SET_ROWS, row % SET_ROWS);
             let first_groups = self.rows(x).div_ceil(SET_ROWS) * codes;
-            let codes = set * codes + in_set * 2 * BLOCK;
+            let codes = set * codes + in_set * (block / SET_ROWS);
             let groups = first_groups + set * groups + in_set * 8;
             let args = args.buffer(prepared, codes as u64);
             let args = args.buffer(prepared, groups as u64);

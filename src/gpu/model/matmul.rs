@@ -156,7 +156,8 @@ impl MatrixForm {
     pub fn rows_kernel(self, facts: &DeviceFacts, rows: usize) -> Option<String> {
         match self {
             MatrixForm::Quant(form) if facts.platform == Platform::Hip && rows > 1 => {
-                Some(format!("mlxrocm_matmul_rows_x_g{}", form.group))
+                let of = if form.is_e4m3() { "f16_" } else { "" };
+                Some(format!("mlxrocm_matmul_rows_x_{of}g{}", form.group))
             }
             _ => None,
         }
@@ -168,7 +169,8 @@ impl MatrixForm {
             MatrixForm::Quant(form) => {
                 let padded = form.units(cols) * form.unit_blocks() * BLOCK;
                 let groups = (padded / form.group + 1) * 8;
-                (padded, SET_ROWS * 2 * padded, SET_ROWS * groups)
+                let codes = SET_ROWS * 2 * padded * form.bytes_of_x();
+                (padded, codes, SET_ROWS * groups)
             }
             MatrixForm::Dense(_) => (0, 0, 0),
         }
@@ -290,7 +292,8 @@ impl MatrixForm {
         };
         let padded = form.units(cols) * form.unit_blocks() * BLOCK;
         let fixed = self.partial_bytes(facts, kernel_rows) + kernel_rows * teams * 4 + 32;
-        let a_row = 2 * (padded.next_multiple_of(128) + 64) + padded / form.group * 8;
+        let bytes = form.bytes_of_x();
+        let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
         ring + fixed + rows * a_row
     }
 
@@ -358,5 +361,10 @@ pub fn scales_number(scales: Scales) -> u32 {
         Scales::SuperZero => 4,
         Scales::SuperMin => 5,
         Scales::Power => 6,
+        Scales::Point => 7,
+        Scales::Float8 => 8,
+        Scales::Single => 9,
+        Scales::Table16 => 10,
+        Scales::Table8 => 11,
     }
 }

@@ -2,10 +2,14 @@
 
 use super::many::own_kernel;
 use super::matmul::MatrixForm;
-use super::pack::{BLOCK, FileForm, PackForm, Scales, TILE_ROWS};
+use super::pack::{BLOCK, FileForm, TILE_ROWS};
+use super::parts::{
+    PADDING, back, block_scales, column_bytes, column_step, form_of, is_transposed, not_finite,
+    row_bytes, tables,
+};
 use super::staging::{Launch, Part, Staging, Then};
 use super::weights::GpuMatrix;
-use crate::formats::{Bytes, Format, RowGroups, Weight};
+use crate::formats::{Bytes, Format, Weight};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::MatrixId;
 use crate::{Error, Result};
@@ -14,9 +18,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Teams of a block of `hip/ops/pack/pack.h`.
 const TEAMS: usize = 8;
-
-/// Room that the parts of one launch take at most besides their bytes.
-const PADDING: usize = 4 * 256;
 
 /// Which matrices lie together: how, and in which order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -33,18 +34,30 @@ pub struct Tile {
     pub row: usize,
 }
 
+/// Matrices of a key whose rows lie in the same bytes, on their way to `data`.
+struct Lot<'a> {
+    key: &'a Key,
+    form: MatrixForm,
+    weights: &'a [&'a Weight],
+    which: std::ops::Range<usize>,
+    data: &'a DeviceBuffer,
+}
+
+/// What a launch takes: rows from `row` on, and the two numbers that rows and columns have each of their own.
+struct Cut {
+    row: usize,
+    rows: usize,
+    tiles: usize,
+    numbers: [usize; 2],
+    blocks: usize,
+}
+
 pub struct Matrices<'a> {
     device: &'a Arc<Device>,
     weights: &'a [Weight],
     made: HashMap<Key, Arc<GpuMatrix>>,
     /// Has a bound of the absolute values for each weight.
     pub staging: Staging<'a>,
-}
-
-/// Bytes that a tile of a weight needs together in a piece.
-pub fn tile_room(weight: &Weight) -> Result<usize> {
-    let row: usize = weight.row_sizes()?.iter().sum();
-    Ok(TILE_ROWS * weight.turns * row + PADDING)
 }
 
 impl<'a> Matrices<'a> {
@@ -72,23 +85,7 @@ impl<'a> Matrices<'a> {
     }
 
     pub fn form(&self, id: MatrixId) -> Result<MatrixForm> {
-        let weight = self.weight(id)?;
-        let format = weight.format;
-        Ok(match (format, format.group_form()) {
-            (_, Some(form)) => MatrixForm::Quant(PackForm::of(form).ok_or_else(|| {
-                Error::Unsupported(format!(
-                    "tensor {}: {format} weights run on the CPU only so far: choose it, or another \
-                     quantization",
-                    weight.name
-                ))
-            })?),
-            (Format::Dense(ty), None) => MatrixForm::Dense(ty),
-            (format, None) => {
-                return Err(Error::Internal(format!(
-                    "{format} has no form on the device"
-                )));
-            }
-        })
+        form_of(self.weight(id)?)
     }
 
     /// What each tile of the matrices together holds.
@@ -141,7 +138,20 @@ impl<'a> Matrices<'a> {
                 .iter()
                 .take_while(|w| are_together(first, w));
             let count = 1 + more.count();
-            self.rows(&key, form, &weights, at..at + count, &data)?;
+            let lot = Lot {
+                key: &key,
+                form,
+                weights: &weights,
+                which: at..at + count,
+                data: &data,
+            };
+            match is_transposed(first.format) {
+                true => self.columns(&lot, first)?,
+                false => self.rows(&lot, first)?,
+            }
+            for weight in &weights[at..at + count] {
+                self.staging.finished(weight.byte_len() as u64);
+            }
             at += count;
         }
         let made = Arc::new(GpuMatrix {
@@ -155,42 +165,18 @@ impl<'a> Matrices<'a> {
         Ok(made)
     }
 
-    /// Takes some matrices of a key, whose rows lie in the same bytes, to `data`.
-    fn rows(
-        &mut self,
-        key: &Key,
-        form: MatrixForm,
-        weights: &[&Weight],
-        which: std::ops::Range<usize>,
-        data: &DeviceBuffer,
-    ) -> Result<()> {
-        let Some(weight) = weights.get(which.start) else {
-            return Ok(());
-        };
-        let none = || Error::Internal(format!("{} has no kernel that loads it", weight.format));
-        let file = FileForm::of(weight.format, form).ok_or_else(none)?;
-        let kernel = self.device.kernel(file.kernel)?;
-        let (sizes, turns) = (weight.row_sizes()?, weight.turns);
+    /// Takes a lot to the device, some rows a piece; `weight` is its first.
+    fn rows(&mut self, lot: &Lot<'_>, weight: &Weight) -> Result<()> {
+        let (sizes, turns, own) = (row_bytes(weight)?, weight.turns, tables(weight.format));
         let tile_file_bytes = TILE_ROWS * turns * sizes.iter().sum::<usize>();
-        let blocks_of = |tiles: usize| match form {
+        let blocks_of = |tiles: usize| match lot.form {
             MatrixForm::Quant(form) => (tiles * (form.padded(weight.cols) / BLOCK)).div_ceil(TEAMS),
             MatrixForm::Dense(_) => tiles * TILE_ROWS,
         };
         let mut row = 0;
         while row < weight.rows {
             let left = (weight.rows - row).div_ceil(TILE_ROWS);
-            let room =
-                |staging: &Staging| staging.room().saturating_sub(PADDING) / tile_file_bytes.max(1);
-            if room(&self.staging) == 0 {
-                self.staging.next_piece()?;
-            }
-            let tiles = room(&self.staging).min(left);
-            if tiles == 0 {
-                let room = self.staging.room();
-                return Err(Error::Internal(format!(
-                    "a tile of {tile_file_bytes} bytes does not fit a piece of {room}"
-                )));
-            }
+            let tiles = self.steps(tile_file_bytes, own.len())?.min(left);
             let rows = (tiles * TILE_ROWS).min(weight.rows - row);
             let mut parts = [None; 3];
             let bytes = [
@@ -198,54 +184,132 @@ impl<'a> Matrices<'a> {
                 weight.scales.as_ref(),
                 weight.biases.as_ref(),
             ];
-            for ((part, bytes), size) in parts.iter_mut().zip(bytes).zip(sizes) {
-                if let Some(bytes) = bytes.filter(|_| size > 0) {
-                    let (start, len) = (row * turns * size, rows * turns * size);
-                    *part = Some(self.staging.add(Part::File(bytes.clone(), start, len))?);
-                }
-            }
-            for place in which.clone() {
-                let (Some(weight), Some(id)) = (weights.get(place), key.matrices.get(place)) else {
-                    continue;
-                };
-                let (first, step) = match key.interleaved {
-                    true => (row / TILE_ROWS * weights.len() + place, weights.len()),
-                    false => {
-                        let before = weights[..place].iter().map(|w| w.rows.div_ceil(TILE_ROWS));
-                        (before.sum::<usize>() + row / TILE_ROWS, 1)
+            for (place, (part, bytes)) in parts.iter_mut().zip(bytes).enumerate() {
+                let (start, len) = (row * turns * sizes[place], rows * turns * sizes[place]);
+                let content = match (place, bytes) {
+                    (1, _) if !own.is_empty() => Part::Own(own.clone()),
+                    (1, _) if matches!(weight.format, Format::Float8 { .. }) => {
+                        block_scales(weight, row..row + rows)?
                     }
+                    (_, Some(bytes)) if len > 0 => Part::File(bytes.clone(), start, len),
+                    _ => continue,
+                };
+                *part = Some(self.staging.add(content)?);
+            }
+            let strides = [turns * sizes[0], turns * sizes[1]];
+            for place in lot.which.clone() {
+                let Some(weight) = lot.weights.get(place) else {
+                    continue;
                 };
                 let mut reads = [None; 3];
                 for ((read, part), size) in reads.iter_mut().zip(parts).zip(sizes) {
                     *read = part.map(|part| (part, weight.turn * size));
                 }
-                let numbers = [
+                let cut = Cut {
+                    row,
                     rows,
-                    weight.cols,
                     tiles,
-                    step,
-                    turns * sizes[0],
-                    turns * sizes[1],
-                ];
-                let out = (first * form.tile_bytes(weight.cols)) as u64;
-                let mut args = Args::new().buffer(data, out);
-                for number in numbers {
-                    args = args.u32(u32_of(number)?);
-                }
-                let args = args.u32(file.kind).u32(u32_of(file.group)?);
-                self.staging.then(Then::Launch(Launch {
-                    kernel: kernel.clone(),
-                    blocks: u32_of(blocks_of(tiles))?,
-                    reads,
-                    peak: id.0,
-                    args,
-                }));
+                    numbers: strides,
+                    blocks: blocks_of(tiles),
+                };
+                self.launch(lot, place, reads, cut)?;
             }
             row += rows;
         }
-        for weight in &weights[which] {
-            self.staging.finished(weight.byte_len() as u64);
+        Ok(())
+    }
+
+    /// The same of a transposed matrix, some columns of all rows a piece.
+    fn columns(&mut self, lot: &Lot<'_>, weight: &Weight) -> Result<()> {
+        let step = column_step(weight);
+        let step_bytes = column_bytes(weight, step).iter().sum();
+        let mut column = 0;
+        while column < weight.cols {
+            let left = (weight.cols - column).div_ceil(step);
+            let steps = self.steps(step_bytes, 0)?.min(left);
+            let count = (steps * step).min(weight.cols - column);
+            let (starts, lens) = (column_bytes(weight, column), column_bytes(weight, count));
+            let mut reads = [None; 3];
+            let bytes = [
+                Some(&weight.data),
+                weight.scales.as_ref(),
+                weight.biases.as_ref(),
+            ];
+            for (place, (read, bytes)) in reads.iter_mut().zip(bytes).enumerate() {
+                if let Some(bytes) = bytes {
+                    let part = Part::File(bytes.clone(), starts[place], lens[place]);
+                    *read = Some((self.staging.add(part)?, 0));
+                }
+            }
+            let tiles = weight.rows.div_ceil(TILE_ROWS);
+            let cut = Cut {
+                row: 0,
+                rows: weight.rows,
+                tiles,
+                numbers: [column, count],
+                blocks: (tiles * count.div_ceil(BLOCK)).div_ceil(TEAMS),
+            };
+            self.launch(lot, lot.which.start, reads, cut)?;
+            column += count;
         }
+        Ok(())
+    }
+
+    /// How many steps of so many bytes, with `own` bytes besides, fit the piece that is being collected, or the next.
+    fn steps(&mut self, bytes: usize, own: usize) -> Result<usize> {
+        let room = |staging: &Staging| staging.room().saturating_sub(PADDING + own) / bytes.max(1);
+        if room(&self.staging) == 0 {
+            self.staging.next_piece()?;
+        }
+        match room(&self.staging) {
+            0 => {
+                let room = self.staging.room();
+                Err(Error::Internal(format!(
+                    "a tile of {bytes} bytes does not fit a piece of {room}"
+                )))
+            }
+            steps => Ok(steps),
+        }
+    }
+
+    /// Queues the kernel that makes tiles of a part of a matrix.
+    fn launch(
+        &mut self,
+        lot: &Lot<'_>,
+        place: usize,
+        reads: [Option<(usize, usize)>; 3],
+        cut: Cut,
+    ) -> Result<()> {
+        let (Some(weight), Some(id)) = (lot.weights.get(place), lot.key.matrices.get(place)) else {
+            return Ok(());
+        };
+        let file = FileForm::of(weight.format, lot.form);
+        let (first, step) = match lot.key.interleaved {
+            true => (
+                cut.row / TILE_ROWS * lot.weights.len() + place,
+                lot.weights.len(),
+            ),
+            false => {
+                let before = lot.weights[..place]
+                    .iter()
+                    .map(|w| w.rows.div_ceil(TILE_ROWS));
+                (before.sum::<usize>() + cut.row / TILE_ROWS, 1)
+            }
+        };
+        let out = (first * lot.form.tile_bytes(weight.cols)) as u64;
+        let mut args = Args::new().buffer(lot.data, out);
+        let numbers = [cut.rows, weight.cols, cut.tiles, step];
+        for number in numbers.into_iter().chain(cut.numbers) {
+            args = args.u32(u32_of(number)?);
+        }
+        let args = args.u32(file.kind).u32(u32_of(file.group)?);
+        self.staging.then(Then::Launch(Launch {
+            kernel: self.device.kernel(file.kernel)?,
+            blocks: u32_of(cut.blocks)?,
+            reads,
+            peak: id.0,
+            args,
+        }));
         Ok(())
     }
 
@@ -261,7 +325,7 @@ impl<'a> Matrices<'a> {
             for id in &key.matrices {
                 let most = peaks.get(id.0).copied().unwrap_or(0.0);
                 if !most.is_finite() {
-                    all_finite(self.weight(*id)?, matrix.form)?;
+                    not_finite(self.weight(*id)?, matrix.form)?;
                 }
                 peak = peak.max(most);
             }
@@ -275,23 +339,6 @@ impl<'a> Matrices<'a> {
 fn are_together(a: &Weight, b: &Weight) -> bool {
     let place = |bytes: &Bytes| (bytes.as_ptr(), bytes.len());
     a.turns > 1 && a.turns == b.turns && a.rows == b.rows && place(&a.data) == place(&b.data)
-}
-
-/// Looks for a scale that is no finite number, where there must be none: powers of two have one byte that is none.
-fn all_finite(weight: &Weight, form: MatrixForm) -> Result<()> {
-    let is_power = matches!(form, MatrixForm::Quant(form) if form.scales == Scales::Power);
-    let mut groups = RowGroups::default();
-    let rows = if is_power { weight.rows } else { 0 };
-    (0..rows).try_for_each(|row| weight.read_groups(row, &mut groups))
-}
-
-/// The power of two that brings `peak` below 8192, so that weights are neither large nor denormal as f16.
-fn back(peak: f32) -> f32 {
-    if !peak.is_normal() {
-        return 1.0;
-    }
-    let exponent = peak.log2().floor() - 12.0;
-    exponent.clamp(-60.0, 60.0).exp2()
 }
 
 fn u32_of(number: usize) -> Result<u32> {

@@ -11,6 +11,7 @@ mod matmul;
 mod matrices;
 mod pack;
 mod pages;
+mod parts;
 mod plain;
 mod programs;
 mod record;

@@ -19,6 +19,11 @@ pub enum Scales {
     SuperZero,
     SuperMin,
     Power,
+    Point,
+    Float8,
+    Single,
+    Table16,
+    Table8,
 }
 
 /// `struct Quant` of `quant.h`: what a kernel is compiled for.
@@ -33,22 +38,43 @@ pub struct PackForm {
 impl PackForm {
     /// `None` for forms that the kernels do not have.
     pub fn of(form: GroupForm) -> Option<PackForm> {
-        let e2m1 = Values::Table(Table::E2M1);
-        let scales = match form.scale {
-            ScaleForm::Power if form.values == e2m1 && form.bits == 4 => Scales::Power,
-            _ if form.values != Values::Code => return None,
-            ScaleForm::Stored(ScalarType::F16) => Scales::PairF16,
-            ScaleForm::Stored(ScalarType::BF16) => Scales::PairBf16,
-            ScaleForm::Stored(ScalarType::F32) => Scales::PairF32,
-            ScaleForm::Zero(ScalarType::F16, _) if form.group == 32 => Scales::Zero,
-            ScaleForm::Zero(..) | ScaleForm::Points(_) => return None,
-            ScaleForm::Power | ScaleForm::Float8 => return None,
-            ScaleForm::SuperZero(_) => Scales::SuperZero,
-            ScaleForm::SuperMin => Scales::SuperMin,
+        let pairs = |ty| match ty {
+            ScalarType::F16 => Scales::PairF16,
+            ScalarType::BF16 => Scales::PairBf16,
+            ScalarType::F32 => Scales::PairF32,
         };
-        let most = if scales == Scales::PairF32 { 32 } else { 64 };
+        let is_whole = form.group >= BLOCK;
+        let scales = match (form.values, form.scale) {
+            (Values::Table(Table::E2M1) | Values::E4M3, ScaleForm::Power) => Scales::Power,
+            (Values::Table(Table::E2M1), ScaleForm::Float8) => Scales::Float8,
+            (Values::E4M3, ScaleForm::Zero(..)) if is_whole => Scales::Single,
+            (Values::Table(Table::Iq4), ScaleForm::Zero(..) | ScaleForm::SuperZero(_)) => {
+                Scales::Table16
+            }
+            // Of entries of eight columns there are three magnitudes and a sign.
+            (Values::Grid(grid), ScaleForm::SuperZero(_)) if grid.columns() == 8 => Scales::Table8,
+            (Values::Grid(_), ScaleForm::SuperZero(_)) => Scales::Table16,
+            (Values::Code, ScaleForm::Stored(ty)) => pairs(ty),
+            (Values::Code, ScaleForm::Zero(ScalarType::F16, _)) if form.group == 32 => Scales::Zero,
+            // The bias is the scale times a power of two: as exact as the scale.
+            (Values::Code, ScaleForm::Zero(ty, _)) => pairs(ty),
+            (Values::Code, ScaleForm::Points(_)) if is_whole => Scales::Point,
+            (Values::Code, ScaleForm::Points(_)) => Scales::PairF32,
+            (Values::Code, ScaleForm::SuperZero(_)) => Scales::SuperZero,
+            (Values::Code, ScaleForm::SuperMin) => Scales::SuperMin,
+            _ => return None,
+        };
+        let most = match scales {
+            Scales::PairF32 => 32,
+            Scales::Table8 => 16,
+            _ => BLOCK,
+        };
+        let bits = match scales {
+            Scales::Table8 => 3,
+            _ => form.bits.into(),
+        };
         Some(PackForm {
-            bits: form.bits.into(),
+            bits,
             scales,
             group: form.group.min(most),
         })
@@ -64,7 +90,22 @@ impl PackForm {
     }
 
     fn is_super(self) -> bool {
-        matches!(self.scales, Scales::SuperZero | Scales::SuperMin)
+        use Scales::{SuperMin, SuperZero, Table8, Table16};
+        matches!(self.scales, SuperZero | SuperMin | Table16 | Table8)
+    }
+
+    /// Whether codes are 8-bit floats: their products with x are of f16.
+    pub fn is_e4m3(self) -> bool {
+        match self.scales {
+            Scales::Single => true,
+            Scales::Power => self.bits == 8,
+            _ => false,
+        }
+    }
+
+    /// Bytes of a column in either of the two parts of x (`X_BYTES` of `hip/ops/matmul/rows_x.h`).
+    pub fn bytes_of_x(self) -> usize {
+        if self.is_e4m3() { 2 } else { 1 }
     }
 
     /// Blocks of a unit.
@@ -92,17 +133,24 @@ impl PackForm {
 
     fn group_bytes(self) -> usize {
         match self.scales {
-            Scales::PairF16 | Scales::PairBf16 => 64,
+            Scales::PairF16 | Scales::PairBf16 | Scales::Point | Scales::Single => 64,
             Scales::PairF32 => 128,
-            Scales::Zero | Scales::SuperMin => 32,
-            Scales::SuperZero | Scales::Power => 16,
+            Scales::Zero | Scales::SuperMin | Scales::Table16 => 32,
+            Scales::SuperZero | Scales::Power | Scales::Float8 | Scales::Table8 => 16,
         }
     }
 
     fn super_bytes(self) -> usize {
         match self.scales {
-            Scales::SuperZero => 32,
+            Scales::SuperZero | Scales::Table16 | Scales::Table8 => 32,
             Scales::SuperMin => 64,
+            _ => 0,
+        }
+    }
+
+    fn table_bytes(self) -> usize {
+        match self.scales {
+            Scales::Table16 | Scales::Table8 => 16,
             _ => 0,
         }
     }
@@ -111,6 +159,7 @@ impl PackForm {
         self.code_bytes()
             + self.super_bytes()
             + self.unit_blocks() * BLOCK / self.group * self.group_bytes()
+            + self.table_bytes()
     }
 
     pub fn tile_bytes(self, cols: usize) -> usize {
@@ -127,6 +176,10 @@ impl PackForm {
             Scales::SuperZero => "sub",
             Scales::SuperMin => "min",
             Scales::Power => "power",
+            Scales::Point => "point",
+            Scales::Float8 => "float",
+            Scales::Single => "single",
+            Scales::Table16 | Scales::Table8 => "table",
         };
         format!("q{}_{scales}_g{}", self.bits, self.group)
     }
@@ -143,8 +196,7 @@ pub struct FileForm {
 }
 
 impl FileForm {
-    /// `None` for formats that no kernel takes, as none multiplies with them.
-    pub fn of(format: Format, form: MatrixForm) -> Option<FileForm> {
+    pub fn of(format: Format, form: MatrixForm) -> FileForm {
         let kernel = match format {
             Format::Dense(_) => "mlxrocm_pack_dense",
             Format::Affine { bits, .. } | Format::Centered { bits, .. } => match bits {
@@ -155,8 +207,13 @@ impl FileForm {
                 6 => "mlxrocm_pack_apart_6",
                 _ => "mlxrocm_pack_apart_8",
             },
-            Format::Mxfp4 => "mlxrocm_pack_apart_4",
+            Format::Mxfp4 | Format::Nvfp4 => "mlxrocm_pack_apart_4",
+            Format::Mxfp8 | Format::Float8 { .. } => "mlxrocm_pack_apart_8",
+            Format::Gptq { plus: 0, .. } => "mlxrocm_pack_gptq_v2",
+            Format::Gptq { .. } => "mlxrocm_pack_gptq",
+            Format::Awq { .. } => "mlxrocm_pack_awq",
             Format::GgufMxfp4 => "mlxrocm_pack_mxfp4",
+            Format::GgufNvfp4 => "mlxrocm_pack_nvfp4",
             Format::Q4_0 => "mlxrocm_pack_q4_0",
             Format::Q4_1 => "mlxrocm_pack_q4_1",
             Format::Q5_0 => "mlxrocm_pack_q5_0",
@@ -168,7 +225,17 @@ impl FileForm {
             Format::Q4K => "mlxrocm_pack_q4_k",
             Format::Q5K => "mlxrocm_pack_q5_k",
             Format::Q6K => "mlxrocm_pack_q6_k",
-            _ => return None,
+            Format::Iq4Nl => "mlxrocm_pack_iq4_nl",
+            Format::Iq4Xs => "mlxrocm_pack_iq4_xs",
+            Format::Iq3Xxs => "mlxrocm_pack_iq3_xxs",
+            Format::Iq3S => "mlxrocm_pack_iq3_s",
+            Format::Iq2Xxs => "mlxrocm_pack_iq2_xxs",
+            Format::Iq2Xs => "mlxrocm_pack_iq2_xs",
+            Format::Iq2S => "mlxrocm_pack_iq2_s",
+            Format::Iq1S => "mlxrocm_pack_iq1_s",
+            Format::Iq1M => "mlxrocm_pack_iq1_m",
+            Format::Tq1_0 => "mlxrocm_pack_tq1_0",
+            Format::Tq2_0 => "mlxrocm_pack_tq2_0",
         };
         let scales = match form {
             MatrixForm::Quant(form) => form.scales,
@@ -177,10 +244,15 @@ impl FileForm {
             MatrixForm::Dense(ScalarType::BF16) => Scales::PairBf16,
             MatrixForm::Dense(ScalarType::F32) => Scales::PairF32,
         };
-        Some(FileForm {
+        let group = match format {
+            // As `parts.rs` gives them.
+            Format::Float8 { .. } => BLOCK,
+            _ => format.group_form().map_or(0, |form| form.group),
+        };
+        FileForm {
             kernel,
             kind: scales_number(scales),
-            group: format.group_form().map_or(0, |form| form.group),
-        })
+            group,
+        }
     }
 }

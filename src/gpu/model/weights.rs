@@ -1,8 +1,9 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
 use super::matmul::MatrixForm;
-use super::matrices::{Key, Matrices, tile_room};
+use super::matrices::{Key, Matrices};
 use super::pack::{Scales, TILE_ROWS};
+use super::parts::{device_bytes, expanded, tile_room};
 use super::plain::refusal;
 use super::staging::{Load, Staging};
 use super::wide::WIDEST_DIM;
@@ -10,7 +11,7 @@ use crate::driver::DeviceFacts;
 use crate::formats::Weight;
 use crate::gpu::{Device, DeviceBuffer};
 use crate::step::{Epilogue, ExpertProducts, MatrixId, Product, Schedule, Step};
-use crate::{Error, Result};
+use crate::{Error, Result, log};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -107,6 +108,11 @@ impl GpuWeights {
         }
         check_heads(device, schedule)?;
         fits(device, matrices)?;
+        if let Some(what) = expanded(matrices)? {
+            log::write(log::Level::Info, || {
+                format!("codes out of grids take more memory on GPUs: {what}")
+            });
+        }
         with_staging(device, matrices, vectors, threads, progress, |staging| {
             let mut loader = Loader {
                 matrices: Matrices::new(device, matrices, staging),
@@ -208,7 +214,8 @@ fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
 
 /// Whether the device has room for the weights, about: under its limit and beside other programs.
 fn fits(device: &Arc<Device>, matrices: &[Weight]) -> Result<()> {
-    let needed: u64 = matrices.iter().map(|w| w.byte_len() as u64).sum();
+    let bytes = matrices.iter().map(device_bytes);
+    let needed = bytes.sum::<Result<usize>>()? as u64;
     let memory = device.memory()?;
     let left = memory.limit.saturating_sub(memory.active);
     let free = memory.free.saturating_add(memory.cache);

@@ -1,0 +1,5 @@
+// Products of matrices of 8-bit floats with many rows: see warpgroup.h.
+#include "ops/matmul/warpgroup.h"
+
+QUANT_KERNEL(mlxrocm_matmul_warpgroup_q8_power_g32, 8, POWER, 32)
+QUANT_KERNEL(mlxrocm_matmul_warpgroup_q8_single_g64, 8, SINGLE, 64)
