@@ -9,7 +9,7 @@ mod session;
 mod golden_family;
 
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
-use mlxrocm::graph::Rules;
+use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{KvType, Slice, StateSize, Wanted, families};
 use std::path::{Path, PathBuf};
@@ -144,7 +144,8 @@ fn logits_are_those_of_mlx_lm() {
             "recurrent.gguf" => (1e-4, 1e-5),
             _ => (2e-3, 1e-4),
         };
-        for rules in [Rules::All, Rules::Nothing] {
+        let each = RULES.iter().map(|rule| Rules::Without(rule.name));
+        for rules in [Rules::All, Rules::Nothing].into_iter().chain(each) {
             let logits = logits(model, rules, 2, &[41]);
             let (far, usual) = (farthest(&logits, &reference), usual(&logits, &reference));
             println!("{model} {rules:?}: {far:.1e}, usually {usual:.1e}");
