@@ -9,8 +9,8 @@
 //! some more. When the pages run out, a sequence whose caller does not read, else the youngest, is
 //! sent back to wait: its tokens are computed again later, and its caller sees nothing of it.
 //!
-//! In a model with recurrent layers a prompt is also cut where its state is to be kept for others
-//! ([`Sequence::keeps`] says where), which is copied as soon as a step has come there.
+//! In a model with recurrent layers the state of a sequence is kept for others where [`Sequence::keeps`] says so; it is
+//! copied as soon as a step has come there. A prompt is cut for it where a second one was seen to part from the first.
 
 mod steps;
 

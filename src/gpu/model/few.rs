@@ -5,12 +5,62 @@ use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
 use super::pack::{BLOCK, TILE_ROWS};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
+use crate::driver::DeviceFacts;
 use crate::gpu::Args;
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
 
 /// Threads of `hip/ops/matmul/rows_finish.hip`, a number each.
 const FINISH_THREADS: usize = 256;
+/// Bytes of a group of a row of x: its scale and its sum.
+const GROUP: usize = 8;
+
+/// Rows of x as `hip/ops/matmul/rows_x.hip` makes them: the codes of all sets of rows, then their groups.
+struct Prepared {
+    kernel: String,
+    sets: usize,
+    /// Columns of a row.
+    padded: usize,
+    /// Bytes of a row's codes of a block of columns.
+    row: usize,
+    /// Bytes of a set.
+    codes: usize,
+    groups: usize,
+}
+
+impl Prepared {
+    /// Of so many rows for a matrix of `form`; `None` where blocks make them themselves.
+    fn of(form: MatrixForm, facts: &DeviceFacts, rows: usize, cols: usize) -> Option<Prepared> {
+        let MatrixForm::Quant(pack) = form else {
+            return None;
+        };
+        form.is_prepared(facts, rows).then(|| {
+            let kind = if pack.is_e4m3() { "f16_" } else { "" };
+            let padded = pack.padded(cols);
+            let row = 2 * BLOCK * pack.bytes_of_x();
+            Prepared {
+                kernel: format!("mlxrocm_matmul_rows_x_{kind}g{}", pack.group),
+                sets: rows.div_ceil(SET_ROWS),
+                padded,
+                row,
+                codes: padded / BLOCK * SET_ROWS * row,
+                groups: (padded / pack.group + 1) * SET_ROWS * GROUP,
+            }
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.sets * (self.codes + self.groups)
+    }
+
+    /// Where the codes and the groups of the rows from `row` on begin.
+    fn at(&self, row: usize) -> (u64, u64) {
+        let (set, in_set) = (row / SET_ROWS, row % SET_ROWS);
+        let codes = set * self.codes + in_set * self.row;
+        let groups = self.sets * self.codes + set * self.groups + in_set * GROUP;
+        (codes as u64, groups as u64)
+    }
+}
 
 impl Recorder<'_> {
     /// A product of few rows, or of many in as many launches as it takes.
@@ -21,8 +71,8 @@ impl Recorder<'_> {
         let all = self.rows(x);
         let at_once = matrix.few_rows(facts).max(1);
         let splits = matrix.form.column_splits(facts, matrix.cols);
-        if let Some(kernel) = matrix.form.rows_kernel(facts, all) {
-            self.prepare(&kernel, matrix, (x, norm))?;
+        if let Some(prepared) = Prepared::of(matrix.form, facts, all, matrix.cols) {
+            self.prepare(&prepared, matrix, (x, norm))?;
         }
         let mut row = 0;
         while row < all {
@@ -45,30 +95,29 @@ impl Recorder<'_> {
     /// Makes all rows of x into integers, for kernels of several rows.
     fn prepare(
         &mut self,
-        kernel: &str,
+        prepared: &Prepared,
         matrix: &GpuMatrix,
         (x, norm): (BufferId, Option<Norm>),
     ) -> Result<()> {
         let rows = self.rows(x);
-        let sets = rows.div_ceil(SET_ROWS);
-        let (padded, codes, groups) = matrix.form.prepared_set(matrix.cols);
         let to = &self.memory.operand;
-        if (sets * (codes + groups)) as u64 > to.len() {
+        if prepared.bytes() as u64 > to.len() {
             return Err(Error::Internal(format!("no room for {rows} rows of x")));
         }
+        let (codes, groups) = prepared.at(0);
         let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
         let args = self.norm_of(args, norm);
         let args = args
-            .buffer(to, 0)
-            .buffer(to, (sets * codes) as u64)
+            .buffer(to, codes)
+            .buffer(to, groups)
             .f32(norm.map_or(0.0, |n| n.eps))
             .u32(rows as u32)
             .u32(matrix.cols as u32)
-            .u32(padded as u32);
+            .u32(prepared.padded as u32);
         let (reads, writes) = ([self.range(x, 0, rows)], [to.whole()]);
-        let grid = [(sets * SET_ROWS) as u32, 1, 1];
+        let grid = [(prepared.sets * SET_ROWS) as u32, 1, 1];
         let threads = matrix.form.threads(self.weights.device.facts());
-        self.launch(kernel, grid, threads, 0, args, &reads, &writes)
+        self.launch(&prepared.kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// One launch, whose columns so many blocks share.
@@ -90,20 +139,19 @@ impl Recorder<'_> {
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(rows);
         let args = Args::new().buffer(&matrix.data, 0);
-        let (args, mut reads) = if matrix.form.rows_kernel(facts, rows).is_some() {
-            let prepared = &self.memory.operand;
-            let (padded, codes, groups) = matrix.form.prepared_set(matrix.cols);
-            let block = codes / (padded / BLOCK).max(1);
-            let (set, in_set) = (row / SET_ROWS, row % SET_ROWS);
-            let first_groups = self.rows(x).div_ceil(SET_ROWS) * codes;
-            let codes = set * codes + in_set * (block / SET_ROWS);
-            let groups = first_groups + set * groups + in_set * 8;
-            let args = args.buffer(prepared, codes as u64);
-            let args = args.buffer(prepared, groups as u64);
-            (args, vec![prepared.whole()])
-        } else {
-            let args = args.buffer(&self.memory.arena, self.at(x, row));
-            (self.norm_of(args, norm), vec![self.range(x, row, rows)])
+        let prepared = match rows {
+            1 => None,
+            _ => Prepared::of(matrix.form, facts, self.rows(x), matrix.cols),
+        };
+        let (args, mut reads) = match prepared {
+            Some(prepared) => {
+                let ((codes, groups), x) = (prepared.at(row), &self.memory.operand);
+                (args.buffer(x, codes).buffer(x, groups), vec![x.whole()])
+            }
+            None => {
+                let args = args.buffer(&self.memory.arena, self.at(x, row));
+                (self.norm_of(args, norm), vec![self.range(x, row, rows)])
+            }
         };
         reads.extend(to.reads);
         let args = args.append(to.args);

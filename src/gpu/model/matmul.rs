@@ -151,29 +151,10 @@ impl MatrixForm {
         }
     }
 
-    /// The kernel that makes the rows of a product of several into integers for all its blocks
-    /// (`hip/ops/matmul/rows_x.hip`); none where blocks do that themselves.
-    pub fn rows_kernel(self, facts: &DeviceFacts, rows: usize) -> Option<String> {
-        match self {
-            MatrixForm::Quant(form) if facts.platform == Platform::Hip && rows > 1 => {
-                let of = if form.is_e4m3() { "f16_" } else { "" };
-                Some(format!("mlxrocm_matmul_rows_x_{of}g{}", form.group))
-            }
-            _ => None,
-        }
-    }
-
-    /// Columns of such a row, and bytes of the codes and of the groups of a set of them.
-    pub fn prepared_set(self, cols: usize) -> (usize, usize, usize) {
-        match self {
-            MatrixForm::Quant(form) => {
-                let padded = form.units(cols) * form.unit_blocks() * BLOCK;
-                let groups = (padded / form.group + 1) * 8;
-                let codes = SET_ROWS * 2 * padded * form.bytes_of_x();
-                (padded, codes, SET_ROWS * groups)
-            }
-            MatrixForm::Dense(_) => (0, 0, 0),
-        }
+    /// Whether a kernel before makes the rows of a product of so many into integers, for all its blocks
+    /// (`hip/ops/matmul/rows_x.hip`); else each block does.
+    pub fn is_prepared(self, facts: &DeviceFacts, rows: usize) -> bool {
+        matches!(self, MatrixForm::Quant(_)) && facts.platform == Platform::Hip && rows > 1
     }
 
     /// The kernels for launches of many rows, best first: (its name, how it takes x). The first may be
@@ -256,17 +237,18 @@ impl MatrixForm {
             1 => 1,
             _ => SET_ROWS,
         };
-        match self.rows_kernel(facts, rows) {
-            Some(_) => self.partial_bytes(facts, kernel_rows),
-            None => self.bytes_of(facts, rows, kernel_rows, cols),
+        match self.is_prepared(facts, rows) {
+            true => self.partial_bytes(facts, kernel_rows),
+            false => self.bytes_of(facts, rows, kernel_rows, cols),
         }
     }
 
     /// Of the sums of teams, in a kernel for up to `rows`.
     fn partial_bytes(self, facts: &DeviceFacts, rows: usize) -> usize {
         let batch = if rows == 1 { 4 } else { 2 };
-        let is_prepared = facts.platform == Platform::Hip && rows > 4;
-        let buffers = if is_prepared { 1 } else { 2 };
+        // `BUFFERS` of `hip/ops/matmul/rows_x.h`.
+        let is_one = facts.platform == Platform::Hip && rows > 4;
+        let buffers = if is_one { 1 } else { 2 };
         let teams = geometry(facts.platform).teams;
         buffers * batch * TILE_ROWS * rows * (teams + 4) * 4
     }
@@ -290,7 +272,7 @@ impl MatrixForm {
                 teams * stages * (stage + 8)
             }
         };
-        let padded = form.units(cols) * form.unit_blocks() * BLOCK;
+        let padded = form.padded(cols);
         let fixed = self.partial_bytes(facts, kernel_rows) + kernel_rows * teams * 4 + 32;
         let bytes = form.bytes_of_x();
         let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
@@ -306,7 +288,7 @@ impl MatrixForm {
                 && (splits == 1 || few_rows_parts(splits, rows, tiles) <= PARTS_BYTES)
         };
         // Prepared rows of a launch are of one set.
-        let is_prepared = self.rows_kernel(facts, SET_ROWS).is_some();
+        let is_prepared = self.is_prepared(facts, SET_ROWS);
         let mut sizes = (1..=SET_ROWS).rev();
         let found = sizes.find(|&rows| fits(rows) && (!is_prepared || rows.is_power_of_two()));
         found.unwrap_or(0)

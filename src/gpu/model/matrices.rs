@@ -179,12 +179,7 @@ impl<'a> Matrices<'a> {
             let tiles = self.steps(tile_file_bytes, own.len())?.min(left);
             let rows = (tiles * TILE_ROWS).min(weight.rows - row);
             let mut parts = [None; 3];
-            let bytes = [
-                Some(&weight.data),
-                weight.scales.as_ref(),
-                weight.biases.as_ref(),
-            ];
-            for (place, (part, bytes)) in parts.iter_mut().zip(bytes).enumerate() {
+            for (place, (part, bytes)) in parts.iter_mut().zip(file_parts(weight)).enumerate() {
                 let (start, len) = (row * turns * sizes[place], rows * turns * sizes[place]);
                 let content = match (place, bytes) {
                     (1, _) if !own.is_empty() => Part::Own(own.clone()),
@@ -230,12 +225,7 @@ impl<'a> Matrices<'a> {
             let count = (steps * step).min(weight.cols - column);
             let (starts, lens) = (column_bytes(weight, column), column_bytes(weight, count));
             let mut reads = [None; 3];
-            let bytes = [
-                Some(&weight.data),
-                weight.scales.as_ref(),
-                weight.biases.as_ref(),
-            ];
-            for (place, (read, bytes)) in reads.iter_mut().zip(bytes).enumerate() {
+            for (place, (read, bytes)) in reads.iter_mut().zip(file_parts(weight)).enumerate() {
                 if let Some(bytes) = bytes {
                     let part = Part::File(bytes.clone(), starts[place], lens[place]);
                     *read = Some((self.staging.add(part)?, 0));
@@ -339,6 +329,15 @@ impl<'a> Matrices<'a> {
 fn are_together(a: &Weight, b: &Weight) -> bool {
     let place = |bytes: &Bytes| (bytes.as_ptr(), bytes.len());
     a.turns > 1 && a.turns == b.turns && a.rows == b.rows && place(&a.data) == place(&b.data)
+}
+
+/// The bytes of a weight in its file.
+fn file_parts(weight: &Weight) -> [Option<&Bytes>; 3] {
+    [
+        Some(&weight.data),
+        weight.scales.as_ref(),
+        weight.biases.as_ref(),
+    ]
 }
 
 fn u32_of(number: usize) -> Result<u32> {
