@@ -9,6 +9,8 @@
 //! others go until somebody builds them.
 
 mod inspect;
+#[path = "../support/kernel_source.rs"]
+mod kernel_source;
 mod occupancy;
 
 use inspect::Row;
@@ -43,20 +45,13 @@ fn path() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kernels.tsv")
 }
 
-/// What a kernel's rows are of: a hash (FNV-1a) of its source with all that it includes.
-fn source(kernel: &str) -> String {
-    let text = mlxrocm::gpu::kernels::Registry::text(kernel).unwrap();
-    let step = |sum: u32, byte: u8| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    format!("{:08x}", text.bytes().fold(0x811c_9dc5, step))
-}
-
 fn line_of(row: &Row) -> String {
-    format!("{}\t{}", row.line(), source(&row.kernel))
+    format!("{}\t{}", row.line(), kernel_source::hash(&row.kernel))
 }
 
 /// Whether a line of the table is of a kernel's source as it is now.
 fn is_current(kernel: &str, line: &str) -> bool {
-    line.rsplit('\t').next() == Some(&source(kernel))
+    line.rsplit('\t').next() == Some(&kernel_source::hash(kernel))
 }
 
 /// The rows of all embedded code objects.
