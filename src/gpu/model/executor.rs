@@ -10,7 +10,7 @@ use super::recurrent::RecurrentMemory;
 use super::turns::Turns;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{
-    Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Range, Stream,
+    Device, DeviceBuffer, Encoder, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
 use crate::step::{
     Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, StateSize, Step,
@@ -303,7 +303,7 @@ impl GpuExecutor {
     ) -> Result<()> {
         self.reserve(bucket)?;
         self.record(bucket)?;
-        if self.program(bucket)?.mode().1 == ModeReason::NotJudged {
+        if self.program(bucket)?.is_awaited() {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
         }
@@ -363,10 +363,10 @@ impl GpuExecutor {
         if bucket.rows > GRAPH_ROWS {
             return program.run_as(&self.stream, ProgramMode::Direct);
         }
-        match program.mode().1 {
+        match program.is_awaited() {
             // It is what graphs are judged by, but for keys and values it may write anywhere in the cache.
-            ModeReason::NotJudged => program.run_touching(&self.stream, &self.touched(slices)),
-            _ => program.run(&self.stream),
+            true => program.run_touching(&self.stream, &self.touched(slices)),
+            false => program.run(&self.stream),
         }
     }
 
