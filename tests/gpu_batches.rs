@@ -10,7 +10,7 @@ mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{DeviceChoice, Model};
+use mlxrocm::model::{DeviceChoice, KvType, Model};
 use mlxrocm::session::{Event, Generation, Next, Request, Sampling, Session, SessionOptions};
 use on_gpu::{device, load};
 use std::sync::Arc;
@@ -19,11 +19,14 @@ use std::time::Duration;
 /// Requests at once; more than up to which batches change nothing by themselves.
 const REQUESTS: u32 = 21;
 
-fn session(model: &Arc<Model>, batch_invariant: bool) -> Session {
+/// As many as are promised to give the same.
+const MOST: u32 = 64;
+
+fn session(model: &Arc<Model>, requests: u32, batch_invariant: bool) -> Session {
     let options = SessionOptions {
         context: 96,
-        max_requests: REQUESTS as usize,
-        kv_tokens: 96 * REQUESTS as usize,
+        max_requests: requests as usize,
+        kv_tokens: 96 * requests as usize,
         batch_invariant,
         ..Default::default()
     };
@@ -66,11 +69,41 @@ fn collect(generation: &Generation) -> Vec<(u32, Option<u32>)> {
     }
 }
 
-fn together(session: &Session) -> Vec<Vec<(u32, Option<u32>)>> {
-    let all: Vec<_> = (0..REQUESTS)
-        .map(|i| session.submit(request(i)).unwrap())
-        .collect();
+fn together(session: &Session, all: Vec<Request>) -> Vec<Vec<(u32, Option<u32>)>> {
+    let all = all.into_iter().map(|request| session.submit(request));
+    let all: Vec<_> = all.map(Result::unwrap).collect();
     all.iter().map(collect).collect()
+}
+
+/// One of many: few tokens of them all, the last ones' prompts longer.
+fn one_of_many(i: u32) -> Request {
+    let length = if i < MOST - 4 { 1 + i % 2 } else { 34 + i % 7 };
+    Request {
+        prompt: (0..length).map(|k| (i * 57 + k * 91 + 5) % 250).collect(),
+        max_tokens: 2 + i % 3,
+        ..request(i)
+    }
+}
+
+/// Every request beside 63 others and prompts that come late; some of them alone.
+#[test]
+fn the_most_requests_and_late_prompts_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = random_model::all().remove(0).write(folder.path());
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    let model = load(&path, DeviceChoice::Gpu(0));
+    let invariant = session(&model, MOST, true);
+    let found = together(&invariant, (0..MOST).map(one_of_many).collect());
+    // The last ones, and some of the rest.
+    for i in (0..MOST).rev().step_by(5).chain([MOST - 2, MOST - 3]) {
+        let alone = collect(&invariant.submit(one_of_many(i)).unwrap());
+        assert!(found[i as usize] == alone, "{target}: {i}");
+    }
+    drop((invariant, model));
+    if !gpu::is_real() {
+        assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+    }
 }
 
 #[test]
@@ -80,19 +113,54 @@ fn requests_give_the_same_alone_and_beside_others() {
     for target in gpu::by_turns(&["gfx1151", "gfx942", "gfx1201"]) {
         let gpu = device(target);
         let model = load(&path, DeviceChoice::Gpu(0));
-        let invariant = session(&model, true);
+        let invariant = session(&model, REQUESTS, true);
+        let all = || (0..REQUESTS).map(request).collect();
         let alone: Vec<_> = (0..REQUESTS)
             .map(|i| collect(&invariant.submit(request(i)).unwrap()))
             .collect();
         for _ in 0..2 {
-            assert!(together(&invariant) == alone, "{target}");
+            assert!(together(&invariant, all()) == alone, "{target}");
         }
         // Else this would show nothing: steps of more rows sum otherwise.
-        let usual = together(&session(&model, false));
+        let usual = together(&session(&model, REQUESTS, false), all());
         assert!(usual != alone, "{target}: the usual session is as good");
         drop((invariant, model));
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }
     }
+}
+
+/// A session with room for a million tokens takes the memory of their keys and values more than a small one, and
+/// nothing else: the rest goes by its requests and the length of one.
+#[test]
+fn much_room_for_keys_and_values_takes_only_theirs() {
+    if gpu::is_real() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = random_model::all().remove(0).write(folder.path());
+    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=8192;checks=0");
+    let device = gpu.device();
+    let model = load(&path, DeviceChoice::Gpu(0));
+    let taken = |kv_tokens: usize| {
+        let before = device.memory().unwrap().active;
+        let options = SessionOptions {
+            context: 512,
+            max_requests: 4,
+            kv_tokens,
+            kv_type: KvType::Q4,
+            ..Default::default()
+        };
+        let session = Session::new(model.clone(), options).unwrap();
+        let taken = device.memory().unwrap().active - before;
+        drop(session);
+        taken - kv_tokens as u64 * model.kv_bytes_per_token(KvType::Q4)
+    };
+    let (few, many) = (taken(4 * 512), taken(1 << 20));
+    // Sizes are rounded up a little.
+    assert!(
+        many < few + (4 << 20),
+        "{few} and {many} bytes beside the cache"
+    );
 }

@@ -328,7 +328,7 @@ mod soft {
     }
 
     #[test]
-    fn a_late_fault_leaves_no_verdict() {
+    fn a_late_fault_means_our_own_kernels_for_good() {
         let (_folder, path, gpu, own) = subject();
         let device = with_blas(&gpu, BlasPolicy::Auto);
         let model = load(&path, DeviceChoice::Gpu(0));
@@ -338,12 +338,40 @@ mod soft {
         gpu.fault("none");
         drop((state, model, device));
         gpu.reset();
-        // The first product's verdict may be there; the second's is not, and nobody tries it again unasked.
-        assert!(kept(&gpu).len() < SHAPES);
-        for file in kept(&gpu) {
-            std::fs::remove_file(file).unwrap();
-        }
-        let (got, calls, _) = run_untried(&path, &gpu);
+        // The first product's verdict may be there, and the mark of the trial; nobody tries again, not if asked.
+        let mark = |file: &PathBuf| {
+            file.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("a_trial")
+        };
+        assert!(kept(&gpu).len() <= SHAPES && kept(&gpu).iter().any(mark));
+        let asked = || {
+            let device = with_blas(&gpu, BlasPolicy::Auto);
+            let before = gpu.calls("rocblas_gemm_ex");
+            let (got, lines) = logged(|| logits_on_gpu(&path));
+            drop(device);
+            (got, gpu.calls("rocblas_gemm_ex") - before, lines)
+        };
+        let (got, calls, lines) = asked();
         assert!(got == own && calls == 0, "{calls}");
+        assert!(
+            lines.len() == 1 && lines[0].contains("earlier trial"),
+            "{lines:?}"
+        );
+        // Another library than the one that did it, or one that is tried just now.
+        let file = kept(&gpu).into_iter().find(mark).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let own_process = format!("process {} ", std::process::id());
+        assert!(text.contains(&own_process), "{text}");
+        for (from, to) in [(" file ", " file 1"), (&*own_process, "process 1 ")] {
+            std::fs::write(&file, text.replace(from, to)).unwrap();
+            let (got, calls, _) = asked();
+            assert!(farthest(&got, &own) < TOLERANCE && calls > 0, "{to}");
+            assert!(!file.exists(), "{to}");
+            kept(&gpu)
+                .iter()
+                .for_each(|file| std::fs::remove_file(file).unwrap());
+        }
     }
 }

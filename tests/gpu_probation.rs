@@ -104,6 +104,76 @@ fn wrong_graphs_are_not_used_however_fast() {
     );
 }
 
+/// How many graphs a run of a new program of `count` launches launches, the result compared.
+fn graphs_of_a_run(gpu: &gpu::Gpu, set: &Set, count: u32) -> u64 {
+    let reset = gpu::bytes_of(&[1; 64]);
+    set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
+    let program = chain(&set.device, &set.kernel, &set.buffer, count);
+    let before = gpu.calls("hipGraphLaunch");
+    program.run(&set.stream).unwrap();
+    let graphs = gpu.calls("hipGraphLaunch") - before;
+    assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, count));
+    graphs
+}
+
+/// The first three programs are compared themselves (three replays, and three of the trial), later ones only if they
+/// are longer; also by another process.
+#[test]
+fn later_programs_are_compared_too() {
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
+    gpu.fault("direct_slow=2000");
+    let first = set(&gpu);
+    assert_eq!(graphs_of_a_run(&gpu, &first, 12), 6);
+    assert_eq!(graphs_of_a_run(&gpu, &first, 14), 3);
+    assert_eq!(graphs_of_a_run(&gpu, &first, 12), 1);
+    drop(first);
+    let second = set(&gpu);
+    assert_eq!(graphs_of_a_run(&gpu, &second, 14), 1);
+    assert_eq!(graphs_of_a_run(&gpu, &second, 10), 3);
+    assert_eq!(graphs_of_a_run(&gpu, &second, 13), 1);
+    assert_eq!(graphs_of_a_run(&gpu, &second, 15), 3);
+    drop(second);
+    gpu.no_leaks();
+}
+
+/// A driver whose graphs are wrong from some program on.
+#[test]
+fn a_later_program_whose_graph_is_wrong_ends_graphs() {
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
+    gpu.fault("direct_slow=2000");
+    let set = set(&gpu);
+    assert_eq!(graphs_of_a_run(&gpu, &set, 12), 6);
+    gpu.fault("graph_wrong;direct_slow=2000");
+    assert_eq!(graphs_of_a_run(&gpu, &set, 13), 1);
+    let verdict = set.device.graph_verdict().unwrap();
+    assert_eq!(
+        (verdict.right, verdict.mode()),
+        (false, ProgramMode::Direct)
+    );
+    assert_eq!(graphs_of_a_run(&gpu, &set, 14), 0);
+    drop(set);
+    gpu.no_leaks();
+}
+
+/// A program that is longer than the trial gets one of its length.
+#[test]
+fn the_trial_is_as_long_as_the_longest_program() {
+    let gpu = gpu::soft("devices=gfx1151;integrated=0");
+    gpu.fault("direct_slow=500");
+    let set = set(&gpu);
+    let launches = |count| {
+        let before = gpu.calls("hipModuleLaunchKernel");
+        let graphs = graphs_of_a_run(&gpu, &set, count);
+        (gpu.calls("hipModuleLaunchKernel") - before, graphs)
+    };
+    // Direct runs of the trial and of the program.
+    assert_eq!(launches(12), (3 * (320 + 12), 6));
+    assert_eq!(launches(13), (3 * 13, 3));
+    assert_eq!(launches(400), (3 * (400 + 400), 6));
+    drop(set);
+    gpu.no_leaks();
+}
+
 #[test]
 fn a_driver_that_builds_no_graph_runs_directly() {
     let gpu = gpu::soft("devices=gfx1151;integrated=0");
@@ -288,8 +358,11 @@ fn faults_of_queued_work_come_out_of_the_next_wait() {
     let set = set(&gpu);
     let program = chain(&set.device, &set.kernel, &set.buffer, 12);
     gpu.fault("kernel@3");
-    program.run_as(&set.stream, ProgramMode::Direct).unwrap();
-    let error = set.stream.wait(gpu::PATIENCE).unwrap_err();
+    // It may come out of a later launch already.
+    let queued = program.run_as(&set.stream, ProgramMode::Direct);
+    let error = queued
+        .and_then(|()| set.stream.wait(gpu::PATIENCE))
+        .unwrap_err();
     assert!(
         matches!(&error, Error::DeviceLost(text) if text.contains("700")),
         "{error}"

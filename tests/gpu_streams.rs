@@ -192,10 +192,12 @@ mod soft {
         stream.launch(&kernel, grid, [128, 1, 1], 0, &args).unwrap();
         stream.record(&event).unwrap();
         let (start, before) = (Instant::now(), processor_time());
+        device.set_step_patience(Duration::from_millis(300));
         for result in [
             stream.wait(Some(Duration::from_millis(200))),
             stream.wait(Some(Duration::ZERO)),
             event.wait(Some(Duration::from_millis(100))),
+            stream.copy_to_host(&buffer, 0, &mut [0; 400]),
         ] {
             assert!(matches!(result, Err(Error::Timeout(_))), "{result:?}");
         }
@@ -211,6 +213,32 @@ mod soft {
         drop((args, kernel, stream, other, event, buffer, fresh, device));
         assert!(start.elapsed() < Duration::from_secs(20));
         gpu.reset();
+    }
+
+    /// What an array waits for is the library's own: a device that does not end it is lost.
+    #[test]
+    fn arrays_of_a_device_that_hangs_end_in_time() {
+        use mlxrocm::array::{Array, Home, eval};
+        use mlxrocm::{cpu::Elements, ir::Binary, ir::Dtype};
+        for reads in [false, true] {
+            let gpu = gpu::soft("devices=gfx1151;integrated=0");
+            let device = gpu.device();
+            let elements = Elements::from_slice(&[1.0_f32, 2.0], Dtype::F32, &[2]).unwrap();
+            let x = Array::from_elements(elements).at(&Home::of(&device).unwrap());
+            eval(std::slice::from_ref(&x)).unwrap();
+            device.set_step_patience(Duration::from_millis(300));
+            gpu.fault("hang@1");
+            let sum = x.binary(Binary::Add, &x).unwrap();
+            let start = Instant::now();
+            let result = match reads {
+                true => sum.read().map(drop),
+                false => eval(std::slice::from_ref(&sum)),
+            };
+            assert!(matches!(result, Err(Error::DeviceLost(_))), "{result:?}");
+            assert!(start.elapsed() < Duration::from_secs(10));
+            drop((x, sum, device));
+            gpu.reset();
+        }
     }
 
     #[test]

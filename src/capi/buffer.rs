@@ -189,7 +189,7 @@ pub unsafe extern "C" fn mlxrocm_buffer_write(
             Memory::Device(buffer) => {
                 let stream = object.gpu.copies()?;
                 stream.copy_to_device(buffer, offset, bytes)?;
-                stream.wait(None)
+                object.gpu.device.wait_step(&stream)
             }
             Memory::Pinned(buffer) => {
                 let to = BufferObject::host(buffer, offset, size)?;
@@ -225,7 +225,8 @@ pub unsafe extern "C" fn mlxrocm_buffer_read(
             Memory::Device(buffer) => {
                 // SAFETY: the caller's bytes, as documented.
                 let bytes = unsafe { bytes_mut(bytes, size, "bytes") }?;
-                object.gpu.copies()?.copy_to_host(buffer, offset, bytes)
+                let copied = object.gpu.copies()?.copy_to_host(buffer, offset, bytes);
+                object.gpu.device.in_time(copied)
             }
             Memory::Pinned(buffer) => {
                 let from = BufferObject::host(buffer, offset, size)?;

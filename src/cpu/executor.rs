@@ -131,7 +131,7 @@ pub struct CpuExecutor {
     kernels: &'static Kernels,
     weights: Arc<CpuWeights>,
     schedule: Schedule,
-    max_rows: usize,
+    size: StateSize,
     arena: Arena,
     cache: KvCache,
     slots: Slots,
@@ -173,7 +173,7 @@ impl CpuExecutor {
             kernels: kernels(),
             weights,
             arena: Arena::new(schedule.widest(), size.tokens)?,
-            max_rows: size.tokens,
+            size,
             cache,
             slots: Slots::new(size.sequences, size.snapshots, &schedule.recurrent)?,
             ropes: schedule
@@ -242,7 +242,7 @@ impl CpuExecutor {
 
     /// The most tokens one run takes.
     pub fn max_rows(&self) -> usize {
-        self.max_rows
+        self.size.tokens
     }
 
     /// Columns of the logits.
@@ -253,48 +253,6 @@ impl CpuExecutor {
     /// Columns of a hidden state.
     pub fn hidden_columns(&self) -> usize {
         self.schedule.hidden_size()
-    }
-
-    fn check(&self, slices: &[Slice<'_>]) -> Result<usize> {
-        use crate::step::PAGE_TOKENS;
-        let rows: usize = slices.iter().map(|s| s.tokens.len()).sum();
-        if rows > self.max_rows {
-            return Err(Error::InvalidArgument(format!(
-                "a batch of {rows} tokens where at most {} fit",
-                self.max_rows
-            )));
-        }
-        for slice in slices {
-            let end = slice.start + slice.tokens.len();
-            let pages = end.div_ceil(PAGE_TOKENS);
-            if slice.pages.len() < pages
-                || slice
-                    .pages
-                    .iter()
-                    .any(|&p| p as usize >= self.cache.pages())
-            {
-                return Err(Error::InvalidArgument(format!(
-                    "a sequence of {end} tokens with {} of {pages} KV pages",
-                    slice.pages.len()
-                )));
-            }
-            if !slice.wants_its_own() {
-                return Err(Error::InvalidArgument(
-                    "a slice wants rows of other tokens than its own".into(),
-                ));
-            }
-            if let Some(token) = slice
-                .tokens
-                .iter()
-                .find(|&&t| t as usize >= self.vocab_size())
-            {
-                return Err(Error::InvalidArgument(format!(
-                    "token {token} is outside the vocabulary of {}",
-                    self.vocab_size()
-                )));
-            }
-        }
-        Ok(rows)
     }
 
     /// Runs the program on a batch; wanted rows of logits go to `logits`, in slice order.
@@ -308,10 +266,9 @@ impl CpuExecutor {
     }
 
     fn run_for(&mut self, hidden: bool, slices: &[Slice<'_>], logits: &mut Vec<f32>) -> Result<()> {
-        let rows = self.check(slices)?;
+        let (rows, wanted) = self.size.check(slices, self.schedule.vocab_size, 0)?;
         self.slots.begin(slices)?;
         let schedule = self.schedule.of(hidden)?;
-        let wanted: usize = slices.iter().map(Slice::wanted_rows).sum();
         let vocab = schedule.vocab_size;
         // Every logit is written below; a shorter old length only costs the zeroing of the rest.
         logits.resize(wanted * vocab, 0.0);

@@ -28,6 +28,8 @@ pub(super) struct BlasState {
     library: OnceLock<Option<&'static Blas>>,
     /// A call failed.
     failed: AtomicBool,
+    /// An earlier trial was the end of a process or a device.
+    pub(super) died: OnceLock<bool>,
     /// That products are not tried.
     is_said: AtomicBool,
     /// By the products that they are about.
@@ -72,7 +74,7 @@ impl Choice {
 /// A BLAS and a stream's handle of it.
 pub(super) type Opened = (&'static Blas, BlasHandle);
 
-const KEPT: Kept = Kept {
+pub(super) const KEPT: Kept = Kept {
     folder: "blas",
     header: "mlxrocm blas 2",
 };
@@ -90,6 +92,7 @@ impl BlasState {
             tries: AtomicBool::new(is_told || platform != Platform::Hip),
             library: OnceLock::new(),
             failed: AtomicBool::new(false),
+            died: OnceLock::new(),
             is_said: AtomicBool::new(false),
             choices: Mutex::default(),
         }
@@ -147,13 +150,14 @@ impl Device {
         match self.blas_policy() {
             Policy::On => return Some(true),
             Policy::Off => return Some(false),
+            Policy::Auto if self.blas_died() => return Some(false),
             Policy::Auto => {}
         }
         let mut choices = self.blas.choices.lock();
         if let Some(choice) = choices.get(product) {
             return Some(choice.is_blas());
         }
-        let (choice, file) = KEPT.load(&self.subject(product), Choice::from_line)?;
+        let (choice, file) = KEPT.load(&subject(self, product), Choice::from_line)?;
         match self.blas.library.get() {
             Some(Some(opened)) if opened.file().as_ref() == Some(&file) => {}
             // Another one was opened, or will be.
@@ -180,20 +184,10 @@ impl Device {
             });
         }
         if let Some(file) = blas.file() {
-            KEPT.store(&self.subject(product), &choice.to_line(&file));
+            KEPT.store(&subject(self, product), &choice.to_line(&file));
         }
         let mut choices = self.blas.choices.lock();
         choices.insert(product.to_owned(), choice);
-    }
-
-    /// What a kept choice is about. The product comes first: the names of files are cut.
-    fn subject(&self, product: &str) -> String {
-        let facts = self.facts();
-        let by = named().map_or_else(String::new, |n| format!(" by {}", n.to_string_lossy()));
-        let (target, name, driver) = (&facts.target, &facts.name, &facts.driver_version);
-        let kernels = fingerprint();
-        format!("{product} {target} {name} driver {driver} kernels {kernels}{by}")
-            .replace('\n', " ")
     }
 
     /// The BLAS is not used any more on this device, because of `error`.
@@ -204,6 +198,15 @@ impl Device {
             });
         }
     }
+}
+
+/// What a kept choice is about. The product comes first: the names of files are cut.
+pub(super) fn subject(device: &Device, product: &str) -> String {
+    let facts = device.facts();
+    let by = named().map_or_else(String::new, |n| format!(" by {}", n.to_string_lossy()));
+    let (target, name, driver) = (&facts.target, &facts.name, &facts.driver_version);
+    let kernels = fingerprint();
+    format!("{product} {target} {name} driver {driver} kernels {kernels}{by}").replace('\n', " ")
 }
 
 /// The library that the user names.

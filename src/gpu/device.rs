@@ -361,21 +361,25 @@ impl Device {
 
     /// Sleeps until all queued steps of a model are done. A device that does not end them hangs, and
     /// counts as lost: the next one would wait as long.
-    pub(super) fn wait_step(&self, stream: &Stream) -> Result<()> {
-        self.in_time(|patience| stream.wait(patience))
+    pub(crate) fn wait_step(&self, stream: &Stream) -> Result<()> {
+        self.in_time(stream.wait(Some(self.step_patience())))
     }
 
     /// The same for the steps up to a mark of the stream.
     pub(super) fn wait_step_until(&self, stream: &Stream, mark: &Event) -> Result<()> {
-        self.in_time(|patience| stream.wait_until(mark, patience))
+        self.in_time(stream.wait_until(mark, Some(self.step_patience())))
     }
 
-    fn in_time(&self, wait: impl FnOnce(Option<Duration>) -> Result<()>) -> Result<()> {
-        let patience = Duration::from_millis(self.step_patience.load(Ordering::Relaxed));
-        wait(Some(patience)).map_err(|error| match error {
+    /// What a wait for work of the library's own came to: if that does not end in time, the device hangs.
+    pub(crate) fn in_time<T>(&self, waited: Result<T>) -> Result<T> {
+        waited.map_err(|error| match error {
             Error::Timeout(_) => self.lose(&error),
             error => error,
         })
+    }
+
+    pub(super) fn step_patience(&self) -> Duration {
+        Duration::from_millis(self.step_patience.load(Ordering::Relaxed))
     }
 
     /// How long a step of a model may take.

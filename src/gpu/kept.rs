@@ -37,6 +37,13 @@ impl Kept {
         let _ = self.try_store(subject, line);
     }
 
+    /// Forgets it.
+    pub fn remove(&self, subject: &str) {
+        if let Some(path) = self.file(subject) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     fn try_store(&self, subject: &str, line: &str) -> Option<()> {
         let path = self.file(subject)?;
         let folder = path.parent()?;

@@ -11,6 +11,7 @@ pub mod selftest;
 mod allocator;
 mod args;
 mod blas;
+mod blas_trial;
 mod buffer;
 mod device;
 mod encoder;

@@ -8,7 +8,7 @@ use super::kernels::fingerprint;
 use super::policy::{Policy, PolicyCell};
 use super::program::{Program, ProgramMode};
 use super::stream::Stream;
-use super::verdict::{self, Verdict};
+use super::verdict::{self, Found, Verdict};
 use crate::driver::DeviceFacts;
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ pub(super) struct Graphs {
     segment: AtomicUsize,
     /// The device and driver that a verdict is about.
     subject: String,
-    verdict: Mutex<Option<Verdict>>,
+    found: Mutex<Option<Found>>,
     read: AtomicU8,
     /// One comparison at a time.
     comparing: Mutex<()>,
@@ -60,7 +60,7 @@ impl Graphs {
                 facts.driver_version,
                 fingerprint()
             ),
-            verdict: Mutex::default(),
+            found: Mutex::default(),
             read: AtomicU8::new(0),
             comparing: Mutex::default(),
         }
@@ -77,22 +77,36 @@ impl Graphs {
 
     /// The verdict of this process or an earlier one.
     pub fn verdict(&self) -> Option<Verdict> {
-        let mut verdict = self.verdict.lock();
-        if verdict.is_none() && self.read.swap(1, Ordering::Relaxed) == 0 {
-            *verdict = verdict::load(&self.subject);
-            if let Some(found) = &*verdict {
-                self.tell("known", found);
-            }
-        }
-        *verdict
+        self.look(|found| found.map(|found| found.verdict))
     }
 
-    fn decide(&self, verdict: Verdict, keep: bool) {
-        self.tell(if keep { "found" } else { "assumed" }, &verdict);
-        if keep {
-            verdict::store(&self.subject, &verdict);
+    /// Whether a program is to be compared before it runs as a graph, if it can be.
+    pub fn awaits(&self, program: &Program) -> bool {
+        let can = program.len() >= FEWEST_NODES && !program.multiplies();
+        let known = |found: &Found| found.awaits(program.structure(), program.len());
+        can && self.look(|found| found.is_none_or(known))
+    }
+
+    fn look<T>(&self, at: impl FnOnce(Option<&Found>) -> T) -> T {
+        let mut found = self.found.lock();
+        if found.is_none() && self.read.swap(1, Ordering::Relaxed) == 0 {
+            *found = verdict::load(&self.subject);
+            if let Some(found) = &*found {
+                self.tell("known", &found.verdict);
+            }
         }
-        *self.verdict.lock() = Some(verdict);
+        at(found.as_ref())
+    }
+
+    fn decide(&self, now: Found) {
+        let keep = now.verdict.compared;
+        if self.verdict() != Some(now.verdict) {
+            self.tell(if keep { "found" } else { "assumed" }, &now.verdict);
+        }
+        if keep {
+            verdict::store(&self.subject, &now);
+        }
+        *self.found.lock() = Some(now);
     }
 
     fn tell(&self, how: &str, verdict: &Verdict) {
@@ -124,13 +138,15 @@ impl Device {
     }
 }
 
-/// One run of a program on a device whose graphs are not judged yet: judges them if this program
-/// can, and runs directly if not.
+/// One run of a program that is awaited ([`Graphs::awaits`]): judges the device's graphs by it, as far as it can be
+/// compared, and runs it.
 ///
 /// `touched`: as for [`Program::run_touching`].
 ///
 /// The time is that of a trial of many tiny launches, which is what graphs are for: a long kernel takes
-/// as long either way, and chance would decide. The bits are those of the trial and of this program.
+/// as long either way, and chance would decide. The bits are those of the trial and of this program. A driver may fail
+/// in graphs of some length only, or of some kernels: the trial is as long as the longest program, and the first
+/// programs of different launches are compared, and later ones that are longer.
 pub(super) fn run(
     device: &Arc<Device>,
     program: &Program,
@@ -138,25 +154,19 @@ pub(super) fn run(
     touched: &[Range],
 ) -> Result<()> {
     let _one = device.graphs.comparing.lock();
+    let before = device.graphs.look(|found| found.cloned());
     // Another thread may have been faster.
-    if let Some(verdict) = device.graphs.verdict() {
-        return program.run_as(stream, verdict.mode());
+    if let Some(before) = &before
+        && !device.graphs.awaits(program)
+    {
+        return program.run_as(stream, before.verdict.mode());
     }
-    if program.len() < FEWEST_NODES || program.multiplies() {
-        return program.run_as(stream, ProgramMode::Direct);
-    }
-    let prepared = trial(device).and_then(|trial| {
-        let written = trial.written().unwrap_or_default();
-        Ok((States::new(device, &trial, written)?, trial))
-    });
-    let trial = match prepared {
-        Ok((mut states, trial)) => Some(judge(&trial, stream, &mut states)?),
-        // No compiler, no memory: this program alone has to tell.
-        Err(error) => {
-            log::write(log::Level::Info, || {
-                format!("no trial of this device's graphs: {error}")
-            });
-            None
+    let nodes = program.len().clamp(TRIAL_NODES, MOST_TRIAL_NODES);
+    let trial = match &before {
+        Some(before) if before.trial >= nodes => Some(before.verdict),
+        before => {
+            let known = before.as_ref().map(|before| before.verdict);
+            judge_trial(device, stream, nodes)?.or(known)
         }
     };
     let written = program.written().map(|parts| narrowed(parts, touched));
@@ -183,11 +193,39 @@ pub(super) fn run(
         // Some other program may tell.
         (None, None) => return program.run_as(stream, ProgramMode::Direct),
     };
-    device.graphs.decide(verdict, verdict.compared);
+    let mut now = before.unwrap_or_else(|| Found::new(verdict));
+    now.verdict = Verdict {
+        right: verdict.right && now.verdict.right,
+        ..verdict
+    };
+    now.trial = now.trial.max(nodes);
+    now.programs.push(program.structure());
+    if own.is_some_and(|own| own.compared) {
+        now.compared += 1;
+        now.longest = now.longest.max(program.len());
+    }
+    device.graphs.decide(now);
     match own {
         // The comparison has left what one run leaves.
         Some(_) => Ok(()),
         None => program.run_as(stream, verdict.mode()),
+    }
+}
+
+/// What a trial of so many launches comes to; `None` without a compiler or memory, where programs alone have to tell.
+fn judge_trial(device: &Arc<Device>, stream: &Stream, nodes: usize) -> Result<Option<Verdict>> {
+    let prepared = trial(device, nodes).and_then(|trial| {
+        let written = trial.written().unwrap_or_default();
+        Ok((States::new(device, &trial, written)?, trial))
+    });
+    match prepared {
+        Ok((mut states, trial)) => judge(&trial, stream, &mut states).map(Some),
+        Err(error) => {
+            log::write(log::Level::Info, || {
+                format!("no trial of this device's graphs: {error}")
+            });
+            Ok(None)
+        }
     }
 }
 
@@ -214,8 +252,10 @@ fn narrowed(written: &[Part], touched: &[Range]) -> Vec<Part> {
     parts
 }
 
-/// Launches of the trial: about as many as a model's step has.
-const TRIAL_NODES: u32 = 320;
+/// Launches of the trial: about as many as the step of a small model has, and more if the program that asks for it
+/// has more (with 80 layers and more, 700 to 1500), up to a limit.
+const TRIAL_NODES: usize = 320;
+const MOST_TRIAL_NODES: usize = 4096;
 
 /// Rows of numbers, and their width, that each of them makes.
 const TRIAL_ROWS: u32 = 64;
@@ -223,7 +263,7 @@ const TRIAL_WIDTH: u32 = 16;
 
 /// A chain of tiny launches over three buffers, each of which reads what the two before wrote: sums, and rows
 /// in another order, so that blocks need what other blocks of the launch before wrote.
-fn trial(device: &Arc<Device>) -> Result<Program> {
+fn trial(device: &Arc<Device>, nodes: usize) -> Result<Program> {
     let add = device.kernel("mlxrocm_vector_add_f32")?;
     let gather = device.kernel("mlxrocm_gather_rows_f32")?;
     let numbers = TRIAL_ROWS * TRIAL_WIDTH;
@@ -244,7 +284,7 @@ fn trial(device: &Arc<Device>) -> Result<Program> {
         })?;
     }
     device.record(|encoder| {
-        for i in 0..TRIAL_NODES {
+        for i in 0..nodes {
             let (to, a, b) = match i % 3 {
                 0 => (three, one, two),
                 1 => (one, two, three),

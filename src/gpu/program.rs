@@ -15,6 +15,7 @@ use crate::driver::{ExecutableHandle, Launch, Packed, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,10 @@ pub struct Program {
     written: Option<Vec<Part>>,
     /// Whether there are products by the vendor's BLAS.
     multiplies: bool,
+    /// What it is known by on probation: its launches, whatever their sizes.
+    structure: u64,
+    /// It had its turn there, or needs none.
+    settled: AtomicBool,
     uses: Uses,
     state: Mutex<State>,
 }
@@ -129,6 +134,21 @@ impl Drop for Program {
     }
 }
 
+/// A hash (FNV-1a) of the kernels' names and of what else there is, in order.
+fn structure(nodes: &[Node]) -> u64 {
+    let name = |node: &Node| match &node.operation {
+        Operation::Launch { kernel, .. } => kernel.name().to_owned(),
+        Operation::Copy { .. } => "a copy".into(),
+        Operation::Fill { .. } => "a fill".into(),
+        Operation::Multiply(_) => "a product".into(),
+    };
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let names = nodes
+        .iter()
+        .flat_map(|node| (name(node) + ";").into_bytes());
+    names.fold(0xcbf2_9ce4_8422_2325, step)
+}
+
 impl Program {
     pub(super) fn new(
         device: Arc<Device>,
@@ -140,10 +160,12 @@ impl Program {
         let multiplies = nodes.iter().any(is_product);
         Program {
             device,
-            nodes,
             buffers,
             written,
             multiplies,
+            structure: structure(&nodes),
+            settled: AtomicBool::new(false),
+            nodes,
             uses: Uses::default(),
             // What a BLAS launches is known to it alone.
             state: Mutex::new(State {
@@ -154,7 +176,8 @@ impl Program {
     }
 
     /// Queues one run. The first run on a device whose graphs are not yet judged compares both modes
-    /// (and waits for them); every later one queues and returns, without an allocation.
+    /// (and waits for them), and so do the first of a few more programs; every later one queues and returns, without an
+    /// allocation.
     ///
     /// # Errors
     /// Driver errors; what was queued before the failed launch still runs.
@@ -168,12 +191,32 @@ impl Program {
         let mode = match self.device.graphs.policy() {
             Policy::Off => ProgramMode::Direct,
             Policy::On => ProgramMode::Graph,
+            Policy::Auto if self.is_awaited() => {
+                return probation::run(&self.device, self, stream, touched);
+            }
             Policy::Auto => match self.device.graphs.verdict() {
                 Some(verdict) => verdict.mode(),
-                None => return probation::run(&self.device, self, stream, touched),
+                None => ProgramMode::Direct,
             },
         };
         self.run_as(stream, mode)
+    }
+
+    /// Whether the next run compares both modes, and waits.
+    pub(super) fn is_awaited(&self) -> bool {
+        let graphs = &self.device.graphs;
+        if graphs.policy() != Policy::Auto || self.settled.load(Ordering::Relaxed) {
+            return false;
+        }
+        let awaited = graphs.awaits(self);
+        // More is compared by and by, never less.
+        let settled = !awaited && graphs.verdict().is_some();
+        self.settled.store(settled, Ordering::Relaxed);
+        awaited
+    }
+
+    pub(super) fn structure(&self) -> u64 {
+        self.structure
     }
 
     /// Queues one run in the given mode. If the driver cannot build a graph of it, it runs directly.

@@ -78,7 +78,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Copies from `source` to host bytes and waits for them (and all work queued before).
+    /// Copies from `source` to host bytes and waits for them (and all work queued before), as long as for a step of
+    /// a model.
     ///
     /// # Errors
     /// As [`Self::wait`].
@@ -90,7 +91,7 @@ impl Stream {
         for piece in bytes.chunks_mut(PIECE) {
             let len = piece.len() as u64;
             self.copy_to_pinned(source, offset, &staging, 0, len)?;
-            self.wait(None)?;
+            self.wait(Some(self.device.step_patience()))?;
             piece.copy_from_slice(staging.as_slice().get(..piece.len()).unwrap_or_default());
             offset += len;
         }

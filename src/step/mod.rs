@@ -2,6 +2,7 @@
 //!
 //! A leaf above `ir`: `plan` writes it, every device executes it.
 
+mod batch;
 mod choice;
 mod items;
 mod lives;

@@ -203,8 +203,7 @@ fn gpus_are_tested() {
     refused(1, &["selftest", "-d", "cpu"], "", "the CPU");
 }
 
-/// A model's products by the vendor's BLAS: compared, timed and remembered; a library that ends the process is remembered
-/// by nothing.
+/// A model's products by the vendor's BLAS: compared, timed and remembered; that a library ended the process is, too.
 #[test]
 fn products_are_tried() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +243,18 @@ fn products_are_tried() {
     assert_eq!(kept("wrong"), 4);
     let said = run(&test, "blas_dies@1", "dead");
     assert_eq!(said.status, None, "{}{}", said.out, said.errors);
-    assert_eq!(kept("dead"), 0);
+    assert_eq!(kept("dead"), 1);
+    for faults in ["blas_dies@1", "none"] {
+        let said = run(&test, faults, "dead");
+        assert_eq!(said.status, Some(0), "{}{}", said.out, said.errors);
+        assert_eq!(
+            said.out.matches("ended the process").count(),
+            1,
+            "{}",
+            said.out
+        );
+        assert_eq!(kept("dead"), 1);
+    }
 }
 
 #[test]

@@ -237,6 +237,29 @@ impl Wide {
         }
     }
 
+    /// All tokens in one call, and some of them by themselves to the bit.
+    fn is_right(&self, what: &str, target: &str, expected: &[f64]) {
+        let gpu = match gpu::is_real() {
+            true => gpu::gpu(),
+            false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
+        };
+        let device = gpu.device();
+        let mut executor = self.executor(&device);
+        let all: Vec<u32> = (0..TOKENS as u32).collect();
+        let together = logits(&mut executor, &all);
+        for (got, exact) in together.iter().zip(expected) {
+            let far = (f64::from(*got) - exact).abs();
+            assert!(far < 2e-3, "{what}: {got} for {exact}");
+        }
+        for part in [3..4, 1..3, 9..10] {
+            let found = logits(&mut executor, &all[part.clone()]);
+            let of = &together[part.start * self.rows..part.end * self.rows];
+            assert!(found == of, "{what}: rows {part:?}");
+        }
+        drop((executor, device));
+        gpu.clean();
+    }
+
     fn executor(&self, device: &Arc<mlxrocm::gpu::Device>) -> GpuExecutor {
         let one = |i: usize| f32::from(u8::from(i / self.rows == i % self.rows));
         let ones: Vec<f32> = (0..self.rows * self.rows).map(one).collect();
@@ -275,9 +298,13 @@ fn logits(executor: &mut GpuExecutor, tokens: &[u32]) -> Vec<f32> {
     logits
 }
 
+fn is_all() -> bool {
+    std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1")
+}
+
 /// How many of the cases a run takes, others each time; `MLXROCM_TEST_ALL=1`: all of them.
 fn turn() -> Box<dyn Fn(usize) -> bool> {
-    if std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1") {
+    if is_all() {
         return Box::new(|_| true);
     }
     const RUNS: usize = 9;
@@ -288,7 +315,7 @@ fn turn() -> Box<dyn Fn(usize) -> bool> {
 }
 
 /// Few blocks, so that they take several tiles; of every ninth matrix so many that they take more than are
-/// summed up at once.
+/// summed up at once. A case is on one target, with `MLXROCM_TEST_ALL=1` on all.
 #[test]
 fn every_form_takes_wide_matrices() {
     let mut random = Prng::new(14);
@@ -300,12 +327,6 @@ fn every_form_takes_wide_matrices() {
         .flat_map(|w| formats.iter().map(move |f| (*f, *w)));
     let (is_on, targets) = (turn(), gpu::targets());
     for (i, (format, cols)) in cases.enumerate().filter(|(i, _)| is_on(*i)) {
-        let target = targets[i % targets.len()];
-        let gpu = match gpu::is_real() {
-            true => gpu::gpu(),
-            false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
-        };
-        let device = gpu.device();
         let rows = match format {
             // Words of eight rows.
             Format::Awq { .. } => 24,
@@ -313,20 +334,12 @@ fn every_form_takes_wide_matrices() {
             _ => 20,
         };
         let wide = Wide::new(&mut random, format, rows, cols);
-        let mut executor = wide.executor(&device);
-        let all: Vec<u32> = (0..TOKENS as u32).collect();
-        let together = logits(&mut executor, &all);
-        for (got, exact) in together.iter().zip(wide.expected()) {
-            let far = (f64::from(*got) - exact).abs();
-            assert!(far < 2e-3, "{format:?} {cols} {target}: {got} for {exact}");
+        let expected = wide.expected();
+        let all = is_all() && !gpu::is_real();
+        let own = [targets[i % targets.len()]];
+        for target in if all { &targets[..] } else { &own } {
+            wide.is_right(&format!("{format:?} {cols} {target}"), target, &expected);
         }
-        for part in [3..4, 1..3, 9..10] {
-            let found = logits(&mut executor, &all[part.clone()]);
-            let of = &together[part.start * rows..part.end * rows];
-            assert!(found == of, "{format:?} {target}: rows {part:?}");
-        }
-        drop((executor, device));
-        gpu.clean();
     }
 }
 

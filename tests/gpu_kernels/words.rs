@@ -271,6 +271,7 @@ fn check(input: &[u32], got: &[u32], i: usize) {
         );
     };
     let x64 = f64::from(x);
+    // Room for a unit of the last place that a gfx11's dot2 loses of each product of the other sign.
     if i >= 32 {
         let sum = p[0] * q[0] + p[1] * q[1] + x64;
         near(

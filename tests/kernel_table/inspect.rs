@@ -1,6 +1,6 @@
 //! Facts of a code object: from the notes and the disassembly (AMD), from the text (PTX).
 
-use super::occupancy;
+use super::{fences, occupancy};
 use mlxrocm::gpu::kernels::BuiltIn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -21,6 +21,9 @@ pub struct Row {
     pub loads: usize,
     /// Arithmetic beyond the plain: dot2, dot4, wmma, mfma, mma.
     pub units: String,
+    /// Whether it has the last of several blocks add up, and what is missing around the atomic then.
+    pub reduces: bool,
+    pub fences: Vec<String>,
 }
 
 impl Row {
@@ -69,6 +72,8 @@ fn ptx(object: &BuiltIn) -> Vec<Row> {
                 part.lines()
                     .filter_map(|line| line.split_whitespace().next()),
             ),
+            reduces: false,
+            fences: Vec::new(),
         });
     }
     check_names(object, rows.iter().map(|row| row.kernel.as_str()));
@@ -106,6 +111,10 @@ fn elf(object: &BuiltIn) -> Vec<Row> {
         );
         let threads = number(".max_flat_workgroup_size");
         let wave = number(".wavefront_size");
+        let words = || {
+            code.iter()
+                .filter_map(|line| line.split_whitespace().next())
+        };
         let wide = [
             "global_load_b128",
             "global_load_dwordx4",
@@ -118,11 +127,10 @@ fn elf(object: &BuiltIn) -> Vec<Row> {
             scratch: number(".private_segment_fixed_size"),
             spills: number(".vgpr_spill_count") + number(".sgpr_spill_count"),
             occupancy: occupancy::waves(object.target, vgprs, lds, threads, wave).to_string(),
-            loads: code
-                .iter()
-                .filter(|word| wide.contains(&word.as_str()))
-                .count(),
-            units: units(code.iter().map(String::as_str)),
+            loads: words().filter(|word| wide.contains(word)).count(),
+            units: units(words()),
+            reduces: fences::reduces(code),
+            fences: fences::faults(object.target, code),
             kernel: name,
         });
     }
@@ -210,7 +218,7 @@ fn kernels(notes: &str) -> Vec<BTreeMap<String, String>> {
     list
 }
 
-/// The mnemonics of each function.
+/// The instructions of each function.
 fn instructions(listing: &str) -> BTreeMap<String, Vec<String>> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut current = String::new();
@@ -219,13 +227,10 @@ fn instructions(listing: &str) -> BTreeMap<String, Vec<String>> {
             && let Some(name) = rest.strip_suffix(">:")
         {
             current = name.to_owned();
-        } else if line.starts_with('\t')
-            && let Some(word) = line.split_whitespace().next()
-        {
-            functions
-                .entry(current.clone())
-                .or_default()
-                .push(word.to_owned());
+        } else if line.starts_with('\t') {
+            let text = line.split("//").next().unwrap_or_default().trim();
+            let code = functions.entry(current.clone()).or_default();
+            code.push(text.to_owned());
         }
     }
     functions

@@ -8,6 +8,7 @@
 //! hash is in the last column: whoever changes a kernel writes its rows of the targets that were built, and those of the
 //! others go until somebody builds them.
 
+mod fences;
 mod inspect;
 #[path = "../support/kernel_source.rs"]
 mod kernel_source;
@@ -40,6 +41,14 @@ const DEFAULT: [&str; 17] = [
 
 const HEAD: &str =
     "kernel\ttarget\tvgprs\tagprs\tsgprs\tlds\tscratch\tspills\toccupancy\tloads128\tunits\tsource";
+
+/// Where the last of several blocks adds up.
+const REDUCING: [&str; 4] = [
+    "mlxrocm_argmax",
+    "mlxrocm_attention_paged",
+    "mlxrocm_attention_wide",
+    "mlxrocm_matmul_block",
+];
 
 fn path() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/kernels.tsv")
@@ -96,6 +105,27 @@ fn every_kernel_is_as_the_table_says() {
         "scratch memory or spilled registers:\n{HEAD}\n{}",
         bad.join("\n")
     );
+
+    let unfenced: Vec<String> = rows
+        .iter()
+        .flat_map(|row| {
+            let name = || format!("{} {}", row.kernel, row.target);
+            row.fences
+                .iter()
+                .map(move |fault| format!("{}: {fault}", name()))
+        })
+        .collect();
+    assert!(unfenced.is_empty(), "{}", unfenced.join("\n"));
+    let amd: BTreeSet<&str> = rows.iter().map(|row| row.target.as_str()).collect();
+    for target in amd.into_iter().filter(|target| target.starts_with("gfx")) {
+        for kernel in REDUCING {
+            let mut of = rows.iter().filter(|row| row.target == target);
+            assert!(
+                of.any(|row| row.reduces && row.kernel.starts_with(kernel)),
+                "{target}: no atomic was recognised in {kernel}"
+            );
+        }
+    }
 
     let compiler = mlxrocm::gpu::kernels::built_in_compiler();
     let old = std::fs::read_to_string(path()).unwrap_or_default();

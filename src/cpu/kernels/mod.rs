@@ -200,7 +200,7 @@ pub struct Kernels {
     pub silu: unsafe fn(x: &mut [f32]),
     /// A token of the gated delta rule (see `recurrent::gated_delta`).
     pub gated_delta: unsafe fn(&mut DeltaToken<'_>),
-    /// f32 to f16.
+    /// f32 to f16, as far as it goes: what is finite stays so.
     pub narrow: unsafe fn(src: &[f32], dst: &mut [u16]),
     /// Up to 32 columns of one token for a quantized KV cache.
     pub kv_group: unsafe fn(KvType, x: &[f32]) -> KvGroup,

@@ -329,8 +329,14 @@ pub fn widen(src: &[u16], dst: &mut [f32]) {
 }
 
 pub fn narrow(src: &[f32], dst: &mut [u16]) {
+    let most = f16::MAX.to_f32();
     for (dst, &src) in dst.iter_mut().zip(src) {
-        *dst = f16::from_f32(src).to_bits();
+        let fitting = if src.is_finite() {
+            src.clamp(-most, most)
+        } else {
+            src
+        };
+        *dst = f16::from_f32(fitting).to_bits();
     }
 }
 

@@ -85,9 +85,9 @@ impl Place {
     /// Waits for everything that was queued.
     ///
     /// # Errors
-    /// The first fault of what was queued; `DeviceLost`.
+    /// The first fault of what was queued; `DeviceLost`, also if it does not end.
     pub fn wait(&self) -> Result<()> {
-        self.stream.wait(None)
+        self.device.wait_step(&self.stream)
     }
 
     fn memory(&self, count: usize, dtype: Dtype) -> Result<DeviceBuffer> {
@@ -151,7 +151,8 @@ impl Place {
         let mut bytes = vec![0; reach.len() * size];
         if !bytes.is_empty() {
             let first = (reach.start * size) as u64;
-            self.stream.copy_to_host(x.buffer(), first, &mut bytes)?;
+            let copied = self.stream.copy_to_host(x.buffer(), first, &mut bytes);
+            self.device.in_time(copied)?;
         }
         let layout = Layout {
             offset: x.layout().offset.saturating_sub(reach.start),

@@ -163,15 +163,20 @@ impl GpuExecutor {
         if is_own() {
             return Ok(());
         }
-        let mut prepared = self.get_scratch(&device, &products);
-        let unknown = |name: &String| choice(name).is_none() && device.tries_blas();
-        for (name, matrix) in products.iter().filter(|(name, _)| unknown(name)) {
-            prepared = prepared.and_then(|()| {
-                let choice = self.try_both(bucket, matrix)?;
-                device.choose_blas(blas, name, choice);
-                Ok(())
-            });
-        }
+        let is_unknown = |name: &String| choice(name).is_none() && device.tries_blas();
+        let unknown = products.iter().filter(|(name, _)| is_unknown(name));
+        let unknown: Vec<_> = unknown.collect();
+        let prepared = match unknown[..] {
+            [] => self.get_scratch(&device, &products),
+            _ => device.on_trial(blas, || {
+                self.get_scratch(&device, &products)?;
+                unknown.iter().try_for_each(|(name, matrix)| {
+                    let choice = self.try_both(bucket, matrix)?;
+                    device.choose_blas(blas, name, choice);
+                    Ok(())
+                })
+            }),
+        };
         let in_use = self.programs.values().any(Program::multiplies);
         if !in_use && (prepared.is_err() || products.keys().all(|name| choice(name) != Some(true)))
         {

@@ -10,11 +10,10 @@ use super::recurrent::RecurrentMemory;
 use super::turns::Turns;
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{
-    Device, DeviceBuffer, Encoder, ModeReason, PinnedBuffer, Program, ProgramMode, Range, Stream,
+    Device, DeviceBuffer, Encoder, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
 use crate::step::{
-    CHOSEN, Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice,
-    StateSize, Step,
+    Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, StateSize, Step,
 };
 use crate::{Error, Result};
 use std::collections::BTreeSet;
@@ -304,7 +303,7 @@ impl GpuExecutor {
     ) -> Result<()> {
         self.reserve(bucket)?;
         self.record(bucket)?;
-        if self.program(bucket)?.mode().1 == ModeReason::NotJudged {
+        if self.program(bucket)?.is_awaited() {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
         }
@@ -364,10 +363,10 @@ impl GpuExecutor {
         if bucket.rows > GRAPH_ROWS {
             return program.run_as(&self.stream, ProgramMode::Direct);
         }
-        match program.mode().1 {
+        match program.is_awaited() {
             // It is what graphs are judged by, but for keys and values it may write anywhere in the cache.
-            ModeReason::NotJudged => program.run_touching(&self.stream, &self.touched(slices)),
-            _ => program.run(&self.stream),
+            true => program.run_touching(&self.stream, &self.touched(slices)),
+            false => program.run(&self.stream),
         }
     }
 
@@ -454,49 +453,8 @@ impl GpuExecutor {
 
     /// Rows of the batch, and how many of them are wanted.
     fn check(&self, slices: &[Slice<'_>]) -> Result<(usize, usize)> {
-        let rows = slices.iter().map(|s| s.tokens.len()).sum();
         let chosen = self.turns.last().unwrap_or(0);
-        let is_known = |token: u32| match token.checked_sub(CHOSEN) {
-            Some(place) => (place as usize) < chosen,
-            None => (token as usize) < self.schedule.vocab_size,
-        };
-        let StateSize {
-            tokens, sequences, ..
-        } = self.size;
-        if rows > tokens || slices.len() > sequences {
-            return Err(Error::InvalidArgument(format!(
-                "a batch of {rows} tokens of {} sequences, at most {tokens} of {sequences} fit",
-                slices.len()
-            )));
-        }
-        for slice in slices {
-            let end = slice.start + slice.tokens.len();
-            if end > self.size.context {
-                return Err(Error::InvalidArgument(format!(
-                    "a sequence of {end} tokens, at most {} fit",
-                    self.size.context
-                )));
-            }
-            if slice.pages.len() * PAGE_TOKENS < end
-                || slice.pages.iter().any(|&p| p as usize >= self.size.pages)
-            {
-                return Err(Error::InvalidArgument(
-                    "a slice without valid pages for its positions".into(),
-                ));
-            }
-            if !slice.wants_its_own() {
-                return Err(Error::InvalidArgument(
-                    "a slice wants rows of other tokens than its own".into(),
-                ));
-            }
-            if let Some(token) = slice.tokens.iter().find(|token| !is_known(**token)) {
-                return Err(Error::InvalidArgument(format!(
-                    "token {token} is not in the vocabulary of {}",
-                    self.schedule.vocab_size
-                )));
-            }
-        }
-        Ok((rows, slices.iter().map(Slice::wanted_rows).sum()))
+        self.size.check(slices, self.schedule.vocab_size, chosen)
     }
 }
 

@@ -111,10 +111,20 @@ fn widen(src: &[u16], dst: &mut [f32]) {
 fn narrow(src: &[f32], dst: &mut [u16]) {
     let (chunks, rest) = src.as_chunks::<8>();
     let (to, to_rest) = dst[..src.len()].as_chunks_mut::<8>();
+    let most = _mm256_set1_ps(half::f16::MAX.to_f32());
+    let (least, infinity) = (
+        _mm256_sub_ps(_mm256_setzero_ps(), most),
+        _mm256_set1_ps(f32::INFINITY),
+    );
     for (src, dst) in chunks.iter().zip(to) {
         // SAFETY: 8 values each.
         unsafe {
-            let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(src.as_ptr()));
+            let x = _mm256_loadu_ps(src.as_ptr());
+            let fitting = _mm256_max_ps(_mm256_min_ps(x, most), least);
+            let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
+            let finite = _mm256_cmp_ps::<_CMP_LT_OQ>(size, infinity);
+            let x = _mm256_blendv_ps(x, fitting, finite);
+            let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
             _mm_storeu_si128(dst.as_mut_ptr().cast(), half);
         }
     }

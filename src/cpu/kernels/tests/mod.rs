@@ -125,13 +125,36 @@ fn norms_and_activations() {
             }
             let mut half = vec![0u16; len];
             let mut back = vec![f32::NAN; len];
+            // What f16 has no room for is as far as it goes; what is not finite stays.
+            let (infinite, lost) = (len / 3, len / 2 + 1);
+            let mut keys = wide.clone();
+            let far = [65504.0, 65519.9, 65520.0, -65536.0, f32::MAX, f32::MIN];
+            keys.iter_mut()
+                .skip(1)
+                .step_by(3)
+                .zip(far)
+                .for_each(|(to, x)| *to = x);
+            keys[infinite] = f32::NEG_INFINITY;
+            if let Some(key) = keys.get_mut(lost) {
+                *key = f32::NAN;
+            }
             // SAFETY: as above.
             unsafe {
-                (kernels.narrow)(&wide, &mut half);
+                (kernels.narrow)(&keys, &mut half);
                 (kernels.kv_keys)(KvType::F16, &half, &mut back);
             }
             for i in 0..len {
-                assert_eq!(back[i], half::f16::from_f32(wide[i]).to_f32());
+                let fits = match keys[i] {
+                    x if x.is_finite() => half::f16::from_f32(x.clamp(-65504.0, 65504.0)).to_f32(),
+                    x => x,
+                };
+                assert_eq!(back[i].is_nan(), fits.is_nan());
+                assert!(
+                    back[i] == fits || fits.is_nan(),
+                    "{} for {}",
+                    back[i],
+                    keys[i]
+                );
             }
         }
     }
