@@ -17,6 +17,9 @@ VALUES = {
     "float('nan')": "NaN",
 }  # fmt: skip
 
+# Structs of which koffi makes lists where a struct points to them.
+LISTS = {"mlxrocm_message", "mlxrocm_arg"}
+
 # Names that JavaScript keeps for itself.
 TAKEN = {"var": "variance", "in": "in_", "delete": "delete_"}
 
@@ -48,7 +51,7 @@ def _field(struct, field):
     # What an event points to has a length beside it.
     if kind.endswith("*") and struct["name"] == "mlxrocm_event" and field["name"] in ("text", "top"):
         return "void *"
-    if kind.endswith("*") and kind.removeprefix("const ").startswith("mlxrocm_") and "message" not in kind:
+    if kind.endswith("*") and kind.removeprefix("const ").startswith("mlxrocm_") and not LISTS & set(kind.split()):
         return "void *"
     if kind.startswith("mlxrocm_") and not kind.endswith("*"):
         return "int32_t" if kind == "mlxrocm_status" else "void *"
@@ -61,7 +64,7 @@ def interface(description):
     # Numbers that a double does not hold are BigInts.
     out += [f"  {name}: {value}{'n' if abs(value) > 2**53 else ''},\n" for name, value in constants.items()]
     out.append("});\n\n// Fields of each struct, and their offsets as the library's compiler lays them out.\nexport const structs = {\n")
-    order = sorted(description["structs"], key=lambda struct: struct["name"] != "mlxrocm_message")
+    order = sorted(description["structs"], key=lambda struct: struct["name"] not in LISTS)
     for struct in order:
         out.append(f"  {struct['name']}: {{\n    size: {struct['size']},\n    fields: {{\n")
         for field in struct["fields"]:

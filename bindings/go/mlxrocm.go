@@ -55,6 +55,14 @@ func taken(status C.mlxrocm_status, failure *C.mlxrocm_error) error {
 	}
 }
 
+// result is nil unless the status is a failure's.
+func result(status C.mlxrocm_status, failure *C.mlxrocm_error) error {
+	if status < 0 {
+		return taken(status, failure)
+	}
+	return nil
+}
+
 func invalid(format string, arguments ...any) error {
 	return &Error{Status: InvalidArgument, Message: fmt.Sprintf(format, arguments...)}
 }
@@ -125,6 +133,17 @@ func (a *arena) text(s, what string) (*C.char, error) {
 	block := C.CString(s)
 	a.blocks = append(a.blocks, unsafe.Pointer(block))
 	return block, nil
+}
+
+func (a *arena) texts(all []string, what string) (**C.char, error) {
+	first := (**C.char)(a.bytes(uintptr(len(all)) * unsafe.Sizeof(uintptr(0))))
+	for i, s := range all {
+		var err error
+		if unsafe.Slice(first, len(all))[i], err = a.text(s, what); err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
 }
 
 func (a *arena) tokens(tokens []Token) *C.uint32_t {

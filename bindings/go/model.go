@@ -15,41 +15,6 @@ type Token = uint32
 // Message is one of a chat: Role is "system", "user", "assistant" …
 type Message struct{ Role, Content string }
 
-// Device is an open device.
-type Device struct{ *object }
-
-// DeviceCount counts the devices of this machine: the CPU, then GPUs.
-func DeviceCount() (int, error) {
-	var count C.size_t
-	var failure *C.mlxrocm_error
-	if status := C.mlxrocm_device_count(&count, &failure); status < 0 {
-		return 0, taken(status, failure)
-	}
-	return int(count), nil
-}
-
-// OpenDevice opens a device: 0 is the CPU, GPUs follow from 1.
-func OpenDevice(index int) (*Device, error) {
-	if index < 0 {
-		return nil, invalid("there is no device %d: the CPU is 0, GPUs follow", index)
-	}
-	var handle *C.mlxrocm_device
-	var failure *C.mlxrocm_error
-	if status := C.mlxrocm_device_open(C.size_t(index), &handle, &failure); status < 0 {
-		return nil, taken(status, failure)
-	}
-	free := func(p unsafe.Pointer) { C.mlxrocm_device_free((*C.mlxrocm_device)(p)) }
-	return &Device{owned(unsafe.Pointer(handle), free)}, nil
-}
-
-// c gives nil for a nil device.
-func (d *Device) c() *C.mlxrocm_device {
-	if d == nil {
-		return nil
-	}
-	return (*C.mlxrocm_device)(d.get())
-}
-
 // Model is a loaded model, immutable.
 type Model struct{ *object }
 
@@ -59,6 +24,8 @@ type ModelOptions struct {
 	Device *Device
 	// CPU threads; 0: one for each CPU.
 	Threads uint32
+	// Hears how far loading is, in bytes; an error ends it, and comes out of LoadModel.
+	Progress func(done, total uint64) error
 }
 
 // LoadModel loads a GGUF file or an MLX folder; nil options are the usual ones.
@@ -80,12 +47,23 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	how.threads = C.uint32_t(options.Threads)
 	how.device = options.Device.c()
+	hears := loading{progress: options.Progress}
+	if options.Progress != nil {
+		defer hears.listen(&memory, how).Delete()
+	}
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
 	status := C.mlxrocm_model_load(name, C.size_t(len(path)), how, &handle, &failure)
 	runtime.KeepAlive(options.Device)
 	if status < 0 {
-		return nil, taken(status, failure)
+		err := taken(status, failure)
+		if hears.panicked != nil {
+			panic(hears.panicked)
+		}
+		if hears.err != nil {
+			return nil, hears.err
+		}
+		return nil, err
 	}
 	free := func(p unsafe.Pointer) { C.mlxrocm_model_free((*C.mlxrocm_model)(p)) }
 	return &Model{owned(unsafe.Pointer(handle), free)}, nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -263,6 +264,62 @@ func TestErrors(t *testing.T) {
 	}
 	if !strings.Contains(missing.Error(), "/nowhere/model.gguf") {
 		t.Errorf("%v does not name the file", missing)
+	}
+}
+
+func TestLogAndProgress(t *testing.T) {
+	var mutex sync.Mutex
+	var lines []string
+	hear := func(level mlxrocm.LogLevel, message string) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if level > mlxrocm.LogInfo {
+			t.Errorf("level %d: %s", level, message)
+		}
+		lines = append(lines, message)
+	}
+	if err := mlxrocm.SetLog(mlxrocm.LogInfo, hear); err != nil {
+		t.Fatal(err)
+	}
+	cpu := mlxrocm.Must(mlxrocm.OpenDevice(0))
+	var last, all uint64
+	options := &mlxrocm.ModelOptions{Device: cpu, Progress: func(done, total uint64) error {
+		if done < last {
+			t.Errorf("%d bytes after %d", done, last)
+		}
+		last, all = done, total
+		return nil
+	}}
+	mlxrocm.Must(mlxrocm.LoadModel(os.Getenv("MLXROCM_DEMO_MODEL"), options)).Close()
+	if all == 0 || last != all {
+		t.Errorf("%d of %d bytes", last, all)
+	}
+	if err := mlxrocm.SetLog(mlxrocm.LogInfo, nil); err != nil {
+		t.Fatal(err)
+	}
+	heard := len(lines)
+	if heard == 0 {
+		t.Error("no line was heard")
+	}
+	enough := errors.New("enough")
+	options.Progress = func(done, total uint64) error { return enough }
+	if _, err := mlxrocm.LoadModel(os.Getenv("MLXROCM_DEMO_MODEL"), options); err != enough {
+		t.Errorf("a load that was ended: %v", err)
+	}
+	func() {
+		defer func() {
+			if recover() != enough {
+				t.Error("a panic did not come out")
+			}
+		}()
+		options.Progress = func(done, total uint64) error { panic(enough) }
+		_, _ = mlxrocm.LoadModel(os.Getenv("MLXROCM_DEMO_MODEL"), options)
+	}()
+	if len(lines) != heard {
+		t.Errorf("lines after the end: %q", lines[heard:])
+	}
+	if err := mlxrocm.SetLog(9, hear); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Errorf("level 9: %v", err)
 	}
 }
 

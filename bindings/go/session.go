@@ -170,11 +170,8 @@ func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
 			return nil, err
 		}
 	}
-	r.stop = (**C.char)(a.bytes(uintptr(len(o.Stop)) * unsafe.Sizeof(r.text)))
-	for i, stop := range o.Stop {
-		if unsafe.Slice(r.stop, len(o.Stop))[i], err = a.text(stop, "a stop string"); err != nil {
-			return nil, err
-		}
+	if r.stop, err = a.texts(o.Stop, "a stop string"); err != nil {
+		return nil, err
 	}
 	r.stop_count = C.size_t(len(o.Stop))
 	r.stop_tokens, r.stop_token_count = a.tokens(o.StopTokens), C.size_t(len(o.StopTokens))

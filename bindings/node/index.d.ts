@@ -26,6 +26,11 @@ export class MlxrocmError extends Error {
 
 export function version(): string;
 export function deviceCount(): number;
+export function whyNoGpu(kind: 'hip' | 'cuda'): string;
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+/** Sends the process' log lines of a level and more severe ones to a function; null restores the default. */
+export function setLog(level: LogLevel, hear: ((level: LogLevel, message: string) => void) | null): void;
 
 declare class Owned {
   readonly handle: bigint;
@@ -51,6 +56,65 @@ export function evaluate(...arrays: NDArray[]): Promise<void>;
 export class Device extends Owned {
   constructor(index: number);
   readonly info: Record<string, string | number>;
+  /** A GPU's counters, in bytes. */
+  readonly memory: Record<string, number>;
+  setMemoryLimit(bytes: number): void;
+  trim(): void;
+}
+
+/** Kernels of one's own on a GPU. */
+export namespace engine {
+  class Buffer extends Owned {
+    constructor(device: Device, size: number, options?: { pinned?: boolean });
+    readonly size: number;
+    write(elements: ArrayBufferView, offset?: number): Promise<void>;
+    read<T extends ArrayBufferView>(into: T | ElementsClass<T>, offset?: number): Promise<T>;
+  }
+  type ElementsClass<T> = { new (length: number): T; readonly BYTES_PER_ELEMENT: number };
+
+  /** An argument of a kernel; a Buffer is one too, which is read and written. */
+  interface Argument {
+    readonly kind: number;
+  }
+  function input(buffer: Buffer, offset?: number): Argument;
+  function output(buffer: Buffer, offset?: number): Argument;
+  function both(buffer: Buffer, offset?: number): Argument;
+  function u32(value: number): Argument;
+  function i32(value: number): Argument;
+  function f32(value: number): Argument;
+  function u64(value: number | bigint): Argument;
+  function i64(value: number | bigint): Argument;
+  function f64(value: number): Argument;
+
+  class Module extends Owned {
+    private constructor();
+    static compile(device: Device, source: string, options?: { flags?: string[]; name?: string }): Promise<Module>;
+    kernel(name: string): Kernel;
+  }
+  class Kernel extends Owned {
+    private constructor();
+    readonly info: Record<string, string | number>;
+  }
+  /** Blocks, and work items of a block: in x, or x, y and z. */
+  interface Launch {
+    grid: number | number[];
+    block: number | number[];
+    dynamicLds?: number;
+  }
+  class Stream extends Owned {
+    constructor(device: Device);
+    launch(kernel: Kernel, how: Launch, ...args: (Argument | Buffer)[]): void;
+    copy(target: Buffer, source: Buffer, size: number, options?: { targetOffset?: number; sourceOffset?: number }): void;
+    fill(buffer: Buffer, value: number, options?: { offset?: number; size?: number }): void;
+    run(program: Program): void;
+    wait(options?: { signal?: AbortSignal }): Promise<void>;
+  }
+  class Program extends Owned {
+    constructor(device: Device);
+    launch(kernel: Kernel, how: Launch, ...args: (Argument | Buffer)[]): void;
+    end(): void;
+    explain(): string;
+  }
 }
 
 export interface Message {
@@ -59,7 +123,10 @@ export interface Message {
 }
 
 export class Model extends Owned {
-  static load(path: string, options?: { device?: Device | null; threads?: number }): Promise<Model>;
+  static load(
+    path: string,
+    options?: { device?: Device | null; threads?: number; progress?: ((done: number, total: number) => void) | null },
+  ): Promise<Model>;
   readonly info: Record<string, string | number>;
   readonly tokenizer: Tokenizer;
   renderChat(messages: Message[], extra?: object): string;

@@ -2,24 +2,46 @@
 
 import { constants } from './interface.js';
 import {
-  call, callAsync, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, numbersAt, Owned, sized,
-  stringAt, structsAt, text,
+  call, callAsync, callback, filled, filledText, info, invalid, make, makeAsync, MlxrocmError, native, numbersAt, Owned,
+  prototype, released, sized, stringAt, structsAt, text,
 } from './library.js';
 import * as operations from './operations.js';
 
 export { array, evaluate, NDArray } from './array.js';
-export { Device, deviceCount } from './device.js';
+export { Device, deviceCount, setLog, whyNoGpu } from './device.js';
+export * as engine from './engine.js';
 export { constants, MlxrocmError, operations };
 
 /** The library's version, like "0.1.0". */
 export const version = () => native('mlxrocm_version_string')(null);
 
+const reports = prototype('int32_t mlxrocm_progress(uint64_t done, uint64_t total, void *data)');
+
 /** A loaded model, immutable. */
 export class Model extends Owned {
-  /** Loads a GGUF file or an MLX folder on another thread. */
-  static async load(path, { device = null, threads = 0 } = {}) {
-    const options = sized('mlxrocm_model_options', { threads, device: device?.handle ?? null });
-    return new Model(await makeAsync(device, 'mlxrocm_model_load', text(path, 'the path'), constants.NUL, options), 'mlxrocm_model_free');
+  /**
+   * Loads a GGUF file or an MLX folder on another thread. `progress(done, total)` hears bytes; what it throws ends
+   * loading and comes out here.
+   */
+  static async load(path, { device = null, threads = 0, progress = null } = {}) {
+    let thrown = null;
+    const hears = progress && callback(reports, (done, total) => {
+      try {
+        progress(Number(done), Number(total));
+        return 0;
+      } catch (error) {
+        thrown = { error };
+        return 1;
+      }
+    });
+    const options = sized('mlxrocm_model_options', { threads, device: device?.handle ?? null, progress: hears });
+    try {
+      return new Model(await makeAsync(device, 'mlxrocm_model_load', text(path, 'the path'), constants.NUL, options), 'mlxrocm_model_free');
+    } catch (error) {
+      throw thrown ? thrown.error : error;
+    } finally {
+      if (hears) released(hears);
+    }
   }
 
   get info() {

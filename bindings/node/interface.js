@@ -123,6 +123,16 @@ export const constants = Object.freeze({
 
 // Fields of each struct, and their offsets as the library's compiler lays them out.
 export const structs = {
+  mlxrocm_arg: {
+    size: 32,
+    fields: {
+      kind: [0, "uint32_t"],
+      access: [4, "uint32_t"],
+      value: [8, "uint64_t"],
+      buffer: [16, "void *"],
+      size: [24, "uint64_t"],
+    },
+  },
   mlxrocm_message: {
     size: 32,
     fields: {
@@ -195,16 +205,6 @@ export const structs = {
       data: [24, "void *"],
     },
   },
-  mlxrocm_arg: {
-    size: 32,
-    fields: {
-      kind: [0, "uint32_t"],
-      access: [4, "uint32_t"],
-      value: [8, "uint64_t"],
-      buffer: [16, "void *"],
-      size: [24, "uint64_t"],
-    },
-  },
   mlxrocm_launch: {
     size: 64,
     fields: {
@@ -212,9 +212,9 @@ export const structs = {
       dynamic_lds: [4, "uint32_t"],
       grid: [8, ["array", "uint32_t", 3]],
       block: [20, ["array", "uint32_t", 3]],
-      args: [32, "void *"],
+      args: [32, "const mlxrocm_arg *"],
       arg_count: [40, "size_t"],
-      touched: [48, "void *"],
+      touched: [48, "const mlxrocm_arg *"],
       touched_count: [56, "size_t"],
     },
   },

@@ -160,6 +160,11 @@ export function numbersAt(address, kind, count) {
   return count === 0 ? [] : Array.from(koffi.decode(address, kind, count), Number);
 }
 
+/** A C function that calls a JavaScript one on the main thread, until `released`. */
+export const callback = (type, run) => koffi.register(run, type);
+export const prototype = (declaration) => koffi.pointer(koffi.proto(declaration));
+export const released = (address) => koffi.unregister(address);
+
 const forgotten = new FinalizationRegistry(({ handle, free }) => native(free)(handle));
 
 /** An owned handle: freed by close(), or by the garbage collector some time after the last use. */

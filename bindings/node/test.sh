@@ -19,5 +19,7 @@ cp -r ./*.js ./*.ts test "$work"
 cd "$work"
 node --expose-gc --test test/*.test.js >test.log 2>&1 || { cat test.log; exit 1; }
 tail -n 8 test.log
+sh "$MLXROCM_TREE/bindings/on_gpu.sh" node --test test/engine.js >test.log 2>&1 || { cat test.log; exit 1; }
+grep "NOT RUN\|^# pass" test.log
 npx --no-install tsc --noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext \
     --lib es2022,esnext.disposable --types node test/types.ts

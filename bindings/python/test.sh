@@ -28,11 +28,5 @@ case $inside in
 *) echo "not the wheel's library: $inside" >&2; exit 1 ;;
 esac
 venv/bin/python -X dev -W error::DeprecationWarning -m unittest discover -s tests
-# On the software GPU, a stand-in for HIP's library that `cargo test` builds.
-if [ -e "${MLXROCM_SOFTWARE_GPU:-}" ]; then
-    MLXROCM_HIP_LIBRARY=$MLXROCM_SOFTWARE_GPU MLXROCM_CUDA_LIBRARY=/nonexistent/cuda.so SOFTGPU_CONFIG="devices=gfx1151;integrated=0" \
-        XDG_CACHE_HOME="$work/cache" venv/bin/python tests/engine.py
-else
-    echo "NOT RUN: a kernel of one's own and arrays on a GPU (no libsoftgpu.so: cargo test builds it)" >&2
-fi
+sh "$MLXROCM_TREE/bindings/on_gpu.sh" venv/bin/python tests/engine.py
 tools/bin/mypy --python-executable venv/bin/python --strict tests/types_of_a_program.py

@@ -9,3 +9,4 @@ unset RUSTFLAGS
 "$CARGO" fmt --check -p mlxrocm-rs
 "$CARGO" clippy -q --locked --offline --all-targets -- -D warnings
 "$CARGO" test -q --locked --offline
+sh ../on_gpu.sh "$CARGO" test -q --locked --offline --test engine -- --ignored

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Device, deviceCount, listTensors, Model, MlxrocmError, Session, version } from 'mlxrocm';
+import { Device, deviceCount, listTensors, Model, MlxrocmError, Session, setLog, version } from 'mlxrocm';
 
 const path = process.env.MLXROCM_DEMO_MODEL;
 let model;
@@ -149,4 +149,23 @@ test('objects may be closed in any order', async () => {
   short.close();
   assert.match(await generation.text(), /Paris/);
   assert.throws(() => short.submit('a'), refused('INVALID_ARGUMENT'));
+});
+
+test('log and progress', async () => {
+  const lines = [];
+  setLog('info', (level, line) => lines.push([level, line]));
+  const bytes = [];
+  const device = new Device(0);
+  const other = await Model.load(path, { device, progress: (done, total) => bytes.push([done, total]) });
+  setLog('info', null);
+  other.close();
+  assert.ok(bytes.length > 0 && bytes.at(-1)[0] === bytes.at(-1)[1]);
+  assert.ok(bytes.every(([done], i) => i === 0 || done >= bytes[i - 1][0]));
+  assert.ok(lines.length > 0 && lines.every(([level, line]) => ['error', 'warn', 'info'].includes(level) && line.length > 0));
+  const heard = lines.length;
+  const enough = new Error('enough');
+  const ended = Model.load(path, { device, progress: () => { throw enough; } });
+  await assert.rejects(ended, (error) => error === enough);
+  assert.equal(lines.length, heard);
+  assert.throws(() => setLog('loud', () => {}), refused('INVALID_ARGUMENT'));
 });

@@ -1,8 +1,8 @@
 //! Lazy arrays; their operations are in `operations`.
 
+use crate::device::Device;
 pub use crate::enums::DType;
 use crate::error::{Error, Result, call, handle};
-use crate::model::Device;
 use mlxrocm_sys as sys;
 use std::fmt;
 use std::ops;

@@ -18,20 +18,25 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod array;
+mod device;
+pub mod engine;
 #[rustfmt::skip]
 mod enums;
 mod error;
 mod generation;
+mod log;
 mod model;
 #[rustfmt::skip]
 mod operations;
 mod session;
 
 pub use array::{Array, Element, evaluate};
+pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
 pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
-pub use model::{Device, Message, Model, ModelInfo, TensorInfo, Tokenizer, list_tensors};
+pub use log::{LogLevel, set_log};
+pub use model::{Message, Model, ModelInfo, TensorInfo, Tokenizer, list_tensors};
 pub use operations::*;
 pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions};
 

@@ -1,37 +1,20 @@
-//! Devices, models and tokenizers.
+//! Models and tokenizers.
 
+use crate::device::Device;
 use crate::error::{Result, call, filled, filled_text, handle, owned, text};
 use mlxrocm_sys as sys;
-use std::ffi::CString;
+use std::any::Any;
+use std::ffi::{CString, c_void};
 use std::mem::zeroed;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::slice;
 
-handle!(DeviceHandle, mlxrocm_device, mlxrocm_device_free);
 handle!(ModelHandle, mlxrocm_model, mlxrocm_model_free);
 handle!(FileHandle, mlxrocm_model_file, mlxrocm_model_file_free);
 handle!(TokenizerHandle, mlxrocm_tokenizer, mlxrocm_tokenizer_free);
 handle!(TemplateHandle, mlxrocm_chat_template, mlxrocm_chat_template_free);
-
-/// An open device.
-pub struct Device(pub(crate) DeviceHandle);
-
-impl Device {
-    /// Devices of this machine: the CPU, then GPUs.
-    pub fn count() -> Result<usize> {
-        let mut count = 0;
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        call(|error| unsafe { sys::mlxrocm_device_count(&mut count, error) })?;
-        Ok(count)
-    }
-
-    /// Opens a device: 0 is the CPU, GPUs follow from 1.
-    pub fn open(index: usize) -> Result<Device> {
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        DeviceHandle::make(|out, error| unsafe { sys::mlxrocm_device_open(index, out, error) }).map(Device)
-    }
-}
 
 /// Facts about a model.
 #[derive(Clone, Debug)]
@@ -50,6 +33,25 @@ pub struct ModelInfo {
     pub load_seconds: f64,
 }
 
+/// Who hears how far loading is.
+struct Hears<'a> {
+    progress: &'a mut dyn FnMut(u64, u64) -> bool,
+    panicked: Option<Box<dyn Any + Send>>,
+}
+
+unsafe extern "C" fn report(done: u64, total: u64, hears: *mut c_void) -> i32 {
+    // SAFETY: load_with gave it, waits, and is called back on its own thread.
+    let hears = unsafe { &mut *hears.cast::<Hears>() };
+    // No panic goes through the library.
+    match catch_unwind(AssertUnwindSafe(|| (hears.progress)(done, total))) {
+        Ok(go_on) => i32::from(!go_on),
+        Err(panicked) => {
+            hears.panicked = Some(panicked);
+            1
+        }
+    }
+}
+
 /// A loaded model, immutable.
 pub struct Model(pub(crate) ModelHandle);
 
@@ -61,20 +63,37 @@ impl Model {
 
     /// The same with a device (`None`: the best), and CPU threads (0: one for each CPU).
     pub fn load_on(path: impl AsRef<Path>, device: Option<&Device>, threads: u32) -> Result<Model> {
+        Model::load_with(path, device, threads, |_, _| true)
+    }
+
+    /// The same with a function that hears how many of how many bytes are loaded, and says whether to go on: `false`
+    /// ends loading with [`Status::Cancelled`](crate::Status::Cancelled).
+    pub fn load_with(
+        path: impl AsRef<Path>,
+        device: Option<&Device>,
+        threads: u32,
+        mut progress: impl FnMut(u64, u64) -> bool,
+    ) -> Result<Model> {
         let path = path.as_ref().as_os_str().as_encoded_bytes();
+        let mut hears = Hears { progress: &mut progress, panicked: None };
         let options = sys::mlxrocm_model_options {
             struct_size: size_of::<sys::mlxrocm_model_options>() as u32,
             threads,
             device: device.map_or(null(), |device| device.0.get()),
+            progress: Some(report),
+            user_data: (&raw mut hears).cast(),
             // Zero is each field's default.
             // SAFETY: zero is a value of each field: numbers, and pointers that are null.
             ..unsafe { zeroed() }
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
-        ModelHandle::make(|out, error| unsafe {
+        let loaded = ModelHandle::make(|out, error| unsafe {
             sys::mlxrocm_model_load(path.as_ptr().cast(), path.len(), &options, out, error)
-        })
-        .map(Model)
+        });
+        if let Some(panicked) = hears.panicked {
+            resume_unwind(panicked);
+        }
+        loaded.map(Model)
     }
 
     /// Tells facts about the model.

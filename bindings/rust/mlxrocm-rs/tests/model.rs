@@ -1,11 +1,12 @@
 //! Chat, batch, cancel and errors with the demo model.
 
 use mlxrocm_rs::{
-    Device, Event, FinishReason, Finished, Generation, Message, Model, Pooling, Request, Session, SessionOptions,
-    Status, Token, list_tensors,
+    Device, Event, FinishReason, Finished, Generation, LogLevel, Message, Model, Pooling, Request, Session,
+    SessionOptions, Status, Token, list_tensors, set_log,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -217,4 +218,30 @@ fn objects_may_be_dropped_in_any_order() {
     drop(model);
     drop(session);
     assert!(generation.text().unwrap().contains("Paris"));
+}
+
+#[test]
+fn log_and_progress() {
+    let lines: &'static Mutex<Vec<String>> = Box::leak(Box::default());
+    let hear = |level, line: &str| {
+        assert!(level <= LogLevel::Info);
+        lines.lock().unwrap().push(line.to_owned());
+    };
+    set_log(LogLevel::Info, Some(Box::new(hear))).unwrap();
+    let cpu = Device::open(0).unwrap();
+    let mut bytes = vec![(0, 1)];
+    let loaded = Model::load_with(path(), Some(&cpu), 0, |done, total| {
+        bytes.push((done, total));
+        true
+    });
+    drop(loaded.unwrap());
+    assert!(bytes.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    assert!(bytes.last().is_some_and(|(done, total)| done == total));
+    set_log(LogLevel::Info, None).unwrap();
+    assert!(!lines.lock().unwrap().is_empty());
+    let ended = Model::load_with(path(), Some(&cpu), 0, |_, _| false).map(drop);
+    assert_eq!(ended.unwrap_err().status, Status::Cancelled);
+    let cpu = AssertUnwindSafe(cpu);
+    let panicked = catch_unwind(|| Model::load_with(path(), Some(&cpu), 0, |_, _| panic!("enough")).map(drop));
+    assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"enough"));
 }
