@@ -312,23 +312,37 @@ impl Place {
         if !self.has_warpgroups(out.dtype()) || !fits || !plain || !large {
             return Ok(false);
         }
+        let across = if right.along { "" } else { "across_" };
+        self.by_tiles(
+            |columns| {
+                let name = format!("product_warpgroup_{columns}_{across}");
+                (name, product.args(out, product.n.div_ceil(columns)))
+            },
+            (product.m, product.n, batches),
+            out.dtype(),
+        )
+    }
+
+    /// Launches a kernel of `product_warpgroup.h` for a result of these rows, columns and batches: `of` says its name and
+    /// arguments for tiles of so many columns. False if there is no such kernel.
+    pub(super) fn by_tiles(
+        &self,
+        of: impl Fn(usize) -> (String, Args),
+        (m, n, batches): (usize, usize, usize),
+        dtype: Dtype,
+    ) -> Result<bool> {
         let units = (self.device.facts().compute_units as usize).max(1);
-        let down = product.m.div_ceil(ROWS);
-        let tiles = |columns: usize| down * product.n.div_ceil(columns) * batches;
+        let tiles = |columns: usize| m.div_ceil(ROWS) * n.div_ceil(columns) * batches;
         let cost = |of: &&(usize, usize, usize)| tiles(of.0).div_ceil(units) * of.2;
         let Some(&(columns, stages, _)) = WARPGROUPS.iter().min_by_key(cost) else {
             return Ok(false);
         };
-        let across = if right.along { "" } else { "across_" };
-        let name = format!(
-            "mlxrocm_array_product_warpgroup_{columns}_{across}{}",
-            suffix(out.dtype())
-        );
+        let (name, args) = of(columns);
+        let name = format!("mlxrocm_array_{name}{}", suffix(dtype));
         let Ok(kernel) = self.device.kernel(&name) else {
             return Ok(false);
         };
         let shared = stages * ((ROWS + columns) * 128 + 16) + 1024;
-        let args = product.args(out, product.n.div_ceil(columns));
         let grid = [tiles(columns).min(units) as u32, 1, 1];
         self.launch_blocks(&kernel, grid, ([384, 1, 1], shared as u32), &args)?;
         Ok(true)
