@@ -8,52 +8,10 @@
 // last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile.
 #pragma once
 
-#include "common/warpgroup_nvidia.h"
-#include "ops/network/turn.h"
 #include "product.h"
+#include "warpgroup_tiles.h"
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-#define STEP 64
-
-// c += a · b of m64nNk16; ACROSS: rows of b are k.
-#define PRODUCT_128(TYPE, ACROSS)                                                                                          \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " {" WGMMA_64 "}, %64, %65, 1, 1, 1, 0, %66;" \
-                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)               \
-                 : "l"(a), "l"(b), "n"(ACROSS)                                                                             \
-                 : "memory")
-#define PRODUCT_256(TYPE, ACROSS)                                                                                            \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." TYPE "." TYPE " {" WGMMA_128 "}, %128, %129, 1, 1, 1, 0, %130;" \
-                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),                \
-                   ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80), ACCUMULATORS16(c, 96), ACCUMULATORS16(c, 112)               \
-                 : "l"(a), "l"(b), "n"(ACROSS)                                                                               \
-                 : "memory")
-template <u32 COLUMNS, bool IS_BF16, u32 ACROSS> DEVICE void product_of(f32 *c, u64 a, u64 b) {
-    if constexpr (COLUMNS == 128 && IS_BF16) PRODUCT_128("bf16", ACROSS);
-    if constexpr (COLUMNS == 128 && !IS_BF16) PRODUCT_128("f16", ACROSS);
-    if constexpr (COLUMNS == 256 && IS_BF16) PRODUCT_256("bf16", ACROSS);
-    if constexpr (COLUMNS == 256 && !IS_BF16) PRODUCT_256("f16", ACROSS);
-}
-
-// A thread's pieces of 16 bytes, `rows` rows apart; the distance is not looked through: else all of them would be kept.
-DEVICE i64 pace_of(i64 stride, u32 rows) {
-    i64 pace = stride * rows;
-    asm volatile("" : "+l"(pace));
-    return pace;
-}
-// COUNT rows of 64 numbers along k, from `first` on; those past `rows` and numbers past `depth` are zeros.
-template <u32 COUNT>
-DEVICE void copy_along(u32 to, const u16 *x, i64 stride, u32 first, u32 rows, u32 k, u32 depth, u32 thread) {
-    const u32 piece = thread % 8, begin = thread / 8, left = k + piece * 8 < depth && first + begin < rows ? rows - first - begin : 0;
-    const u16 *from = x + (i64)(first + begin) * stride + (k + piece * 8);
-    const i64 pace = pace_of(stride, 16);
-    to += begin * 128 + (piece ^ begin % 8) * 16;
-    UNROLL for (u32 i = 0; i < COUNT / 16; i++) {
-        const bool there = 16 * i < left;
-        copy16_or_zero(to + 2048 * i, there ? from : x, there);
-        from += pace;
-    }
-}
 
 // Left as a matrix. What fills a tile's steps begins with the tile and copies one step of 128 rows after the other.
 struct LeftMatrix {
@@ -108,23 +66,6 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
         }
     }
 
-    static constexpr u32 ROWS_ACROSS = 1024 / COLUMNS;
-    // 64 rows of k, each COLUMNS numbers; 64 columns lie together.
-    METHOD void copy_across(u32 to, const u16 *x, i64 stride, u32 first, u32 columns, u32 k, u32 thread) const {
-        constexpr u32 PIECES = COLUMNS / 8;
-        const u32 piece = thread % PIECES, begin = thread / PIECES;
-        const u32 left = first + piece * 8 < columns && k + begin < p.k ? p.k - k - begin : 0;
-        const u16 *from = x + (i64)(k + begin) * stride + (first + piece * 8);
-        const i64 pace = pace_of(stride, ROWS_ACROSS);
-        to += piece / 8 * 8192 + begin * 128;
-        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
-            const bool there = ROWS_ACROSS * i < left;
-            const u32 swapped = piece % 8 ^ (begin + ROWS_ACROSS * i) % 8;
-            copy16_or_zero(to + ROWS_ACROSS * 128 * i + swapped * 16, there ? from : x, there);
-            from += pace;
-        }
-    }
-
     METHOD void fill(u32 thread) {
         u32 slot = 0, parity = 1;
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
@@ -136,7 +77,7 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
                 const u32 to = base + slot * STAGE;
                 left.copy(to);
                 if (ACROSS)
-                    copy_across(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, thread);
+                    copy_across<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, p.k, thread);
                 else
                     copy_along<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, p.k, thread);
                 copy_barrier_arrive_copied(full(slot));
@@ -195,17 +136,10 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
                 c[i] += p.beta * (IS_BF16 ? to_f32(((const bf16 *)p.plus)[at]) : to_f32(((const f16 *)p.plus)[at]));
             }
         }
-        // A lane gets eight numbers that follow each other.
-        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
-            const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
-            u32 w[4];
-            UNROLL for (u32 j = 0; j < 4; j++) {
-                const u32 at = (i / 2 * 4 + j) * 4 + i % 2 * 2;
-                w[j] = IS_BF16 ? pack_bf16x2(c[at], c[at + 1]).bits : pack_f16x2(c[at], c[at + 1]).bits;
-            }
-            turn(w);
-            if (r < p.m && o < p.n) store16(left.out(z, r) + o, u32x4{w[0], w[1], w[2], w[3]});
-        }
+        store_sums<COLUMNS, IS_BF16>(c, [&](u32 r, u32 o) {
+            const bool there = first_row + r < p.m && first_column + o < p.n;
+            return there ? left.out(z, first_row + r) + (first_column + o) : nullptr;
+        });
     }
 };
 
