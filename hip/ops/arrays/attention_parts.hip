@@ -4,15 +4,24 @@
 // The queries of a head of keys and values are [heads that share it][rows]; a block takes four of them, reads each key
 // and value of its part once, and leaves for each query of the part [sums of dim numbers, top, sum of weights] (f32).
 //
-// Launch: parts 256 threads, 16 lanes a key, 4 keys at a time; grid (parts, groups of four queries, batch · kv_heads).
-// join 256 threads, 64 columns of 4 queries each (grid (queries / 4, columns / 64)).
+// Launch: parts 256 threads, 16 lanes a key, AHEAD keys at a time; grid (parts, groups of four queries, batch · kv_heads).
+// join 256 threads, 64 columns of 4 queries each (grid (queries / 4, columns / 64)); a query's parts are MOST_PARTS at most, so
+// that each of its threads finds what one of them counts.
 #include "common/reduce.h"
 #include "scores.h"
 
 #define LANES 16
 #define TEAMS (256 / LANES)
 #define SHARED_QUERIES 4
+// Keys of a team on their way; on NVIDIA as few as leave room for two blocks on a multiprocessor.
+#if PLATFORM_NVIDIA
+#define AHEAD 2
+#define OF_PARTS KERNEL_WAVES(256, 4)
+#else
 #define AHEAD 4
+#define OF_PARTS KERNEL(256)
+#endif
+#define MOST_PARTS 64
 
 template <typename T> DEVICE void unpack(const u32x4 &piece, f32 *to) {
     UNROLL for (u32 i = 0; i < 4; i++) {
@@ -109,24 +118,36 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
 
 template <typename T>
 DEVICE void join(const f32 *parts, const T *sinks, T *out, u32 queries, u32 of_head, u32 heads, u32 count, u32 dim) {
+    SHARED f32 tops[4][MOST_PARTS], shares[4][MOST_PARTS];
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 query = block_x() * 4 + thread_x() / 64, c = block_y() * 64 + thread_x() % 64;
-    if (query >= queries || c >= dim) return;
+    const u32 mine = thread_x() / 64, part = thread_x() % 64, c = block_y() * 64 + part;
+    const u32 query = minimum(block_x() * 4 + mine, queries - 1);
     const f32 *from = parts + (u64)query * count * (dim + 2);
-    f32 top = sinks ? to_f32(sinks[query / of_head % heads]) * LOG2_E : nothing();
-    f32 total = sinks ? 1.0f : 0.0f, sum = 0.0f;
-    for (u32 i = 0; i < count; i++, from += dim + 2) {
-        const f32 now = maximum(top, from[dim]), keep = fade(top, now), more = fade(from[dim], now);
-        sum = mul_add(from[c], more, sum * keep);
-        total = mul_add(from[dim + 1], more, total * keep);
-        top = now;
+    const f32 *own = from + (u64)minimum(part, count - 1) * (dim + 2) + dim;
+    const f32 own_top = own[0], own_total = own[1], sink = sinks ? to_f32(sinks[query / of_head % heads]) * LOG2_E : nothing();
+    tops[mine][part] = own_top;
+    barrier();
+    f32 top = sink;
+    UNROLL for (u32 i = 0; i < MOST_PARTS; i++) top = maximum(top, tops[mine][i]);
+    shares[mine][part] = part < count ? fade(own_top, top) : 0.0f;
+    barrier();
+    tops[mine][part] = part < count ? own_total * shares[mine][part] : 0.0f;
+    barrier();
+    f32 total = sinks ? fade(sink, top) : 0.0f, sum = 0.0f;
+    UNROLL for (u32 i = 0; i < MOST_PARTS; i++) total += tops[mine][i];
+    if (c >= dim || block_x() * 4 + mine >= queries) return;
+    // Many of them on their way at once.
+    for (u32 i = 0; i < count; i += 16) {
+        f32 numbers[16];
+        UNROLL for (u32 j = 0; j < 16; j++) numbers[j] = from[(u64)minimum(i + j, count - 1) * (dim + 2) + c];
+        UNROLL for (u32 j = 0; j < 16; j++) if (i + j < count) sum = mul_add(numbers[j], shares[mine][i + j], sum);
     }
     out[(u64)query * dim + c] = from_f32<T>::make(sum / total);
 }
 
 #define PARTS_KERNEL(NAME, T, PIECES)                                                                              \
-    KERNEL(256)                                                                                                    \
+    OF_PARTS                                                                                                       \
     void NAME(const T *q, const T *k, const T *v, const void *mask, const T *sinks, f32 *parts, u32 of_part, SCORES_PARAMETERS) { \
         const Scores<T> p = SCORES_ARGUMENTS;                                                                      \
         attend<T, PIECES>(p, q, k, v, parts, of_part);                                                             \

@@ -1,6 +1,6 @@
 // layer_norm: out[c] = (x[c] - mean) · rsqrt(variance + eps) · weight[c] + bias[c] of rows that fit into registers: norm_rows.h.
 //
-// Launch: 256 threads, a block 256 / lanes rows; lanes: 8, 32 or 256.
+// Launch: 256 threads, a block 256 / lanes rows; lanes: 8, 32, 128 or 256.
 #include "norm_rows.h"
 
 KERNEL(256) void mlxrocm_array_layer_norm_f32(NORM) { NORM_ROWS(true, F32) }

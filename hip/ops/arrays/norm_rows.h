@@ -57,5 +57,7 @@ template <bool IS_LAYER, u32 DTYPE, int LANES> DEVICE void norm(NORM_OF) {
         norm<IS_LAYER, DTYPE, 8>(x, weight, bias, out, rows, columns, eps, scratch, squared);               \
     else if (lanes == 32)                                                                                   \
         norm<IS_LAYER, DTYPE, 32>(x, weight, bias, out, rows, columns, eps, scratch, squared);              \
+    else if (lanes == 128)                                                                                  \
+        norm<IS_LAYER, DTYPE, 128>(x, weight, bias, out, rows, columns, eps, scratch, squared);             \
     else                                                                                                    \
         norm<IS_LAYER, DTYPE, 256>(x, weight, bias, out, rows, columns, eps, scratch, squared);

@@ -4,6 +4,7 @@
 // every 64 rows and columns four neighbouring ones; 16 of k at a time lie in shared memory, [k][row], and the next ones are
 // loaded to registers meanwhile.
 #include "product.h"
+#include "product_parts.h"
 
 #define DEPTH 16
 
@@ -106,5 +107,17 @@ template <bool WHOLE> DEVICE Plain32<WHOLE> plain(const void *x, i64 first, i64 
     }
 #define PLAIN(WHOLE) plain<WHOLE>(p.right, p.right_offset(z), p.right_stride, p.right_along, from, depth, p.n)
 PRODUCT_KERNEL(mlxrocm_array_product_f32, 128, PLAIN(true))
+// What product_warpgroup_f32.hip leaves.
+#if PLATFORM_NVIDIA
+KERNEL(256) void mlxrocm_array_product_left_f32(PRODUCT_PARAMETERS, const u32 *exponents) {
+    SHARED __attribute__((aligned(16))) f32 a[DEPTH * 132], b[DEPTH * 132];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    if (!must_be_f32(exponents, k)) return;
+    const Product p = PRODUCT_ARGUMENTS;
+    const u32 z = block_x() / p.across, from = p.from(z), depth = p.depth(z);
+    multiply<128>(p, plain<true>(p.left, p.left_offset(z), p.left_stride, p.left_along, from, depth, p.m), PLAIN(true), z, depth, a, b);
+}
+#endif
 PRODUCT_KERNEL(mlxrocm_array_product_f32_small, 64, PLAIN(false))
 PRODUCT_KERNEL(mlxrocm_array_product_codes_f32_small, 64, (Coded32{p.codes(z, F32), p.right_along ? p.n : p.k}))

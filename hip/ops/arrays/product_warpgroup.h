@@ -1,6 +1,6 @@
 // Products of 16-bit matrices (product.h) by the matrix unit of NVIDIA's compute capability 9.0, both from shared memory, sums
 // in f32 along k in order. Left lies along k, right along k or across it (the unit turns it); all pieces are whole, n is a
-// multiple of 8.
+// multiple of 8. Left may also be no matrix at all: LEFT says where its pieces are, and where a row of the result is.
 //
 // Launch: 384 threads; grid: as many blocks as there are multiprocessors, or tiles of 128 rows by COLUMNS, if these are fewer;
 // a block makes one tile after the other, those of the same rows first. A ring of STAGES steps of 64 numbers of k lies in
@@ -8,37 +8,32 @@
 // last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile.
 #pragma once
 
-#include "common/warpgroup_nvidia.h"
-#include "ops/network/turn.h"
 #include "product.h"
+#include "warpgroup_tiles.h"
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-#define STEP 64
+// Left as a matrix. What fills a tile's steps begins with the tile and copies one step of 128 rows after the other.
+struct LeftMatrix {
+    const Product &p;
+    const u16 *x;
+    u32 row, k, thread;
 
-// c += a · b of m64nNk16; ACROSS: rows of b are k.
-#define PRODUCT_128(TYPE, ACROSS)                                                                                          \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE " {" WGMMA_64 "}, %64, %65, 1, 1, 1, 0, %66;" \
-                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)               \
-                 : "l"(a), "l"(b), "n"(ACROSS)                                                                             \
-                 : "memory")
-#define PRODUCT_256(TYPE, ACROSS)                                                                                            \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." TYPE "." TYPE " {" WGMMA_128 "}, %128, %129, 1, 1, 1, 0, %130;" \
-                 : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),                \
-                   ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80), ACCUMULATORS16(c, 96), ACCUMULATORS16(c, 112)               \
-                 : "l"(a), "l"(b), "n"(ACROSS)                                                                               \
-                 : "memory")
-template <u32 COLUMNS, bool IS_BF16, u32 ACROSS> DEVICE void product_of(f32 *c, u64 a, u64 b) {
-    if constexpr (COLUMNS == 128 && IS_BF16) PRODUCT_128("bf16", ACROSS);
-    if constexpr (COLUMNS == 128 && !IS_BF16) PRODUCT_128("f16", ACROSS);
-    if constexpr (COLUMNS == 256 && IS_BF16) PRODUCT_256("bf16", ACROSS);
-    if constexpr (COLUMNS == 256 && !IS_BF16) PRODUCT_256("f16", ACROSS);
-}
+    METHOD void begin(u32 z, u32 first_row, u32 of_thread) {
+        x = (const u16 *)p.left + p.left_offset(z), row = first_row, k = 0, thread = of_thread;
+    }
+    METHOD void copy(u32 to) {
+        copy_along<128>(to, x, p.left_stride, row, p.m, k, p.k, thread);
+        k += STEP;
+    }
+    METHOD u16 *out(u32 z, u32 r) const { return (u16 *)p.out + ((i64)z * p.m + r) * p.n; }
+};
 
-template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
+template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> struct Warpgroups {
     static constexpr u32 ROWS = 128, LEFT_BYTES = ROWS * 128, STAGE = LEFT_BYTES + COLUMNS * 128, BARRIERS = STAGES * STAGE;
 
     const Product &p;
+    LEFT left;
     u32 base, down, tiles, steps;
 
     // Of a stage: it is full, it is free.
@@ -48,7 +43,7 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
     METHOD u32 first_row(u32 tile) const { return tile / p.across % down * ROWS; }
     METHOD u32 first_column(u32 tile) const { return tile % p.across * COLUMNS; }
 
-    METHOD void run() const {
+    METHOD void run() {
         const u32 thread = thread_x();
         if (thread == 0) {
             UNROLL for (u32 i = 0; i < STAGES; i++) {
@@ -71,54 +66,20 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
         }
     }
 
-    // A thread's pieces of 16 bytes, `rows` rows apart; the distance is not looked through: else all of them would be kept.
-    static constexpr u32 ROWS_ACROSS = 1024 / COLUMNS;
-    DEVICE i64 pace_of(i64 stride, u32 rows) {
-        i64 pace = stride * rows;
-        asm volatile("" : "+l"(pace));
-        return pace;
-    }
-    // Rows of 64 numbers along k, from `first` on; those past `rows` and numbers past k are zeros.
-    template <u32 COUNT> METHOD void copy_along(u32 to, const u16 *x, i64 stride, u32 first, u32 rows, u32 k, u32 thread) const {
-        const u32 piece = thread % 8, begin = thread / 8, left = k + piece * 8 < p.k && first + begin < rows ? rows - first - begin : 0;
-        const u16 *from = x + (i64)(first + begin) * stride + (k + piece * 8);
-        const i64 pace = pace_of(stride, 16);
-        to += begin * 128 + (piece ^ begin % 8) * 16;
-        UNROLL for (u32 i = 0; i < COUNT / 16; i++) {
-            const bool there = 16 * i < left;
-            copy16_or_zero(to + 2048 * i, there ? from : x, there);
-            from += pace;
-        }
-    }
-    // 64 rows of k, each COLUMNS numbers; 64 columns lie together.
-    METHOD void copy_across(u32 to, const u16 *x, i64 stride, u32 first, u32 columns, u32 k, u32 thread) const {
-        constexpr u32 PIECES = COLUMNS / 8;
-        const u32 piece = thread % PIECES, begin = thread / PIECES;
-        const u32 left = first + piece * 8 < columns && k + begin < p.k ? p.k - k - begin : 0;
-        const u16 *from = x + (i64)(k + begin) * stride + (first + piece * 8);
-        const i64 pace = pace_of(stride, ROWS_ACROSS);
-        to += piece / 8 * 8192 + begin * 128;
-        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
-            const bool there = ROWS_ACROSS * i < left;
-            const u32 swapped = piece % 8 ^ (begin + ROWS_ACROSS * i) % 8;
-            copy16_or_zero(to + ROWS_ACROSS * 128 * i + swapped * 16, there ? from : x, there);
-            from += pace;
-        }
-    }
-
-    METHOD void fill(u32 thread) const {
+    METHOD void fill(u32 thread) {
         u32 slot = 0, parity = 1;
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
             const u32 z = batch(tile), row = first_row(tile), column = first_column(tile);
-            const u16 *left = (const u16 *)p.left + p.left_offset(z), *right = (const u16 *)p.right + p.right_offset(z);
+            const u16 *right = (const u16 *)p.right + p.right_offset(z);
+            left.begin(z, row, thread);
             _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
                 copy_barrier_wait(free(slot), parity);
                 const u32 to = base + slot * STAGE;
-                copy_along<ROWS>(to, left, p.left_stride, row, p.m, step * STEP, thread);
+                left.copy(to);
                 if (ACROSS)
-                    copy_across(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, thread);
+                    copy_across<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, p.k, thread);
                 else
-                    copy_along<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, thread);
+                    copy_along<COLUMNS>(to + LEFT_BYTES, right, p.right_stride, column, p.n, step * STEP, p.k, thread);
                 copy_barrier_arrive_copied(full(slot));
                 if (++slot == STAGES) slot = 0, parity ^= 1;
             }
@@ -175,18 +136,10 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
                 c[i] += p.beta * (IS_BF16 ? to_f32(((const bf16 *)p.plus)[at]) : to_f32(((const f16 *)p.plus)[at]));
             }
         }
-        u16 *out = (u16 *)p.out + (i64)z * p.m * p.n;
-        // A lane gets eight numbers that follow each other.
-        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
-            const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
-            u32 w[4];
-            UNROLL for (u32 j = 0; j < 4; j++) {
-                const u32 at = (i / 2 * 4 + j) * 4 + i % 2 * 2;
-                w[j] = IS_BF16 ? pack_bf16x2(c[at], c[at + 1]).bits : pack_f16x2(c[at], c[at + 1]).bits;
-            }
-            turn(w);
-            if (r < p.m && o < p.n) store16(out + (u64)r * p.n + o, u32x4{w[0], w[1], w[2], w[3]});
-        }
+        store_sums<COLUMNS, IS_BF16>(c, [&](u32 r, u32 o) {
+            const bool there = first_row + r < p.m && first_column + o < p.n;
+            return there ? left.out(z, first_row + r) + (first_column + o) : nullptr;
+        });
     }
 };
 
@@ -196,7 +149,7 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS> struct Warpgroups {
         DYNAMIC_SHARED(memory);                                                                               \
         const Product p = PRODUCT_ARGUMENTS;                                                                  \
         const u32 base = (shared_address(memory) + 1023) / 1024 * 1024, down = divide_up(m, 128);             \
-        Warpgroups<COLUMNS, STAGES, IS_BF16, ACROSS>{p, base, down, across * down * group,                    \
-                                                     alpha == 0.0f ? 0 : divide_up(k, STEP)}.run();           \
+        Warpgroups<COLUMNS, STAGES, IS_BF16, ACROSS, LeftMatrix>{                                             \
+            p, {p, nullptr, 0, 0, 0}, base, down, across * down * group, alpha == 0.0f ? 0 : divide_up(k, STEP)}.run(); \
     }
 #endif

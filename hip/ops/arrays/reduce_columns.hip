@@ -1,5 +1,5 @@
-// out[o][c][piece] = x[o][r][c] joined over a part of the rows r: sum, product, least, largest. Columns of f32, f16 or bf16
-// lie side by side, rows `row_step` apart, all aligned to 16 bytes. Always in the same order.
+// out[o][piece][c] = x[o][r][c] joined over a part of the rows r: sum, product, least, largest. Columns of f32, f16 or bf16
+// lie side by side, rows `row_step` apart, all aligned to 16 bytes. Always in the same order. A second launch joins pieces.
 //
 // Launch: 256 threads, grid (columns / (32 groups of 16 bytes), o, pieces): eight teams of 32 lanes take every eighth row
 // each, four loads of 16 bytes a thread on their way.
@@ -35,7 +35,7 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
         const u32 at = own % V * 33 + own / V;
         f32 total = teams[0][at];
         UNROLL for (int i = 1; i < 8; i++) total = one_of<REDUCTION>(total, teams[i][at]);
-        store_float(out, ((i64)block_y() * columns + c) * pieces + block_z(), to, total);
+        store_float(out, ((i64)block_y() * pieces + block_z()) * columns + c, to, total);
     }
 }
 #define GIVEN x, out, columns, rows, pieces, piece, to, outer_step, row_step, teams

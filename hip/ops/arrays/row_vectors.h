@@ -1,4 +1,4 @@
-// Rows of floats that stay in registers between a read and a write: LANES threads (8, 32 or a block of 256) share a row,
+// Rows of floats that stay in registers between a read and a write: LANES threads (8, 32, 128 or a block of 256) share a row,
 // four groups of 16 bytes each, which are all on their way at once. Rows lie one after the other, aligned to 16 bytes.
 #pragma once
 
@@ -27,10 +27,17 @@ template <u32 DTYPE, int LANES> struct Row {
         if (has(j)) store_numbers<DTYPE>((u8 *)out + (first + (u64)group(j) * V) * SIZE, 0, made);
     }
 };
-// Of the threads that share a row, in all of them.
+// Of the threads that share a row, in all of them; `scratch`: of a block's waves.
 template <typename Op, int LANES> DEVICE f32 over_lanes(f32 value, f32 *scratch) {
-    if constexpr (LANES == 256)
-        return block_reduce<Op, 256>(value, scratch);
-    else
+    if constexpr (LANES > WAVE) {
+        constexpr u32 WAVES = LANES / WAVE;
+        value = wave_reduce<Op>(value);
+        if (lane_id() == 0) scratch[wave_id()] = value;
+        barrier();
+        const f32 *of_row = scratch + wave_id() / WAVES * WAVES;
+        value = of_row[0];
+        UNROLL for (u32 i = 1; i < WAVES; i++) value = Op::combine(value, of_row[i]);
+        return value;
+    } else
         return wave_reduce<Op, LANES>(value);
 }

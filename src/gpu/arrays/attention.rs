@@ -1,5 +1,5 @@
-//! Attention by the matrix unit, and of few queries: `attention_tiles.hip`, `attention_warps.hip` and
-//! `attention_parts.hip` of `hip/ops/arrays`.
+//! Attention by the matrix unit, and of few queries: `attention_tiles.hip`, `attention_warps.hip`, `attention_warpgroup.hip`
+//! and `attention_parts.hip` of `hip/ops/arrays`.
 
 use super::numbers::suffix;
 use super::run::THREADS;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// Queries that a block of the matrix unit takes, and those that are few.
 const TILE: u32 = 64;
 const FEW: u32 = 16;
+/// Keys or values, 128 each, of a block of `attention_warpgroup.hip`.
+const WARPGROUP_SLOTS: u32 = 4;
 /// Queries that share what a block of the other form reads; the fewest keys of a part, and the most parts.
 const SHARED_QUERIES: u32 = 4;
 const PART: u32 = 128;
@@ -112,6 +114,9 @@ impl Place {
         if !lies_well || !mask_fits || bytes > most || !bytes.is_multiple_of(16) {
             return Ok(false);
         }
+        if self.attention_by_warpgroups(what, &sizes, out)? {
+            return Ok(true);
+        }
         let blocks = [sizes.rows.div_ceil(TILE), sizes.batch * sizes.heads, 1];
         // As attention_tiles.hip says.
         let no_bf16 =
@@ -133,6 +138,36 @@ impl Place {
             return Ok(true);
         }
         self.attention_in_parts(what, &sizes, out)
+    }
+
+    /// By `attention_warpgroup.hip`; false if it is not one for it.
+    fn attention_by_warpgroups(
+        self: &Arc<Self>,
+        what: &Attention<'_>,
+        sizes: &Sizes,
+        out: &Elements,
+    ) -> Result<bool> {
+        let dtype = out.dtype();
+        let plain = what.mask.is_none() && what.scale > 0.0 && what.scale.is_finite();
+        let all_see = !what.causal || sizes.keys >= sizes.rows;
+        let (tiles, wide) = (sizes.rows.div_ceil(2 * TILE), matches!(sizes.dim, 64 | 128));
+        let fits = sizes.rows > TILE && tiles <= 65_535 && wide && self.has_warpgroups(dtype);
+        if !plain || !all_see || !fits {
+            return Ok(false);
+        }
+        let name = format!(
+            "mlxrocm_array_attention_warpgroup_{}_{}",
+            sizes.dim,
+            suffix(dtype)
+        );
+        let Ok(kernel) = self.device.kernel(&name) else {
+            return Ok(false);
+        };
+        let args = what.scores(what.inputs().buffer(out.buffer(), 0), sizes);
+        let blocks = [sizes.batch * sizes.heads, tiles, 1];
+        let shared = 1024 + (1 + WARPGROUP_SLOTS) * 256 * sizes.dim + 8 + 16 * WARPGROUP_SLOTS;
+        self.launch_blocks(&kernel, blocks, ([384, 1, 1], shared), &args)?;
+        Ok(true)
     }
 
     fn attention_in_parts(

@@ -12,6 +12,8 @@ use std::sync::Arc;
 const SIDE: usize = 64;
 /// Groups with fewer results are made one by one.
 const NARROW: usize = 8;
+/// Results of a group from which on warpgroups make them, though they make 128 columns at least.
+const WIDE: usize = 24;
 /// The longest row of a Hadamard transform.
 const LONGEST: usize = 8192;
 
@@ -68,27 +70,43 @@ impl Place {
         ) else {
             return Ok(None);
         };
-        let mut args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(w.buffer(), w.offset())
-            .buffer(out.buffer(), 0)
-            .u32(rows as u32)
-            .u32(across as u32)
-            .u32(dtype as u32);
-        let number = |args: Args, x: &usize| args.u32(*x as u32);
-        args = three(x_space, 1).iter().fold(args, number);
-        args = args.u32(*channels as u32);
-        for list in [taps, space, &conv.stride] {
-            args = three(list, 1).iter().fold(args, number);
+        let args = |across: usize| {
+            let mut args = Args::new()
+                .buffer(x.buffer(), x.offset())
+                .buffer(w.buffer(), w.offset())
+                .buffer(out.buffer(), 0)
+                .u32(rows as u32)
+                .u32(across as u32)
+                .u32(dtype as u32);
+            let number = |args: Args, x: &usize| args.u32(*x as u32);
+            args = three(x_space, 1).iter().fold(args, number);
+            args = args.u32(*channels as u32);
+            for list in [taps, space, &conv.stride] {
+                args = three(list, 1).iter().fold(args, number);
+            }
+            args = three(&low, 0).iter().fold(args, |args, &x| args.i32(x));
+            for list in [&conv.kernel_dilation, &conv.input_dilation] {
+                args = three(list, 1).iter().fold(args, number);
+            }
+            args.u32(conv.flip.into())
+                .u32(conv.groups as u32)
+                .u32(*width as u32)
+        };
+        // As convolution_warpgroup.hip says.
+        let pieces = (channels / conv.groups).is_multiple_of(8) && of_group.is_multiple_of(8);
+        let of_axes: usize = three(taps, 1).iter().sum();
+        let well = pieces && x.is_aligned(16) && w.is_aligned(16) && x.count() < 1 << 31;
+        let no_gaps = conv.input_dilation.iter().all(|&gap| gap == 1) && of_axes <= 32;
+        let large = rows > SIDE && of_group >= WIDE && self.has_warpgroups(dtype);
+        if well && no_gaps && large {
+            let of = |columns: usize| {
+                let name = format!("convolution_warpgroup_{columns}_");
+                (name, args(of_group.div_ceil(columns)))
+            };
+            if self.by_tiles(of, (rows, of_group, conv.groups), dtype)? {
+                return Ok(Some(out));
+            }
         }
-        args = three(&low, 0).iter().fold(args, |args, &x| args.i32(x));
-        for list in [&conv.kernel_dilation, &conv.input_dilation] {
-            args = three(list, 1).iter().fold(args, number);
-        }
-        args = args
-            .u32(conv.flip.into())
-            .u32(conv.groups as u32)
-            .u32(*width as u32);
         let tiles = [(across * conv.groups) as u32, rows.div_ceil(SIDE) as u32, 1];
         let (kernel, grid) = match dtype {
             _ if of_group < NARROW => (
@@ -99,7 +117,7 @@ impl Place {
             Dtype::Bf16 => ("mlxrocm_array_convolution_bf16", tiles),
             _ => ("mlxrocm_array_convolution_f32", tiles),
         };
-        self.launch(kernel, grid, &args)?;
+        self.launch(kernel, grid, &args(across))?;
         Ok(Some(out))
     }
 

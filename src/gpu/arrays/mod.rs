@@ -22,6 +22,7 @@ mod scatter;
 mod search;
 mod several;
 pub(super) mod walk;
+mod warpgroups;
 
 pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};
 pub use custom::PRELUDE;

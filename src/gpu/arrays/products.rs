@@ -2,6 +2,8 @@
 
 use super::matrices::{Batches, Extra, Product, Side, stacked, suffix};
 use super::numbers::{CAST, is_float, is_known};
+use super::run::THREADS;
+use super::warpgroups::{MOST_BLOCKS, STEP};
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -11,15 +13,6 @@ use std::sync::Arc;
 
 /// The most rows that are made by `product_few.hip`.
 const FEW: usize = 16;
-/// Blocks of all kernels of one launch.
-const MOST_BLOCKS: usize = 1 << 23;
-
-/// Numbers of k of a step of `product_warpgroup.h`, and rows of a tile.
-const STEP: usize = 64;
-const ROWS: usize = 128;
-/// Its columns of a tile and its steps in shared memory, and what a round of tiles takes beside the other's.
-const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
-
 impl Place {
     /// Products of the last two axes in all their forms.
     pub(super) fn matmul(
@@ -77,7 +70,10 @@ impl Place {
         let gathers = extra.places.is_some() || extra.segments.is_some();
         // Warpgroups take rows along k: copying them is little beside the product.
         let turned = a.layout().strides.last() != Some(&1);
-        let a = match self.has_warpgroups(dtype) && turned && *m > STEP && *n > STEP {
+        let inner = a.layout().sizes.last().copied().unwrap_or(0);
+        let by_parts = dtype == Dtype::F32 && self.takes_parts(*m, *n, inner);
+        let by_warpgroups = self.has_warpgroups(dtype) && *m > STEP && *n > STEP;
+        let a = match turned && (by_warpgroups || by_parts) {
             true => self.rows(a)?,
             false => self.sided(a)?,
         };
@@ -298,42 +294,6 @@ impl Place {
         }
     }
 
-    /// Whether there are kernels of `product_warpgroup.h`.
-    pub(super) fn has_warpgroups(&self, dtype: Dtype) -> bool {
-        dtype != Dtype::F32 && self.device.facts().arch == "sm_90"
-    }
-
-    /// A product by `product_warpgroup.h`; false if it is not one for them.
-    fn by_warpgroups(&self, product: &Product<'_>, out: &Elements, batches: usize) -> Result<bool> {
-        let (left, right) = (&product.left, &product.right);
-        let fits = left.along && left.whole && right.whole && product.n.is_multiple_of(8);
-        let plain = product.codes.is_none() && product.words[2].is_none() && !product.turned;
-        let large = product.m > STEP && product.n > STEP && product.k > 0;
-        if !self.has_warpgroups(out.dtype()) || !fits || !plain || !large {
-            return Ok(false);
-        }
-        let units = (self.device.facts().compute_units as usize).max(1);
-        let down = product.m.div_ceil(ROWS);
-        let tiles = |columns: usize| down * product.n.div_ceil(columns) * batches;
-        let cost = |of: &&(usize, usize, usize)| tiles(of.0).div_ceil(units) * of.2;
-        let Some(&(columns, stages, _)) = WARPGROUPS.iter().min_by_key(cost) else {
-            return Ok(false);
-        };
-        let across = if right.along { "" } else { "across_" };
-        let name = format!(
-            "mlxrocm_array_product_warpgroup_{columns}_{across}{}",
-            suffix(out.dtype())
-        );
-        let Ok(kernel) = self.device.kernel(&name) else {
-            return Ok(false);
-        };
-        let shared = stages * ((ROWS + columns) * 128 + 16) + 1024;
-        let args = product.args(out, product.n.div_ceil(columns));
-        let grid = [tiles(columns).min(units) as u32, 1, 1];
-        self.launch_blocks(&kernel, grid, ([384, 1, 1], shared as u32), &args)?;
-        Ok(true)
-    }
-
     fn multiply(
         self: &Arc<Self>,
         mut product: Product<'_>,
@@ -350,7 +310,9 @@ impl Place {
             return Ok(None);
         }
         let batches: usize = product.batches.iter().product();
-        if self.by_warpgroups(&product, &out, batches)? {
+        if self.by_warpgroups(&product, &out, batches)?
+            || self.by_parts(&mut product, &out, batches)?
+        {
             return Ok(Some(out));
         }
         let coded = product.codes.is_some();
@@ -360,7 +322,7 @@ impl Place {
         let few = product.m <= FEW && (!coded || product.right.along);
         let name = |form: &str| format!("mlxrocm_array_product_{form}{}", suffix(dtype));
         let (kernel, grid, across) = if few {
-            let waves = super::run::THREADS / self.device.facts().wave_size.max(1);
+            let waves = THREADS / self.device.facts().wave_size.max(1);
             let (form, columns) = match (coded, product.right.along) {
                 (true, _) => ("codes_", 2 * waves as usize),
                 (false, true) => ("", 2 * waves as usize),

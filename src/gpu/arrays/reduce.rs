@@ -155,7 +155,7 @@ impl Place {
         let width = 16 / x.dtype().size();
         let joined = x.count().checked_div(outputs).unwrap_or(0);
         let wave = self.device.facts().wave_size.max(1);
-        let (blocks, least, by_waves) = match form {
+        let (blocks, busy, (least, most), by_waves) = match form {
             Form::Rows(_) => {
                 let by_waves = joined * x.dtype().size() <= WAVE_BYTES;
                 let rows = if by_waves {
@@ -163,20 +163,26 @@ impl Place {
                 } else {
                     1
                 };
-                (outputs.div_ceil(rows), 8192, by_waves)
+                (outputs.div_ceil(rows), BUSY, (8192, 1024), by_waves)
             }
+            // Fewer, as another launch reads the pieces again, which does not cut these.
             Form::Columns { columns, outer, .. } => {
-                (columns.div_ceil(32 * width) * outer, 64, false)
+                let blocks = columns.div_ceil(32 * width) * outer;
+                (blocks, BUSY / 2, (128, 255), false)
             }
         };
-        let wanted = BUSY.div_ceil(blocks.max(1)).min(joined / least).min(1024);
+        let wanted = busy.div_ceil(blocks.max(1)).min(joined / least).min(most);
         let cut = wanted > 1 && reduction < place_number(ArgReduce::Min);
         // So that the parts lie well, too.
         let pieces = if cut { wanted.next_multiple_of(4) } else { 1 };
-        let mut sizes = kept.to_vec();
-        let mut to = ty.dtype;
+        // Pieces of rows lie side by side, those of columns one after the other.
+        let (mut sizes, mut to, mut axis) = (kept.to_vec(), ty.dtype, kept.len());
         if cut {
-            sizes.push(pieces);
+            if let Form::Columns { columns, outer, .. } = form {
+                sizes = vec![*outer, *columns];
+                axis = 1;
+            }
+            sizes.insert(axis, pieces);
             to = Dtype::F32;
         }
         let Some((out, _)) = self.new_rows(&sizes, to)? else {
@@ -234,7 +240,7 @@ impl Place {
         let kernel = format!("mlxrocm_array_{kernel}_{}", suffix(x.dtype()));
         self.launch(&kernel, grid, &args)?;
         match cut {
-            true => self.reduce(reduction, &out, &[kept.len()], ty),
+            true => self.reduce(reduction, &out, &[axis], ty),
             false => Ok(Some(out)),
         }
     }

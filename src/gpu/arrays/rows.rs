@@ -78,7 +78,7 @@ fn lanes_of(x: &Elements, columns: usize, vectors: &[Option<Elements>]) -> Optio
     let bytes = columns * x.dtype().size();
     let aligned = |x: &Elements| x.is_aligned(16);
     let all = aligned(x) && vectors.iter().flatten().all(aligned) && bytes.is_multiple_of(16);
-    let lanes = [8, 32, 256].into_iter();
+    let lanes = [8, 32, 128, 256].into_iter();
     let mut fits = lanes.filter(|lanes| bytes <= lanes * GROUPS * 16);
     fits.next().filter(|_| all).map(|lanes| lanes as u32)
 }

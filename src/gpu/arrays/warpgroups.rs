@@ -1,0 +1,169 @@
+//! Products by NVIDIA's warpgroups: `product_warpgroup.h` and `product_warpgroup_f32.hip` of `hip/ops/arrays`.
+
+use super::matrices::{Product, Side, suffix};
+use super::run::THREADS;
+use super::{Elements, Place};
+use crate::Result;
+use crate::gpu::Args;
+use crate::ir::{Dtype, Layout};
+use std::sync::Arc;
+
+/// Blocks of all kernels of one launch.
+pub(super) const MOST_BLOCKS: usize = 1 << 23;
+
+/// Numbers of k of a step of `product_warpgroup.h`, and rows of a tile.
+pub(super) const STEP: usize = 64;
+const ROWS: usize = 128;
+/// Its columns of a tile and its steps in shared memory, and what a round of tiles takes beside the other's.
+const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
+
+/// Blocks of `product_split`, and the fewest multiplications of a product of parts.
+const SPLIT_BLOCKS: usize = 512;
+const LEAST_OF_PARTS: usize = 1 << 28;
+
+/// How many elements there are from the first to the last, if that is not much more than how many are looked at.
+fn span(x: &Elements) -> Option<usize> {
+    let layout = x.layout();
+    let mut last = 0usize;
+    for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {
+        last += usize::try_from(stride).ok()? * size.checked_sub(1)?;
+    }
+    (last < 2 * x.count() && last < 1 << 31).then_some(last + 1)
+}
+
+impl Place {
+    /// Whether there are kernels of `product_warpgroup.h`.
+    pub(super) fn has_warpgroups(&self, dtype: Dtype) -> bool {
+        dtype != Dtype::F32 && self.device.facts().arch == "sm_90"
+    }
+
+    /// A product by `product_warpgroup.h`; false if it is not one for them.
+    pub(super) fn by_warpgroups(
+        &self,
+        product: &Product<'_>,
+        out: &Elements,
+        batches: usize,
+    ) -> Result<bool> {
+        let (left, right) = (&product.left, &product.right);
+        let fits = left.along && left.whole && right.whole && product.n.is_multiple_of(8);
+        let plain = product.codes.is_none() && product.words[2].is_none() && !product.turned;
+        let large = product.m > STEP && product.n > STEP && product.k > 0;
+        if !self.has_warpgroups(out.dtype()) || !fits || !plain || !large {
+            return Ok(false);
+        }
+        let across = if right.along { "" } else { "across_" };
+        self.by_tiles(
+            |columns| {
+                let name = format!("product_warpgroup_{columns}_{across}");
+                (name, product.args(out, product.n.div_ceil(columns)))
+            },
+            (product.m, product.n, batches),
+            out.dtype(),
+        )
+    }
+
+    /// Launches a kernel of `product_warpgroup.h` for a result of these rows, columns and batches: `of` says its name and
+    /// arguments for tiles of so many columns. False if there is no such kernel.
+    pub(super) fn by_tiles(
+        &self,
+        of: impl Fn(usize) -> (String, Args),
+        (m, n, batches): (usize, usize, usize),
+        dtype: Dtype,
+    ) -> Result<bool> {
+        let units = (self.device.facts().compute_units as usize).max(1);
+        let tiles = |columns: usize| m.div_ceil(ROWS) * n.div_ceil(columns) * batches;
+        let cost = |of: &&(usize, usize, usize)| tiles(of.0).div_ceil(units) * of.2;
+        let Some(&(columns, stages, _)) = WARPGROUPS.iter().min_by_key(cost) else {
+            return Ok(false);
+        };
+        let (name, args) = of(columns);
+        let name = format!("mlxrocm_array_{name}{}", suffix(dtype));
+        let Ok(kernel) = self.device.kernel(&name) else {
+            return Ok(false);
+        };
+        let shared = stages * ((ROWS + columns) * 128 + 16) + 1024;
+        let grid = [tiles(columns).min(units) as u32, 1, 1];
+        self.launch_blocks(&kernel, grid, ([384, 1, 1], shared as u32), &args)?;
+        Ok(true)
+    }
+
+    /// Whether products of f32 matrices of these sizes are made of parts (`product_warpgroup_f32.hip`).
+    pub(super) fn takes_parts(&self, m: usize, n: usize, k: usize) -> bool {
+        let large = m > STEP && n > STEP && k >= 2 * STEP && m * n * k >= LEAST_OF_PARTS;
+        large && self.device.facts().arch == "sm_90"
+    }
+
+    /// A product by `product_warpgroup_f32.hip`, and by `product_f32.hip` where numbers do not fit it; false if it is not
+    /// one for them.
+    pub(super) fn by_parts(
+        self: &Arc<Self>,
+        product: &mut Product<'_>,
+        out: &Elements,
+        batches: usize,
+    ) -> Result<bool> {
+        let whole = |side: &Side| {
+            let steps = side.batch.iter().chain([&side.stride]);
+            side.whole && steps.into_iter().all(|step| step % 8 == 0)
+        };
+        let (left, right) = (&product.left, &product.right);
+        let sides = left.along && whole(left) && whole(right);
+        let plain = product.codes.is_none() && product.words.iter().all(Option::is_none);
+        let pieces = product.n.is_multiple_of(8) && product.k.is_multiple_of(8);
+        let sizes = self.takes_parts(product.m, product.n, product.k);
+        let tiles = product.m.div_ceil(ROWS) * product.n.div_ceil(ROWS) * batches;
+        let grid = [product.n.div_ceil(ROWS) * batches, product.m.div_ceil(ROWS)];
+        let small = grid[0] <= MOST_BLOCKS && grid[1] <= 65_535;
+        if out.dtype() != Dtype::F32 || !sides || !plain || !pieces || !sizes || !small {
+            return Ok(false);
+        }
+        let across = if right.along { "" } else { "across_" };
+        let name = format!("mlxrocm_array_product_parts_{across}f32");
+        let (Some(of_left), Some(of_right)) = (span(&left.elements), span(&right.elements)) else {
+            return Ok(false);
+        };
+        let (Ok(split), Ok(kernel)) = (
+            self.device.kernel("mlxrocm_array_product_split"),
+            self.device.kernel(&name),
+        ) else {
+            return Ok(false);
+        };
+        let exponents = self.memory(2 * SPLIT_BLOCKS, Dtype::U32)?;
+        let mut parts = Vec::with_capacity(2);
+        for (place, (x, span)) in [(&left.elements, of_left), (&right.elements, of_right)]
+            .into_iter()
+            .enumerate()
+        {
+            let memory = self.memory(3 * span, Dtype::Bf16)?;
+            let args = Args::new()
+                .buffer(x.buffer(), x.offset())
+                .buffer(&memory, 0)
+                .buffer(&exponents, (place * SPLIT_BLOCKS * 4) as u64)
+                .u32(span as u32)
+                .u32(span as u32);
+            let grid = [SPLIT_BLOCKS as u32, 1, 1];
+            self.launch_blocks(&split, grid, ([THREADS, 1, 1], 0), &args)?;
+            let layout = Layout::rows(&[3, span]);
+            parts.push(Elements::new(self.clone(), memory, Dtype::Bf16, layout)?);
+        }
+        let mut swap = |product: &mut Product<'_>| {
+            std::mem::swap(&mut product.left.elements, &mut parts[0]);
+            std::mem::swap(&mut product.right.elements, &mut parts[1]);
+        };
+        swap(product);
+        let args = product
+            .args(out, product.n.div_ceil(ROWS))
+            .buffer(&exponents, 0)
+            .u32(of_left as u32)
+            .u32(of_right as u32);
+        swap(product);
+        let units = (self.device.facts().compute_units as usize).max(1);
+        let blocks = [tiles.min(units) as u32, 1, 1];
+        // Two steps of three parts of both sides.
+        let shared = 2 * (6 * ROWS * 128 + 16) + 1024;
+        self.launch_blocks(&kernel, blocks, ([384, 1, 1], shared as u32), &args)?;
+        let args = product.args(out, grid[0] / batches).buffer(&exponents, 0);
+        let grid = [grid[0] as u32, grid[1] as u32, 1];
+        self.launch("mlxrocm_array_product_left_f32", grid, &args)?;
+        Ok(true)
+    }
+}
