@@ -243,9 +243,13 @@ fn rope_scaling_forms() {
     }}));
     assert_eq!(c.rope_scaling, RopeScaling::Linear { factor: 8.0 });
     assert_eq!((c.rope_theta, c.rope_dims), (1e6, 32));
-    // As far as the trained context reaches it is none.
     assert_eq!(
         scaling(json!({"type": "dynamic", "factor": 2.0})),
+        RopeScaling::Dynamic
+    );
+    // Hunyuan's does not follow the text.
+    assert_eq!(
+        scaling(json!({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})),
         RopeScaling::None
     );
 

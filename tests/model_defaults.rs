@@ -288,3 +288,28 @@ fn a_context_above_the_trained_one_is_allowed_with_a_warning() {
     assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
     assert!(error.to_string().contains("context"), "{error}");
 }
+
+/// Frequencies that follow each text's length cannot be those of keys that are kept: said by name, not left out.
+#[test]
+fn a_context_above_the_trained_one_is_refused_where_rope_would_follow_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = spec().write(folder.path());
+    edit(&path, "config.json", |config| {
+        config["rope_scaling"] = serde_json::json!({"rope_type": "dynamic", "factor": 2.0});
+    });
+    let model = load(&path);
+    let session = |context| {
+        let options = SessionOptions {
+            context,
+            ..SessionOptions::default()
+        };
+        Session::new(model.clone(), options)
+    };
+    assert_eq!(session(CONTEXT).unwrap().context(), CONTEXT);
+    let error = session(CONTEXT + 1).err().unwrap();
+    let named = error.to_string().contains("rope_scaling \"dynamic\"");
+    assert!(
+        matches!(error, Error::InvalidArgument(_)) && named,
+        "{error}"
+    );
+}

@@ -75,6 +75,9 @@ pub enum RopeScaling {
         /// Positions are divided by this.
         factor: f32,
     },
+    /// Plain RoPE up to the trained context. Beyond it all frequencies would follow the length of the text, those
+    /// of keys that are kept too: no longer context is given to a session.
+    Dynamic,
     /// Divisor of each frequency, given by the file (`rope_freqs.weight` of GGUF).
     Factors(Vec<f32>),
 }

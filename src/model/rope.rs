@@ -21,7 +21,7 @@ fn scaled(config: &Config, theta: f32, scaling: &RopeScaling) -> Rope {
     let mut magnitude = 1.0;
     let plain = (0..dims / 2).map(|i| base.powf(-2.0 * i as f64 / dims as f64));
     let inv_freq: Vec<f64> = match scaling {
-        RopeScaling::None => plain.collect(),
+        RopeScaling::None | RopeScaling::Dynamic => plain.collect(),
         RopeScaling::Linear { factor } => plain.map(|f| f / f64::from(*factor)).collect(),
         RopeScaling::Proportional { share, factor } => {
             let turning = (dims as f64 * f64::from(*share)) as usize / 2;

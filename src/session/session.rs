@@ -9,6 +9,7 @@ use super::shared::{Open, Shared, Worker};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::log::{self, Level};
+use crate::model::config::RopeScaling;
 use crate::model::{Forward, KvType, Model, PAGE_TOKENS, PageForm, StateSize, TokenSet};
 use crate::text::StopMatcher;
 use crate::{Error, Result};
@@ -33,7 +34,8 @@ const MAX_CONTEXT: usize = 1 << 30;
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
     /// Tokens of context a request may use, prompt included; 0: the model's, at most 8192. More than the model
-    /// was trained for works (RoPE has an angle for every position) and gives a warning in the log.
+    /// was trained for works (RoPE has an angle for every position) and gives a warning in the log, but where
+    /// its config has `rope_scaling` `dynamic`: that is refused.
     pub context: usize,
     /// Requests that run at once; more wait. 0: 8. In a model with recurrent layers each has a state of fixed size.
     pub max_requests: usize,
@@ -102,7 +104,15 @@ impl Session {
             },
             ..options
         };
-        let limits = Limits::new(&options, model.info().context_length)?;
+        let trained = model.info().context_length;
+        if options.context > trained && model.config().rope_scaling == RopeScaling::Dynamic {
+            return Err(Error::InvalidArgument(format!(
+                "context is {}; the model's config has rope_scaling \"dynamic\", whose frequencies beyond the trained \
+                 context of {trained} tokens follow each text's length: at most {trained}",
+                options.context
+            )));
+        }
+        let limits = Limits::new(&options, trained)?;
         let kv_bytes = model.kv_bytes_per_token(options.kv_type);
         let pages = match options.kv_tokens {
             0 => limits.default_pages(kv_bytes, model.info().weight_bytes, model.free_memory()),

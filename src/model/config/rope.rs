@@ -120,8 +120,9 @@ fn read_scaling(fields: &Fields, outer: &Fields, context_length: usize) -> Resul
                 factor: factor.unwrap_or(1.0) as f32,
             })
         }
-        // Frequencies change only where a text is longer than the trained context; here they stay there too.
-        Some("dynamic") => Ok(RopeScaling::None),
+        // Hunyuan's: its base was made larger once and for all.
+        Some("dynamic") if fields.get("alpha").is_some() => Ok(RopeScaling::None),
+        Some("dynamic") => Ok(RopeScaling::Dynamic),
         Some("longrope" | "su") if fields.get("long_factor").is_some() => {
             long_rope(fields, outer, context_length)
         }

@@ -147,7 +147,8 @@ fn rope_scaling(gguf: &Gguf, read: &mut Config) -> Result<Value> {
         }
         RopeScaling::Llama3 { .. }
         | RopeScaling::Long { .. }
-        | RopeScaling::Proportional { .. } => {
+        | RopeScaling::Proportional { .. }
+        | RopeScaling::Dynamic => {
             return Err(unsupported(
                 gguf,
                 "its RoPE scaling has no place in config.json".into(),
