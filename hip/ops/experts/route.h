@@ -17,7 +17,57 @@ template <int MASK> DEVICE void keep_larger_of(f32 &value, u32 &at) {
     keep_larger(value, at, shuffle_xor<MASK>(value), shuffle_xor<MASK>(at));
 }
 
-// By the first 32 threads of a block, each of which holds EACH logits, those at lane + 32 i.
+// By 32 threads of a block, a wave of NVIDIA's, each of which holds EACH logits, those at lane + 32 i.
+#if PLATFORM_NVIDIA
+// Numbers that are ordered as the logits are, NaN as the least; -0 is 0.
+DEVICE u32 logit_order(f32 v) {
+    const u32 bits = f32_bits(v == v ? v + 0.0f : bits_f32(0xff800000u));
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+DEVICE f32 of_order(u32 order) { return bits_f32(order & 0x80000000u ? order & 0x7fffffffu : ~order); }
+
+template <u32 EACH>
+DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
+    const u32 lane = thread_x() % ROUTE_LANES;
+    f32 v[EACH];
+    // 0: chosen already, or no logit.
+    u32 order[EACH];
+    bool is_number = true;
+    UNROLL for (u32 i = 0; i < EACH; i++) {
+        const bool there = lane + i * ROUTE_LANES < experts;
+        v[i] = there ? x[lane + i * ROUTE_LANES] : bits_f32(0xff800000u);
+        is_number &= v[i] == v[i];
+        order[i] = there ? logit_order(v[i]) : 0;
+    }
+    f32 largest = 0.0f, mine = 0.0f, sum = 0.0f;
+    for (u32 k = 0; k < chosen; k++) {
+        u32 best = 0;
+        UNROLL for (u32 i = 0; i < EACH; i++) best = maximum(best, order[i]);
+        best = wave_largest(best);
+        u32 at = 0xffffffffu;
+        UNROLL for (u32 i = EACH; i-- > 0;) at = order[i] == best ? lane + i * ROUTE_LANES : at;
+        // Seldom several are equal.
+        const u32 equal = ballot(at != 0xffffffffu);
+        if ((equal & (equal - 1)) && wave_smallest(at) != at) at = 0xffffffffu;
+        if (at != 0xffffffffu) index[k] = at;
+        UNROLL for (u32 i = 0; i < EACH; i++) order[i] = at == lane + i * ROUTE_LANES ? 0 : order[i];
+        const f32 value = of_order(best);
+        if (k == 0) largest = value;
+        const f32 p = fast_exp(value - largest);
+        sum += p;
+        if (k == lane) mine = p;
+    }
+    f32 of_all = sum;
+    if (!normalize) {
+        of_all = 0.0f;
+        UNROLL for (u32 i = 0; i < EACH; i++) of_all += fast_exp(v[i] - largest);
+        of_all = wave_sum<ROUTE_LANES>(of_all);
+    }
+    // What is not finite makes the whole row so.
+    const bool is_finite = ballot(is_number) == 0xffffffffu && absolute(largest) < bits_f32(0x7f800000u);
+    if (lane < chosen) weight[lane] = is_finite ? mine / of_all : bits_f32(0x7fc00000u);
+}
+#else
 template <u32 EACH>
 DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
     const u32 lane = thread_x();
@@ -53,6 +103,14 @@ DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen
     // What is not finite makes the whole row so.
     weight[lane] = mine / (normalize ? sum : total) * (total / total);
 }
+#endif
+#if PLATFORM_NVIDIA
+// Of up to 256 logits.
+DEVICE void route_256(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
+    if (experts <= 128) route<4>(x, index, weight, experts, chosen, normalize);
+    else route<8>(x, index, weight, experts, chosen, normalize);
+}
+#endif
 // Of up to 512 logits.
 DEVICE void route_512(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
     if (experts <= 128) route<4>(x, index, weight, experts, chosen, normalize);

@@ -32,12 +32,34 @@ struct Chosen {
 struct Segments : Whole {
     static constexpr bool CHOSEN = true;
     u32 count, cols, padded, units; // segments; columns, padded columns and units of one
-    const u32 *experts;
-    const f32 *weights;
+    u32 *experts;
+    f32 *weights;
+#if PLATFORM_NVIDIA
+    // Of one segment, whose weight is 1.
+    bool late = false;
+    const f32 *logits;
+    u32 *index;
+    u32 choice, of, chosen, normalize;
+#endif
 
     DEVICE bool is_there(const Segments &s, const Rows &, u32 c) { return c < s.count * s.padded && c % s.padded < s.cols; }
     DEVICE u32 place(const Segments &s, u32 c) { return c / s.padded * s.cols + c % s.padded; }
-    DEVICE f32 weight(const Segments &s, u32 c) { return c < s.count * s.padded ? s.weights[c / s.padded] : 0.0f; }
+    DEVICE f32 weight(const Segments &s, u32 c) {
+#if PLATFORM_NVIDIA
+        if (s.late) return 1.0f;
+#endif
+        return c < s.count * s.padded ? s.weights[c / s.padded] : 0.0f;
+    }
+#if PLATFORM_NVIDIA
+    DEVICE bool is_late(const Segments &s) { return s.late; }
+    // By the last warp, which often has no columns.
+    DEVICE void choose(const Segments &s) {
+        if (thread_x() / WAVE != TEAMS - 1) return;
+        route_512(s.logits, s.index, s.weights, s.of, s.chosen, s.normalize);
+        wave_barrier();
+        if (lane_id() == 0) s.experts[0] = minimum(s.index[s.choice], s.of - 1), s.weights[0] = 1.0f;
+    }
+#endif
     // `bias`: [experts][tiles · 16] or null.
     DEVICE f32 bias(const Segments &s, const Rows &p, u32 tile, u32 row) {
         f32 sum = 0.0f;
@@ -53,7 +75,7 @@ struct Segments : Whole {
 };
 
 template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u8 *memory) {
-    SHARED u32 experts[MAX_CHOSEN];
+    SHARED u32 experts[MAX_CHOSEN], index[MAX_CHOSEN];
     SHARED f32 weights[MAX_CHOSEN];
     const u32 item = block_y(), thread = thread_x();
     p.x += (u64)(item / chosen.share) * chosen.segments * p.width;
@@ -65,9 +87,17 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     columns.experts = experts, columns.weights = weights;
     // Which matrices are read was decided by the kernel before, for down by the one before that, which had ended when the
     // kernel before let this one begin.
+#if PLATFORM_NVIDIA
+    columns.late = chosen.logits && !chosen.sums;
+    if (!chosen.sums && !columns.late) grid_dependency_wait();
+    if (columns.late) {
+        columns.logits = chosen.logits + (u64)(item / chosen.chosen) * chosen.experts, columns.choice = item % chosen.chosen;
+        columns.index = index, columns.of = chosen.experts, columns.chosen = chosen.chosen, columns.normalize = chosen.normalize;
+    } else
+#else
     if (!chosen.sums) grid_dependency_wait();
+#endif
     if (chosen.logits) {
-        SHARED u32 index[MAX_CHOSEN];
         const u32 row = chosen.sums ? item : item / chosen.chosen;
         if (thread < ROUTE_LANES)
             route_512(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);

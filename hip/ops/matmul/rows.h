@@ -45,24 +45,34 @@ DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
     sum = mul_add(bias, x.y, sum);
 }
 
-// Adds one block, the `block`th of the columns, to the sums. `scale_of(group)`: the scales of one of its
-// groups (on AMD of those that the lane is in).
-template <typename Q, int R, typename F>
-DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
-                      const Shared<Q, R> &s, Sums<R> &sums) {
-    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+#if PLATFORM_NVIDIA
+// 16 bytes of x of a lane, of row n · 4 + g / 2, hi or lo, `further` behind those of the block's first half; and the scale and the
+// sum of a group of row n · 4 + t. Rows that do not exist: any row, its products are not used.
+template <typename Q, int R> DEVICE u32 row_of_x(u32 row, u32 rows) { return R == 1 ? 0 : row < rows ? row : 0; }
+template <typename Q, int R>
+DEVICE u32x4 x_columns(const Shared<Q, R> &s, u32 block, u32 n, u32 rows, u32 g, u32 t, u32 further) {
     const u8 *x = s.x.at + block * s.x.block + t * 16;
+    return load16(x + further + row_of_x<Q, R>(n * 4 + g / 2, rows) * s.x.row + g % 2 * s.x.low);
+}
+template <typename Q, int R> DEVICE f32x2 x_group(const Shared<Q, R> &s, u32 group, u32 n, u32 rows, u32 t) {
+    return s.x.groups[row_of_x<Q, R>(n * 4 + t, rows) * s.x.group_row + group];
+}
+#endif
+
+// Adds one block, the `block`th of the columns, to the sums. `scale_of(group)`: the scales of one of its
+// groups (on AMD of those that the lane is in). X: Shared, on NVIDIA also others with the functions above.
+template <typename Q, int R, typename F, typename X>
+DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows,
+                      const X &s, Sums<R> &sums) {
 #if PLATFORM_NVIDIA
     constexpr u32 N = Sums<R>::N;
-    // Rows of x that do not exist: any row, its products are not used.
-    auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
     u32x4 columns[N];
-    UNROLL for (u32 n = 0; n < N; n++) columns[n] = load16(x + row_of(n * 4 + g / 2) * s.x.row + g % 2 * s.x.low);
+    UNROLL for (u32 n = 0; n < N; n++) columns[n] = x_columns<Q, R>(s, block, n, rows, g, t, 0);
     i32 c[N][4] = {}, d[N][4] = {};
     auto add = [&](i32 (*of)[4], u32 group) {
         const GroupScale w = scale_of(group);
         UNROLL for (u32 n = 0; n < N; n++) {
-            const f32x2 of_x = groups[row_of(n * 4 + t) * s.x.group_row + group];
+            const f32x2 of_x = x_group<Q, R>(s, block * (64 / Q::GROUP) + group, n, rows, t);
             UNROLL for (u32 h = 0; h < 2; h++)
                 add_group(sums.v[h][n], of[n][2 * h], of[n][2 * h + 1], w.scale[h], w.bias[h], of_x);
             UNROLL for (u32 i = 0; i < 4; i++) of[n][i] = 0;
@@ -87,6 +97,8 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
     if constexpr (Q::GROUP == 64) add(c, 0);
 #else
     (void)g;
+    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
     u32 a[4][2];
     UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(table, codes, i / 2, i % 2);
     GroupScale w[2];
@@ -120,19 +132,15 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
 }
 
 // The same of codes that are e4m3 numbers: products of pairs in f16, hi and lo of x each, with sums in f32.
-template <typename Q, int R, typename F>
-DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows, const Shared<Q, R> &s,
+template <typename Q, int R, typename F, typename X>
+DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows, const X &s,
                        Sums<R> &sums) {
-    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
-    const u8 *x = s.x.at + block * s.x.block + t * 16;
 #if PLATFORM_NVIDIA
     constexpr u32 N = Sums<R>::N;
-    auto row_of = [&](u32 row) { return R == 1 ? 0 : row < rows ? row : 0; };
     f32 c[N][4] = {};
     UNROLL for (u32 half = 0; half < 2; half++) {
         u32x4 columns[N];
-        UNROLL for (u32 n = 0; n < N; n++)
-            columns[n] = load16(x + half * 64 + row_of(n * 4 + g / 2) * s.x.row + g % 2 * s.x.low);
+        UNROLL for (u32 n = 0; n < N; n++) columns[n] = x_columns<Q, R>(s, block, n, rows, g, t, half * 64);
         UNROLL for (u32 step = 0; step < 2; step++) {
             u32 a[4];
             UNROLL for (u32 i = 0; i < 4; i++) a[i] = e4m3_of<Q>(codes, half * 8 + step * 4 + i).bits;
@@ -143,7 +151,7 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
         const u32 group = Q::GROUP == 64 ? 0 : half;
         const GroupScale w = scale_of(group);
         UNROLL for (u32 n = 0; n < N; n++) {
-            const f32 of_x = groups[row_of(n * 4 + t) * s.x.group_row + group].x;
+            const f32 of_x = x_group<Q, R>(s, block * (64 / Q::GROUP) + group, n, rows, t).x;
             UNROLL for (u32 h = 0; h < 2; h++)
                 sums.v[h][n] = mul_add(w.scale[h], (c[n][2 * h] + c[n][2 * h + 1]) * of_x, sums.v[h][n]);
             UNROLL for (u32 i = 0; i < 4; i++) c[n][i] = 0.0f;
@@ -151,6 +159,8 @@ DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g,
     }
 #else
     (void)g;
+    const f32x2 *groups = s.x.groups + block * (64 / Q::GROUP) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
     GroupScale w[2];
     UNROLL for (u32 half = 0; half < (Q::GROUP == 64 ? 1 : 2); half++) w[half] = scale_of(half);
     f32 of_rows[R][2] = {};
@@ -330,14 +340,16 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
         if (unit == share.count) unit = 0, weights += tile_bytes, left--;
     };
     // One stage only: more would make x, which everybody waits for, queue behind the weights.
-    issue(stage);
-    grid_dependency_launch();
+    const bool is_late = C::is_late(columns);
+    if (!is_late) issue(stage), grid_dependency_launch();
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     const Table table = table_of<Q>(p.weights);
     Norm<R> norm = {};
     read_norm<R>(norm, p, 0);
     grid_dependency_wait();
+    if (is_late) grid_dependency_launch(), C::choose(columns);
     prepare_x<Q, R>(p, s, norm, columns, [] {});
+    if (is_late) issue(stage);
     UNROLL for (u32 i = 1; i < STAGES; i++) issue((stage + i) % STAGES);
     u32 buffer = 0;
     for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {

@@ -45,6 +45,9 @@ struct Whole {
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
     DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }
+    // NVIDIA: whether the matrix is chosen by `choose`, while x is prepared.
+    DEVICE bool is_late(const Whole &) { return false; }
+    DEVICE void choose(const Whole &) {}
     // Where row r of x is, and its result.
     DEVICE u32 row(const Whole &, u32 r) { return r; }
     DEVICE u32 result(const Whole &, u32 r) { return r; }

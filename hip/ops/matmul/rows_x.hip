@@ -1,4 +1,5 @@
-// Rows of x as the products of several rows on AMD take them, made once for all their blocks: the integers, scales and sums
+// Rows of x as the products of several rows on AMD take them, and those of some rows with experts on NVIDIA (experts_tiles.h),
+// made once for all their blocks: the integers, scales and sums
 // of rows_x.h, of columns padded to a matrix's whole units, and what a row's results are multiplied with.
 //
 // x [rows][cols]; norm [cols] or null. MANY_ROWS rows lie together, one set after the other: codes
@@ -9,7 +10,6 @@
 // Launch: TEAMS · 32 threads; grid (rows, rounded up to whole sets).
 #include "ops/matmul/rows_x.h"
 
-#if PLATFORM_AMD
 // What `prepare_x` asks of a matrix.
 template <int GROUP_, bool E4M3_> struct Grouped {
     static constexpr int GROUP = GROUP_;
@@ -27,8 +27,10 @@ DEVICE void rows_x(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 
     s.x = prepared_codes<Q>(codes + (u64)set * padded * MANY_ROWS * 2 * X_BYTES<Q>, groups + (u64)set * (factors + MANY_ROWS));
     s.x.at += in_set * s.x.row, s.x.groups += in_set * s.x.group_row;
     s.factor = (f32 *)(s.x.groups + factors), s.factor_step = 2;
+    grid_dependency_launch();
     Norm<1> of_norm = {};
     read_norm<1>(of_norm, p, 0);
+    grid_dependency_wait();
     prepare_x<Q, 1>(p, s, of_norm, Whole{}, [] {});
 }
 
@@ -42,4 +44,3 @@ ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g32, 32, false)
 ROWS_X_KERNEL(mlxrocm_matmul_rows_x_g64, 64, false)
 ROWS_X_KERNEL(mlxrocm_matmul_rows_x_f16_g32, 32, true)
 ROWS_X_KERNEL(mlxrocm_matmul_rows_x_f16_g64, 64, true)
-#endif

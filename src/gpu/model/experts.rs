@@ -1,9 +1,10 @@
 //! Mixtures of experts: products with the matrices that each row chose, by the kernels of `hip/ops/experts` and
 //! `hip/ops/matmul/experts*`.
 
+use super::few::Prepared;
 use super::matmul::{
-    ADD, BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, GROUP_ROWS, MatrixForm, Operand, SILU, block_tiles,
-    operand_stride,
+    ADD, BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, GROUP_ROWS, MatrixForm, Operand, SET_ROWS, SILU,
+    block_tiles, operand_stride,
 };
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
@@ -21,15 +22,15 @@ pub(super) const MAX_EXPERTS: usize = 1024;
 /// What steps with experts need besides the arena.
 pub struct ExpertMemory {
     /// Pairs (row, choice), by expert.
-    order: DeviceBuffer,
+    pub(super) order: DeviceBuffer,
     /// Runs of them with the same expert.
-    runs: DeviceBuffer,
+    pub(super) runs: DeviceBuffer,
     /// `[pairs][columns]`: results before they are summed.
     sums: DeviceBuffer,
 }
 
 /// Runs of up to `most` pairs of one expert, at the most.
-fn run_count(pairs: usize, experts: usize, most: usize) -> usize {
+pub(super) fn run_count(pairs: usize, experts: usize, most: usize) -> usize {
     pairs / most + experts.min(pairs)
 }
 
@@ -47,6 +48,11 @@ impl ExpertMemory {
             let grouped = rows.min(FEW_ROWS) * step.chosen;
             runs = runs
                 .max(run_count(of_step, step.experts, BLOCK_ROWS))
+                .max(run_count(
+                    of_step.min(tiled_pairs(step)),
+                    step.experts,
+                    SET_ROWS,
+                ))
                 .max(run_count(grouped, step.experts, GROUP_ROWS));
             if step.weights.is_some() {
                 sums = sums.max(of_step * schedule.buffers[step.out.0].width);
@@ -67,12 +73,21 @@ impl ExpertMemory {
         let sizes = steps(schedule).filter(|step| step.own).map(|step| {
             let width = schedule.buffers[step.x.0].width / step.chosen.max(1);
             let pairs = rows * step.chosen;
-            (pairs * operand_stride(width) * 2, pairs)
+            // Of experts_tiles.h, whose rows have a scale and a sum for every 16 columns at the most.
+            let in_groups = pairs.min(tiled_pairs(step)).next_multiple_of(SET_ROWS);
+            let stride = operand_stride(width);
+            let bytes = pairs.next_multiple_of(SET_ROWS) * stride * 2;
+            (bytes + in_groups * (stride / 16 + 1) * 8, pairs)
         });
         sizes.fold((0, 0), |most, size| {
             (most.0.max(size.0), most.1.max(size.1))
         })
     }
+}
+
+/// The most pairs that `hip/ops/matmul/experts_tiles.h` takes: with more, runs of [`SET_ROWS`] read many matrices twice.
+fn tiled_pairs(step: &ExpertProducts) -> usize {
+    4 * step.experts
 }
 
 fn steps(schedule: &Schedule) -> impl Iterator<Item = &ExpertProducts> {
@@ -124,6 +139,7 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         match self.run_size(place, step)? {
             Some(GROUP_ROWS) => return self.experts_in_groups(&stack, place, step, rows),
+            Some(SET_ROWS) => return self.experts_by_tiles(&stack, place, step, rows),
             Some(_) => return self.experts_of_many(&stack, place, step, rows),
             None => {}
         }
@@ -148,8 +164,9 @@ impl Recorder<'_> {
         }
     }
 
-    /// How long runs of pairs are that a step multiplies at once: [`GROUP_ROWS`], [`BLOCK_ROWS`], or none if it takes pair by pair.
-    fn run_size(&self, place: usize, step: &ExpertProducts) -> Result<Option<usize>> {
+    /// How long runs of pairs are that a step multiplies at once: [`GROUP_ROWS`], [`SET_ROWS`], [`BLOCK_ROWS`], or none if it
+    /// takes pair by pair.
+    pub(super) fn run_size(&self, place: usize, step: &ExpertProducts) -> Result<Option<usize>> {
         let (rows, facts) = (self.rows(step.index), self.weights.device.facts());
         let matrix = stack(self.launches, place, step)?.matrix;
         // Of few rows those of down stay products of all of a row's experts at once: sums in an order of their own.
@@ -158,6 +175,11 @@ impl Recorder<'_> {
         let is_grouped = step.weights.is_none() && (2..=FEW_ROWS).contains(&rows);
         if is_grouped && matrix.form.takes_groups(facts, matrix.cols) {
             return Ok(Some(GROUP_ROWS));
+        }
+        let is_cuda = facts.platform == Platform::Cuda;
+        let is_quantized = matches!(matrix.form, MatrixForm::Quant(_));
+        if is_cuda && is_quantized && rows > FEW_ROWS && rows * step.chosen <= tiled_pairs(step) {
+            return Ok(Some(SET_ROWS));
         }
         let blocks = match matrix.form {
             MatrixForm::Quant(_) => true,
@@ -279,7 +301,7 @@ impl Recorder<'_> {
         self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
     }
 
-    fn expert_memory(&self) -> Result<&ExpertMemory> {
+    pub(super) fn expert_memory(&self) -> Result<&ExpertMemory> {
         let memory = self.memory.experts.as_ref();
         memory.ok_or_else(|| Error::Internal("experts without memory".into()))
     }
@@ -301,6 +323,9 @@ impl Recorder<'_> {
             && before.index == index
             && self.run_size(at, before)? == Some(most)
         {
+            return Ok(count);
+        }
+        if self.sorted(index)? == Some((place, most)) {
             return Ok(count);
         }
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
@@ -366,6 +391,68 @@ impl Recorder<'_> {
         self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
     }
 
+    /// Products of some rows, each matrix with up to [`SET_ROWS`] of the rows that chose it.
+    fn experts_by_tiles(
+        &mut self,
+        stack: &Stack,
+        place: usize,
+        step: &ExpertProducts,
+        rows: usize,
+    ) -> Result<()> {
+        let (matrix, facts) = (&stack.matrix, self.weights.device.facts());
+        let MatrixForm::Quant(form) = matrix.form else {
+            return Err(Error::Internal("tiles of a dense matrix".into()));
+        };
+        let pairs = rows * step.chosen;
+        self.sort(place, step, rows, SET_ROWS)?;
+        let (inputs, share) = match step.own {
+            false => (rows, step.chosen),
+            true => (pairs, 1),
+        };
+        let prepared = Prepared::new(form, inputs, matrix.cols);
+        self.prepare(&prepared, matrix, (step.x, step.norm), inputs)?;
+        let (to, offset, width) = self.results_of_pairs(step)?;
+        let ExpertMemory { order, runs, .. } = self.expert_memory()?;
+        let (operand, (codes, groups)) = (&self.memory.operand, prepared.at(0));
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(operand, codes)
+            .buffer(operand, groups)
+            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer(&to, offset)
+            .buffer(runs, 0)
+            .buffer(order, 0)
+            .u32(width as u32)
+            .u32(matrix.cols as u32)
+            .u32(stack.tiles as u32)
+            .u32(stack.epilogue)
+            .u32(share as u32)
+            .f32(step.limit.unwrap_or(0.0));
+        let reads = [operand.whole(), runs.whole(), order.whole()];
+        let writes = [to.range(offset, (pairs * width * 4) as u64)];
+        let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
+        let grid = [matrix.form.blocks(facts, works * step.experts, 1), 1, 1];
+        let lds = matrix.form.tiles_bytes(facts);
+        let kernel = format!("mlxrocm_matmul_experts_tiles_{}", matrix.form.name());
+        let threads = matrix.form.threads(facts);
+        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)?;
+        match step.weights {
+            Some(_) => self.sum(step, rows),
+            None => Ok(()),
+        }
+    }
+
+    /// Where each pair's results of a step go, and how many numbers they are: those of down are summed afterwards.
+    fn results_of_pairs(&self, step: &ExpertProducts) -> Result<(DeviceBuffer, u64, usize)> {
+        Ok(match step.weights {
+            None => {
+                let width = self.width(step.out) / step.chosen;
+                (self.memory.arena.clone(), self.at(step.out, 0), width)
+            }
+            Some(_) => (self.expert_memory()?.sums.clone(), 0, self.width(step.out)),
+        })
+    }
+
     /// Products of many rows, each matrix with all the rows that chose it.
     fn experts_of_many(
         &mut self,
@@ -376,8 +463,8 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let pairs = rows * step.chosen;
         let run_count = self.sort(place, step, rows, BLOCK_ROWS)?;
-        let ExpertMemory { order, runs, sums } = self.expert_memory()?;
-        let (order, runs, sums) = (order.clone(), runs.clone(), sums.clone());
+        let ExpertMemory { order, runs, .. } = self.expert_memory()?;
+        let (order, runs) = (order.clone(), runs.clone());
         // Inputs of gate and up are the rows', of down the pairs'.
         let (inputs, share) = match step.own {
             false => (rows, step.chosen),
@@ -388,20 +475,14 @@ impl Recorder<'_> {
             (step.x, step.norm),
             (inputs, stack.matrix.cols),
         )?;
-        let (to, offset, width) = match step.weights {
-            None => {
-                let width = self.width(step.out) / step.chosen;
-                (&self.memory.arena, self.at(step.out, 0), width)
-            }
-            Some(_) => (&sums, 0, self.width(step.out)),
-        };
+        let (to, offset, width) = self.results_of_pairs(step)?;
         let (operand, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new()
             .buffer(&stack.matrix.data, 0)
             .buffer(operand, 0)
             .buffer(scales, 0)
             .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer(to, offset)
+            .buffer(&to, offset)
             .buffer(&runs, 0)
             .buffer(&order, 0)
             .f32(stack.matrix.back())

@@ -2,7 +2,7 @@
 
 use super::many::Outputs;
 use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
-use super::pack::{BLOCK, TILE_ROWS};
+use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::DeviceFacts;
@@ -16,7 +16,7 @@ const FINISH_THREADS: usize = 256;
 const GROUP: usize = 8;
 
 /// Rows of x as `hip/ops/matmul/rows_x.hip` makes them: the codes of all sets of rows, then their groups.
-struct Prepared {
+pub(super) struct Prepared {
     kernel: String,
     sets: usize,
     /// Columns of a row.
@@ -31,30 +31,35 @@ struct Prepared {
 impl Prepared {
     /// Of so many rows for a matrix of `form`; `None` where blocks make them themselves.
     fn of(form: MatrixForm, facts: &DeviceFacts, rows: usize, cols: usize) -> Option<Prepared> {
-        let MatrixForm::Quant(pack) = form else {
-            return None;
-        };
-        form.is_prepared(facts, rows).then(|| {
-            let kind = if pack.is_e4m3() { "f16_" } else { "" };
-            let padded = pack.padded(cols);
-            let row = 2 * BLOCK * pack.bytes_of_x();
-            Prepared {
-                kernel: format!("mlxrocm_matmul_rows_x_{kind}g{}", pack.group),
-                sets: rows.div_ceil(SET_ROWS),
-                padded,
-                row,
-                codes: padded / BLOCK * SET_ROWS * row,
-                groups: (padded / pack.group + 1) * SET_ROWS * GROUP,
+        match form {
+            MatrixForm::Quant(pack) if form.is_prepared(facts, rows) => {
+                Some(Prepared::new(pack, rows, cols))
             }
-        })
+            _ => None,
+        }
     }
 
-    fn bytes(&self) -> usize {
+    /// Of so many rows for matrices of a form.
+    pub fn new(pack: PackForm, rows: usize, cols: usize) -> Prepared {
+        let kind = if pack.is_e4m3() { "f16_" } else { "" };
+        let padded = pack.padded(cols);
+        let row = 2 * BLOCK * pack.bytes_of_x();
+        Prepared {
+            kernel: format!("mlxrocm_matmul_rows_x_{kind}g{}", pack.group),
+            sets: rows.div_ceil(SET_ROWS),
+            padded,
+            row,
+            codes: padded / BLOCK * SET_ROWS * row,
+            groups: (padded / pack.group + 1) * SET_ROWS * GROUP,
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
         self.sets * (self.codes + self.groups)
     }
 
     /// Where the codes and the groups of the rows from `row` on begin.
-    fn at(&self, row: usize) -> (u64, u64) {
+    pub fn at(&self, row: usize) -> (u64, u64) {
         let (set, in_set) = (row / SET_ROWS, row % SET_ROWS);
         let codes = set * self.codes + in_set * self.row;
         let groups = self.sets * self.codes + set * self.groups + in_set * GROUP;
@@ -72,7 +77,7 @@ impl Recorder<'_> {
         let at_once = matrix.few_rows(facts).max(1);
         let splits = matrix.form.column_splits(facts, matrix.cols);
         if let Some(prepared) = Prepared::of(matrix.form, facts, all, matrix.cols) {
-            self.prepare(&prepared, matrix, (x, norm))?;
+            self.prepare(&prepared, matrix, (x, norm), all)?;
         }
         let mut row = 0;
         while row < all {
@@ -92,14 +97,14 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Makes all rows of x into integers, for kernels of several rows.
-    fn prepare(
+    /// Makes x, so many rows of the matrix's columns, into integers, for kernels of several rows.
+    pub(super) fn prepare(
         &mut self,
         prepared: &Prepared,
         matrix: &GpuMatrix,
         (x, norm): (BufferId, Option<Norm>),
+        rows: usize,
     ) -> Result<()> {
-        let rows = self.rows(x);
         let to = &self.memory.operand;
         if prepared.bytes() as u64 > to.len() {
             return Err(Error::Internal(format!("no room for {rows} rows of x")));
@@ -114,7 +119,7 @@ impl Recorder<'_> {
             .u32(rows as u32)
             .u32(matrix.cols as u32)
             .u32(prepared.padded as u32);
-        let (reads, writes) = ([self.range(x, 0, rows)], [to.whole()]);
+        let (reads, writes) = ([self.range(x, 0, self.rows(x))], [to.whole()]);
         let grid = [(prepared.sets * SET_ROWS) as u32, 1, 1];
         let threads = matrix.form.threads(self.weights.device.facts());
         self.launch(&prepared.kernel, grid, threads, 0, args, &reads, &writes)

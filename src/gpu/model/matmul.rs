@@ -11,6 +11,9 @@ use crate::formats::ScalarType;
 pub const FEW_ROWS: usize = 16;
 /// Rows of a run of pairs of one expert, where few rows choose (`GROUP_ROWS` of `hip/ops/matmul/experts_group.h`).
 pub const GROUP_ROWS: usize = 4;
+/// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane (`LANE_SUMS`).
+const TILE_STAGES: usize = 2;
+const TILE_SUMS: usize = 8;
 /// The most rows of a launch of the kernels for several, which lie together (`MANY_ROWS` of
 /// `hip/ops/matmul/rows_x.h`).
 pub const SET_ROWS: usize = 8;
@@ -83,7 +86,7 @@ pub fn split_bytes(facts: &DeviceFacts) -> usize {
 }
 
 /// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).
-const EXPERT_IDS: usize = 2 * 32 * 4;
+const EXPERT_IDS: usize = 3 * 32 * 4;
 
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
@@ -208,6 +211,19 @@ impl MatrixForm {
     /// Bytes of shared memory of a block of a product of [`GROUP_ROWS`] rows with experts.
     pub fn group_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
         self.bytes_of(facts, GROUP_ROWS, GROUP_ROWS, cols)
+    }
+
+    /// Bytes of shared memory of a block of `hip/ops/matmul/experts_tiles.h`: its rings and, twice, its lanes' sums.
+    pub fn tiles_bytes(self, facts: &DeviceFacts) -> usize {
+        let MatrixForm::Quant(form) = self else {
+            return 0;
+        };
+        let Geometry {
+            teams, stage_bytes, ..
+        } = geometry(facts.platform);
+        let chunk = (stage_bytes / form.unit_bytes()).max(1);
+        let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
+        teams * (TILE_STAGES * (stage + 8) + 2 * TILE_SUMS * 32 * 4)
     }
 
     /// Whether there is room for so many rows with experts.

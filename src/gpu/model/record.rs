@@ -77,6 +77,8 @@ impl Recorder<'_> {
                     self.embed(&table.data, table.form, *out)?;
                 }
                 Step::SelectWanted { x, out } => self.gather(*x, *out)?,
+                // The router after it makes these.
+                Step::Matmul { .. } if self.makes_logits(index)? => {}
                 Step::Matmul {
                     x,
                     norm,

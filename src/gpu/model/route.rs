@@ -1,16 +1,19 @@
 //! Routers of mixtures of experts, by the kernels of `hip/ops/experts`.
 
-use super::experts::{MAX_CHOSEN, MAX_EXPERTS, stack};
+use super::experts::{ExpertMemory, MAX_CHOSEN, MAX_EXPERTS, run_count, stack};
 use super::matmul::MatrixForm;
 use super::record::Recorder;
 use super::weights::Launch;
+use crate::driver::Platform;
 use crate::gpu::Args;
 use crate::ir::{Op, Route, Scores, Type};
-use crate::step::{BufferId, Place, Source, Step};
+use crate::step::{BufferId, Epilogue, Place, Source, Step};
 use crate::{Error, Result};
 
 /// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
 const MAX_ROUTED: usize = 512;
+/// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
+const MAX_SORTED: [usize; 3] = [256, 1024, 64];
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.
 const MAX_GROUPS: usize = 32;
 const MAX_BEST: usize = 2;
@@ -96,6 +99,142 @@ impl Recorder<'_> {
             .then_some((logits, *route))
     }
 
+    /// If the router that chooses `index` sorts the pairs too (`hip/ops/experts/route_sort.hip`): the place of the step with
+    /// experts that follows it, and into runs of how many.
+    pub(super) fn sorted(&self, index: BufferId) -> Result<Option<(usize, usize)>> {
+        let mut places = self.schedule.steps.windows(2).enumerate();
+        let found = places.find_map(|(at, steps)| match steps {
+            [
+                Step::Plain {
+                    op: Op::Route(route),
+                    inputs,
+                    outputs,
+                },
+                Step::Experts(experts),
+            ] if experts.index == index
+                && outputs.first().is_some_and(|(id, _)| *id == index)
+                && is_softmax(*route, inputs) =>
+            {
+                Some((at + 1, experts))
+            }
+            _ => None,
+        });
+        let Some((place, experts)) = found else {
+            return Ok(None);
+        };
+        let rows = self.rows(index);
+        let sizes = [experts.experts, rows * experts.chosen, rows];
+        let mut sizes = sizes.iter().zip(MAX_SORTED);
+        let is_here = self.weights.device.facts().platform == Platform::Cuda;
+        Ok(match self.run_size(place, experts)? {
+            Some(most) if is_here && sizes.all(|(&size, most)| size <= most) => Some((place, most)),
+            _ => None,
+        })
+    }
+
+    /// Whether the step at `place` is a product whose results are logits that the router after it makes itself
+    /// (`hip/ops/matmul/route.h`).
+    pub(super) fn makes_logits(&self, place: usize) -> Result<bool> {
+        let steps = self.schedule.steps.get(place..place + 2);
+        let Some(
+            [
+                Step::Matmul {
+                    products, epilogue, ..
+                },
+                Step::Plain {
+                    op: Op::Route(_),
+                    inputs,
+                    outputs,
+                },
+            ],
+        ) = steps
+        else {
+            return Ok(false);
+        };
+        let (Some(input), Some((index, _)), [product]) =
+            (inputs.first(), outputs.first(), products.as_slice())
+        else {
+            return Ok(false);
+        };
+        let is_input = product.out.map(Place::Buffer) == Some(input.place);
+        let launches = self.launches.get(place).map_or(&[][..], Vec::as_slice);
+        let [launch] = launches else {
+            return Ok(false);
+        };
+        let facts = self.weights.device.facts();
+        let matrix = &launch.matrix;
+        let fits = matches!(matrix.form, MatrixForm::Quant(_)) && matrix.few_rows(facts) > 0;
+        let is_stored = matches!(epilogue, Epilogue::Store);
+        let is_one = is_input && is_stored && fits;
+        Ok(is_one && self.sorted(*index)?.is_some())
+    }
+
+    /// Records a router of few rows whose pairs are sorted into runs of `most`: with the product at `place` that makes its
+    /// logits, if there is one.
+    fn route_and_sort(
+        &mut self,
+        route: Route,
+        (logits, index, weight): (BufferId, BufferId, BufferId),
+        most: usize,
+        place: Option<usize>,
+    ) -> Result<()> {
+        let (rows, experts) = (self.rows(logits), self.width(logits));
+        let count = run_count(rows * route.chosen, experts, most);
+        let (memory, facts) = (self.memory, self.weights.device.facts());
+        let arena = &memory.arena;
+        let ExpertMemory { order, runs, .. } = self.expert_memory()?;
+        let mut writes = vec![
+            self.range(index, 0, rows),
+            self.range(weight, 0, rows),
+            order.whole(),
+            runs.whole(),
+        ];
+        let places = |args: Args| {
+            args.buffer(arena, self.at(logits, 0))
+                .buffer(arena, self.at(index, 0))
+                .buffer(arena, self.at(weight, 0))
+                .buffer(order, 0)
+                .buffer(runs, 0)
+        };
+        let sizes = |args: Args| {
+            args.u32(experts as u32)
+                .u32(route.chosen as u32)
+                .u32(route.normalize.into())
+                .u32(count as u32)
+                .u32(most as u32)
+        };
+        let made_by = place.map(|place| (&self.schedule.steps[place], &self.launches[place]));
+        let Some((Step::Matmul { x, norm, .. }, [launch])) =
+            made_by.map(|(step, launches)| (step, launches.as_slice()))
+        else {
+            let args = sizes(places(Args::new()).u32(rows as u32));
+            let reads = [self.range(logits, 0, rows)];
+            let kernel = "mlxrocm_route_sort";
+            return self.launch(kernel, [1, 1, 1], 1024, 0, args, &reads, &writes);
+        };
+        let matrix = &launch.matrix;
+        let args = Args::new()
+            .buffer(&matrix.data, 0)
+            .buffer(arena, self.at(*x, 0));
+        let args = self
+            .norm_of(args, *norm)
+            .buffer_or_null(launch.bias.as_ref().map(|bias| (bias, 0)));
+        let args = places(args)
+            .buffer(&memory.counters, 0)
+            .f32(norm.map_or(0.0, |norm| norm.eps))
+            .u32(matrix.cols as u32)
+            .u32(matrix.tiles as u32);
+        let args = sizes(args);
+        let reads = [self.range(*x, 0, rows)];
+        writes.extend([self.range(logits, 0, rows), memory.counters.whole()]);
+        let kernel = format!("mlxrocm_matmul_route_{}", matrix.form.name());
+        let threads = matrix.form.threads(facts);
+        let lds = matrix.form.shared_bytes(facts, 1, matrix.cols);
+        let blocks = matrix.form.blocks_of_each(facts, matrix.tiles, rows);
+        let grid = [blocks, rows as u32, 1];
+        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
+    }
+
     /// Records a router.
     pub(super) fn route(
         &mut self,
@@ -112,6 +251,13 @@ impl Recorder<'_> {
         let Place::Buffer(logits) = logits.place else {
             return Err(Error::Internal("a router of what is no buffer".into()));
         };
+        if let Some((place, most)) = self.sorted(index)? {
+            let product = match place.checked_sub(2) {
+                Some(at) if self.makes_logits(at)? => Some(at),
+                _ => None,
+            };
+            return self.route_and_sort(route, (logits, index, weight), most, product);
+        }
         let correction = inputs.get(1).map(|source| self.operand_of(source));
         let correction = correction.transpose()?;
         let rows = self.rows(logits);

@@ -1,0 +1,215 @@
+// NVIDIA: products of some rows with the matrices of a stack [experts][out, in] that each chose, where there are more rows
+// than experts_group.h takes and fewer than fill blocks of the matrix unit (experts_block.h):
+//
+//   y[pair][o] = Σ_c W[expert of pair][o][c] · n(x[pair / share])[c] + bias[expert of pair][o], then an epilogue (STORE or SILU)
+//
+// Pairs are sorted by expert into runs of up to MANY_ROWS: `order` and `runs` of hip/ops/experts/sort.hip. x as rows_x.hip makes
+// it, read through the L1 cache; products as in rows.h. Biases and a limit for mxfp4 alone, as in experts.h.
+//
+// Four warps take tiles (for silu pairs of them) of a run, a quarter of the columns each, and wait for no others: what a warp
+// multiplies next comes to its ring meanwhile, also of the next run. All such fours share all runs' tiles out evenly. (Warps by
+// themselves, with all columns, were 1.2 times slower where that is 2.25 pairs of tiles for each: some have 3.)
+//
+// Launch: TEAMS · 32 threads, any number of blocks.
+#pragma once
+
+#include "ops/experts/runs.h"
+#include "ops/matmul/rows.h"
+
+#if PLATFORM_NVIDIA
+// Stages of a warp's ring (three leave the cache less: up to 15 % slower), and warps that share a tile's columns.
+#define TILE_STAGES 2
+#define SHARERS 4
+
+// Rows of x in global memory: where a lane's columns are, and its groups.
+template <typename Q, int R> struct GatheredRows {
+    static constexpr u32 N = (R + 3) / 4;
+    const u8 *codes[N];
+    const f32x2 *groups[N];
+};
+template <typename Q, int R> DEVICE u32x4 x_columns(const GatheredRows<Q, R> &x, u32 block, u32 n, u32, u32, u32, u32 further) {
+    return load16(x.codes[n] + block * (MANY_ROWS * 2 * BLOCK_COLS * X_BYTES<Q>) + further);
+}
+template <typename Q, int R> DEVICE f32x2 x_group(const GatheredRows<Q, R> &x, u32 group, u32 n, u32, u32) {
+    return x.groups[n][group * MANY_ROWS];
+}
+
+struct Tiles {
+    Rows p;
+    const f32x2 *groups; // of x
+    const ExpertRun *runs;
+    const u32 *order;
+    u32 share, works, units; // tiles or pairs of them, and units of a tile
+};
+
+// What a warp copies to its ring, and what it takes out of it.
+struct TileRing {
+    u8 *stages;
+    u32 barriers, stage, parity;
+    u32 begin, count; // the warp's units of a tile
+    // To be copied: `left` works, of which the next is of run `run`; units from `unit` on of `tiles` tiles, the first at `from`.
+    u64 left;
+    u32 run, work, unit, tiles;
+    const u8 *from;
+    // Sums of the sharers: [2][SHARERS][number][lane].
+    f32 *sums;
+    u32 sharer, four, buffer;
+};
+
+template <typename Q> struct Chunk {
+    static constexpr u32 UNITS = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
+    static constexpr u32 BYTES = (UNITS * Q::UNIT_BYTES + 127) / 128 * 128;
+};
+// Numbers of a lane: of two tiles, two rows of a tile each, and rows of x.
+#define LANE_SUMS (2 * 2 * ((MANY_ROWS + 3) / 4))
+
+// Copies the next chunk, if there is one, to `stage`.
+template <typename Q> DEVICE void copy_chunk(const Tiles &of, TileRing &ring, u32 stage) {
+    const u32 each = of.p.to.epilogue == SILU ? 2 : 1;
+    if (ring.tiles == 0) {
+        if (ring.left == 0) return;
+        const u64 some = of.works - ring.work, now = ring.left < some ? ring.left : some;
+        const u64 tile = (u64)of.runs[ring.run].expert * of.p.tiles + ring.work * each;
+        ring.from = of.p.weights + (tile * of.units + ring.begin) * Q::UNIT_BYTES;
+        ring.tiles = (u32)now * each, ring.unit = 0;
+        ring.left -= now, ring.run++, ring.work = 0;
+    }
+    const u32 n = minimum(ring.count - ring.unit, Chunk<Q>::UNITS), bytes = n * Q::UNIT_BYTES;
+    if (lane_id() == 0) {
+        copy_barrier_expect(ring.barriers + 8 * stage, bytes);
+        copy_bulk(shared_address(ring.stages + stage * Chunk<Q>::BYTES), ring.from + ring.unit * Q::UNIT_BYTES, bytes,
+                  ring.barriers + 8 * stage);
+    }
+    ring.unit += n;
+    if (ring.unit == ring.count) ring.unit = 0, ring.tiles--, ring.from += (u64)of.units * Q::UNIT_BYTES;
+}
+
+// Works `first` to `last` of a run of up to R pairs.
+template <typename Q, int R>
+DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 last, const Table &table, TileRing &ring) {
+    constexpr u32 N = GatheredRows<Q, R>::N, ROW = 2 * BLOCK_COLS * X_BYTES<Q>;
+    const u32 lane = lane_id(), g = lane / 4, t = lane % 4;
+    const u32 padded = of.units * Q::UNIT * BLOCK_COLS, in_groups = padded / Q::GROUP;
+    GatheredRows<Q, R> x;
+    f32 factor[N];
+    u32 pairs[N];
+    UNROLL for (u32 n = 0; n < N; n++) {
+        // Pairs that do not exist: the first, whose results are stored once.
+        const u32 of_codes = n * 4 + g / 2, of_groups = n * 4 + t;
+        const u32 row = of.order[run.first + (of_codes < run.pairs ? of_codes : 0)] / of.share;
+        pairs[n] = of.order[run.first + (of_groups < run.pairs ? of_groups : 0)];
+        x.codes[n] = (const u8 *)of.p.x + (u64)(row / MANY_ROWS) * padded * MANY_ROWS * 2 * X_BYTES<Q> + row % MANY_ROWS * ROW +
+                     g % 2 * (ROW / 2) + t * 16;
+        const u32 other = pairs[n] / of.share;
+        x.groups[n] = of.groups + (u64)(other / MANY_ROWS) * (in_groups + 1) * MANY_ROWS + other % MANY_ROWS;
+        factor[n] = x_group<Q, R>(x, in_groups, n, 0, 0).x;
+    }
+    const bool silu = of.p.to.epilogue == SILU;
+    const u32 each = silu ? 2 : 1;
+    Outputs to = of.p.to;
+    to.bias += to.bias ? (u64)run.expert * of.p.tiles * 16 : 0;
+    for (u32 work = first; work < last; work++) {
+        f32 *own = ring.sums + (ring.buffer * SHARERS + ring.sharer) * LANE_SUMS * 32 + lane;
+        for (u32 in_work = 0; in_work < each; in_work++) {
+            Sums<R> sums = {};
+            for (u32 done = 0, now; done < ring.count; done += now) {
+                now = minimum(ring.count - done, Chunk<Q>::UNITS);
+                copy_barrier_wait(ring.barriers + 8 * ring.stage, ring.parity);
+                const u8 *codes = ring.stages + ring.stage * Chunk<Q>::BYTES;
+                auto add = [&](u32 block) {
+                    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
+                    const u32 b = block % Q::UNIT;
+                    BlockCodes<Q> of_block;
+                    read_plane<Q::FIRST>(of_block.first, of_lane, b);
+                    if constexpr (Q::SECOND > 0)
+                        read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
+                    auto scale_of = [&](u32 group) {
+                        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
+                    };
+                    const u32 number = (ring.begin + done) * Q::UNIT + block;
+                    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, R, x, sums);
+                    else add_block<Q, R>(table, of_block, scale_of, number, g, t, R, x, sums);
+                };
+                constexpr u32 BLOCKS = Q::GROUP == 64 ? 2 : 1;
+                u32 block = 0;
+                for (; block + BLOCKS <= now * Q::UNIT; block += BLOCKS) {
+                    UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
+                }
+                for (; block < now * Q::UNIT; block++) add(block);
+                wave_barrier();
+                copy_chunk<Q>(of, ring, ring.stage);
+                if (++ring.stage == TILE_STAGES) ring.stage = 0, ring.parity ^= 1;
+            }
+            UNROLL for (u32 n = 0; n < N; n++) UNROLL for (u32 h = 0; h < 2; h++)
+                own[((in_work * N + n) * 2 + h) * 32] = sums.v[h][n];
+        }
+        // Who writes the next work's sums has left this barrier, and who writes to this buffer again the next one.
+        barrier_of(1 + ring.four, SHARERS * WAVE);
+        const f32 *all = ring.sums + ring.buffer * SHARERS * LANE_SUMS * 32 + lane;
+        ring.buffer ^= 1;
+        // A sharer finishes one of two rows of the tile of four rows of x.
+        UNROLL for (u32 n = 0; n < N; n++) {
+            const u32 h = ring.sharer % 2, row = g + 8 * h;
+            if (ring.sharer / 2 != n || n * 4 + t >= run.pairs) continue;
+            auto sum = [&](u32 in_work) {
+                f32 v = 0.0f;
+                UNROLL for (u32 i = 0; i < SHARERS; i++) v += all[(i * LANE_SUMS + (in_work * N + n) * 2 + h) * 32];
+                return add_bias(to, work * each + in_work, row, v * factor[n]);
+            };
+            if (silu) store_silu(to, pairs[n], work, row, sum(0), sum(1));
+            else store_number(to, pairs[n], work, row, sum(0));
+        }
+    }
+}
+
+template <typename Q> DEVICE void matmul_experts_tiles(Tiles of, u8 *memory) {
+    const u32 team = thread_x() / WAVE, fours = TEAMS / SHARERS;
+    u8 *after = memory + TEAMS * TILE_STAGES * Chunk<Q>::BYTES;
+    TileRing ring = {};
+    ring.stages = memory + team * TILE_STAGES * Chunk<Q>::BYTES;
+    ring.barriers = shared_address(after) + team * TILE_STAGES * 8;
+    ring.four = team / SHARERS, ring.sharer = team % SHARERS;
+    ring.sums = (f32 *)(after + TEAMS * TILE_STAGES * 8) + ring.four * 2 * SHARERS * LANE_SUMS * 32;
+    if (lane_id() == 0) {
+        UNROLL for (u32 i = 0; i < TILE_STAGES; i++) copy_barrier_init(ring.barriers + 8 * i);
+        copy_barrier_fence();
+    }
+    wave_barrier();
+    of.units = (of.p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    of.works = of.p.tiles / (of.p.to.epilogue == SILU ? 2 : 1);
+    ring.begin = of.units * ring.sharer / SHARERS, ring.count = of.units * (ring.sharer + 1) / SHARERS - ring.begin;
+    const Table table = table_of<Q>(of.p.weights);
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u64 all = (u64)of.runs[0].count * of.works, takers = (u64)grid_blocks_x() * fours;
+    const u64 taker = block_x() * fours + ring.four, end = all * (taker + 1) / takers;
+    u64 work = all * taker / takers;
+    ring.run = (u32)(work / of.works), ring.work = (u32)(work - (u64)ring.run * of.works);
+    ring.left = ring.count > 0 ? end - work : 0;
+    UNROLL for (u32 i = 0; i < TILE_STAGES; i++) copy_chunk<Q>(of, ring, i);
+    while (work < end) {
+        const u32 index = (u32)(work / of.works), first = (u32)(work - (u64)index * of.works);
+        const u32 last = end - work < of.works - first ? first + (u32)(end - work) : of.works;
+        const ExpertRun run = of.runs[index];
+        if (run.pairs <= 4) multiply_run<Q, 4>(of, run, first, last, table, ring);
+        else multiply_run<Q, MANY_ROWS>(of, run, first, last, table, ring);
+        work += last - first;
+    }
+}
+
+#define EXPERTS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const u8 *codes, const u8 *groups,              \
+                                            const f32 *bias, f32 *out, const ExpertRun *runs,                  \
+                                            const u32 *order, u32 width, u32 cols, u32 tiles, u32 epilogue,    \
+                                            u32 share, f32 limit) {                                            \
+        DYNAMIC_SHARED(memory);                                                                                \
+        constexpr bool FULL = SCALES == POWER;                                                                 \
+        const Rows p = {weights, (const f32 *)codes, nullptr, {FULL ? bias : nullptr, nullptr, out, nullptr,   \
+                        nullptr, tiles, tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, 0.0f, MANY_ROWS,   \
+                        cols, tiles, cols};                                                                    \
+        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>>(                                                      \
+            {p, (const f32x2 *)groups, runs, order, share, 0, 0}, memory);                                     \
+    }
+#else
+#define EXPERTS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)
+#endif

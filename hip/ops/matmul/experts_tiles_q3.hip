@@ -1,0 +1,9 @@
+// Products of some rows with the chosen 3-bit matrices of a stack: see experts_tiles.h.
+#include "ops/matmul/experts_tiles.h"
+
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f16_g32, 3, PAIR_F16, 32)
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f16_g64, 3, PAIR_F16, 64)
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_bf16_g32, 3, PAIR_BF16, 32)
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_bf16_g64, 3, PAIR_BF16, 64)
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f32_g32, 3, PAIR_F32, 32)
+EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_sub_g16, 3, SUPER_ZERO, 16)
