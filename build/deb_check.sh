@@ -49,8 +49,9 @@ echo "deb-check: $count packages, the same bytes in two builds"
 theirs=bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs
 said=$(lintian -I --profile debian --tag-display-limit 0 --allow-root --suppress-tags "$theirs" \
     "$work"/first/mlxrocm_*.changes 2>&1) || true
-# Notes (N:) are no tags.
-tags=$(printf '%s\n' "$said" | grep -v '^N:' || true)
+# Notes (N:) are no tags, nor is what it says of readelf, which it reads up to 65,279 sections of an object of: the static
+# library has more, so that --gc-sections drops what nobody calls.
+tags=$(printf '%s\n' "$said" | grep -vE '^N:|Warning while running readelf' || true)
 [ -z "$tags" ] || fail "lintian says:
 $tags"
 echo "deb-check: lintian -I says nothing"
