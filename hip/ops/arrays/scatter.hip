@@ -101,6 +101,18 @@ KERNEL(256) void mlxrocm_array_replace(const void *updates, const i64 *places, c
     store_bits(out, place + index.at(o0, o1, o2, o3, o4, o5), size, bits[0]);
 }
 
+// Slices of whole rows of `per_slice` pieces of 16 bytes, one claim each.
+KERNEL(256) void mlxrocm_array_replace_rows(const u8 *updates, const i64 *places, const u32 *claims, u8 *out, u32 pieces,
+                                            u32 per_slice, u32 unit) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 i = block_x() * 256 + thread_x();
+    if (i >= pieces) return;
+    const u32 j = i / per_slice, row = (u32)places[j] / unit;
+    if (claims && claims[row] != j + 1) return;
+    store16(out + ((u64)row * per_slice + i % per_slice) * 16, load16(updates + (u64)i * 16));
+}
+
 KERNEL(256) void mlxrocm_array_meet(const void *updates, const i64 *places, const u32 *order, void *out, u32 count, u32 slices,
                                     u32 dtype, u32 how, u32 slice, AXES, STRIDES(u), STRIDES(o)) {
     grid_dependency_launch();

@@ -186,7 +186,15 @@ impl Place {
             };
             let args = args
                 .buffer_or_null(claims.as_ref().map(|claims| (claims.buffer(), 0)))
-                .buffer(out.buffer(), 0)
+                .buffer(out.buffer(), 0);
+            let bytes = out.dtype().size() as u32 * size;
+            if unit == size && bytes.is_multiple_of(16) && elements.is_aligned(16) {
+                let pieces = slices * (bytes / 16);
+                let args = args.u32(pieces).u32(bytes / 16).u32(unit);
+                self.launch("mlxrocm_array_replace_rows", grid(pieces), &args)?;
+                return Ok(true);
+            }
+            let args = args
                 .u32(count)
                 .u32(out.dtype().size() as u32)
                 .u32(size)
