@@ -4,8 +4,7 @@
 // mask, which has strides.
 // rope: pairs of x[b][h][i] turned by (offset[b] + i) · scale · rate of the pair; rates 1 / periods, or base^(−pair / pairs).
 //
-// Launch: attention 256 threads, a block a query, 256 keys at a time; rope 256 threads,
-// a thread an element or a pair of HEADS heads; grid (blocks of a head · groups of heads · batch).
+// Launch: attention 256 threads, a block a query, 256 keys at a time; rope 256 threads, a thread an element or a pair.
 #include "dtype.h"
 #include "functions.h"
 #include "common/reduce.h"
@@ -66,40 +65,26 @@ KERNEL(256) void mlxrocm_array_attention(const void *q, const void *k, const voi
     }
 }
 
-// Heads that a thread of rope turns, by the same angle.
-#define HEADS 8
-KERNEL(256) void mlxrocm_array_rope(const void *x, const void *offset, const f32 *periods, void *out, u32 blocks, u32 heads,
-                                    u32 rows, u32 columns, u32 dims, u32 dtype, u32 offset_dtype, u32 one_offset,
-                                    u32 pairs_adjoin, f32 log2_base, f32 scale) {
+KERNEL(256) void mlxrocm_array_rope(const void *x, const void *offset, const f32 *periods, void *out, u32 count,
+                                    u32 per_batch, u32 rows, u32 columns, u32 dims, u32 dtype, u32 offset_dtype,
+                                    u32 one_offset, u32 pairs_adjoin, f32 log2_base, f32 scale) {
     grid_dependency_launch();
     grid_dependency_wait();
-    // Of a row its pairs, then what is not turned.
-    const u32 half = dims / 2, slots = columns - half, i = block_x() % blocks * 256 + thread_x();
-    if (i >= rows * slots) return;
-    const u32 row = i / slots, slot = i % slots, groups = divide_up(heads, HEADS), batch = block_x() / blocks / groups;
-    const u32 first_head = block_x() / blocks % groups * HEADS, last = minimum(first_head + HEADS, heads);
-    const u64 per_head = (u64)rows * columns, first = ((u64)batch * heads * rows + row) * columns;
-    if (slot >= half) {
-        for (u32 h = first_head; h < last; h++) {
-            const i64 at = (i64)(first + h * per_head + half + slot);
-            store_float(out, at, dtype, load_float(x, at, dtype));
-        }
+    const u32 i = block_x() * 256 + thread_x();
+    if (i >= count) return;
+    const u32 c = i % columns, row = i / columns % rows, half = dims / 2;
+    if (c >= dims) {
+        store_float(out, i, dtype, load_float(x, i, dtype));
         return;
     }
-    const i64 start = load_whole(offset, one_offset ? 0 : batch, offset_dtype);
-    const f32 rate = periods ? 1.0f / periods[slot] : exact_pow(2.0f, -log2_base * (f32)slot / (f32)half);
+    const u32 pair = pairs_adjoin ? c / 2 : c % half;
+    if (pairs_adjoin ? c % 2 : c >= half) return; // the other element's thread does both
+    const i64 start = load_whole(offset, one_offset ? 0 : i / per_batch, offset_dtype);
+    const f32 rate = periods ? 1.0f / periods[pair] : exact_pow(2.0f, -log2_base * (f32)pair / (f32)half);
     const f32 angle = (f32)(start + row) * scale * rate;
     const f32 sine = exact_sin(angle, 0), cosine = exact_sin(angle, 1);
-    const u32 own = pairs_adjoin ? 2 * slot : slot, step = pairs_adjoin ? 1 : half;
-    f32 a[HEADS], b[HEADS];
-    UNROLL for (u32 h = 0; h < HEADS; h++) {
-        const i64 at = (i64)(first + minimum(first_head + h, heads - 1) * per_head + own);
-        a[h] = load_float(x, at, dtype), b[h] = load_float(x, at + step, dtype);
-    }
-    UNROLL for (u32 h = 0; h < HEADS; h++) {
-        if (first_head + h >= heads) break;
-        const i64 at = (i64)(first + (first_head + h) * per_head + own);
-        store_float(out, at, dtype, a[h] * cosine - b[h] * sine);
-        store_float(out, at + step, dtype, a[h] * sine + b[h] * cosine);
-    }
+    const u32 other = pairs_adjoin ? i + 1 : i + half;
+    const f32 a = load_float(x, i, dtype), b = load_float(x, other, dtype);
+    store_float(out, i, dtype, a * cosine - b * sine);
+    store_float(out, other, dtype, a * sine + b * cosine);
 }

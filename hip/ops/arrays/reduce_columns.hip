@@ -2,10 +2,9 @@
 // lie side by side, rows `row_step` apart, all aligned to 16 bytes. Always in the same order. A second launch joins pieces.
 //
 // Launch: 256 threads, grid (columns / (32 groups of 16 bytes), o, pieces): eight teams of 32 lanes take every eighth row
-// each, AHEAD loads of 16 bytes a thread on their way.
+// each, four loads of 16 bytes a thread on their way.
 #include "reduce_vectors.h"
 
-#define AHEAD 8
 #define COLUMNS                                                                                                   \
     const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 reduction, u32 to, i64 outer_step, \
         i64 row_step
@@ -19,16 +18,12 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
     const u8 *from = (const u8 *)x + (block_y() * outer_step + read) * SIZE;
     f32 values[V];
     UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>().value;
-    for (u32 row = begin + team; row < end; row += 8 * AHEAD) {
-        Bits<16> bits[AHEAD];
-        UNROLL for (u32 j = 0; j < AHEAD; j++) bits[j] = load_group<16>(from + minimum(row + 8 * j, end - 1) * row_step * SIZE);
-        UNROLL for (u32 j = 0; j < AHEAD; j++) {
-            // No branch: clang would load behind it.
-            const bool is_there = row + 8 * j < end;
-            UNROLL for (int i = 0; i < V; i++) {
-                const f32 more = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
-                values[i] = is_there ? more : values[i];
-            }
+    for (u32 row = begin + team; row < end; row += 32) {
+        Bits<16> bits[4];
+        UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(from + minimum(row + 8 * j, end - 1) * row_step * SIZE);
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            if (row + 8 * j >= end) continue;
+            UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
         }
     }
     UNROLL for (int i = 0; i < V; i++) teams[team][i * 33 + lane] = values[i];

@@ -25,19 +25,17 @@ template <u32 REDUCTION, u32 DTYPE> DEVICE Joined over_row(const u8 *row, u32 be
             total = Joined{most, sum, 0};
         } else
             UNROLL for (u32 j = 0; j < 4; j++) {
-                // No branch: clang would load behind it.
-                const bool is_there = group + j * lanes < groups;
+                if (group + j * lanes >= groups) continue;
                 UNROLL for (int i = 0; i < V; i++) {
                     const f32 value = number_in<DTYPE>(bits[j], i);
                     if constexpr (REDUCTION == ARG_MAX) {
                         // Later ones are no better if they are the same.
                         const f32 signed_value = least ? -value : value;
-                        bool takes = signed_value > total.value || total.place == ~0u || (is_nan(value) && !is_nan(total.value));
-                        takes = takes && is_there;
+                        const bool takes = signed_value > total.value || total.place == ~0u || (is_nan(value) && !is_nan(total.value));
                         total.value = takes ? signed_value : total.value;
                         total.place = takes ? begin + (group + j * lanes) * V + i : total.place;
                     } else
-                        values[i] = is_there ? one_of<REDUCTION>(values[i], value) : values[i];
+                        values[i] = one_of<REDUCTION>(values[i], value);
                 }
             }
     }
@@ -54,28 +52,26 @@ template <u32 REDUCTION, u32 DTYPE> DEVICE Joined over_row(const u8 *row, u32 be
 }
 
 #define ROWS                                                                                                          \
-    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 lanes, i64 row_step
+    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 by_waves, i64 row_step
 template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_rows(ROWS, Joined *waves) {
-    const u32 output = block_x() * (256 / lanes) + thread_x() / lanes, lane = thread_x() % lanes;
-    const bool is_row = output < outputs;
-    if (lanes > 8 && !is_row) return;
+    const u32 output = by_waves ? block_x() * (256 / WAVE) + wave_id() : block_x();
+    const u32 lane = by_waves ? lane_id() : thread_x(), lanes = by_waves ? WAVE : 256;
+    if (output >= outputs) return;
     const u32 begin = minimum(block_y() * piece, joined), end = minimum(begin + piece, joined);
-    const u8 *row = (const u8 *)x + (i64)minimum(output, outputs - 1) * row_step * bytes_of(DTYPE);
+    const u8 *row = (const u8 *)x + output * row_step * bytes_of(DTYPE);
     const bool least = REDUCTION == ARG_MAX && reduction == ARG_MIN;
     Joined total = over_row<REDUCTION, DTYPE>(row, begin, end, lane, lanes, least);
-    if (lanes == 8)
-        total = over_wave<REDUCTION, 8>(total);
-    else if (lanes == WAVE)
+    if (by_waves)
         total = over_wave<REDUCTION>(total);
     else
         total = over_block<REDUCTION>(total, waves);
-    if (lane != 0 || !is_row) return;
+    if (lane != 0) return;
     if constexpr (REDUCTION == ARG_MAX)
         ((u32 *)out)[output] = total.place;
     else
         store_float(out, (i64)output * pieces + block_y(), to, result_of<REDUCTION>(total));
 }
-#define GIVEN x, out, outputs, joined, pieces, piece, reduction, to, lanes, row_step, waves
+#define GIVEN x, out, outputs, joined, pieces, piece, reduction, to, by_waves, row_step, waves
 #define REDUCE_BEGIN             \
     SHARED Joined waves[256 / WAVE]; \
     grid_dependency_launch();    \

@@ -3,7 +3,7 @@
 // place: places[j] (+)= index[j] inside 0 … limit, times step: where slice j begins, axis by axis. Negative indices count
 //   from the end; those outside are the nearest inside.
 // gather: out[j][e] = x[places[j] + e], e counting through a slice.
-// claim, replace: of updates of one place the last one stays: the largest number claims it. All places are multiples of `unit`.
+// claim, replace: of updates of one place the last one stays: the largest number claims it.
 // meet: out[place][e] = out[place][e] ∘ update[j] …, of the slices j of one place in order; `order` are the slices' numbers
 //   sorted by place, so the first of those that share one goes through the others.
 // combine: out[place(i)] ∘= update[i], all places different.
@@ -78,39 +78,27 @@ KERNEL(256) void mlxrocm_array_clear_claims(u32 *claims, u32 count) {
     const u32 i = block_x() * 256 + thread_x();
     if (i < count) claims[i] = 0;
 }
-KERNEL(256) void mlxrocm_array_claim(const i64 *places, u32 *claims, u32 count, u32 unit) {
+KERNEL(256) void mlxrocm_array_claim(const i64 *places, u32 *claims, u32 count) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 j = block_x() * 256 + thread_x();
-    if (j < count) atomic_max(claims + (u32)places[j] / unit, j + 1);
+    if (j < count) atomic_max(claims + places[j], j + 1);
 }
 // Without claims there is one slice.
 KERNEL(256) void mlxrocm_array_replace(const void *updates, const i64 *places, const u32 *claims, void *out, u32 count, u32 size,
-                                       u32 slice, u32 unit, AXES, STRIDES(u), STRIDES(o)) {
+                                       u32 slice, AXES, STRIDES(u), STRIDES(o)) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 i = block_x() * 256 + thread_x();
     if (i >= count) return;
     const u32 j = i / slice;
     const i64 place = places[j];
-    if (claims && claims[(u32)place / unit] != j + 1) return;
+    if (claims && claims[place] != j + 1) return;
     const Index index = index_of(i % slice, slice, s1, s2, s3, s4, s5);
     const i64 from[1] = {(i64)j * slice + index.at(u0, u1, u2, u3, u4, u5)};
     u64 bits[1];
     load_bits(updates, from, size, bits);
     store_bits(out, place + index.at(o0, o1, o2, o3, o4, o5), size, bits[0]);
-}
-
-// Slices of whole rows of `per_slice` pieces of 16 bytes, one claim each.
-KERNEL(256) void mlxrocm_array_replace_rows(const u8 *updates, const i64 *places, const u32 *claims, u8 *out, u32 pieces,
-                                            u32 per_slice, u32 unit) {
-    grid_dependency_launch();
-    grid_dependency_wait();
-    const u32 i = block_x() * 256 + thread_x();
-    if (i >= pieces) return;
-    const u32 j = i / per_slice, row = (u32)places[j] / unit;
-    if (claims && claims[row] != j + 1) return;
-    store16(out + ((u64)row * per_slice + i % per_slice) * 16, load16(updates + (u64)i * 16));
 }
 
 KERNEL(256) void mlxrocm_array_meet(const void *updates, const i64 *places, const u32 *order, void *out, u32 count, u32 slices,

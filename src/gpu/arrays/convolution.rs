@@ -1,6 +1,6 @@
 //! Convolutions and Hadamard transforms: `hip/ops/arrays/convolution*.hip`, `hadamard.hip`.
 
-use super::numbers::{is_float, suffix};
+use super::numbers::is_float;
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -12,8 +12,6 @@ use std::sync::Arc;
 const SIDE: usize = 64;
 /// Groups with fewer results are made one by one.
 const NARROW: usize = 8;
-/// Places of a thread of `convolution_depthwise.hip`.
-const DEPTHWISE_ROWS: usize = 4;
 /// Results of a group from which on warpgroups make them, though they make 128 columns at least.
 const WIDE: usize = 24;
 /// The longest row of a Hadamard transform.
@@ -106,17 +104,6 @@ impl Place {
                 (name, args(of_group.div_ceil(columns)))
             };
             if self.by_tiles(of, (rows, of_group, conv.groups), dtype)? {
-                return Ok(Some(out));
-            }
-        }
-        // As convolution_depthwise.hip says.
-        let piece = 16 / dtype.size();
-        let of_pieces = channels.is_multiple_of(piece) && x.is_aligned(16);
-        if conv.groups == *channels && width == channels && of_pieces {
-            let threads = rows.div_ceil(DEPTHWISE_ROWS) * (channels / piece);
-            let name = format!("mlxrocm_array_convolution_depthwise_{}", suffix(dtype));
-            if let Ok(blocks) = u32::try_from(threads.div_ceil(THREADS as usize)) {
-                self.launch(&name, [blocks, 1, 1], &args(across))?;
                 return Ok(Some(out));
             }
         }

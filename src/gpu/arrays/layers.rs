@@ -9,8 +9,6 @@ use crate::gpu::Args;
 use crate::ir::{Dtype, Op, Rope};
 use std::sync::Arc;
 
-/// Heads that a thread of `mlxrocm_array_rope` turns.
-const ROPE_HEADS: u32 = 8;
 /// The widest head that attention takes.
 const WIDEST: usize = 512;
 
@@ -139,15 +137,13 @@ impl Place {
         if count == 0 {
             return Ok(Some(out));
         }
-        let heads = count / (batch * rows * columns) as u32;
-        let blocks = (rows as u32 * (columns - rope.dims / 2) as u32).div_ceil(THREADS);
         let args = Args::new()
             .buffer(x.buffer(), x.offset())
             .buffer(offset.buffer(), offset.offset())
             .buffer_or_null(periods.as_ref().map(|x| (x.buffer(), x.offset())))
             .buffer(out.buffer(), 0)
-            .u32(blocks)
-            .u32(heads)
+            .u32(count)
+            .u32(count / batch as u32)
             .u32(rows as u32)
             .u32(columns as u32)
             .u32(rope.dims as u32)
@@ -157,8 +153,7 @@ impl Place {
             .u32(rope.traditional.into())
             .f32(rope.base.map_or(1.0, |base| base.get().log2()) as f32)
             .f32(rope.scale.get() as f32);
-        let groups = batch as u32 * heads.div_ceil(ROPE_HEADS);
-        self.launch("mlxrocm_array_rope", [blocks * groups, 1, 1], &args)?;
+        self.launch("mlxrocm_array_rope", [count.div_ceil(THREADS), 1, 1], &args)?;
         Ok(Some(out))
     }
 }

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 /// Blocks that keep any GPU busy.
 const BUSY: usize = 2048;
-/// Bytes of a row up to which eight threads take it, and up to which a wave does, not a block.
-const EIGHT_BYTES: usize = 512;
+/// Bytes of a row up to which a wave takes it, not a block.
 const WAVE_BYTES: usize = 4096;
 /// `enum Reduction`: the first and last of those that are arithmetic.
 const SUM: u32 = 2;
@@ -156,20 +155,20 @@ impl Place {
         let width = 16 / x.dtype().size();
         let joined = x.count().checked_div(outputs).unwrap_or(0);
         let wave = self.device.facts().wave_size.max(1);
-        let (blocks, busy, (least, most), lanes) = match form {
+        let (blocks, busy, (least, most), by_waves) = match form {
             Form::Rows(_) => {
-                let lanes = match joined * x.dtype().size() {
-                    ..=EIGHT_BYTES => 8,
-                    ..=WAVE_BYTES => wave,
-                    _ => THREADS,
+                let by_waves = joined * x.dtype().size() <= WAVE_BYTES;
+                let rows = if by_waves {
+                    (THREADS / wave) as usize
+                } else {
+                    1
                 };
-                let blocks = outputs.div_ceil((THREADS / lanes) as usize);
-                (blocks, BUSY, (8192, 1024), lanes)
+                (outputs.div_ceil(rows), BUSY, (8192, 1024), by_waves)
             }
             // Fewer, as another launch reads the pieces again, which does not cut these.
             Form::Columns { columns, outer, .. } => {
                 let blocks = columns.div_ceil(32 * width) * outer;
-                (blocks, BUSY / 4, (128, 255), THREADS)
+                (blocks, BUSY / 2, (128, 255), false)
             }
         };
         let wanted = busy.div_ceil(blocks.max(1)).min(joined / least).min(most);
@@ -211,7 +210,7 @@ impl Place {
                     .u32(piece)
                     .u32(reduction)
                     .u32(to as u32)
-                    .u32(lanes)
+                    .u32(by_waves.into())
                     .i64(*row_step as i64);
                 (kernel, [blocks as u32, pieces as u32, 1], args)
             }

@@ -105,12 +105,6 @@ impl Place {
 
     /// A copy of `x` in memory of its own.
     fn copied(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
-        let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
-            return Ok(None);
-        };
-        if count == 0 || self.copy_well(x, &out, out.layout())? {
-            return Ok(Some(out));
-        }
         let size = [x.dtype().size() as u32];
         self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
     }
@@ -170,43 +164,23 @@ impl Place {
             .buffer(elements.buffer(), elements.offset())
             .buffer(places.buffer(), 0);
         if *reduce == ScatterReduce::None {
-            // Slices of whole rows begin at multiples of their size.
-            let sizes = &out.layout().sizes;
-            let front = slice.iter().take_while(|&&size| size == 1).count();
-            let unit = match slice[front..] == sizes[front..] {
-                true => size,
-                false => 1,
-            };
             let claims = match slices {
                 1 => None,
-                _ => match self.claims(places, out.count(), unit)? {
+                _ => match self.claims(places, out.count())? {
                     Some(claims) => Some(claims),
                     None => return Ok(false),
                 },
             };
             let args = args
                 .buffer_or_null(claims.as_ref().map(|claims| (claims.buffer(), 0)))
-                .buffer(out.buffer(), 0);
-            let bytes = out.dtype().size() as u32 * size;
-            if unit == size && bytes.is_multiple_of(16) && elements.is_aligned(16) {
-                let pieces = slices * (bytes / 16);
-                let args = args.u32(pieces).u32(bytes / 16).u32(unit);
-                self.launch("mlxrocm_array_replace_rows", grid(pieces), &args)?;
-                return Ok(true);
-            }
-            let args = args
+                .buffer(out.buffer(), 0)
                 .u32(count)
                 .u32(out.dtype().size() as u32)
-                .u32(size)
-                .u32(unit);
+                .u32(size);
             self.launch("mlxrocm_array_replace", grid(count), &walk.add(args))?;
             return Ok(true);
         }
         let flat = places.with(places.dtype(), Layout::rows(&[places.count()]))?;
-        // Places of results that are counted in 32 bits are sorted faster so.
-        let Some(flat) = self.unary(super::numbers::CAST, &flat, Dtype::U32)? else {
-            return Ok(false);
-        };
         let Some(order) = self.sort(&flat, 0, Dtype::U32, true)? else {
             return Ok(false);
         };
@@ -222,14 +196,8 @@ impl Place {
         Ok(true)
     }
 
-    /// Of each place of `room` elements, a multiple of `unit`, which slice beginning there is the last (from 1; 0: none).
-    fn claims(
-        self: &Arc<Self>,
-        places: &Elements,
-        room: usize,
-        unit: u32,
-    ) -> Result<Option<Elements>> {
-        let room = room.div_ceil(unit as usize);
+    /// Of each element of the result, which slice beginning there is the last (from 1; 0: none).
+    fn claims(self: &Arc<Self>, places: &Elements, room: usize) -> Result<Option<Elements>> {
         let Some((claims, count)) = self.new_rows(&[room], Dtype::U32)? else {
             return Ok(None);
         };
@@ -239,8 +207,7 @@ impl Place {
         let args = Args::new()
             .buffer(places.buffer(), 0)
             .buffer(claims.buffer(), 0)
-            .u32(slices)
-            .u32(unit);
+            .u32(slices);
         self.launch("mlxrocm_array_claim", grid(slices), &args)?;
         Ok(Some(claims))
     }

@@ -14,8 +14,6 @@ pub(super) const MOST_BLOCKS: usize = 1 << 23;
 /// Numbers of k of a step of `product_warpgroup.h`, and rows of a tile.
 pub(super) const STEP: usize = 64;
 const ROWS: usize = 128;
-/// The fewest rows that these multiply.
-const LEAST_ROWS: usize = 48;
 /// Its columns of a tile and its steps in shared memory, and what a round of tiles takes beside the other's.
 const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
 
@@ -49,7 +47,7 @@ impl Place {
         let (left, right) = (&product.left, &product.right);
         let fits = left.along && left.whole && right.whole && product.n.is_multiple_of(8);
         let plain = product.codes.is_none() && product.words[2].is_none() && !product.turned;
-        let large = product.m >= LEAST_ROWS && product.n > STEP && product.k > 0;
+        let large = product.m > STEP && product.n > STEP && product.k > 0;
         if !self.has_warpgroups(out.dtype()) || !fits || !plain || !large {
             return Ok(false);
         }
