@@ -9,6 +9,8 @@ mod functions;
 mod goldens;
 #[path = "support/gpu.rs"]
 mod gpu;
+#[path = "array_families/large.rs"]
+mod large;
 #[path = "array_families/layers.rs"]
 mod layers;
 #[path = "array_families/on_gpus.rs"]

@@ -77,6 +77,26 @@ fn rows_of_any_length_are_sorted() {
             assert!(bits(&x) == bits(&host), "{sizes:?} {dtype:?}");
         }
     }
+    // Zeros of both signs are as they were.
+    for sizes in [[3, 40], [2, 2048], [1, 5000]] {
+        let zero = |random: &mut Prng| match random.below(5) {
+            0 => random.normal() as f32,
+            1 | 2 => 0.0,
+            _ => -0.0,
+        };
+        let values: Vec<f32> = (0..sizes[0] * sizes[1])
+            .map(|_| zero(&mut random))
+            .collect();
+        let x = there(&values, Dtype::F32, &sizes);
+        let bits = |x: &Array| -> Vec<u32> {
+            let sorted = floats(&x.sort(Some(1)).unwrap());
+            sorted.into_iter().map(f32::to_bits).collect()
+        };
+        assert!(
+            bits(&x) == bits(&x.at(&mlxrocm::array::Home::Cpu)),
+            "{sizes:?}"
+        );
+    }
     // Columns that do not lie row after row, and the largest few.
     let x = there(&mixed(&mut random, 2 * 3000), Dtype::F32, &[3000, 2]);
     let turned = x.transpose(&[1, 0]).unwrap();
@@ -211,7 +231,12 @@ fn attention_of_many_and_of_few_queries_is_that_of_plain_loops() {
         // Queries that see no key.
         case([1, 1, 1, 100, 37, 24], Dtype::F16, true, 0, false),
         case([1, 1, 1, 66, 5, 64], Dtype::Bf16, true, 0, false),
+        case([1, 2, 1, 200, 301, 128], Dtype::F16, true, 0, false),
+        case([2, 2, 1, 129, 129, 64], Dtype::F16, true, 0, true),
+        case([1, 2, 2, 130, 77, 128], Dtype::Bf16, false, 0, false),
+        case([1, 1, 1, 65, 260, 64], Dtype::Bf16, true, 0, true),
         case([1, 4, 1, 1, 700, 128], Dtype::F16, false, 0, false),
+        case([1, 8, 2, 1, 8200, 128], Dtype::Bf16, false, 0, true),
         case([2, 6, 2, 3, 259, 64], Dtype::Bf16, true, 0, true),
         case([1, 4, 2, 5, 300, 96], Dtype::F32, false, 1, true),
         case([1, 3, 3, 30, 41, 128], Dtype::F32, true, 0, false),

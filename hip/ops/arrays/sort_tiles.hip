@@ -36,6 +36,7 @@ DEVICE void zeros_as_they_were(const Part &p, const void *x, const Tile<u32, fal
     const u32 lane = lane_id(), size = block_size_x() * EACH;
     u32 at = 0;
     for (u32 i = lane; i < size; i += WAVE) at += popcount(ballot(tile.key(i) < 0x7fffffffu));
+    wave_barrier();
     for (u32 i = 0; i < p.count; i += WAVE) {
         const u32 key = i + lane < p.count ? key_of<u32>(x, p.first + (i64)(i + lane) * p.step, p.dtype) : 0;
         const bool is_zero = key == 0x7fffffffu || key == 0x80000000u;
@@ -48,28 +49,29 @@ DEVICE void zeros_as_they_were(const Part &p, const void *x, const Tile<u32, fal
 template <typename K> DEVICE void sort_elements(const Part &p, const void *x, void *out, K *runs) {
     typedef Tile<K, false> Shared;
     SHARED K keys[Shared::ROOM];
-    SHARED u32 signs[2];
+    SHARED u32 signs[SORTERS / WAVE];
     const Shared tile = {keys, nullptr};
-    const u32 thread = thread_x();
-    if (thread < 2) signs[thread] = 0;
-    barrier();
+    const u32 thread = thread_x(), threads = block_size_x();
     K own[EACH];
     load_keys(p, own, [&](u32 c) { return key_of<K>(x, p.first + (i64)c * p.step, p.dtype); });
-    if (is_float(p.dtype)) UNROLL for (u32 n = 0; n < EACH; n++) {
-        if (own[n] == (K)0x7fffffffu) signs[0] = 1;
-        if (own[n] == (K)0x80000000u) signs[1] = 1;
-    }
+    // Which zeros a wave has: of minus, of plus.
+    bool minus = false, plus = false;
+    UNROLL for (u32 n = 0; n < EACH; n++) minus = minus || own[n] == (K)0x7fffffffu, plus = plus || own[n] == (K)0x80000000u;
+    const u32 of_wave = (ballot(minus) ? 1 : 0) | (ballot(plus) ? 2 : 0);
+    if (lane_id() == 0) signs[wave_id()] = is_float(p.dtype) ? of_wave : 0;
     sort_network(own, p.count, keys);
     barrier();
     tile.put_each(own, nullptr);
     barrier();
     if constexpr (sizeof(K) == 4) {
-        if (uniform(signs[0] & signs[1])) {
+        u32 both = 0;
+        for (u32 i = 0; i < threads / WAVE; i++) both |= signs[i];
+        if (uniform(both) == 3) {
             if (wave_id() == 0) zeros_as_they_were(p, x, tile);
             barrier();
         }
     }
-    for (u32 c = thread; c < p.count; c += block_size_x()) {
+    for (u32 c = thread; c < p.count; c += threads) {
         if (p.tiles > 1)
             runs[(u64)p.row * p.columns + p.begin + c] = tile.key(c);
         else
