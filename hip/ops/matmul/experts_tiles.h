@@ -22,6 +22,11 @@
 #define TILE_STAGES 2
 #define SHARERS 4
 
+// A barrier of so many threads of the block, whole warps: `number` is 1 to 15.
+DEVICE void barrier_of(u32 number, u32 threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 // Rows of x in global memory: where a lane's columns are, and its groups.
 template <typename Q, int R> struct GatheredRows {
     static constexpr u32 N = (R + 3) / 4;
