@@ -71,10 +71,6 @@ DEVICE u32 lane_id() {
 
 DEVICE void barrier() { __syncthreads(); }
 DEVICE void barrier_shared() { __syncthreads(); }
-// Of so many threads of the block, whole waves: `number` is 1 to 15.
-DEVICE void barrier_of(u32 number, u32 threads) {
-    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
-}
 DEVICE void wave_barrier() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 DEVICE void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
@@ -111,17 +107,6 @@ template <int MASK> DEVICE u32 shuffle_xor(u32 value) {
     u32 result;
     asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(result) : "r"(value), "n"(MASK));
     return result;
-}
-// The largest and the smallest of a wave's numbers, an instruction each.
-DEVICE u32 wave_largest(u32 value) {
-    u32 y;
-    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(value));
-    return y;
-}
-DEVICE u32 wave_smallest(u32 value) {
-    u32 y;
-    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(value));
-    return y;
 }
 
 // Arithmetic.

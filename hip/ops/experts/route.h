@@ -19,6 +19,18 @@ template <int MASK> DEVICE void keep_larger_of(f32 &value, u32 &at) {
 
 // By 32 threads of a block, a wave of NVIDIA's, each of which holds EACH logits, those at lane + 32 i.
 #if PLATFORM_NVIDIA
+// The largest and the smallest of a wave's numbers, an instruction each.
+DEVICE u32 wave_largest(u32 value) {
+    u32 y;
+    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(value));
+    return y;
+}
+DEVICE u32 wave_smallest(u32 value) {
+    u32 y;
+    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(value));
+    return y;
+}
+
 // Numbers that are ordered as the logits are, NaN as the least; -0 is 0.
 DEVICE u32 logit_order(f32 v) {
     const u32 bits = f32_bits(v == v ? v + 0.0f : bits_f32(0xff800000u));

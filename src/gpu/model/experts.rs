@@ -87,7 +87,7 @@ impl ExpertMemory {
 
 /// The most pairs that `hip/ops/matmul/experts_tiles.h` takes: with more, runs of [`SET_ROWS`] read many matrices twice.
 fn tiled_pairs(step: &ExpertProducts) -> usize {
-    4 * step.experts
+    16 * step.experts
 }
 
 fn steps(schedule: &Schedule) -> impl Iterator<Item = &ExpertProducts> {
