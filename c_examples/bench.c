@@ -1,17 +1,16 @@
 /* Measures how fast a model is read and how fast it answers.
  *
- *     bench [--long] [--kv TYPE] MODEL [device]      a GGUF file or a model folder
- *     bench [--long] [--kv TYPE] --shape NAME FOLDER [device]
- *                                                    random 4-bit weights of a real model's shape, which
- *                                                    the program writes into FOLDER first
+ *     bench [--long|--deep] [--kv TYPE] MODEL [device]   a GGUF file or a model folder
+ *     bench [--long|--deep] [--kv TYPE] --shape NAME FOLDER [device]
+ *                    random 4-bit weights of a real model's shape, which the program writes into FOLDER first
  *
  * `device`: as in mlxrocm_device_open, 0 is the CPU; default: the best GPU, else the CPU. Shapes: tiny, tiny-experts,
- * tiny-delta, tiny-oss, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b,
+ * tiny-delta, tiny-oss, smollm-experts, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b,
  * gpt-oss-20b, gpt-oss-120b (experts in mxfp4, the rest in 8 bits). Prints the median of three runs: tokens per
  * second of a prompt of 512 tokens and of 128 tokens after a prompt of one, the bytes of weights that such a token
  * reads (of experts all), and what share of the memory bandwidth that is; of the bandwidth of a copy on the GPU,
  * bytes read and written, in the same run. --long: also a prompt of 4,096 tokens, 128 tokens after 8,192, and 8 and
- * 32 requests of 128 tokens at once. --kv: f16 (default), q8 or q4, how the KV cache keeps numbers. */
+ * 32 requests of 128 tokens at once; --deep: and 128 tokens after 32,768. --kv: f16 (default), q8 or q4. */
 #define _POSIX_C_SOURCE 200809L
 #include <mlxrocm.h>
 #include <stdint.h>
@@ -37,6 +36,7 @@ static const shape shapes[] = {
     {"tiny-experts", 2, 256, 192, 4, 2, 64, 320, 1, 16, 4, 0, 0, 0},
     {"tiny-delta", 4, 256, 192, 4, 2, 64, 320, 1, 16, 4, 2, 4, 0},
     {"tiny-oss", 2, 256, 192, 4, 2, 64, 320, 0, 16, 4, 0, 0, 1},
+    {"smollm-experts", 30, 576, 1536, 9, 3, 64, 49152, 1, 8, 2, 0, 0, 0},
     {"qwen3-0.6b", 28, 1024, 3072, 16, 8, 128, 151936, 1, 0, 0, 0, 0, 0},
     {"qwen3-8b", 36, 4096, 12288, 32, 8, 128, 151936, 0, 0, 0, 0, 0, 0},
     {"qwen3-30b-a3b", 48, 2048, 768, 32, 4, 128, 151936, 0, 128, 8, 0, 0, 0},
@@ -114,10 +114,7 @@ static void vector(writer *w, unsigned layer, const char *name, unsigned count) 
 }
 
 /* One of `parts` is a stack of matrices in a group of a block. */
-typedef struct {
-    const char *group, *name;
-    unsigned stack, rows, cols;
-} part;
+typedef struct { const char *group, *name; unsigned stack, rows, cols; } part;
 
 static void block(writer *w, const shape *s, unsigned layer, const part *parts, size_t count) {
     char name[128], bias[160];
@@ -274,7 +271,7 @@ static int fail(mlxrocm_error *error) {
     return 1;
 }
 
-enum { MOST_PROMPT = 8192, MOST_REQUESTS = 32 };
+enum { MOST_PROMPT = 32768, MOST_REQUESTS = 32 };
 
 /* Runs requests at once; `end` is the last one's end. Gives the seconds from the first token to the last,
  * negative after an error. */
@@ -361,7 +358,8 @@ int main(int argc, char **argv) {
     mlxrocm_error *error = NULL;
     mlxrocm_model *model = NULL;
     mlxrocm_session *session = NULL;
-    int is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
+    int is_deep = argc > 1 && strcmp(argv[1], "--deep") == 0;
+    int is_long = is_deep || (argc > 1 && strcmp(argv[1], "--long") == 0);
     argv += is_long, argc -= is_long;
     uint64_t kv_type = MLXROCM_KV_F16;
     if (argc > 2 && strcmp(argv[1], "--kv") == 0) {
@@ -377,7 +375,7 @@ int main(int argc, char **argv) {
         if (write_model(found, argv[3]) != 0) return 1;
         argv += 2, argc -= 2;
     }
-    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long] [--kv TYPE] [--shape NAME] MODEL [device]\n"), 2;
+    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: bench [--long|--deep] [--kv TYPE] [--shape NAME] MODEL [device]\n"), 2;
     mlxrocm_device *device = NULL;
     const size_t index = argc == 3 ? (size_t)strtoull(argv[2], NULL, 10) : 1;
     if (argc == 3 && mlxrocm_device_open(index, &device, &error) != MLXROCM_OK) return fail(error);
@@ -385,9 +383,9 @@ int main(int argc, char **argv) {
     double begin = now();
     if (mlxrocm_model_load(argv[1], MLXROCM_NUL, &options, &model, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_session_options session_options = {.struct_size = sizeof session_options,
-                                               .context = is_long ? 8448 : 1024,
+                                               .context = is_deep ? 33024 : is_long ? 8448 : 1024,
                                                .max_requests = MOST_REQUESTS,
-                                               .kv_tokens = is_long ? 16384 : 8192,
+                                               .kv_tokens = is_deep ? 33024 : is_long ? 16384 : 8192,
                                                .kv_type = kv_type};
     if (mlxrocm_session_new(model, &session_options, &session, &error) != MLXROCM_OK) return fail(error);
     mlxrocm_model_info info = {.struct_size = sizeof info};
@@ -412,6 +410,8 @@ int main(int argc, char **argv) {
         if (prefill_long < 0 || deep < 0 || eight < 0 || many < 0) return 1;
         printf("prefill 4096: %.0f tokens/s; decode 128 at 8192: %.1f tokens/s; of 8 requests: %.1f; of 32: %.1f\n",
                prefill_long, deep, eight, many);
+        if (is_deep && (deep = median(session, 1, MOST_PROMPT, 128)) < 0) return 1;
+        if (is_deep) printf("decode 128 at %d: %.1f tokens/s\n", MOST_PROMPT, deep);
     }
     mlxrocm_session_free(session);
     mlxrocm_model_free(model);

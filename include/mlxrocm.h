@@ -1471,7 +1471,8 @@ typedef struct mlxrocm_session_options {
   uint32_t struct_size;
   /**
    * Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More
-   * than the model was trained for works, with a warning in the log: what is written beyond may be poor.
+   * than the model was trained for works, with a warning in the log: what is written beyond may be poor. Where its
+   * RoPE would follow each text's length there (`rope_scaling` `dynamic`), it is MLXROCM_ERROR_INVALID_ARGUMENT.
    */
   uint32_t context;
   /**

@@ -9,7 +9,7 @@ mod golden_family;
 use golden_family::{TOKENS, Variant, farthest, kept, tokens, variants, write, write_gguf};
 use mlxrocm::Error;
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
-use mlxrocm::graph::Rules;
+use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{KvType, Slice, Wanted, families};
 use std::path::Path;
@@ -76,6 +76,10 @@ fn check(family: &str, text: &str) {
         compare("in pieces", folder.path(), Rules::All, &[19, 1, 16]);
         compare("one by one", folder.path(), Rules::All, &[]);
         compare("without rules", folder.path(), Rules::Nothing, &[TOKENS]);
+        for rule in RULES {
+            let what = format!("without the rule {}", rule.name);
+            compare(&what, folder.path(), Rules::Without(rule.name), &[TOKENS]);
+        }
         if let Some(gguf) = &variant.gguf {
             let path = write_gguf(folder.path(), variant, gguf);
             compare("as GGUF", &path, Rules::All, &[30]);
@@ -218,25 +222,7 @@ fn convolutions_as_published_are_read() {
 /// What a sequence gives does not depend on what runs beside it, to the bit.
 #[test]
 fn sequences_beside_each_other_change_no_bit() {
-    for (family, text) in [
-        (
-            "deepseek_v3",
-            include_str!("golden/families/deepseek_v3.json"),
-        ),
-        ("falcon_h1", include_str!("golden/families/falcon_h1.json")),
-        ("gemma4", include_str!("golden/families/gemma4.json")),
-        ("jamba", include_str!("golden/families/jamba.json")),
-        (
-            "kimi_linear",
-            include_str!("golden/families/kimi_linear.json"),
-        ),
-        ("lfm2_moe", include_str!("golden/families/lfm2_moe.json")),
-        ("mamba2", include_str!("golden/families/mamba2.json")),
-        (
-            "nemotron_h",
-            include_str!("golden/families/nemotron_h.json"),
-        ),
-    ] {
+    for (family, text) in FAMILIES {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), &variants(text)["plain"]);
         let source = Source::open(folder.path()).unwrap();
@@ -284,6 +270,12 @@ fn sequences_beside_each_other_change_no_bit() {
 
 macro_rules! families {
     ($($name:ident)*) => {
+        /// Each with its variants.
+        const FAMILIES: &[(&str, &str)] = &[$((
+            stringify!($name),
+            include_str!(concat!("golden/families/", stringify!($name), ".json")),
+        )),*];
+
         $(#[test]
         fn $name() {
             let text = include_str!(concat!("golden/families/", stringify!($name), ".json"));
@@ -293,8 +285,9 @@ macro_rules! families {
 }
 
 families! {
-    gemma gemma2 gemma3 gemma4 phi3 olmo2 olmo3 smollm3 granite glm4 ministral3 cohere2 exaone4 starcoder2 stablelm
-    seed_oss internlm2 internlm3 hunyuan_v1_dense ernie4_5 apertus helium nemotron mistral3 mixtral olmoe
-    gpt_oss qwen2_moe glm4_moe dots1 ernie4_5_moe granitemoe phimoe minimax llama4 lfm2 lfm2_moe deepseek_v2
-    deepseek_v3 glm4_moe_lite mamba2 nemotron_h granitemoehybrid falcon_h1 jamba kimi_linear
+    llama qwen2 qwen3 gemma gemma2 gemma3 gemma4 phi3 olmo2 olmo3 smollm3 granite glm4 ministral3 cohere2 exaone4
+    starcoder2 stablelm seed_oss internlm2 internlm3 hunyuan_v1_dense ernie4_5 apertus helium nemotron mistral3
+    mixtral olmoe qwen3_moe gpt_oss qwen2_moe glm4_moe dots1 ernie4_5_moe granitemoe phimoe minimax llama4 lfm2
+    lfm2_moe deepseek_v2 deepseek_v3 glm4_moe_lite mamba2 nemotron_h granitemoehybrid falcon_h1 jamba kimi_linear
+    qwen3_next
 }

@@ -267,7 +267,19 @@ fn settings_that_are_not_supported_are_named() {
             "int4",
             json!({"config_groups": {"g": {"weights": {"type": "int", "num_bits": 4,
             "group_size": 32, "symmetric": false}}}}),
+            "weight_zero_point",
+        ),
+        (
+            "int4",
+            json!({"config_groups": {"g": {"weights": {"type": "float", "num_bits": 4,
+            "group_size": 16, "symmetric": false}}}}),
             "symmetric",
+        ),
+        (
+            "int4",
+            json!({"config_groups": {"g": {"weights": {"type": "float", "num_bits": 4,
+            "group_size": 32}}}}),
+            "group_size",
         ),
         (
             "int4",

@@ -9,7 +9,7 @@ mod gpt_oss;
 use golden_family::{TOKENS, farthest, kept, tokens};
 use gpt_oss::{EXPERTS, Form, HEADS, Tensor, VOCABULARY, WIDTH, config, write, write_gguf};
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
-use mlxrocm::graph::Rules;
+use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{KvType, Slice, Wanted, families};
 use serde::Deserialize;
@@ -90,6 +90,10 @@ fn logits_are_those_of_mlx_lm() {
         compare("in pieces", Rules::All, 1, &[19, 1, 16]);
         compare("one by one", Rules::All, 1, &[]);
         compare("without rules", Rules::Nothing, 1, &[30]);
+        for rule in RULES {
+            let what = format!("without the rule {}", rule.name);
+            compare(&what, Rules::Without(rule.name), 1, &[TOKENS]);
+        }
     }
 }
 

@@ -12,6 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
+/// Special tokens that give their spelling.
+pub type Marks = &'static [&'static str];
+
 /// What a generation has written since the last time.
 #[derive(Default)]
 pub struct Piece {
@@ -49,11 +52,12 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Submits the requests, all or none; `logprobs`: whether the pieces have tokens.
+    /// Submits the requests, all or none; `logprobs`: whether the pieces have tokens; `marks`: special tokens that
+    /// give their spelling.
     ///
     /// # Errors
     /// 429 when too many run and wait; what the library says of a request.
-    pub async fn start(app: &Arc<App>, requests: Vec<Request>, logprobs: bool) -> Result<Answers> {
+    pub async fn start(app: &Arc<App>, requests: Vec<Request>, logprobs: bool, marks: Marks) -> Result<Answers> {
         let count = u32::try_from(requests.len()).unwrap_or(u32::MAX);
         let permit = app.take_slots(count)?;
         let session = app.session.clone();
@@ -68,7 +72,7 @@ impl Answers {
         let cancellers = generations.iter().map(Generation::canceller).collect();
         for (index, generation) in generations.into_iter().enumerate() {
             let (app, shared) = (app.clone(), shared.clone());
-            tokio::task::spawn_blocking(move || read(&app, generation, &shared, index, logprobs));
+            tokio::task::spawn_blocking(move || read(&app, generation, (&shared, index), logprobs, marks));
         }
         Ok(Answers { shared, cancellers, left, _permit: permit })
     }
@@ -105,9 +109,9 @@ fn internal(error: &dyn std::fmt::Display) -> ApiError {
 }
 
 /// Reads a generation to its end.
-fn read(app: &App, generation: Generation, shared: &Shared, index: usize, logprobs: bool) {
+fn read(app: &App, generation: Generation, (shared, index): (&Shared, usize), logprobs: bool, marks: Marks) {
     let _counted = app.metrics.generations.count();
-    let end = read_events(app, generation, shared, index, logprobs);
+    let end = read_events(app, generation, (shared, index), logprobs, marks);
     if let Ok(finished) = &end {
         app.metrics.finished(finished);
     }
@@ -117,9 +121,9 @@ fn read(app: &App, generation: Generation, shared: &Shared, index: usize, logpro
 fn read_events(
     app: &App,
     mut generation: Generation,
-    shared: &Shared,
-    index: usize,
+    (shared, index): (&Shared, usize),
     logprobs: bool,
+    marks: Marks,
 ) -> Result<Finished> {
     let begin = Instant::now();
     // Tokens that wrote nothing yet; the one that stops the model never does and is not told.
@@ -128,7 +132,13 @@ fn read_events(
         let time = app.max_time.saturating_sub(begin.elapsed());
         let event = if time == Duration::ZERO { Some(Ok(None)) } else { generation.next_within(time) };
         match event {
-            Some(Ok(Some(Event::Token(token)))) => {
+            Some(Ok(Some(Event::Token(mut token)))) => {
+                if token.text.is_empty() && !marks.is_empty() {
+                    let spelled = app.tokenizer.decode(&[token.token], false)?;
+                    if marks.contains(&spelled.as_str()) {
+                        token.text = spelled;
+                    }
+                }
                 if logprobs {
                     silent.push(token.clone());
                 }

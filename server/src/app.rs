@@ -2,6 +2,7 @@
 
 use crate::error::{ApiError, Result, json_response};
 use crate::metrics::Metrics;
+use crate::tools;
 use crate::{chat, completions, embeddings};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -20,6 +21,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub struct App {
     pub session: Arc<Session>,
     pub tokenizer: Tokenizer,
+    /// How the model writes calls of tools.
+    pub tools: tools::Form,
     /// What requests call the model.
     pub name: String,
     /// The model's facts that /v1/models tells.

@@ -6,7 +6,7 @@ use crate::error::{ApiError, Result};
 use crate::fields::Fields;
 use crate::logprobs;
 use crate::respond::{self, Form};
-use crate::tools::{Part, ToolCalls};
+use crate::tools::{self, Part, ToolCalls};
 use crate::usage::{Usage, reason};
 use axum::body::Body;
 use axum::extract::State;
@@ -49,20 +49,23 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
     }
     let count = fields.count("n", 1..=MOST_CHOICES)?.unwrap_or(1);
     let stream = fields.get::<bool>("stream")?.unwrap_or(false);
-    let tools = has_tools(&fields)?;
+    // Channels tell more than calls.
+    let reads = has_tools(&fields)? || app.tools == tools::Form::Channels;
+    let tools = fields.get::<Value>("tools")?.unwrap_or_default();
+    let marks = if reads { app.tools.marks() } else { &[] };
     let form = Chat {
         id: app.id("chatcmpl"),
         created: crate::now(),
         stream,
         include_usage: include_usage(&fields, stream)?,
         top: logprobs.then_some(top.unwrap_or(0) as usize),
-        choices: (0..count).map(|_| Choice::new(tools)).collect(),
+        choices: (0..count).map(|_| Choice::new(reads.then(|| ToolCalls::new(app.tools, tools.clone())))).collect(),
         usage: Usage::default(),
         app: app.clone(),
     };
     // Each has a seed of its own.
     let requests = (0..u64::from(count)).map(|index| request.clone().seed(seed.wrapping_add(index))).collect();
-    let answers = Answers::start(&app, requests, logprobs).await?;
+    let answers = Answers::start(&app, requests, logprobs, marks).await?;
     if stream { Ok(respond::stream(answers, form)) } else { respond::whole(answers, form).await }
 }
 
@@ -128,15 +131,16 @@ struct Choice {
     /// Takes calls out of the text, where there are tools.
     tools: Option<ToolCalls>,
     content: String,
+    reasoning: String,
     calls: Vec<Value>,
     logprobs: Vec<Value>,
     finish: Option<&'static str>,
 }
 
 impl Choice {
-    fn new(tools: bool) -> Choice {
-        let tools = tools.then(ToolCalls::default);
-        Choice { tools, content: String::new(), calls: Vec::new(), logprobs: Vec::new(), finish: None }
+    fn new(tools: Option<ToolCalls>) -> Choice {
+        let (content, reasoning) = (String::new(), String::new());
+        Choice { tools, content, reasoning, calls: Vec::new(), logprobs: Vec::new(), finish: None }
     }
 
     /// The deltas of a text.
@@ -159,6 +163,10 @@ impl Choice {
                     self.content.push_str(&text);
                     deltas.push(json!({"content": text}));
                 }
+                Part::Reasoning(text) => {
+                    self.reasoning.push_str(&text);
+                    deltas.push(json!({"reasoning_content": text}));
+                }
                 Part::Call { name, arguments } => {
                     let function = json!({"name": name, "arguments": arguments});
                     let call = json!({"id": app.id("call"), "type": "function", "function": function});
@@ -174,6 +182,9 @@ impl Choice {
 
     fn message(&self) -> Value {
         let mut message = json!({"role": "assistant", "content": self.content, "refusal": null});
+        if !self.reasoning.is_empty() {
+            message["reasoning_content"] = json!(self.reasoning);
+        }
         if !self.calls.is_empty() {
             message["tool_calls"] = json!(self.calls);
             if self.content.is_empty() {

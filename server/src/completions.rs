@@ -60,7 +60,7 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
         usage: Usage::default(),
         app: app.clone(),
     };
-    let answers = Answers::start(&app, requests, top.is_some()).await?;
+    let answers = Answers::start(&app, requests, top.is_some(), &[]).await?;
     if stream { Ok(respond::stream(answers, form)) } else { respond::whole(answers, form).await }
 }
 

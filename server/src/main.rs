@@ -121,6 +121,8 @@ fn open(options: &Options) -> Result<App, Failure> {
     let stem = stem.map(|name| name.strip_suffix(".gguf").map(str::to_string).unwrap_or(name));
     Ok(App {
         tokenizer: model.tokenizer()?,
+        // Models without a template answer no chats.
+        tools: model.chat_template().map(|template| tools::Form::of(&template)).unwrap_or_default(),
         name: options.name.clone().or(stem).unwrap_or(info.name),
         facts: json!({
             "family": info.family, "quantization": info.quantization, "parameters": info.parameters,

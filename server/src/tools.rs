@@ -1,51 +1,137 @@
-//! Calls of tools that a model writes into its answer in the form of Hermes and Qwen:
-//! `<tool_call>{"name": ..., "arguments": {...}}</tool_call>`. Whatever has another form stays text.
+//! Calls of tools that a model writes into its answer, in the form that its chat template has for them. Whatever has
+//! another form stays text.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+mod calls;
+mod channels;
 
-const OPEN: &str = "<tool_call>";
-const CLOSE: &str = "</tool_call>";
+use channels::Channels;
+use serde_json::Value;
 
 /// A part of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Part {
     Text(String),
-    /// The arguments are JSON, as the model wrote it.
+    /// What the model thinks, where its form tells that from the answer.
+    Reasoning(String),
+    /// The arguments are JSON, as the model wrote it where it wrote JSON.
     Call {
         name: String,
         arguments: String,
     },
 }
 
+/// How a model writes calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// `<tool_call>{"name": ..., "arguments": {...}}</tool_call>`: Hermes, Qwen 2.5 and 3.
+    #[default]
+    Json,
+    /// `<tool_call><function=f><parameter=a>...</parameter></function></tool_call>`: Qwen3-Coder, Qwen 3.5.
+    Functions,
+    /// `<tool_call>f<arg_key>a</arg_key><arg_value>...</arg_value></tool_call>`: GLM 4.5 on.
+    Keys,
+    /// `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{...}<|tool_call_end|>` in a section: Kimi K2.
+    Section,
+    /// `<invoke name="f"><parameter name="a">...</parameter></invoke>` in `<minimax:tool_call>`: MiniMax M2.
+    Invokes,
+    /// `[TOOL_CALLS][{"name": ..., "arguments": {...}}]` or `[TOOL_CALLS]f[ARGS]{...}`: Mistral.
+    List,
+    /// `{"name": ..., "parameters": {...}}` as the whole answer: Llama 3.
+    Object,
+    /// Channels with a recipient: gpt-oss (harmony).
+    Channels,
+}
+
+impl Form {
+    /// The form of a chat template, by what only templates of that form hold.
+    pub fn of(template: &str) -> Form {
+        let has = |mark: &str| template.contains(mark);
+        match () {
+            () if has("<minimax:tool_call>") => Form::Invokes,
+            () if has("<arg_key>") => Form::Keys,
+            () if has("<tool_call>") && has("<function=") => Form::Functions,
+            () if has("<|tool_calls_section_begin|>") => Form::Section,
+            () if has("[TOOL_CALLS]") => Form::List,
+            () if has("<|channel|>") && has("<|call|>") => Form::Channels,
+            () if has("<|python_tag|>") || has("\"parameters\": dictionary of argument name") => Form::Object,
+            () => Form::Json,
+        }
+    }
+
+    /// What begins and ends calls; without an end they go on to the end of the answer.
+    fn tags(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Form::Json | Form::Functions | Form::Keys => ("<tool_call>", Some("</tool_call>")),
+            Form::Section => ("<|tool_calls_section_begin|>", Some("<|tool_calls_section_end|>")),
+            Form::Invokes => ("<minimax:tool_call>", Some("</minimax:tool_call>")),
+            Form::List => ("[TOOL_CALLS]", None),
+            Form::Object => ("<|python_tag|>", None),
+            Form::Channels => ("", None),
+        }
+    }
+
+    /// Special tokens that belong to the form: the reader needs their spelling, which answers leave out.
+    pub fn marks(self) -> &'static [&'static str] {
+        match self {
+            Form::Json | Form::Functions => &["<tool_call>", "</tool_call>"],
+            Form::Keys => &["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
+            Form::Section => &calls::SECTION,
+            Form::Invokes => &["<minimax:tool_call>", "</minimax:tool_call>"],
+            Form::List => &["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"],
+            Form::Object => &["<|python_tag|>"],
+            Form::Channels => &channels::MARKS,
+        }
+    }
+}
+
 /// Takes an answer apart as it comes.
-#[derive(Default)]
 pub struct ToolCalls {
+    form: Form,
+    /// OpenAI's list of tools: types of arguments that are written without them.
+    tools: Value,
     /// Blanks and the beginning of a tag, or what follows a tag.
     held: String,
-    open: bool,
+    /// The tag that stands before it.
+    open: Option<&'static str>,
+    begun: bool,
+    channels: Channels,
 }
 
 impl ToolCalls {
+    pub fn new(form: Form, tools: Value) -> ToolCalls {
+        ToolCalls { form, tools, held: String::new(), open: None, begun: false, channels: Channels::default() }
+    }
+
     /// The parts that are complete. Blanks around calls are left out.
     pub fn push(&mut self, text: &str) -> Vec<Part> {
+        if self.form == Form::Channels {
+            return self.channels.push(text);
+        }
         self.held.push_str(text);
+        let (tag, close) = self.form.tags();
         let mut parts = Vec::new();
         loop {
-            if self.open {
-                let Some(at) = self.held.find(CLOSE) else { return parts };
-                parts.push(read(&self.held[..at]).unwrap_or_else(|| {
-                    let end = at + CLOSE.len();
-                    Part::Text(format!("{OPEN}{}", &self.held[..end]))
-                }));
-                self.held.drain(..at + CLOSE.len());
-                self.open = false;
-            } else if let Some(at) = self.held.find(OPEN) {
+            if self.form == Form::Object && !self.begun && self.open.is_none() {
+                match self.held.trim_start().chars().next() {
+                    None => return parts,
+                    Some('{') => self.open = Some(""),
+                    Some(_) => self.begun = true,
+                }
+            }
+            if let Some(tag) = self.open {
+                let end = close.and_then(|close| Some((self.held.find(close)?, close)));
+                let Some((at, close)) = end else { return parts };
+                let read = calls::read(self.form, &self.held[..at], &self.tools);
+                let end = at + close.len();
+                parts.extend(read.unwrap_or_else(|| vec![Part::Text(format!("{tag}{}", &self.held[..end]))]));
+                self.held.drain(..end);
+                self.open = None;
+            } else if let Some(at) = self.held.find(tag) {
                 push_text(&mut parts, self.held[..at].trim_end());
-                self.held.drain(..at + OPEN.len());
-                self.open = true;
+                self.held.drain(..at + tag.len());
+                self.open = Some(tag);
             } else {
-                let begun = (1..OPEN.len()).rev().find(|length| self.held.ends_with(&OPEN[..*length]));
+                let begun = (1..tag.len()).rev().find(|length| self.held.ends_with(&tag[..*length]));
                 let before = &self.held[..self.held.len() - begun.unwrap_or(0)];
                 let safe = before.trim_end().len();
                 push_text(&mut parts, &self.held[..safe]);
@@ -56,13 +142,20 @@ impl ToolCalls {
     }
 
     /// What is left at the end. Models often stop instead of closing the tag.
-    pub fn finish(&mut self) -> Option<Part> {
-        let held = std::mem::take(&mut self.held);
-        if !self.open {
-            return Some(Part::Text(held)).filter(|part| *part != Part::Text(String::new()));
+    pub fn finish(&mut self) -> Vec<Part> {
+        if self.form == Form::Channels {
+            return self.channels.finish();
         }
-        self.open = false;
-        Some(read(&held).unwrap_or_else(|| Part::Text(format!("{OPEN}{held}"))))
+        let held = std::mem::take(&mut self.held);
+        let mut parts = Vec::new();
+        match self.open.take() {
+            None => push_text(&mut parts, &held),
+            Some(tag) => match calls::read(self.form, &held, &self.tools) {
+                Some(calls) => parts = calls,
+                None => push_text(&mut parts, &format!("{tag}{held}")),
+            },
+        }
+        parts
     }
 }
 
@@ -72,64 +165,5 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-fn read(json: &str) -> Option<Part> {
-    #[derive(Deserialize)]
-    struct Call<'a> {
-        name: String,
-        #[serde(borrow)]
-        arguments: Option<&'a RawValue>,
-    }
-    let call: Call<'_> = serde_json::from_str(json.trim()).ok()?;
-    let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-    // Some write the arguments as a text of JSON.
-    let arguments = serde_json::from_str::<String>(arguments).unwrap_or_else(|_| arguments.into());
-    Some(Part::Call { name: call.name, arguments })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The parts of an answer that comes in pieces of `size` bytes, texts put together.
-    fn parts(answer: &str, size: usize) -> Vec<Part> {
-        let (mut calls, mut parts) = (ToolCalls::default(), Vec::new());
-        let mut found: Vec<Part> =
-            answer.as_bytes().chunks(size).flat_map(|piece| calls.push(std::str::from_utf8(piece).unwrap())).collect();
-        found.extend(calls.finish());
-        for part in found {
-            match (parts.last_mut(), part) {
-                (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
-                (_, part) => parts.push(part),
-            }
-        }
-        parts
-    }
-
-    #[test]
-    fn the_same_in_pieces_of_any_size() {
-        let text = |text: &str| Part::Text(text.into());
-        let call = |name: &str, arguments: &str| Part::Call { name: name.into(), arguments: arguments.into() };
-        let cases = [
-            ("Hi.\n", vec![text("Hi.\n")]),
-            (" a < b <tool <tool_cal", vec![text(" a < b <tool <tool_cal")]),
-            ("", vec![]),
-            (
-                "Wait.\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":  [1, \"}</x>\"]}}\n</tool_call>",
-                vec![text("Wait."), call("f", "{\"a\":  [1, \"}</x>\"]}")],
-            ),
-            (
-                "<tool_call>{\"name\": \"f\"}</tool_call>\n<tool_call>{\"arguments\": \"{}\", \"name\": \"g\"}</tool_call> z",
-                vec![call("f", "{}"), call("g", "{}"), text(" z")],
-            ),
-            // Another form, and one that is cut off.
-            ("<tool_call><function=f></tool_call>!", vec![text("<tool_call><function=f></tool_call>!")]),
-            ("<tool_call>{\"name\": \"f\", ", vec![text("<tool_call>{\"name\": \"f\", ")]),
-            ("<tool_call>{\"name\": \"f\", \"arguments\": {}}\n", vec![call("f", "{}")]),
-        ];
-        for (answer, wanted) in cases {
-            for size in 1..=answer.len().max(1) {
-                assert_eq!(parts(answer, size), wanted, "{answer} in pieces of {size}");
-            }
-        }
-    }
-}
+mod tests;

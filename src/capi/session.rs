@@ -38,7 +38,7 @@ pub struct mlxrocm_session_options {
     pub struct_size: u32,
     /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More
     /// than the model was trained for works, with a warning in the log: what is written beyond may be poor. Where its
-    /// RoPE would follow each text's length there (`rope_scaling` `dynamic`), it is MLXROCM_INVALID_ARGUMENT.
+    /// RoPE would follow each text's length there (`rope_scaling` `dynamic`), it is MLXROCM_ERROR_INVALID_ARGUMENT.
     pub context: u32,
     /// Requests that run at once, more wait for their turn; 0: 8.
     pub max_requests: u32,

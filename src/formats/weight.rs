@@ -30,6 +30,9 @@ pub struct Weight {
     pub scales: Option<Bytes>,
     /// Affine biases `[rows, cols/group]`, or packed zero points.
     pub biases: Option<Bytes>,
+    /// All scales are divided by this (compressed-tensors' `weight_global_scale`); 1 of most weights. Bytes on a device and
+    /// the group form know nothing of it: who multiplies by the matrix divides what comes out.
+    pub divisor: f32,
 }
 
 impl Weight {
@@ -105,7 +108,14 @@ impl Weight {
             data,
             scales,
             biases,
+            divisor: 1.0,
         })
+    }
+
+    /// The same bytes, all scales divided by a number.
+    pub fn divided(mut self, divisor: f32) -> Weight {
+        self.divisor = divisor;
+        self
     }
 
     /// The same bytes as a stack of matrices, which share the rows evenly. Error where they do not, or
@@ -161,6 +171,7 @@ impl Weight {
             self.scales.as_ref().map(part).transpose()?,
             self.biases.as_ref().map(part).transpose()?,
         )?
+        .divided(self.divisor)
         .by_turns(self.turns, self.turn)
     }
 
@@ -182,7 +193,7 @@ impl Weight {
             let part = bytes.part(rows.start * len..rows.end * len);
             part.ok_or_else(|| self.unfit())
         };
-        Weight::new(
+        let weight = Weight::new(
             self.name.clone(),
             self.format,
             rows.len(),
@@ -190,7 +201,8 @@ impl Weight {
             part(&self.data)?,
             self.scales.as_ref().map(part).transpose()?,
             self.biases.as_ref().map(part).transpose()?,
-        )
+        )?;
+        Ok(weight.divided(self.divisor))
     }
 
     /// Dequantizes one row in f32, bit-exact with the format's definition. `out.len() == cols`.
@@ -203,8 +215,26 @@ impl Weight {
                 out.len()
             )));
         }
+        if self.divisor != 1.0 {
+            return self.divide_row(row, out);
+        }
         let (parts, row) = self.parts(row)?;
         quantization::dequantize(self.format, &parts, row, out).ok_or_else(|| self.unfit())
+    }
+
+    /// As published: first the scale is divided, then the code's value multiplied.
+    fn divide_row(&self, row: usize, out: &mut [f32]) -> Result<()> {
+        let form = self.format.group_form().ok_or_else(|| self.unfit())?;
+        let mut groups = RowGroups::default();
+        self.read_groups(row, &mut groups)?;
+        let codes = groups.codes.chunks(form.group).zip(&groups.scales);
+        for (out, (codes, scale)) in out.chunks_mut(form.group).zip(codes) {
+            let scale = scale / self.divisor;
+            for (out, code) in out.iter_mut().zip(codes) {
+                *out = scale * form.values.value(*code);
+            }
+        }
+        Ok(())
     }
 
     /// Takes one row apart into its group form. Error for dense weights, and for 8-bit floats and scales

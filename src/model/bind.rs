@@ -20,6 +20,8 @@ pub struct Bound {
 pub struct Linear {
     weight: MatrixId,
     out: usize,
+    /// What comes out is multiplied by this.
+    factor: Option<Array>,
     bias: Option<Array>,
 }
 
@@ -29,6 +31,7 @@ impl Linear {
         Linear {
             weight,
             out,
+            factor: None,
             bias: None,
         }
     }
@@ -38,7 +41,10 @@ impl Linear {
     /// # Errors
     /// As [`Array::linear`].
     pub fn of(&self, x: &Array) -> Result<Array> {
-        let product = x.linear(self.weight, self.out)?;
+        let mut product = x.linear(self.weight, self.out)?;
+        if let Some(factor) = &self.factor {
+            product = product.times(factor)?;
+        }
         match &self.bias {
             Some(bias) => product.plus(bias),
             None => Ok(product),
@@ -95,9 +101,18 @@ impl Bound {
         width: usize,
     ) -> Result<Linear> {
         let weights::Linear { weight, bias } = source.linear(path, out, width)?;
-        let weight = self.matrix(weight);
-        let bias = bias.map(|bias| self.vector(bias));
-        Ok(Linear { weight, out, bias })
+        Ok(self.bound_linear(weight, bias, out))
+    }
+
+    fn bound_linear(&mut self, weight: Weight, bias: Option<Vec<f32>>, out: usize) -> Linear {
+        let divisor = weight.divisor;
+        let factor = (divisor != 1.0).then(|| self.number(1.0 / divisor));
+        Linear {
+            weight: self.matrix(weight),
+            out,
+            factor,
+            bias: bias.map(|bias| self.vector(bias)),
+        }
     }
 
     /// One number, as an array; the same array for the same number.
@@ -132,9 +147,7 @@ impl Bound {
         let mut linears = Vec::with_capacity(N);
         for part in parts {
             let (weight, bias, out) = part?;
-            let weight = self.matrix(weight);
-            let bias = bias.map(|bias| self.vector(bias));
-            linears.push(Linear { weight, out, bias });
+            linears.push(self.bound_linear(weight, bias, out));
         }
         linears
             .try_into()

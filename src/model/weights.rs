@@ -1,5 +1,6 @@
 //! Weight binding: one set of names over model folders and GGUF files.
 
+mod compressed;
 mod folder;
 mod gguf;
 mod method;
@@ -106,7 +107,19 @@ impl Source {
 
     /// The embedding table at `path`.
     pub fn embedding(&self, path: &str, rows: usize, cols: usize) -> Result<Weight> {
-        self.matrix(path, rows, cols)
+        self.undivided(self.matrix(path, rows, cols)?)
+    }
+
+    /// Refuses what only a linear layer knows of.
+    fn undivided(&self, weight: Weight) -> Result<Weight> {
+        match weight.divisor == 1.0 {
+            true => Ok(weight),
+            false => Err(Error::Unsupported(format!(
+                "{}: tensor {}: a weight_global_scale of what is no linear layer is not supported",
+                weight.data.path().display(),
+                weight.name
+            ))),
+        }
     }
 
     /// The stack of `count` matrices at `path` (experts), each of exactly `[rows, cols]`.
@@ -116,7 +129,7 @@ impl Source {
         if (weight.stack, Some(weight.rows), weight.cols) != (count, all, cols) {
             return Err(self.wrong_shape(&weight, &format!("[{count}, {rows}, {cols}]")));
         }
-        Ok(weight)
+        self.undivided(weight)
     }
 
     /// The biases of the `count` matrices at `path`, `rows` of each, one after the other.

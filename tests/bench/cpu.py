@@ -142,8 +142,14 @@ def machine():
     return f"{name} (family {family}, model {number}; {wide}), {cores} CPUs"
 
 
+def mark(name):
+    """Begins the block of a machine."""
+    return f"<!-- bench-cpu: {name} -->"
+
+
 def table(results, threads_list, weight_bytes, model_bytes):
     lines = [
+        mark(machine()),
         f"Demo model (SmolLM2-135M-Instruct, Q4_1 GGUF as it is) on {machine()}; {len(results.rounds)} alternating "
         f"rounds, measured {time.strftime('%Y-%m-%d')}. Median (lowest–highest) in tokens per second.",
         "",
@@ -205,8 +211,17 @@ def write_report(path, text):
         print(f"{path} has no {BEGIN} … {END}: the table is not written there", file=sys.stderr)
         return
     head, rest = report.split(BEGIN, 1)
+    old, rest = rest.split(END, 1)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{head}{BEGIN}\n{text}{END}{rest.split(END, 1)[1]}")
+        file.write(f"{head}{BEGIN}\n{merged(old, text)}{END}{rest}")
+
+
+def merged(old, text):
+    """The blocks of a report, that of the same kind of machine replaced, in the order of their names."""
+    blocks = {}
+    for block in [*old.split(mark("")[:-4])[1:], *text.split(mark("")[:-4])[1:]]:
+        blocks[block.split(" -->", 1)[0]] = block.strip("\n")
+    return "\n".join(f"{mark('')[:-4]}{block}\n" for _, block in sorted(blocks.items()))
 
 
 def main():

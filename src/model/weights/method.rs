@@ -26,7 +26,11 @@ pub(super) enum Method {
         bits: u8,
         /// Weights a group.
         group: u16,
+        /// Beside `weight_zero_point`.
+        zeros: bool,
     },
+    /// compressed-tensors' 4-bit floats: `weight_packed`, `weight_scale`, `weight_global_scale`.
+    Nvfp4,
     /// 8-bit floats in `weight`, beside `weight_scale_inv` (blocks) or `weight_scale` (rows or all).
     Float8 {
         /// Rows and columns of a block; the shape of the scales says where there is none.
@@ -84,7 +88,7 @@ impl Method {
         match self {
             Method::Gptq { .. } => "gptq",
             Method::Awq { .. } => "awq",
-            Method::Packed { .. } => "compressed-tensors",
+            Method::Packed { .. } | Method::Nvfp4 => "compressed-tensors",
             Method::Float8 { .. } => "fp8",
             Method::Mxfp4 => "mxfp4",
         }
@@ -199,19 +203,20 @@ impl Place<'_> {
             return self.unsupported("actorder", order, "an order that moves no column");
         }
         let symmetric = self.get(weights, "symmetric");
-        if symmetric == Some(&Value::Bool(false)) {
-            return self.unsupported("symmetric", symmetric, "true");
-        }
+        let zeros = symmetric == Some(&Value::Bool(false));
         let kind = self.get(weights, "type");
         match kind.and_then(Value::as_str) {
             Some("int") => Ok(Method::Packed {
                 bits: self.number(weights, "num_bits", &[4, 8])? as u8,
                 group: self.group(weights)?,
+                zeros,
             }),
-            Some("float") => {
-                self.number(weights, "num_bits", &[8])?;
-                self.float8(weights, "block_structure")
+            Some("float") if zeros => self.unsupported("symmetric", symmetric, "true"),
+            Some("float") if self.number(weights, "num_bits", &[4, 8])? == 4 => {
+                self.number(weights, "group_size", &[16])?;
+                Ok(Method::Nvfp4)
             }
+            Some("float") => self.float8(weights, "block_structure"),
             _ => self.unsupported("type", kind, "int or float"),
         }
     }

@@ -52,9 +52,11 @@ impl FolderTensors {
             (module, weight?)
         } else if let Some(module) = name.strip_suffix(".weight_packed") {
             let weight = match method {
-                Some(Method::Packed { bits, group }) => {
-                    self.centered(module, name, tensor, bits, group)
-                }
+                Some(Method::Packed { bits, group, zeros }) => match zeros {
+                    false => self.centered(module, name, tensor, bits, group),
+                    true => self.around_zeros(module, name, tensor, bits, group),
+                },
+                Some(Method::Nvfp4) => self.nvfp4(module, name, tensor),
                 _ => Err(self.unsaid(name, "compressed-tensors", method)),
             };
             (module, weight?)
@@ -91,7 +93,7 @@ impl FolderTensors {
     }
 
     /// A part beside `name`, of a type.
-    fn part(&self, name: &str, part: &str, dtypes: &[Dtype]) -> Result<&Tensor> {
+    pub(super) fn part(&self, name: &str, part: &str, dtypes: &[Dtype]) -> Result<&Tensor> {
         match self.folder.tensor(part) {
             Some((tensor, _)) if dtypes.contains(&tensor.dtype) => Ok(tensor),
             Some((tensor, _)) => Err(self.bad(
@@ -103,7 +105,7 @@ impl FolderTensors {
     }
 
     /// Two dimensions of packed 32-bit words.
-    fn words(&self, name: &str, tensor: &Tensor) -> Result<(usize, usize)> {
+    pub(super) fn words(&self, name: &str, tensor: &Tensor) -> Result<(usize, usize)> {
         match (&tensor.dtype, &tensor.shape[..]) {
             (Dtype::I32 | Dtype::U32, [rows, cols]) => Ok((*rows, *cols)),
             (dtype, shape) => Err(self.bad(
@@ -114,13 +116,19 @@ impl FolderTensors {
     }
 
     /// Times eight codes a word.
-    fn eight(&self, name: &str, words: usize) -> Result<usize> {
+    pub(super) fn eight(&self, name: &str, words: usize) -> Result<usize> {
         words
             .checked_mul(8)
             .ok_or_else(|| self.bad(name, "its shape overflows"))
     }
 
-    fn check(&self, name: &str, part: &str, tensor: &Tensor, needed: &[usize]) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        name: &str,
+        part: &str,
+        tensor: &Tensor,
+        needed: &[usize],
+    ) -> Result<()> {
         if tensor.shape == needed {
             return Ok(());
         }
@@ -201,36 +209,6 @@ impl FolderTensors {
         let rows = self.eight(name, words)?;
         let format = Format::Awq { group };
         self.transposed(module, name, packed, format, (rows, cols), group)
-    }
-
-    fn centered(
-        &self,
-        module: &str,
-        name: &str,
-        packed: &Tensor,
-        bits: u8,
-        group: u16,
-    ) -> Result<Weight> {
-        let (rows, words) = self.words(name, packed)?;
-        let cols = self.eight(name, words)? / usize::from(bits / 4);
-        let scales_name = format!("{module}.weight_scale");
-        let scales = self.part(name, &scales_name, &FLOATS)?;
-        let Dtype::Float(scale) = scales.dtype else {
-            return Err(self.bad(name, "its scales are no floats"));
-        };
-        let zeros = format!("{module}.weight_zero_point");
-        if self.folder.tensor(&zeros).is_some() {
-            return Err(self.bad(name, format_args!("{zeros}: zero points are not supported")));
-        }
-        self.check(
-            name,
-            &scales_name,
-            scales,
-            &[rows, cols / usize::from(group)],
-        )?;
-        let format = Format::Centered { bits, group, scale };
-        let (data, scales) = (packed.data.clone(), scales.data.clone());
-        self.weight(name, format, (1, rows, cols), data, Some(scales), None)
     }
 
     fn float8(
@@ -346,7 +324,7 @@ impl FolderTensors {
     }
 }
 
-const FLOATS: [Dtype; 3] = {
+pub(super) const FLOATS: [Dtype; 3] = {
     use crate::formats::ScalarType::{BF16, F16, F32};
     [Dtype::Float(F32), Dtype::Float(F16), Dtype::Float(BF16)]
 };

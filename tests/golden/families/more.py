@@ -75,6 +75,53 @@ NEMOTRON = SMALL | {
 }
 
 MORE = {
+    "qwen3_moe": variants(
+        "qwen3_moe",
+        SMALL
+        | {
+            "head_dim": 14,
+            "num_experts": 7,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 32,
+            "norm_topk_prob": True,
+            "decoder_sparse_step": 1,
+            "mlp_only_layers": [],
+            "rope_scaling": None,
+        },
+        tied={"norm_topk_prob": False, "num_hidden_layers": 3, "tie_word_embeddings": True},
+        linear={"num_experts": 3, "rope_scaling": {"rope_type": "linear", "factor": 2.0}},
+    ),
+    "qwen3_next": variants(
+        "qwen3_next",
+        SMALL
+        | {
+            "num_hidden_layers": 5,
+            "intermediate_size": 56,
+            "head_dim": 16,
+            "partial_rotary_factor": 0.5,
+            "linear_num_value_heads": 4,
+            "linear_num_key_heads": 2,
+            "linear_key_head_dim": 12,
+            "linear_value_head_dim": 10,
+            "linear_conv_kernel_dim": 4,
+            "num_experts": 7,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 32,
+            "shared_expert_intermediate_size": 40,
+            "norm_topk_prob": True,
+            "decoder_sparse_step": 1,
+            "mlp_only_layers": [],
+            "full_attention_interval": 4,
+        },
+        dense={
+            "num_experts": 0,
+            "num_hidden_layers": 3,
+            "full_attention_interval": 2,
+            "linear_num_key_heads": 4,
+            "tie_word_embeddings": True,
+        },
+        undivided={"norm_topk_prob": False, "num_hidden_layers": 4},
+    ),
     "qwen2_moe": variants(
         "qwen2_moe",
         SMALL
@@ -466,6 +513,7 @@ MORE["gemma4"]["wrapped"] = wrapped("gemma4", MORE["gemma4"]["sharing"])
 
 # As VARIANTS' GGUF.
 MORE_GGUF = {
+    "qwen3_moe": ("qwen3moe", ["plain"], False),
     "qwen2_moe": ("qwen2moe", ["plain"], False),
     "glm4_moe": ("glm4moe", ["plain", "one_group"], False),
     "dots1": ("dots1", ["single"], False),
@@ -473,16 +521,19 @@ MORE_GGUF = {
     "granitemoe": ("granitemoe", ["plain"], True),
     "lfm2": ("lfm2", ["plain", "biases"], False),
     "lfm2_moe": ("lfm2moe", ["plain"], False),
-    "deepseek_v2": ("deepseek2", ["greedy"], False),
+    "deepseek_v2": ("deepseek2", ["greedy", "old"], False),
     "deepseek_v3": ("deepseek2", ["plain", "one_group"], False),
 }
-MORE["dots1"]["single"] = MORE["dots1"]["plain"] | {"n_group": 1, "topk_group": 1}
+# llama.cpp takes as many heads of keys as of queries there.
+MORE["dots1"]["single"] = MORE["dots1"]["plain"] | {"n_group": 1, "topk_group": 1, "num_key_value_heads": 4}
 # Files of llama.cpp have one number for all norms.
 for name in ("plain", "one_group"):
     MORE["deepseek_v3"][name] |= {"rms_norm_eps": 1e-6}
 MORE["deepseek_v2"]["greedy"] |= {"rms_norm_eps": 1e-6}
 # llama.cpp knows one scale for cos, sin and scores together.
 MORE["deepseek_v2"]["greedy"] |= {"rope_scaling": YARN_ROPE | {"type": "yarn", "mscale": 0.8, "mscale_all_dim": 0.8}}
+# And no biases there, and queries by way of a latent vector in models of most sizes.
+MORE["deepseek_v2"]["old"] = MORE["deepseek_v2"]["greedy"] | {"attention_bias": False, "q_lora_rank": 24}
 MORE["deepseek_v3"]["plain"] |= {"rope_scaling": YARN_ROPE | {"type": "yarn", "mscale": 0.9, "mscale_all_dim": 0.9}}
 
 
@@ -509,12 +560,18 @@ def further_metadata(family, config):
             "expert_feed_forward_length": get("moe_intermediate_size"),
             "expert_shared_feed_forward_length": get("shared_expert_intermediate_size"),
         }
+    if family == "qwen3_moe":
+        return {
+            "expert_count": get("num_experts"),
+            "expert_feed_forward_length": get("moe_intermediate_size"),
+        }
     if family == "ernie4_5_moe":
         return {
             "expert_count": get("moe_num_experts"),
             "expert_used_count": get("moe_k"),
             "expert_feed_forward_length": get("moe_intermediate_size"),
             "expert_shared_count": get("moe_num_shared_experts"),
+            "expert_shared_feed_forward_length": get("moe_intermediate_size") * get("moe_num_shared_experts") or None,
             "interleave_moe_layer_step": 1,
             "leading_dense_block_count": get("moe_layer_start_index"),
         }

@@ -45,6 +45,18 @@ BIASES = {"attention_bias": True, "mlp_bias": True}
 NO_BIASES = {"attention_bias": False, "mlp_bias": False}
 
 VARIANTS = {
+    "llama": variants(
+        "llama",
+        {"head_dim": 12},
+        scaled={"rope_scaling": LLAMA3, "rope_traditional": True, "tie_word_embeddings": True},
+        biases=BIASES,
+    ),
+    "qwen2": variants("qwen2", {}, tied={"tie_word_embeddings": True, "rope_scaling": {"type": "linear", "factor": 4.0}}),
+    "qwen3": variants(
+        "qwen3",
+        {"head_dim": 12},
+        yarn={"rope_scaling": {key: YARN[key] for key in YARN_PLAIN}, "tie_word_embeddings": True},
+    ),
     "gemma": variants("gemma", GEMMA, traditional={"rope_traditional": True, "head_dim": 10}),
     "gemma2": variants(
         "gemma2",
@@ -238,6 +250,9 @@ VARIANTS["mistral3"] = {
 # The GGUF architectures of families, the variants that they can say, and whether the converter permutes the rows
 # of q and k.
 GGUF = {
+    "llama": ("llama", ["plain"], True),
+    "qwen2": ("qwen2", ["plain"], False),
+    "qwen3": ("qwen3", ["plain"], False),
     "gemma": ("gemma", ["plain"], False),
     "gemma2": ("gemma2", ["wide"], False),
     "gemma3": ("gemma3", ["six"], False),

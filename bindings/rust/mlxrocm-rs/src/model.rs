@@ -125,6 +125,17 @@ impl Model {
         TokenizerHandle::make(make).map(Tokenizer)
     }
 
+    /// The source of the model's chat template.
+    pub fn chat_template(&self) -> Result<String> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_model_get_chat_template(self.0.get(), out, error) };
+        let template = TemplateHandle::make(make)?;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        filled_text(|text, capacity, needed, error| unsafe {
+            sys::mlxrocm_chat_template_source(template.get(), text, capacity, needed, error)
+        })
+    }
+
     /// A chat as the text of a prompt that the model answers; encode it with `parse_special`.
     pub fn render_chat(&self, messages: &[Message]) -> Result<String> {
         // SAFETY: live handles, and pointers with the lengths of what they point to.

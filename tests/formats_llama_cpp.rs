@@ -1,0 +1,121 @@
+//! GGUF files beside llama.cpp's CPU build in f32: the forms of small models of many families, with keys of metadata
+//! that change them or that llama.cpp passes over, and gated delta nets.
+//!
+//! `golden/llama_cpp/make.py` made the references; llama.cpp keeps keys and values in f32 there, and has a table of
+//! f16 for GELU.
+
+#[path = "support/golden_family.rs"]
+mod golden_family;
+
+use golden_family::{TOKENS, Variant, farthest, kept, tokens, variants, write_gguf};
+use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
+use mlxrocm::graph::Rules;
+use mlxrocm::model::weights::Source;
+use mlxrocm::model::{KvType, Slice, Wanted, families};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// At logits of deviation 1: keys and values are f16 here.
+fn tolerance(family: &str) -> f32 {
+    match family {
+        // Of f16 are the table of GELU there, and seven blocks of keys with norms here.
+        "gemma3" => 6e-3,
+        // The vector that keys and values are made of is f16 here, and chooses other experts.
+        "deepseek_v3" => 1e-2,
+        _ => 3e-3,
+    }
+}
+
+#[derive(Deserialize)]
+struct Case {
+    of: String,
+    metadata: BTreeMap<String, Value>,
+    logits: Vec<f32>,
+}
+
+/// Logits of all tokens, in two steps.
+fn logits(path: &Path, vocabulary: usize) -> Vec<f32> {
+    let source = Source::open(path).unwrap();
+    let (bound, schedule) = families::schedule(&source, Rules::All).unwrap();
+    assert_eq!(source.unused(), Vec::<String>::new());
+    let mut pool = ThreadPool::new(2);
+    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
+    let weights = Arc::new(weights.unwrap());
+    let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, 2).unwrap();
+    let (mut all, mut some) = (Vec::new(), Vec::new());
+    let tokens = tokens(vocabulary);
+    for (start, end) in [(0, 30), (30, TOKENS)] {
+        let slice = Slice {
+            tokens: &tokens[start..end],
+            start,
+            pages: &[2, 0],
+            wanted: Wanted::All,
+            slot: 0,
+        };
+        executor.run(&[slice], &mut some).unwrap();
+        all.extend_from_slice(&some);
+    }
+    kept(&all, vocabulary)
+}
+
+/// How far the file's logits are from llama.cpp's.
+fn far(variant: &Variant, expected: &[f32]) -> f32 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), variant, variant.gguf.as_ref().unwrap());
+    let text = variant.config.get("text_config");
+    let vocabulary = text.unwrap_or(&variant.config)["vocab_size"].as_u64();
+    farthest(&logits(&path, vocabulary.unwrap() as usize), expected)
+}
+
+#[track_caller]
+fn check(family: &str, models: &str, cases: &str) {
+    let models = variants(models);
+    let cases: BTreeMap<String, Case> = serde_json::from_str(cases).unwrap();
+    let mut failures = Vec::new();
+    for (name, case) in cases {
+        let mut variant = models[&case.of].clone();
+        let gguf = variant.gguf.as_mut().unwrap();
+        gguf.metadata.extend(case.metadata);
+        let far = far(&variant, &case.logits);
+        println!("{family} {name}: {far:.1e}");
+        if far.is_nan() || far > tolerance(family) {
+            failures.push(format!("{name}: {far}"));
+        }
+    }
+    assert!(failures.is_empty(), "{family}: {failures:#?}");
+}
+
+/// They stand in the file of the references, with the names of GGUF.
+#[test]
+fn gated_delta_nets() {
+    let mut failures = Vec::new();
+    for (name, variant) in variants(include_str!("golden/llama_cpp/nets.json")) {
+        let far = far(&variant, &variant.logits);
+        println!("{name}: {far:.1e}");
+        if far.is_nan() || far > tolerance("") {
+            failures.push(format!("{name}: {far}"));
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+macro_rules! families {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            check(
+                stringify!($name),
+                include_str!(concat!("golden/families/", stringify!($name), ".json")),
+                include_str!(concat!("golden/llama_cpp/", stringify!($name), ".json")),
+            );
+        })*
+    };
+}
+
+families! {
+    llama qwen2 qwen3 gemma gemma2 gemma3 phi3 olmo2 olmo3 smollm3 granite glm4 cohere2 starcoder2 seed_oss ernie4_5
+    gpt_oss qwen2_moe qwen3_moe glm4_moe dots1 ernie4_5_moe granitemoe lfm2 lfm2_moe deepseek_v2 deepseek_v3
+}
