@@ -3529,8 +3529,8 @@ mlxrocm_status mlxrocm_session_logits_at(const struct mlxrocm_session *session,
  * - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model on a
- * GPU, so far). Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model
+ * whose hidden states the device does not give). Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_session_embed(const struct mlxrocm_session *session,
                                      const uint32_t *tokens,

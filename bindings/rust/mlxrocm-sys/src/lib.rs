@@ -2546,8 +2546,8 @@ unsafe extern "C" {
     /// - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model on a
-    /// GPU, so far). Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model
+    /// whose hidden states the device does not give). Any thread. Since 0.1.
     pub fn mlxrocm_session_embed(session: *const mlxrocm_session, tokens: *const u32, count: usize, options: *const mlxrocm_embed_options, embedding: *mut f32, capacity: usize, needed: *mut usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Waits for the next event.
