@@ -69,7 +69,19 @@ for file in "$root"/usr/bin/mlxrocm "$root"/usr/lib/*/libmlxrocm.so.0.*; do
     printf '%s' "$elf" | grep -qE 'RPATH|RUNPATH|TEXTREL' && fail "$file has RPATH, RUNPATH or TEXTREL"
 done
 LC_ALL=C readelf -sW --dyn-syms "$root"/usr/bin/mlxrocm | grep -q __stack_chk_fail || fail "no stack protector"
-echo "deb-check: PIE, RELRO, BIND_NOW; no executable stack, no run path"
+# Control-flow protection of the C code: its functions begin with endbr64; the linker marks the program where the C
+# library's start is marked too (Debian's is not).
+case $(dpkg-architecture -qDEB_HOST_ARCH) in
+amd64)
+    count=$(objdump -d "$root"/usr/bin/mlxrocm | grep -c endbr64)
+    [ "$count" -gt 20 ] || fail "$count endbr64 in the command"
+    for mark in IBT SHSTK; do
+        LC_ALL=C readelf -nW "$(cc -print-file-name=Scrt1.o)" | grep -q $mark || continue
+        LC_ALL=C readelf -nW "$root"/usr/bin/mlxrocm | grep -q $mark || fail "the command is not marked $mark"
+    done
+    ;;
+esac
+echo "deb-check: PIE, RELRO, BIND_NOW, endbr64; no executable stack, no run path"
 
 for path in "$first" "$second" "$HOME/.cargo" "$HOME/.rustup"; do
     found=$(grep -rlaF "$path" "$root" || true)

@@ -3,6 +3,8 @@
 
 #[path = "support/cc.rs"]
 mod cc;
+#[path = "support/golden_family.rs"]
+mod golden_family;
 #[path = "support/gpu_env.rs"]
 mod gpu_env;
 #[path = "support/random_model.rs"]
@@ -32,6 +34,19 @@ fn model() -> &'static Path {
         value.copy_from_slice(b"gpt-?");
         std::fs::write(&path, bytes).unwrap();
         path
+    })
+}
+
+/// One with attention and recurrent layers.
+fn recurrent() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let jamba = include_str!("golden/families/jamba.json");
+        let folder = scratch().join("jamba");
+        std::fs::create_dir_all(&folder).unwrap();
+        golden_family::write(&folder, &golden_family::variants(jamba)["plain"]);
+        golden_family::tiny_tokenizer::write_files(&folder);
+        folder.to_str().unwrap().to_string()
     })
 }
 
@@ -148,7 +163,11 @@ programs! {
     api_files { plainly [super::FOLDER]; sanitized [super::FOLDER]; under_valgrind [super::FOLDER]; }
     api_evaluate { plainly []; sanitized []; under_valgrind []; }
     api_generate { plainly []; sanitized []; under_valgrind []; }
-    api_state { plainly []; sanitized []; under_valgrind []; }
+    api_state {
+        plainly [super::recurrent()];
+        sanitized [super::recurrent()];
+        under_valgrind [super::recurrent()];
+    }
     api_wait { plainly []; sanitized []; under_valgrind []; }
     api_processor { plainly []; sanitized []; under_valgrind []; }
     api_random { plainly ["1", "4000"]; sanitized ["2", "2000"]; under_valgrind ["3", "150"]; }

@@ -326,6 +326,9 @@ fn the_command_is_installed() {
     for needed in ["DYN (", "GNU_RELRO", "BIND_NOW", "[$ORIGIN:$ORIGIN/../lib]"] {
         assert!(elf.contains(needed), "no {needed}: {elf}");
     }
+    if cfg!(target_arch = "x86_64") {
+        has_control_flow_protection(&program);
+    }
     let bytes = std::fs::read(&program).unwrap();
     let folders = [root().to_path_buf(), release().to_path_buf()];
     for folder in folders.iter().map(|folder| folder.to_str().unwrap()) {
@@ -333,6 +336,23 @@ fn the_command_is_installed() {
             .windows(folder.len())
             .any(|part| part == folder.as_bytes());
         assert!(!found, "{folder} is in the program");
+    }
+}
+
+/// The program's functions begin with `endbr64`. The linker marks a program (IBT, SHSTK) only where all its parts are
+/// so, also the C library's start: Debian's is not, Ubuntu's is.
+fn has_control_flow_protection(program: &Path) {
+    let code = stdout(&succeed(command("objdump", &["-d"]).arg(program)));
+    let marks = code.matches("endbr64").count();
+    // The compiler's own start has two or three.
+    assert!(marks > 20, "{marks} endbr64 in {}", program.display());
+    let is_marked = |file: &Path| {
+        let notes = stdout(&succeed(command("readelf", &["-nW"]).arg(file)));
+        notes.contains("IBT") && notes.contains("SHSTK")
+    };
+    let start = stdout(&succeed(&mut command("gcc", &["-print-file-name=Scrt1.o"])));
+    if is_marked(Path::new(start.trim())) {
+        assert!(is_marked(program), "{} is not marked", program.display());
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the documents say: programs in them work, and files that they and comments name exist.
+//! What the documents say: programs in them work, and what they name exists: files, tests, functions, keys.
 
 #[path = "support/cc.rs"]
 mod cc;
@@ -10,6 +10,7 @@ mod random_model;
 use cc::{C_WARNINGS, command, finish, library_folder, root, scratch, stdout, succeed};
 use mlxrocm::formats::ScalarType;
 use random_model::{Spec, Storage};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -161,6 +162,93 @@ fn files_that_are_named_exist() {
         }
     }
     assert!(count > 100, "{count} paths found");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// Names of several words of a text, whole: tests, functions, fields, keys of files.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-./*{}$<>".contains(c);
+    let is_word = |word: &str| {
+        let is_small = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        !word.is_empty() && word.chars().all(is_small)
+    };
+    let words = text.split(move |c| !is_part(c));
+    words.filter(move |name| name.contains('_') && name.split('_').all(is_word))
+}
+
+/// The test programs that cargo is asked for.
+fn programs(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    text.split("--test ").skip(1).filter_map(move |after| {
+        let end = after.find(|c| !is_part(c)).unwrap_or(after.len());
+        Some(&after[..end]).filter(|name| !name.is_empty())
+    })
+}
+
+/// Names in documents are those of something: a test, function, key or file that is called otherwise now is found.
+#[test]
+fn names_in_documents_are_of_something() {
+    // Examples: of parameters' names, of drills whose code was thrown away, an instruction of AMD's.
+    let examples = ["x_length", "drill_llama", "drill_mixed", "flat_store"];
+    let mut all = Vec::new();
+    files(root(), &mut all);
+    let is_document = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
+    let (documents, sources): (Vec<_>, Vec<_>) = all.into_iter().partition(is_document);
+    let mut known: HashSet<String> = HashSet::new();
+    for source in &sources {
+        let text = std::fs::read_to_string(source).unwrap();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if source != &root().join(file!()) {
+            known.extend(text.split(|c| !is_part(c)).map(str::to_string));
+        }
+        // Those of folders too.
+        let stems = source.iter().map(Path::new).filter_map(Path::file_stem);
+        known.extend(stems.map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for document in &documents {
+        let text = std::fs::read_to_string(document).unwrap();
+        let own = document.strip_prefix(root()).unwrap().display();
+        for quoted in quoted(&text) {
+            for name in names(quoted).filter(|name| !examples.contains(name)) {
+                count += 1;
+                if !known.contains(name) {
+                    missing.push(format!("{own}: {name}"));
+                }
+            }
+            let is_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+            let bases = [root().to_path_buf(), root().join("tests/softgpu")];
+            if quoted.starts_with("tests/")
+                && quoted.chars().all(is_path)
+                && bases.iter().all(|base| !base.join(quoted).exists())
+            {
+                missing.push(format!("{own}: {quoted}"));
+            }
+        }
+    }
+    let asked = sources.iter().filter(|path| {
+        let own = path.strip_prefix(root()).unwrap();
+        // Node's own tests are asked for by the same word.
+        let is_script = own.extension().is_some_and(|end| end == "sh") || own.ends_with("Makefile");
+        is_script && !own.starts_with("bindings")
+    });
+    for path in documents.iter().chain(asked) {
+        let text = std::fs::read_to_string(path).unwrap();
+        for program in programs(&text) {
+            count += 1;
+            let tests = root().join("tests");
+            if !tests.join(program).is_dir() && !tests.join(format!("{program}.rs")).is_file() {
+                missing.push(format!("{}: --test {program}", path.display()));
+            }
+        }
+    }
+    assert!(count > 100, "{count} names found");
     assert!(missing.is_empty(), "{missing:#?}");
 }
 

@@ -2,6 +2,8 @@
 
 #[path = "chess/compare.rs"]
 mod compare;
+#[path = "chess/edit.rs"]
+mod edit;
 #[path = "chess/golden.rs"]
 mod golden;
 #[path = "support/gpu.rs"]
@@ -10,7 +12,9 @@ mod gpu;
 use compare::{NETS, compare, inputs, maia};
 use golden::{net, positions};
 use mlxrocm::array::{Home, Precision};
-use mlxrocm::chess::{ChessNet, Evaluation, MOVES, NetOptions, PLANES, PolicyHead, ValueHead};
+use mlxrocm::chess::{
+    ChessNet, Evaluation, File, MOVES, NetOptions, PLANES, PolicyHead, ValueHead,
+};
 use mlxrocm::gpu::Device;
 
 /// Calls `test` on a real GPU, or on software ones: a target a day, all with `MLXROCM_TEST_ALL=1`.
@@ -118,6 +122,85 @@ fn batches_are_what_each_position_is_alone() {
                     scope.spawn(move || check(count));
                 }
             });
+        }
+    });
+}
+
+/// A network file that was changed.
+fn of(data: Vec<u8>, options: &NetOptions) -> ChessNet {
+    ChessNet::of(&File::parse("changed", data).unwrap(), options).unwrap()
+}
+
+fn all_numbers(found: &Evaluation) -> Vec<f32> {
+    [&found.policy[..], &found.wdl, &found.moves_left].concat()
+}
+
+/// A network whose feed-forward layers are `by` times as large inside, what follows them as much smaller: with relu²
+/// `by` counts twice. By a power of two nothing else changes in f32.
+fn swollen(name: &str, by: f32, after: f32) -> Vec<u8> {
+    // Least and largest number of a layer.
+    let scale = |layer: &[u8], by: f32| {
+        let mut layer = layer.to_vec();
+        for at in [1, 6] {
+            let number = f32::from_le_bytes(layer[at..at + 4].try_into().unwrap());
+            layer[at..at + 4].copy_from_slice(&(number * by).to_le_bytes());
+        }
+        layer
+    };
+    let mut data = edit::unpacked(name);
+    for (part, by) in [(1, by), (2, by), (3, 1.0 / after)] {
+        data = edit::change(&data, &[10, 27, 4, part], &|layer| scale(layer, by));
+    }
+    data
+}
+
+/// relu² and large numbers in f16: right as long as they fit, and still numbers where they do not.
+#[test]
+fn what_overflows_stays_finite() {
+    on_gpu(|home| {
+        let f16 = options(home, Precision::F16);
+        // Squares of up to some thousands.
+        let large = of(swollen("no_smolgen", 16.0, 256.0), &f16);
+        compare("large squares", &large, "no_smolgen.out", 2e-2);
+        // Squares of about 2^24, and numbers of about 2^20.
+        for (name, by, after) in [
+            ("no_smolgen", 4096.0, 16_777_216.0),
+            ("ffn_relu", 1_048_576.0, 1_048_576.0),
+            ("ffn_none", 1_048_576.0, 1_048_576.0),
+        ] {
+            let data = swollen(name, by, after);
+            let exact = of(data.clone(), &NetOptions::default());
+            compare(name, &exact, &format!("{name}.out"), 2e-5);
+            let net = of(data, &f16);
+            let found = all_numbers(&cycled(&net, 0, 8));
+            let worst = found.iter().find(|number| !number.is_finite());
+            assert_eq!(worst, None, "{name}");
+        }
+    });
+}
+
+/// An activation over all numbers of a layer, which no network here has: as the CPU computes it.
+#[test]
+fn softmax_between_layers() {
+    let data = edit::change(&edit::unpacked("attention"), &[4, 2], &|formats| {
+        // ffn_activation is 9.
+        [formats, &[9 << 3, 9]].concat()
+    });
+    let usual = net("attention", &NetOptions::default());
+    let expected = of(data.clone(), &NetOptions::default());
+    let expected = all_numbers(&cycled(&expected, 0, 8));
+    let other = all_numbers(&cycled(&usual, 0, 8));
+    let far = |a: &[f32], b: &[f32]| -> f32 {
+        let pairs = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        pairs.fold(0.0, |most, far| if far <= most { most } else { far })
+    };
+    assert!(far(&expected, &other) > 0.05, "the activation is not read");
+    on_gpu(|home| {
+        for (precision, tolerance) in [(Precision::F32, 2e-5), (Precision::F16, 2e-2)] {
+            let net = of(data.clone(), &options(home, precision));
+            let found = all_numbers(&cycled(&net, 0, 8));
+            let far = far(&found, &expected);
+            assert!(far <= tolerance, "{precision:?}: {far}");
         }
     });
 }

@@ -163,6 +163,15 @@ fn snapshots(gpu: &gpu::Gpu, executor: &mut GpuExecutor) {
     executor.restore_slot(0, 2).unwrap();
     run(executor, 32..41, 2, &mut after);
     assert_eq!(bits(&before), bits(&after));
+    // As bytes.
+    run(executor, 0..32, 1, &mut some);
+    let mut state = vec![7; executor.slot_bytes()];
+    executor.copy_slot_out(1, &mut state).unwrap();
+    executor.copy_slot_in(0, 32, &state).unwrap();
+    run(executor, 32..41, 0, &mut after);
+    assert_eq!(bits(&before), bits(&after));
+    assert!(executor.copy_slot_out(3, &mut state).is_err());
+    assert!(executor.copy_slot_in(0, 32, &state[4..]).is_err());
 
     let last = |range, slot| Slice {
         wanted: Wanted::Last,

@@ -1,5 +1,5 @@
 //! Models of every family on the software GPU (or a real one): what mlx-lm gives, or a refusal that names what is
-//! missing; what follows snapshots of their states and tokens that are taken back.
+//! missing; what follows snapshots of their states, saved ones and tokens that are taken back.
 
 #[path = "support/golden_family.rs"]
 mod golden_family;
@@ -179,10 +179,10 @@ fn ask(session: &Session, prompt: &[u32]) -> (Vec<u32>, usize) {
     }
 }
 
-/// Prompts that go on after a snapshot give the logits, to the bit, that they give in a session of their own, where they
-/// are cut alike; tokens that are taken back leave no trace.
+/// Prompts that go on after a snapshot, or after a state that was saved and loaded, give the logits, to the bit, that
+/// they give in a session of their own, where they are cut alike; tokens that are taken back leave no trace.
 #[test]
-fn snapshots_and_tokens_taken_back_change_no_bit() {
+fn snapshots_saved_states_and_tokens_taken_back_change_no_bit() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/families");
     let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
     let gpu = device(target);
@@ -214,6 +214,21 @@ fn snapshots_and_tokens_taken_back_change_no_bit() {
                 "{target} {family}"
             );
         }
+        let prompt = prompt(9);
+        let (loaded, fresh) = (session(), session());
+        let state = reused.save_state(&prompt).unwrap();
+        assert_eq!(loaded.load_state(&state).unwrap(), prompt);
+        let (logits, cached) = ask(&loaded, &prompt);
+        assert_eq!(cached, 128, "{family}");
+        assert!(logits == ask(&reused, &prompt).0, "{target} {family}");
+        assert!(
+            loaded.save_state(&prompt).unwrap() == state,
+            "{target} {family}"
+        );
+        assert!(
+            fresh.save_state(&prompt).unwrap() == state,
+            "{target} {family}"
+        );
     }
     if !gpu::is_real() {
         assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");

@@ -9,10 +9,12 @@ mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
+use mlxrocm::formats::ScalarType;
 use mlxrocm::model::{
     CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
 };
 use on_gpu::{TOLERANCE, device, farthest, load};
+use random_model::Storage;
 use std::path::{Path, PathBuf};
 
 /// Logits of every token of a prompt, in chunks of these sizes, then of single tokens.
@@ -159,6 +161,39 @@ fn widest_heads_give_what_the_cpu_gives() {
         assert!(farthest < TOLERANCE, "{target}: {farthest}");
         check_report(&gpu, target);
     }
+}
+
+/// Heads whose widths are no multiples of 16, over each kind of cache.
+#[test]
+fn odd_heads_give_what_the_cpu_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens: Vec<u32> = (0..26u32).map(|i| (i * 77 + 13) % 316).collect();
+    let run = |model: &Model, kv| {
+        let mut forward = model.new_forward(2, 48, kv).unwrap();
+        logits(&mut *forward, &tokens, &[21, 3]).unwrap()
+    };
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    let kinds = [Some(KvType::Q8), Some(KvType::Q4), None, None, None];
+    for (dim, kind) in [20, 100, 40, 72, 120].into_iter().zip(kinds) {
+        let storage = Storage::Dense(ScalarType::F16);
+        let mut spec = random_model::Spec::new(format!("heads-{dim}"), "qwen3", storage);
+        spec.head_dim = dim;
+        let path = spec.write(folder.path());
+        let cpu = load(&path, DeviceChoice::Cpu);
+        let model = load(&path, DeviceChoice::Gpu(0));
+        let plain = run(&cpu, KvType::F16);
+        let far = farthest(&run(&model, KvType::F16), &plain);
+        assert!(far < TOLERANCE, "heads of {dim} on {target}: {far}");
+        check_report(&gpu, &format!("heads of {dim} on {target}"));
+        let Some(kv) = kind else { continue };
+        let (found, expected) = (run(&model, kv), run(&cpu, kv));
+        // As in `quantized_caches_give_what_the_cpu_gives`.
+        let (off, effect) = (distance(&found, &expected), distance(&expected, &plain));
+        let what = format!("heads of {dim}, {kv:?}, {target}");
+        assert!(off < 0.6 * effect, "{what}: {off}, quantizing: {effect}");
+    }
+    check_report(&gpu, target);
 }
 
 #[test]

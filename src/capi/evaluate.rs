@@ -148,8 +148,8 @@ pub unsafe extern "C" fn mlxrocm_session_logits_at(
 /// - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model on a
-/// GPU, so far). Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model
+/// whose hidden states the device does not give). Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_session_embed(
     session: *const mlxrocm_session,

@@ -12,13 +12,13 @@ use super::symbols::since_0_1;
 use crate::session::state_tokens;
 use std::ffi::c_char;
 
-/// Saves what the model made of some tokens (keys and values of the KV cache), so that a request that begins with
-/// them goes on after them without running them again: in this session or another one of the same model, device and
-/// kv_type, in this process or another one. Tokens that are not in the cache any more are run before, in turn with
-/// the requests.
+/// Saves what the model made of some tokens (keys and values of the KV cache, and what recurrent layers keep), so that
+/// a request that begins with them goes on after them without running them again: in this session or another one of
+/// the same model, device and kv_type, in this process or another one. Tokens that are not in the cache any more are
+/// run before, in turn with the requests.
 ///
-/// The state holds whole pages of 32 tokens: what is left over is run again. It says what it is of and has a
-/// checksum.
+/// The state holds whole pages of 32 tokens, and the recurrent state after them: what is left over is run again. It
+/// says what it is of and has a checksum.
 ///
 /// - `session`: borrowed.
 /// - `tokens`: `count` ids, borrowed for the call; at least 1, at most the session's context. For what a generation
@@ -29,8 +29,8 @@ use std::ffi::c_char;
 /// - `needed`: receives the state's bytes, also when they do not fit; nullable unless measuring.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a model with
-/// recurrent layers). Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, CONTEXT_FULL, OUT_OF_MEMORY, BUFFER_TOO_SMALL, UNSUPPORTED (a session
+/// with batch_invariant on a GPU). Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_session_save_state(
     session: *const mlxrocm_session,
@@ -96,8 +96,9 @@ pub unsafe extern "C" fn mlxrocm_session_save_state_file(
 /// - `error`: nullable; receives an owned error object on failure.
 ///
 /// Errors: NULL_ARGUMENT, INVALID_FILE (damaged), INVALID_ARGUMENT (of another model, device, kv_type), CONTEXT_FULL
-/// (longer than the session's context), OUT_OF_MEMORY, UNSUPPORTED (of another version of the library; a model with
-/// recurrent layers). Any thread. Since 0.1.
+/// (longer than the session's context), OUT_OF_MEMORY (also where the session has no memory to keep another recurrent
+/// state), UNSUPPORTED (of another version of the library; a session with batch_invariant on a GPU). Any thread.
+/// Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_session_load_state(
     session: *const mlxrocm_session,
@@ -164,8 +165,9 @@ pub unsafe extern "C" fn mlxrocm_state_get_tokens(
 }
 
 /// Queues a request that goes on where a generation is: after its prompt and the tokens whose events
-/// mlxrocm_generation_next has given out. Full pages of the KV cache are used by both. The generation goes on as it
-/// would.
+/// mlxrocm_generation_next has given out. Full pages of the KV cache are used by both; in a model with recurrent layers
+/// those up to the last one at whose end their state was kept, and the rest is run again. The generation goes on as
+/// it would.
 ///
 /// - `generation`: borrowed; it may have ended.
 /// - `request`: as for mlxrocm_session_submit, but without a prompt; max_tokens and the like are the fork's own.

@@ -240,6 +240,21 @@ impl CpuExecutor {
         self.slots.restore(snapshot, slot)
     }
 
+    /// Bytes of the state of a slot; 0: the model keeps none.
+    pub fn slot_bytes(&self) -> usize {
+        self.slots.slot_bytes()
+    }
+
+    /// Copies the state of a slot.
+    pub fn copy_slot_out(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        self.slots.read(slot, to)
+    }
+
+    /// Gives a slot a state of so many tokens.
+    pub fn copy_slot_in(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        self.slots.write(slot, tokens, from)
+    }
+
     /// The most tokens one run takes.
     pub fn max_rows(&self) -> usize {
         self.size.tokens

@@ -94,8 +94,37 @@ impl Slots {
         Ok(())
     }
 
-    fn slot_bytes(&self) -> usize {
+    /// Bytes of a slot.
+    pub fn slot_bytes(&self) -> usize {
         self.ends[self.ends.len() - 1] * size_of::<f32>()
+    }
+
+    /// Copies the state of a slot, as [`SlotBook::seen`].
+    pub fn read(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        self.book.seen(slot)?;
+        to.copy_from_slice(self.whole(slot, to.len())?);
+        Ok(())
+    }
+
+    /// Gives a slot a state that was read, as [`SlotBook::write`].
+    pub fn write(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        self.book.write(slot, tokens)?;
+        self.whole(slot, from.len())?.copy_from_slice(from);
+        Ok(())
+    }
+
+    /// The bytes of a slot. No worker runs meanwhile.
+    fn whole(&mut self, slot: u32, bytes: usize) -> Result<&mut [u8]> {
+        if slot as usize >= self.book.count() || bytes != self.slot_bytes() {
+            let what = format!("{bytes} bytes for slot {slot} of recurrent states");
+            return Err(Error::Internal(what));
+        }
+        // SAFETY: the slot lies inside the memory, which is initialised, and `self` is borrowed alone.
+        let slot = unsafe {
+            let start = self.memory.as_ptr().add(slot as usize * bytes);
+            std::slice::from_raw_parts_mut(start, bytes)
+        };
+        Ok(slot)
     }
 
     /// As [`SlotBook::begin`].

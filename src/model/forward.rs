@@ -5,15 +5,17 @@ use crate::cpu::CpuExecutor;
 use crate::gpu::{self, model::GpuExecutor};
 use crate::{Error, Result};
 
-/// What the bytes of a KV page are.
+/// What the bytes of KV pages and recurrent states are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageForm {
+pub struct StateForm {
     /// How the CPU (1) or GPUs (2) lay numbers out.
     pub layout: u32,
-    /// What kind of numbers.
+    /// What kind of numbers a page has.
     pub kv: KvType,
     /// Bytes of a page.
-    pub bytes: usize,
+    pub page_bytes: usize,
+    /// Bytes of a slot's recurrent state; 0: the model keeps no such state.
+    pub slot_bytes: usize,
 }
 
 /// A model's forward pass with its KV pages.
@@ -55,8 +57,8 @@ pub trait Forward: Send {
     /// Runs the slices; writes the wanted logits rows one after another, in slice order, to
     /// `logits` (resized). On error the pages written are undefined, the state is usable.
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()>;
-    /// The form of its pages; `None`: they cannot be read and written.
-    fn page_form(&self) -> Option<PageForm> {
+    /// The form of its pages and slots; `None`: they cannot be read and written.
+    fn state_form(&self) -> Option<StateForm> {
         None
     }
     /// Copies a page, of the form's size. No step is queued.
@@ -69,6 +71,17 @@ pub trait Forward: Send {
     fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
         let _ = (page, from);
         Err(Error::Unsupported("pages cannot be written".into()))
+    }
+    /// Copies the state of a slot, of the form's size. No step is queued.
+    fn read_slot(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        let _ = (slot, to);
+        Err(Error::Unsupported("slots cannot be read".into()))
+    }
+    /// Gives a slot the state that [`Forward::read_slot`] gave, of this or another forward state of the same form: the
+    /// next slice of the slot begins after `tokens` tokens. No step is queued.
+    fn write_slot(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        let _ = (slot, tokens, from);
+        Err(Error::Unsupported("slots cannot be written".into()))
     }
     /// Columns of a hidden state; 0: this model gives none.
     fn hidden_size(&self) -> usize {
@@ -137,12 +150,13 @@ impl Forward for CpuExecutor {
         self.run(slices, logits)
     }
 
-    fn page_form(&self) -> Option<PageForm> {
-        let (kv, bytes) = self.page_kind();
-        Some(PageForm {
+    fn state_form(&self) -> Option<StateForm> {
+        let (kv, page_bytes) = self.page_kind();
+        Some(StateForm {
             layout: 1,
             kv,
-            bytes,
+            page_bytes,
+            slot_bytes: self.slot_bytes(),
         })
     }
 
@@ -152,6 +166,14 @@ impl Forward for CpuExecutor {
 
     fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
         self.copy_page_in(page, from)
+    }
+
+    fn read_slot(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        self.copy_slot_out(slot, to)
+    }
+
+    fn write_slot(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        self.copy_slot_in(slot, tokens, from)
     }
 
     fn hidden_size(&self) -> usize {
@@ -216,12 +238,13 @@ impl Forward for GpuExecutor {
         self.run(slices, logits)
     }
 
-    fn page_form(&self) -> Option<PageForm> {
-        let (kv, bytes) = self.page_kind();
-        Some(PageForm {
+    fn state_form(&self) -> Option<StateForm> {
+        let (kv, page_bytes) = self.page_kind();
+        Some(StateForm {
             layout: 2,
             kv,
-            bytes,
+            page_bytes,
+            slot_bytes: self.slot_bytes(),
         })
     }
 
@@ -231,5 +254,13 @@ impl Forward for GpuExecutor {
 
     fn write_page(&mut self, page: u32, from: &[u8]) -> Result<()> {
         self.copy_page_in(page, from)
+    }
+
+    fn read_slot(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        self.copy_slot_out(slot, to)
+    }
+
+    fn write_slot(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        self.copy_slot_in(slot, tokens, from)
     }
 }

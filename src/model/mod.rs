@@ -18,7 +18,7 @@ pub use crate::step::{
 };
 pub use config::Config;
 pub use device::DeviceChoice;
-pub use forward::{Forward, PageForm};
+pub use forward::{Forward, StateForm};
 pub use identity::Identity;
 pub use load::{LoadOptions, Model, ModelInfo};
 pub use rollback::Rollback;

@@ -174,7 +174,7 @@ impl Scheduler {
     fn finish(&mut self, index: usize, mut end: End) {
         let mut sequence = self.running.remove(index);
         if end.0 != FinishReason::Error
-            && let Err(error) = sequence.complete(&mut *self.forward)
+            && let Err(error) = sequence.complete(&mut self.pool, &mut *self.forward)
         {
             end = (FinishReason::Error, Some(error));
         }

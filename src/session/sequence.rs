@@ -310,6 +310,7 @@ impl Sequence {
             return Ok(false);
         }
         self.reuse(pool);
+        let found = self.registered;
         while let Work::State(work) = &self.work
             && let Some(page) = self.pages.get(self.registered)
             && let Some(bytes) = work.page(self.registered)
@@ -318,15 +319,32 @@ impl Sequence {
             self.computed += PAGE_TOKENS;
             self.register(pool);
         }
+        if self.registered > found
+            && let Work::State(work) = &self.work
+            && let Some(bytes) = work.slot(self.registered)
+        {
+            // Instead of that of the pages which it found.
+            pool.give_back(self.keeping.resumed.take());
+            forward.write_slot(self.slot, self.computed, bytes)?;
+        }
         Ok(self.pending() == 0)
     }
 
     /// What is left to do before its pages are given back, where it ends well.
-    pub fn complete(&mut self, forward: &mut dyn Forward) -> Result<()> {
-        match &mut self.work {
-            Work::State(work) => work.save(&self.pages, forward),
-            _ => Ok(()),
+    pub fn complete(&mut self, pool: &mut PagePool, forward: &mut dyn Forward) -> Result<()> {
+        if !matches!(self.work, Work::State(_)) {
+            return Ok(());
         }
+        // All of it may have been found.
+        self.resume(pool, forward)?;
+        let is_kept = self.leave(pool, forward)?;
+        let Work::State(work) = &mut self.work else {
+            return Ok(());
+        };
+        if !is_kept {
+            work.not_kept()?;
+        }
+        work.save(&self.pages, self.slot, forward)
     }
 
     /// Tells the caller that it is over. Pages were given back before.

@@ -10,7 +10,7 @@ use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::log::{self, Level};
 use crate::model::config::RopeScaling;
-use crate::model::{Forward, KvType, Model, PAGE_TOKENS, PageForm, StateSize, TokenSet};
+use crate::model::{Forward, KvType, Model, PAGE_TOKENS, StateForm, StateSize, TokenSet};
 use crate::text::StopMatcher;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -85,8 +85,8 @@ pub struct Session {
     /// Columns of a hidden state; 0: the model gives none.
     pub(super) hidden: usize,
     tokens: Arc<TokenSet>,
-    /// What a page of a state is, or why there are no states.
-    pub(super) form: std::result::Result<PageForm, &'static str>,
+    /// What states are made of, or why there are none.
+    pub(super) form: std::result::Result<StateForm, &'static str>,
     /// States are of this model; `None` in tests.
     pub(super) model: Option<Arc<Model>>,
     pub(super) context: usize,
@@ -167,16 +167,13 @@ impl Session {
         let (vocab, pages) = (forward.vocab_size(), forward.page_count());
         let hidden = forward.hidden_size();
         let invariant = forward.invariant_rows().filter(|_| limits.batch_invariant);
-        let form = match forward.page_form() {
+        let form = match forward.state_form() {
             Some(_) if invariant.is_some() => Err(
                 "states are neither saved nor loaded in a batch-invariant session on a GPU: their keys and values may be \
                  of steps that were cut otherwise",
             ),
-            Some(form) if forward.slots().is_none() => Ok(form),
-            _ => Err(
-                "states of models with recurrent layers (gated delta nets) are not saved: pages hold only a part of \
-                 what tokens leave behind",
-            ),
+            Some(form) => Ok(form),
+            None => Err("the states of this model cannot be saved and loaded"),
         };
         // One token of each running request and a chunk must fit a call.
         let max_tokens = forward.max_tokens();

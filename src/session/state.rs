@@ -1,14 +1,15 @@
-//! Saving and loading what a session has computed of a text: the KV pages of its first tokens.
+//! Saving and loading what a session has computed of a text: the KV pages of its first tokens, and in a model with
+//! recurrent layers their state at the end of the last page.
 //!
-//! A state is a matter of tokens, not of a request: saving runs what is not in the cache, loading puts pages into the
-//! cache as if a request had left them. So a request that begins with these tokens goes on after them.
+//! A state is a matter of tokens, not of a request: saving runs what is not in the cache, loading puts pages (and a
+//! snapshot) into the cache as if a request had left them. So a request that begins with these tokens goes on after them.
 
 use super::Session;
 use super::evaluation::Ticket;
 use super::sequence::{Sequence, Work};
-use super::state_format::{Fit, HEADER, Header, open, seal};
+use super::state_format::{Fit, Header, LONGEST_HEADER, open, seal};
 use crate::formats::open_regular;
-use crate::model::{Forward, Identity, PAGE_TOKENS, PageForm};
+use crate::model::{Forward, Identity, PAGE_TOKENS, StateForm};
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -28,7 +29,7 @@ enum Direction {
 /// A state under way. One thread at a time.
 pub(super) struct StateWork {
     direction: Direction,
-    page_bytes: usize,
+    form: StateForm,
     /// The state: all of it to load, to save what comes before the pages.
     bytes: Vec<u8>,
     ticket: Arc<Ticket<Vec<u8>>>,
@@ -37,26 +38,55 @@ pub(super) struct StateWork {
 impl StateWork {
     /// The page at `place` of the sequence, if it is to be loaded.
     pub fn page(&self, place: usize) -> Option<&[u8]> {
+        self.part(place, self.form.page_bytes)
+    }
+
+    /// The recurrent state after so many pages, which are all, if there is one and it is to be loaded.
+    pub fn slot(&self, pages: usize) -> Option<&[u8]> {
+        let bytes = Some(self.form.slot_bytes).filter(|bytes| *bytes > 0)?;
+        self.part(pages, bytes)
+    }
+
+    /// So many bytes behind the pages up to `place`.
+    fn part(&self, place: usize, bytes: usize) -> Option<&[u8]> {
         match self.direction {
             Direction::Save => None,
             Direction::Load { first } => {
-                let start = first + place * self.page_bytes;
-                self.bytes.get(start..start + self.page_bytes)
+                let start = first + place * self.form.page_bytes;
+                self.bytes.get(start..start + bytes)
             }
         }
     }
 
-    /// Copies the pages of a sequence that is computed, if it is to be saved.
-    pub fn save(&mut self, pages: &[u32], forward: &mut dyn Forward) -> Result<()> {
-        if let Direction::Save = self.direction {
-            for &page in pages {
-                let start = self.bytes.len();
-                // There is room: the caller has reserved all of it.
-                self.bytes.resize(start + self.page_bytes, 0);
-                forward.read_page(page, &mut self.bytes[start..])?;
-            }
+    /// Copies the pages and the slot of a sequence that is computed, if it is to be saved.
+    pub fn save(&mut self, pages: &[u32], slot: u32, forward: &mut dyn Forward) -> Result<()> {
+        if let Direction::Load { .. } = self.direction {
+            return Ok(());
         }
-        Ok(())
+        for &page in pages {
+            forward.read_page(page, self.room(self.form.page_bytes))?;
+        }
+        match self.form.slot_bytes {
+            0 => Ok(()),
+            bytes => forward.read_slot(slot, self.room(bytes)),
+        }
+    }
+
+    /// So many more bytes. The caller has reserved all of them.
+    fn room(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.bytes.len();
+        self.bytes.resize(start + bytes, 0);
+        &mut self.bytes[start..]
+    }
+
+    /// What to say if its recurrent state was not kept beside its pages: who saves has it, who loads has nothing.
+    pub fn not_kept(&self) -> Result<()> {
+        match (&self.direction, self.form.slot_bytes) {
+            (Direction::Save, _) | (_, 0) => Ok(()),
+            (Direction::Load { .. }, bytes) => Err(Error::OutOfMemory(format!(
+                "a state was not loaded: the session has no memory to keep a recurrent state of {bytes} bytes"
+            ))),
+        }
     }
 
     pub fn finish(mut self, error: Option<Error>) {
@@ -77,7 +107,7 @@ impl Drop for StateWork {
 }
 
 impl Session {
-    fn form(&self) -> Result<PageForm> {
+    fn form(&self) -> Result<StateForm> {
         self.form.map_err(|why| Error::Unsupported(why.into()))
     }
 
@@ -93,16 +123,17 @@ impl Session {
 
     /// Bytes of the state of so many tokens. Errors as [`Session::save_state`].
     pub fn state_size(&self, tokens: usize) -> Result<usize> {
-        Header::size(tokens, self.form()?.bytes).ok_or_else(|| {
+        Header::size(tokens, &self.form()?).ok_or_else(|| {
             Error::OutOfMemory(format!("a state of {tokens} tokens is larger than memory"))
         })
     }
 
     /// The state of `tokens`: the KV pages that they fill (of [`PAGE_TOKENS`] tokens; what is left over is run again
-    /// after loading). Tokens that are not in the cache are run, in turn with the requests.
+    /// after loading), and the recurrent state after these. Tokens that are not in the cache are run, in turn with the
+    /// requests.
     ///
     /// # Errors
-    /// As [`Session::logits`]; `Unsupported` for models with recurrent layers.
+    /// As [`Session::logits`]; `Unsupported` for batch-invariant sessions on GPUs.
     pub fn save_state(&self, tokens: &[u32]) -> Result<Vec<u8>> {
         let size = self.state_size(tokens.len())?;
         self.check_tokens(tokens)?;
@@ -120,7 +151,7 @@ impl Session {
         .write(&mut bytes);
         bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
         let whole = tokens.len() / PAGE_TOKENS * PAGE_TOKENS;
-        let mut bytes = self.run_state(&tokens[..whole], Direction::Save, bytes, fit.form.bytes)?;
+        let mut bytes = self.run_state(&tokens[..whole], Direction::Save, bytes, fit.form)?;
         seal(&mut bytes);
         Ok(bytes)
     }
@@ -130,7 +161,8 @@ impl Session {
     ///
     /// # Errors
     /// `InvalidFile` if it is damaged, `InvalidArgument` if it is of another model or kind of cache, `ContextFull` if
-    /// it is longer than the context, `Unsupported` as [`Session::save_state`] and for another version.
+    /// it is longer than the context, `OutOfMemory` where its recurrent state cannot be kept, `Unsupported` as
+    /// [`Session::save_state`] and for another version.
     pub fn load_state(&self, state: &[u8]) -> Result<Vec<u32>> {
         Header::read(state)?.check(&self.fit()?)?;
         self.load(state.to_vec())
@@ -141,9 +173,9 @@ impl Session {
         let fit = self.fit()?;
         header.check(&fit)?;
         self.check_tokens(&tokens)?;
-        let first = HEADER + tokens.len() * 4;
+        let (_, first) = header.places();
         let whole = &tokens[..header.pages * PAGE_TOKENS];
-        self.run_state(whole, Direction::Load { first }, state, fit.form.bytes)?;
+        self.run_state(whole, Direction::Load { first }, state, fit.form)?;
         Ok(tokens)
     }
 
@@ -152,7 +184,7 @@ impl Session {
         tokens: &[u32],
         direction: Direction,
         bytes: Vec<u8>,
-        page_bytes: usize,
+        form: StateForm,
     ) -> Result<Vec<u8>> {
         if tokens.is_empty() {
             return Ok(bytes);
@@ -160,7 +192,7 @@ impl Session {
         let ticket = Arc::new(Ticket::default());
         let work = Work::State(StateWork {
             direction,
-            page_bytes,
+            form,
             bytes,
             ticket: ticket.clone(),
         });
@@ -199,11 +231,11 @@ impl Session {
         let mut file =
             file.ok_or_else(|| Error::Io(format!("{}: no such file", path.display())))?;
         let mut state = Vec::new();
-        let mut head = Read::by_ref(&mut file).take(HEADER as u64);
+        let mut head = Read::by_ref(&mut file).take(LONGEST_HEADER as u64);
         head.read_to_end(&mut state).map_err(io)?;
         let loaded = Header::read(&state).and_then(|header| {
             header.check(&self.fit()?)?;
-            let rest = header.size - HEADER;
+            let rest = header.size.saturating_sub(state.len());
             // What the header says is only believed of a file that is so long.
             let length = file.metadata().map_err(io)?.len();
             if length != header.size as u64 {

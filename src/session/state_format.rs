@@ -1,4 +1,5 @@
-//! The bytes of a saved state: a header, the tokens, the KV pages that they fill, a checksum.
+//! The bytes of a saved state: a header, the tokens, the KV pages that they fill, the recurrent state after these, a
+//! checksum.
 //!
 //! | bytes | |
 //! |---|---|
@@ -7,27 +8,34 @@
 //! | u64 | bytes of a page |
 //! | 16 | the model's identity |
 //! | 2 × u64 | tokens, pages |
+//! | u64 | version 2 only: bytes of the recurrent state |
 //! | u32 a token | tokens |
 //! | | pages |
+//! | | version 2 only, where there are pages: the recurrent state |
 //! | 32 | SHA-256 of all before |
 //!
-//! Numbers are little-endian. A state can come from anywhere: nothing in it is believed before it was compared.
+//! Numbers are little-endian. States of models without recurrent layers are of version 1, which all libraries read,
+//! others of version 2. A state can come from anywhere: nothing in it is believed before it was compared.
 
-use crate::model::{Identity, KvType, PAGE_TOKENS, PageForm};
+use crate::model::{Identity, KvType, PAGE_TOKENS, StateForm};
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8; 8] = b"MLXRSTAT";
-const VERSION: u32 = 1;
-/// Bytes before the tokens.
-pub(super) const HEADER: usize = 64;
+/// Of pages only, and with a recurrent state.
+const PAGES: u32 = 1;
+const RECURRENT: u32 = 2;
+/// Bytes before the tokens in version 1.
+const HEADER: usize = 64;
+/// The most in any version.
+pub(super) const LONGEST_HEADER: usize = HEADER + 8;
 const CHECKSUM: usize = 32;
 
 /// What a state must be of to fit a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fit {
     pub model: Identity,
-    pub form: PageForm,
+    pub form: StateForm,
 }
 
 /// What the first bytes say.
@@ -62,10 +70,19 @@ fn device(layout: u32) -> &'static str {
 
 impl Header {
     /// Bytes of a state of so many tokens; `None` where nobody could have so many.
-    pub fn size(tokens: usize, page_bytes: usize) -> Option<usize> {
-        let pages = (tokens / PAGE_TOKENS).checked_mul(page_bytes)?;
-        let tokens = tokens.checked_mul(4)?;
-        tokens.checked_add(pages)?.checked_add(HEADER + CHECKSUM)
+    pub fn size(tokens: usize, form: &StateForm) -> Option<usize> {
+        let pages = tokens / PAGE_TOKENS;
+        let slot = if pages > 0 { form.slot_bytes } else { 0 };
+        let pages = pages.checked_mul(form.page_bytes)?;
+        let size = tokens.checked_mul(4)?.checked_add(pages)?;
+        size.checked_add(slot)?
+            .checked_add(header_bytes(form) + CHECKSUM)
+    }
+
+    /// Where the tokens begin, and the pages.
+    pub fn places(&self) -> (usize, usize) {
+        let tokens = header_bytes(&self.fit.form);
+        (tokens, tokens + self.tokens * 4)
     }
 
     /// Reads what [`Header::write`] wrote.
@@ -78,17 +95,16 @@ impl Header {
                 "this is no saved state: it begins with other bytes".into(),
             ));
         }
-        let Some(bytes) = bytes.first_chunk::<HEADER>() else {
-            return Err(damaged(&format!("it ends after {} bytes", bytes.len())));
-        };
-        let (words, _) = bytes.as_chunks::<4>();
+        let ends = || damaged(&format!("it ends after {} bytes", bytes.len()));
+        let (head, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(ends)?;
+        let (words, _) = head.as_chunks::<4>();
         let word = |at: usize| u32::from_le_bytes(words[at / 4]);
-        let (longs, _) = bytes.as_chunks::<8>();
+        let (longs, _) = head.as_chunks::<8>();
         let long = |at: usize| usize::try_from(u64::from_le_bytes(longs[at / 8]));
-        if word(8) != VERSION {
+        let version = word(8);
+        if ![PAGES, RECURRENT].contains(&version) {
             return Err(Error::Unsupported(format!(
-                "the state is of version {}, this library reads version {VERSION}: save it again",
-                word(8)
+                "the state is of version {version}, this library reads versions {PAGES} and {RECURRENT}: save it again"
             )));
         }
         let kv = match word(16) {
@@ -106,14 +122,26 @@ impl Header {
                 word(20)
             )));
         }
-        let size = Header::size(tokens, page_bytes);
+        let slot_bytes = match version {
+            PAGES => 0,
+            _ => {
+                let bytes = rest.first_chunk::<8>().ok_or_else(ends)?;
+                let bytes = usize::try_from(u64::from_le_bytes(*bytes)).map_err(too_large)?;
+                if bytes == 0 {
+                    return Err(damaged("its recurrent state has no bytes"));
+                }
+                bytes
+            }
+        };
         let mut model = Identity::default();
-        model.copy_from_slice(&bytes[32..48]);
-        let form = PageForm {
+        model.copy_from_slice(&head[32..48]);
+        let form = StateForm {
             layout: word(12),
             kv,
-            bytes: page_bytes,
+            page_bytes,
+            slot_bytes,
         };
+        let size = Header::size(tokens, &form);
         Ok(Header {
             fit: Fit { model, form },
             tokens,
@@ -125,13 +153,20 @@ impl Header {
     pub fn write(&self, to: &mut Vec<u8>) {
         let Fit { model, form } = self.fit;
         to.extend(MAGIC);
-        for word in [VERSION, form.layout, kv_number(form.kv), PAGE_TOKENS as u32] {
+        let version = match form.slot_bytes {
+            0 => PAGES,
+            _ => RECURRENT,
+        };
+        for word in [version, form.layout, kv_number(form.kv), PAGE_TOKENS as u32] {
             to.extend(word.to_le_bytes());
         }
-        to.extend((form.bytes as u64).to_le_bytes());
+        to.extend((form.page_bytes as u64).to_le_bytes());
         to.extend(model);
         to.extend((self.tokens as u64).to_le_bytes());
         to.extend((self.pages as u64).to_le_bytes());
+        if version == RECURRENT {
+            to.extend((form.slot_bytes as u64).to_le_bytes());
+        }
     }
 
     /// Whether it fits a session.
@@ -155,10 +190,15 @@ impl Header {
             format!(
                 "the state is of a KV cache of {own:?}, the session's is of {other:?} (kv_type)"
             )
-        } else if own.form.bytes != other.form.bytes {
-            let (own, other) = (own.form.bytes, other.form.bytes);
+        } else if own.form.page_bytes != other.form.page_bytes {
+            let (own, other) = (own.form.page_bytes, other.form.page_bytes);
             return Err(damaged(&format!(
                 "pages of {own} bytes, the model's have {other}"
+            )));
+        } else if own.form.slot_bytes != other.form.slot_bytes {
+            let (own, other) = (own.form.slot_bytes, other.form.slot_bytes);
+            return Err(damaged(&format!(
+                "a recurrent state of {own} bytes, the model's has {other}"
             )));
         } else {
             return Ok(());
@@ -166,6 +206,13 @@ impl Header {
         Err(Error::InvalidArgument(format!(
             "{what}: it cannot be loaded here"
         )))
+    }
+}
+
+fn header_bytes(form: &StateForm) -> usize {
+    match form.slot_bytes {
+        0 => HEADER,
+        _ => LONGEST_HEADER,
     }
 }
 
@@ -192,7 +239,8 @@ pub(super) fn open(state: &[u8]) -> Result<(Header, Vec<u32>)> {
     if Sha256::digest(content).as_slice() != sum {
         return Err(damaged("its checksum is wrong"));
     }
-    let (tokens, _) = content[HEADER..][..header.tokens * 4].as_chunks::<4>();
+    let (first, end) = header.places();
+    let (tokens, _) = content[first..end].as_chunks::<4>();
     let tokens = tokens.iter().map(|bytes| u32::from_le_bytes(*bytes));
     Ok((header, tokens.collect()))
 }

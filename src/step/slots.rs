@@ -47,6 +47,36 @@ impl SlotBook {
         copy(kept, seen, || format!("snapshot {snapshot} to slot {slot}"))
     }
 
+    /// The tokens that a slot's state has seen.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there or not known.
+    pub fn seen(&self, slot: u32) -> Result<usize> {
+        let mut seen = 0;
+        let from = self.seen.get(slot as usize);
+        copy(from, Some(&mut seen), || format!("reading slot {slot}"))?;
+        Ok(seen)
+    }
+
+    /// Nothing is known of a slot's state any more.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn lose(&mut self, slot: u32) -> Result<()> {
+        self.write(slot, 0)?;
+        self.seen[slot as usize] = NOTHING_KNOWN;
+        Ok(())
+    }
+
+    /// The slot's state becomes one of so many tokens.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is not there.
+    pub fn write(&mut self, slot: u32, tokens: usize) -> Result<()> {
+        let to = self.seen.get_mut(slot as usize);
+        copy(Some(&tokens), to, || format!("writing slot {slot}"))
+    }
+
     /// Checks that the slices go on where their slots are; until [`SlotBook::end`] says otherwise nothing is known
     /// of these slots.
     ///

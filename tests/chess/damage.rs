@@ -1,21 +1,10 @@
 //! Damaged and hostile files: errors that name the file and the field.
 
+use crate::edit::{change, field, fields, unpacked};
 use crate::golden::{path, read};
 use mlxrocm::Error;
 use mlxrocm::chess::{ChessNet, File, NetOptions};
 use std::io::Write;
-
-/// The file's protocol buffer.
-fn unpacked(name: &str) -> Vec<u8> {
-    use std::io::Read;
-    let packed = read(&format!("{name}.pb.gz"));
-    let mut data = Vec::new();
-    flate2::read::GzDecoder::new(&packed[..])
-        .read_to_end(&mut data)
-        .unwrap();
-    File::parse(name, data.clone()).unwrap();
-    data
-}
 
 fn load(data: Vec<u8>) -> Result<ChessNet, Error> {
     ChessNet::of(&File::parse("net.pb", data)?, &NetOptions::default())
@@ -27,74 +16,15 @@ fn refusal(data: Vec<u8>) -> String {
     message
 }
 
-fn varint(mut number: usize) -> Vec<u8> {
-    let mut out = Vec::new();
-    while number > 127 {
-        out.push(number as u8 | 128);
-        number >>= 7;
-    }
-    out.push(number as u8);
-    out
-}
-
-fn field(number: usize, data: &[u8]) -> Vec<u8> {
-    let mut out = varint(number << 3 | 2);
-    out.extend(varint(data.len()));
-    out.extend(data);
-    out
-}
-
 fn gzip(data: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all(data).unwrap();
     packer.finish().unwrap()
 }
 
-/// Fields of a message: where each begins, its number, its content.
-fn fields(data: &[u8]) -> Vec<(usize, usize, std::ops::Range<usize>)> {
-    let mut at = 0;
-    let mut found = Vec::new();
-    let read = |at: &mut usize| {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = data[*at];
-            *at += 1;
-            number |= usize::from(byte & 127) << shift;
-            shift += 7;
-            if byte < 128 {
-                return number;
-            }
-        }
-    };
-    while at < data.len() {
-        let start = at;
-        let key = read(&mut at);
-        let length = match key & 7 {
-            0 => {
-                read(&mut at);
-                0
-            }
-            5 => 4,
-            _ => read(&mut at),
-        };
-        found.push((start, key >> 3, at..at + length));
-        at += length;
-    }
-    found
-}
-
 /// The network's weights with a field left out or replaced.
-fn with_weights(data: &[u8], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
-    let mut out = Vec::new();
-    let all = fields(data);
-    for (place, (start, number, content)) in all.iter().enumerate() {
-        let end = all.get(place + 1).map_or(data.len(), |next| next.0);
-        match number {
-            10 => out.extend(field(10, &change(&data[content.clone()]))),
-            _ => out.extend(&data[*start..end]),
-        }
-    }
-    out
+fn with_weights(data: &[u8], with: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    change(data, &[10], &with)
 }
 
 #[test]

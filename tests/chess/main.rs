@@ -2,6 +2,7 @@
 
 mod compare;
 mod damage;
+mod edit;
 mod evaluations;
 mod games;
 mod golden;

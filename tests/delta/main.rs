@@ -4,6 +4,7 @@
 mod reuse;
 mod rollback;
 mod session;
+mod state;
 
 #[path = "../support/golden_family.rs"]
 mod golden_family;

@@ -15,9 +15,9 @@ use std::time::Duration;
 const SLOTS: usize = 3;
 const PIECE: usize = 64;
 /// All of the families have more tokens.
-const VOCABULARY: u32 = 61;
+pub const VOCABULARY: u32 = 61;
 
-fn session(model: &Path, snapshots: usize) -> Session {
+pub fn session(model: &Path, snapshots: usize) -> Session {
     let size = StateSize {
         sequences: SLOTS,
         snapshots,
@@ -34,15 +34,15 @@ fn session(model: &Path, snapshots: usize) -> Session {
 }
 
 /// A request under way, and the logits that it sees.
-struct Asked {
+pub struct Asked {
     generation: Generation,
     logits: Arc<Mutex<Vec<u32>>>,
 }
 
 /// What a request gave: tokens, bits of all logits, and how many tokens of its prompt were not run.
-type Answer = (Vec<u32>, Vec<u32>, usize);
+pub type Answer = (Vec<u32>, Vec<u32>, usize);
 
-fn ask(session: &Session, prompt: &[u32], max_tokens: usize) -> Asked {
+pub fn ask(session: &Session, prompt: &[u32], max_tokens: usize) -> Asked {
     let logits = Arc::new(Mutex::new(Vec::new()));
     let seen = logits.clone();
     let request = Request {
@@ -61,7 +61,7 @@ fn ask(session: &Session, prompt: &[u32], max_tokens: usize) -> Asked {
 }
 
 impl Asked {
-    fn answer(self) -> Answer {
+    pub fn answer(self) -> Answer {
         let mut tokens = Vec::new();
         loop {
             match self.generation.next(Some(Duration::from_secs(60))).unwrap() {

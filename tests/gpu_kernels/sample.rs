@@ -316,6 +316,12 @@ fn extreme_rows() {
                 Choice::new(1.0, 5, 0.5, 0.0, 0),
                 NO_TOKEN,
             ),
+            // Every wave sees some.
+            (
+                vec![f32::NAN; columns],
+                Choice::new(1.0, 5, 0.5, 0.0, 0),
+                NO_TOKEN,
+            ),
             (
                 vec![f32::MIN; columns],
                 Choice::new(1.0, 5, 0.5, 0.0, 0),

@@ -3,7 +3,7 @@
 //! session must give is computed here without pages and without a session.
 
 use mlxrocm::model::{
-    ALL_BANNED, CHOSEN, Choice, Forward, KvType, NO_TOKEN, PAGE_TOKENS, PageForm, Slice, Wanted,
+    ALL_BANNED, CHOSEN, Choice, Forward, KvType, NO_TOKEN, PAGE_TOKENS, Slice, StateForm, Wanted,
 };
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
@@ -31,7 +31,7 @@ fn row(state: u64) -> impl Iterator<Item = f32> {
     (0..VOCAB as u64).map(move |i| (hash(state, i + 1000) % 4096) as f32 / 512.0 - 4.0)
 }
 
-fn state_after(tokens: &[u32]) -> u64 {
+pub fn state_after(tokens: &[u32]) -> u64 {
     tokens.iter().fold(1, |s, &t| hash(s, u64::from(t)))
 }
 
@@ -345,12 +345,27 @@ impl Forward for Fake {
         assert!(self.queue.is_empty(), "a call while a step is queued");
         self.run(slices, logits, false)
     }
-    fn page_form(&self) -> Option<PageForm> {
-        Some(PageForm {
+    fn state_form(&self) -> Option<StateForm> {
+        Some(StateForm {
             layout: 1,
             kv: self.kv,
-            bytes: PAGE_TOKENS * 16,
+            page_bytes: PAGE_TOKENS * 16,
+            slot_bytes: if self.states.is_empty() { 0 } else { 16 },
         })
+    }
+    fn read_slot(&mut self, slot: u32, to: &mut [u8]) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        let (seen, value) = self.states[slot as usize].expect("an unknown state is saved");
+        to[..8].copy_from_slice(&seen.to_le_bytes());
+        to[8..].copy_from_slice(&value.to_le_bytes());
+        Ok(())
+    }
+    fn write_slot(&mut self, slot: u32, tokens: usize, from: &[u8]) -> Result<()> {
+        assert!(self.queue.is_empty(), "a call while a step is queued");
+        let number = |at: usize| u64::from_le_bytes(from[at..at + 8].try_into().unwrap());
+        assert_eq!(number(0) as usize, tokens);
+        self.states[slot as usize] = Some((tokens, number(8)));
+        Ok(())
     }
     fn read_page(&mut self, page: u32, to: &mut [u8]) -> Result<()> {
         assert!(self.queue.is_empty(), "a call while a step is queued");

@@ -4,6 +4,18 @@ use crate::fake::*;
 use mlxrocm::Error;
 use mlxrocm::model::{KvType, PAGE_TOKENS};
 use mlxrocm::session::{Request, Session, state_tokens};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// A model with pages only, and one with a recurrent state beside them.
+const KINDS: [Option<(usize, usize, usize)>; 2] = [None, Some((8, 20, 20))];
+
+fn of_kind(recurrent: Option<(usize, usize, usize)>) -> (Session, Arc<Control>) {
+    session(Setup {
+        recurrent,
+        ..Default::default()
+    })
+}
 
 fn request(prompt: &[u32]) -> Request {
     Request {
@@ -24,17 +36,22 @@ fn cached(session: &Session, prompt: &[u32]) -> usize {
 
 #[test]
 fn another_session_goes_on_after_it() {
-    for (length, pipelined) in [
+    let lengths = [
         (1, false),
         (31, false),
         (32, true),
         (33, false),
         (200, true),
         (512, false),
-    ] {
+    ];
+    for (length, pipelined, recurrent) in KINDS
+        .into_iter()
+        .flat_map(|kind| lengths.map(|(length, is)| (length, is, kind)))
+    {
         let tokens = Random(length as u64).prompt(length);
         let setup = Setup {
             pipelined,
+            recurrent,
             ..Default::default()
         };
         let (first, saved) = session(setup);
@@ -65,10 +82,11 @@ fn another_session_goes_on_after_it() {
 
 #[test]
 fn requests_run_meanwhile_and_pages_are_few() {
-    for pipelined in [false, true] {
+    for (pipelined, recurrent) in [false, true].into_iter().zip(KINDS) {
         let setup = Setup {
             pages: 24,
             pipelined,
+            recurrent,
             ..Default::default()
         };
         let (session, _) = session(setup);
@@ -95,7 +113,11 @@ fn requests_run_meanwhile_and_pages_are_few() {
 
 #[test]
 fn a_fork_shares_pages() {
-    let (session, control) = session(Setup::default());
+    KINDS.into_iter().for_each(fork);
+}
+
+fn fork(kind: Option<(usize, usize, usize)>) {
+    let (session, control) = of_kind(kind);
     let prompt = Random(8).prompt(160);
     let first = session.submit(request(&prompt)).unwrap();
     let output = collect(&first);
@@ -106,9 +128,11 @@ fn a_fork_shares_pages() {
     fork.sampling.temperature = 1.0;
     let output = collect(&session.submit(fork.clone()).unwrap());
     assert_right(&fork, 512, &output);
-    // 180 tokens: 5 pages are known, the 20 of the sixth are run, and all new ones but the last.
-    assert_eq!(output.usage.cached_tokens, 160);
-    assert_eq!(control.tokens() - before, 20 + 19);
+    // 180 tokens: 5 pages are known, the 20 of the sixth are run, and all new ones but the last. A recurrent state was
+    // kept where the second piece of the prompt ended.
+    let cached = if kind.is_some() { 128 } else { 160 };
+    assert_eq!(output.usage.cached_tokens, cached);
+    assert_eq!(control.tokens() - before, 180 - cached + 19);
 }
 
 #[track_caller]
@@ -119,7 +143,11 @@ fn refused(session: &Session, state: &[u8], part: &str) {
 
 #[test]
 fn what_is_damaged_is_refused() {
-    let (session, control) = session(Setup::default());
+    KINDS.into_iter().for_each(damage);
+}
+
+fn damage(kind: Option<(usize, usize, usize)>) {
+    let (session, control) = of_kind(kind);
     let tokens = Random(5).prompt(70);
     let state = session.save_state(&tokens).unwrap();
     let run = control.tokens();
@@ -146,8 +174,9 @@ fn what_is_damaged_is_refused() {
         assert!(state_tokens(&changed).is_err(), "byte {at}");
     }
     // Headers that promise more than there is, with no room to add up.
-    for at in [24, 48, 56] {
-        for huge in [u64::MAX, 1 << 62, 1 << 40] {
+    let sizes = if kind.is_some() { 4 } else { 3 };
+    for at in [24, 48, 56, 64].into_iter().take(sizes) {
+        for huge in [u64::MAX, 1 << 62, 1 << 40, 0] {
             let mut hostile = state.clone();
             hostile[at..at + 8].copy_from_slice(&huge.to_le_bytes());
             assert!(session.load_state(&hostile).is_err(), "{huge} at {at}");
@@ -191,9 +220,13 @@ fn what_is_of_something_else_is_refused_by_name() {
 
 #[test]
 fn files_are_whole_or_not_there() {
+    KINDS.into_iter().for_each(files);
+}
+
+fn files(kind: Option<(usize, usize, usize)>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let (session, _) = session(Setup::default());
+    let (session, _) = of_kind(kind);
     let tokens = Random(7).prompt(100);
     session.save_state_file(&tokens, &path).unwrap();
     session.save_state_file(&tokens, &path).unwrap();
@@ -229,4 +262,96 @@ fn files_are_whole_or_not_there() {
         Err(Error::Io(_))
     ));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// A state's bytes, made by what the format says.
+fn by_hand(tokens: &[u32], recurrent: bool) -> Vec<u8> {
+    let pages = tokens.len() / PAGE_TOKENS;
+    let mut bytes = b"MLXRSTAT".to_vec();
+    let version = if recurrent { 2 } else { 1 };
+    for word in [version, 1, 0, PAGE_TOKENS as u32] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend((PAGE_TOKENS as u64 * 16).to_le_bytes());
+    bytes.extend([0; 16]);
+    for long in [tokens.len(), pages] {
+        bytes.extend((long as u64).to_le_bytes());
+    }
+    if recurrent {
+        bytes.extend(16u64.to_le_bytes());
+    }
+    bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
+    for (position, &token) in tokens[..pages * PAGE_TOKENS].iter().enumerate() {
+        bytes.extend((position as u64).to_le_bytes());
+        bytes.extend(u64::from(token).to_le_bytes());
+    }
+    if recurrent && pages > 0 {
+        bytes.extend((pages * PAGE_TOKENS).to_le_bytes());
+        bytes.extend(state_after(&tokens[..pages * PAGE_TOKENS]).to_le_bytes());
+    }
+    let sum = Sha256::digest(&bytes);
+    bytes.extend(sum);
+    bytes
+}
+
+/// Files of earlier versions stay readable: those of models without recurrent state are as they ever were.
+#[test]
+fn the_format_is_what_it_says() {
+    for (kind, length) in KINDS
+        .into_iter()
+        .flat_map(|kind| [5, 96, 203].map(|n| (kind, n)))
+    {
+        let tokens = Random(3).prompt(length);
+        let written = by_hand(&tokens, kind.is_some());
+        let (session, _) = of_kind(kind);
+        assert_eq!(session.load_state(&written).unwrap(), tokens);
+        let whole = length / PAGE_TOKENS * PAGE_TOKENS;
+        assert_eq!(cached(&session, &[&tokens[..], &[1, 2]].concat()), whole);
+        assert_eq!(of_kind(kind).0.save_state(&tokens).unwrap(), written);
+        // One of the other kind of model is of other sizes.
+        let other = by_hand(&tokens, kind.is_none());
+        refused(&session, &other, "a recurrent state of");
+    }
+}
+
+/// Without room for snapshots a recurrent state is saved, but there is nowhere to load it to.
+#[test]
+fn a_recurrent_state_needs_a_place() {
+    let tokens = Random(4).prompt(150);
+    let expected = by_hand(&tokens, true);
+    for kind in [(8, 0, 0), (8, 20, 0)] {
+        let (session, control) = of_kind(Some(kind));
+        for _ in 0..2 {
+            assert_eq!(session.save_state(&tokens).unwrap(), expected);
+        }
+        let run = control.tokens();
+        let error = session.load_state(&expected);
+        assert!(matches!(error, Err(Error::OutOfMemory(_))), "{error:?}");
+        assert_eq!(control.tokens(), run);
+        assert_no_page_held(&session);
+        assert_eq!(cached(&session, &tokens), 0);
+    }
+}
+
+/// A state that goes on after what the session has: its beginning is not written again, its end is what was saved.
+#[test]
+fn a_longer_state_goes_on_after_a_shorter_one() {
+    for kind in KINDS {
+        let tokens = Random(12).prompt(300);
+        let (first, _) = of_kind(kind);
+        let states = [90, 300].map(|length| first.save_state(&tokens[..length]).unwrap());
+        let (second, control) = of_kind(kind);
+        assert_eq!(cached(&second, &tokens[..200]), 0);
+        for state in &states {
+            second.load_state(state).unwrap();
+        }
+        let run = control.tokens();
+        let longer = [&tokens[..], &[5; 20]].concat();
+        assert_eq!(cached(&second, &longer), 288);
+        assert_eq!(second.save_state(&tokens).unwrap(), states[1]);
+        // 32 of the prompt and 19 new ones, or one more that was queued.
+        assert_eq!(control.tokens() - run, 32 + 19);
+        assert_eq!(cached(&second, &[&tokens[..70], &[7; 20]].concat()), 64);
+        assert_no_page_held(&second);
+    }
 }

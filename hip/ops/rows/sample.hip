@@ -270,7 +270,8 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     if (thread_x() == 0) shared.found = 0, shared.before = 0;
     barrier();
     atomic_max(&shared.found, top);
-    if (lost) shared.before = 1;
+    // Several may have lost something.
+    if (lost) atomic_add(&shared.before, (u64)1);
     barrier();
     top = shared.found, lost = shared.before != 0;
     barrier();

@@ -31,6 +31,8 @@ pub struct RecurrentMemory {
     data: DeviceBuffer,
     /// Where each state begins in a slot, and where the last one ends; in numbers.
     ends: Vec<usize>,
+    /// The numbers of each state, behind which there may be a gap.
+    sizes: Vec<usize>,
     book: SlotBook,
     /// Whether the second copy of a slot is the newer one.
     second: Vec<bool>,
@@ -59,7 +61,7 @@ impl RecurrentMemory {
             }
         }
         let mut ends = vec![0];
-        for size in sizes {
+        for size in &sizes {
             ends.push(ends.last().copied().unwrap_or(0) + size.next_multiple_of(4));
         }
         let floats = ends.last().copied().unwrap_or(0);
@@ -74,6 +76,7 @@ impl RecurrentMemory {
         Ok(Some(RecurrentMemory {
             data: device.alloc((numbers * 4) as u64)?,
             ends,
+            sizes,
             book: SlotBook::new(slots, size.snapshots),
             second: vec![false; slots],
             snapshots: vec![None; size.snapshots],
@@ -117,6 +120,39 @@ impl RecurrentMemory {
         self.book.restore(snapshot, slot)?;
         let (at, bytes) = self.place(slot, self.second[slot as usize]);
         stream.copy_on_device(copy, 0, &self.data, at, bytes)
+    }
+
+    /// Bytes of a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.floats() * 4
+    }
+
+    /// Where the state of a slot lies, as [`SlotBook::seen`].
+    pub fn newer(&self, slot: u32) -> Result<(DeviceBuffer, u64)> {
+        self.book.seen(slot)?;
+        let (at, _) = self.place(slot, self.second[slot as usize]);
+        Ok((self.data.clone(), at))
+    }
+
+    /// The same of one that is about to be written: nothing is known of it until [`RecurrentMemory::is_of`].
+    pub fn replace(&mut self, slot: u32) -> Result<(DeviceBuffer, u64)> {
+        self.book.lose(slot)?;
+        let (at, _) = self.place(slot, self.second[slot as usize]);
+        Ok((self.data.clone(), at))
+    }
+
+    /// As [`SlotBook::write`].
+    pub fn is_of(&mut self, slot: u32, tokens: usize) -> Result<()> {
+        self.book.write(slot, tokens)
+    }
+
+    /// Clears what no state owns of a slot's bytes: it may be of anybody.
+    pub fn clear_gaps(&self, slot: &mut [u8]) {
+        for ((start, end), size) in self.ends.iter().zip(&self.ends[1..]).zip(&self.sizes) {
+            if let Some(gap) = slot.get_mut((start + size) * 4..end * 4) {
+                gap.fill(0);
+            }
+        }
     }
 
     /// Where a copy of a slot's states lies, and its bytes.

@@ -88,6 +88,30 @@ impl Sequence {
         forward.restore(id, self.slot)
     }
 
+    /// Leaves the state at the end of its last page, where it is, to others; whether they have it.
+    pub fn leave(&mut self, pool: &mut PagePool, forward: &mut dyn Forward) -> Result<bool> {
+        let (Some(snapshots), Some(last)) = (&mut pool.snapshots, self.pages.last()) else {
+            return Ok(false);
+        };
+        if snapshots.is_kept(*last) {
+            return Ok(true);
+        }
+        while let Some(id) = snapshots.take() {
+            match forward.keep(self.slot, id) {
+                Ok(true) => {
+                    self.attach(id, false, pool);
+                    return Ok(true);
+                }
+                Ok(false) => snapshots.lose(id),
+                Err(error) => {
+                    snapshots.lose(id);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Its state after the tokens that are computed was kept. `passing`: it is of use when the sequence ends, and
     /// not after the next one was kept.
     pub fn attach(&mut self, id: u32, passing: bool, pool: &mut PagePool) {
