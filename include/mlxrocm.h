@@ -877,7 +877,7 @@ typedef struct mlxrocm_device_info {
 } mlxrocm_device_info;
 
 /**
- * Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
+ * Memory counters of a device, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
  * below `limit`.
  */
 typedef struct mlxrocm_device_memory {
@@ -886,7 +886,7 @@ typedef struct mlxrocm_device_memory {
    */
   uint32_t struct_size;
   /**
-   * 1 if the GPU shares the processor's memory.
+   * 1 if the device shares the processor's memory, as the CPU itself does.
    */
   uint32_t integrated;
   /**
@@ -2287,14 +2287,14 @@ mlxrocm_status mlxrocm_device_get_info(const struct mlxrocm_device *device,
 void mlxrocm_device_free(struct mlxrocm_device *device);
 
 /**
- * Reads a GPU's memory counters.
+ * Reads a device's memory counters. Of the CPU `active` and `peak` are those of the elements of arrays that are the
+ * library's own, in all threads; nothing is cached and nothing but the machine's memory is a limit.
  *
- * - `device`: borrowed; a GPU.
+ * - `device`: borrowed.
  * - `memory`: receives the counters; its `struct_size` must be set.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
- * thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_device_get_memory(const struct mlxrocm_device *device,
                                          struct mlxrocm_device_memory *memory,
@@ -2317,12 +2317,12 @@ mlxrocm_status mlxrocm_device_set_memory_limit(const struct mlxrocm_device *devi
                                                struct mlxrocm_error **error);
 
 /**
- * Sets a GPU's `peak` counter to what is in use now.
+ * Sets a device's `peak` counter to what is in use now.
  *
- * - `device`: borrowed; a GPU.
+ * - `device`: borrowed.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_device_reset_peak_memory(const struct mlxrocm_device *device,
                                                 struct mlxrocm_error **error);
@@ -4098,6 +4098,35 @@ mlxrocm_status mlxrocm_array_eval(const struct mlxrocm_array *const *arrays,
                                   struct mlxrocm_error **error);
 
 /**
+ * Computes the elements of arrays as mlxrocm_array_eval does, but what GPUs compute is only queued when the function
+ * returns: the caller can go on, with operations on these arrays too. Work of the CPU is done by then.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: number of arrays.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, as mlxrocm_array_eval; a fault of queued work is
+ * told by mlxrocm_array_wait and by what reads its results. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_eval_async(const struct mlxrocm_array *const *arrays,
+                                        size_t count,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Waits until the elements of arrays are there that mlxrocm_array_eval_async queued. Arrays that nothing was queued for
+ * stay as they are.
+ *
+ * - `arrays`: `count` arrays, borrowed.
+ * - `count`: number of arrays.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_wait(const struct mlxrocm_array *const *arrays,
+                                  size_t count,
+                                  struct mlxrocm_error **error);
+
+/**
  * Reads an array's elements, computing them if they are not there yet.
  *
  * - `array`: borrowed.
@@ -5307,6 +5336,53 @@ mlxrocm_status mlxrocm_array_ones(const int64_t *shape,
                                   uint32_t dtype,
                                   struct mlxrocm_array **result,
                                   struct mlxrocm_error **error);
+
+/**
+ * Zeros of the shape of an array, on its device.
+ *
+ * - `x`: borrowed.
+ * - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_zeros_like(const struct mlxrocm_array *x,
+                                        int64_t dtype_or_none,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Ones of the shape of an array, on its device.
+ *
+ * - `x`: borrowed.
+ * - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_ones_like(const struct mlxrocm_array *x,
+                                       int64_t dtype_or_none,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The value, broadcast to the shape of an array, on its device.
+ *
+ * - `x`: borrowed.
+ * - `value`: borrowed.
+ * - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_full_like(const struct mlxrocm_array *x,
+                                       const struct mlxrocm_array *value,
+                                       int64_t dtype_or_none,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
 
 /**
  * A scalar.
@@ -7388,6 +7464,396 @@ mlxrocm_status mlxrocm_array_conv_transpose(const struct mlxrocm_array *x,
                                             struct mlxrocm_error **error);
 
 /**
+ * Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: steps of the kernel.
+ * - `padding`: zeros on both sides.
+ * - `dilation`: distances of the kernel's elements.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv1d(const struct mlxrocm_array *x,
+                                    const struct mlxrocm_array *weight,
+                                    int64_t stride,
+                                    int64_t padding,
+                                    int64_t dilation,
+                                    int64_t groups,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Transposed convolution of 1 spatial axis: back to the size of what mlxrocm_array_conv1d with these numbers is made of.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: steps of the kernel.
+ * - `padding`: zeros on both sides.
+ * - `dilation`: distances of the kernel's elements.
+ * - `output_padding`: more elements behind.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv_transpose1d(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *weight,
+                                              int64_t stride,
+                                              int64_t padding,
+                                              int64_t dilation,
+                                              int64_t output_padding,
+                                              int64_t groups,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding`: `padding_count` zeros on both sides; 0.
+ * - `padding_count`: how many.
+ * - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+ * - `dilation_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv2d(const struct mlxrocm_array *x,
+                                    const struct mlxrocm_array *weight,
+                                    const int64_t *stride,
+                                    size_t stride_count,
+                                    const int64_t *padding,
+                                    size_t padding_count,
+                                    const int64_t *dilation,
+                                    size_t dilation_count,
+                                    int64_t groups,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Transposed convolution of 2 spatial axes: back to the size of what mlxrocm_array_conv2d with these numbers is made of.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding`: `padding_count` zeros on both sides; 0.
+ * - `padding_count`: how many.
+ * - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+ * - `dilation_count`: how many.
+ * - `output_padding`: `output_padding_count` more elements behind; 0.
+ * - `output_padding_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv_transpose2d(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *weight,
+                                              const int64_t *stride,
+                                              size_t stride_count,
+                                              const int64_t *padding,
+                                              size_t padding_count,
+                                              const int64_t *dilation,
+                                              size_t dilation_count,
+                                              const int64_t *output_padding,
+                                              size_t output_padding_count,
+                                              int64_t groups,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups].
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding`: `padding_count` zeros on both sides; 0.
+ * - `padding_count`: how many.
+ * - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+ * - `dilation_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv3d(const struct mlxrocm_array *x,
+                                    const struct mlxrocm_array *weight,
+                                    const int64_t *stride,
+                                    size_t stride_count,
+                                    const int64_t *padding,
+                                    size_t padding_count,
+                                    const int64_t *dilation,
+                                    size_t dilation_count,
+                                    int64_t groups,
+                                    struct mlxrocm_array **result,
+                                    struct mlxrocm_error **error);
+
+/**
+ * Transposed convolution of 3 spatial axes: back to the size of what mlxrocm_array_conv3d with these numbers is made of.
+ *
+ * - `x`: borrowed.
+ * - `weight`: borrowed.
+ * - `stride`: `stride_count` steps of the kernel; 1.
+ * - `stride_count`: how many.
+ * - `padding`: `padding_count` zeros on both sides; 0.
+ * - `padding_count`: how many.
+ * - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+ * - `dilation_count`: how many.
+ * - `output_padding`: `output_padding_count` more elements behind; 0.
+ * - `output_padding_count`: how many.
+ * - `groups`: parts of the channels that do not see each other; 0: one.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_conv_transpose3d(const struct mlxrocm_array *x,
+                                              const struct mlxrocm_array *weight,
+                                              const int64_t *stride,
+                                              size_t stride_count,
+                                              const int64_t *padding,
+                                              size_t padding_count,
+                                              const int64_t *dilation,
+                                              size_t dilation_count,
+                                              const int64_t *output_padding,
+                                              size_t output_padding_count,
+                                              int64_t groups,
+                                              struct mlxrocm_array **result,
+                                              struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform along an axis.
+ *
+ * - `x`: borrowed.
+ * - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_fft(const struct mlxrocm_array *x,
+                                     int64_t n,
+                                     int64_t axis,
+                                     struct mlxrocm_array **result,
+                                     struct mlxrocm_error **error);
+
+/**
+ * Inverse discrete Fourier transform along an axis.
+ *
+ * - `x`: borrowed.
+ * - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_ifft(const struct mlxrocm_array *x,
+                                      int64_t n,
+                                      int64_t axis,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+ *
+ * - `x`: borrowed.
+ * - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_rfft(const struct mlxrocm_array *x,
+                                      int64_t n,
+                                      int64_t axis,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * The real numbers whose mlxrocm_array_fft_rfft this is.
+ *
+ * - `x`: borrowed.
+ * - `n`: the size of the result; 0: twice one less than the axis has.
+ * - `axis`: negative ones count from the end.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_irfft(const struct mlxrocm_array *x,
+                                       int64_t n,
+                                       int64_t axis,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform along two axes.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_fft2(const struct mlxrocm_array *x,
+                                      const int64_t *sizes,
+                                      size_t sizes_count,
+                                      const int64_t *axes,
+                                      size_t axes_count,
+                                      struct mlxrocm_array **result,
+                                      struct mlxrocm_error **error);
+
+/**
+ * Inverse discrete Fourier transform along two axes.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_ifft2(const struct mlxrocm_array *x,
+                                       const int64_t *sizes,
+                                       size_t sizes_count,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_rfft2(const struct mlxrocm_array *x,
+                                       const int64_t *sizes,
+                                       size_t sizes_count,
+                                       const int64_t *axes,
+                                       size_t axes_count,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * The real numbers whose mlxrocm_array_fft_rfft2 this is.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_irfft2(const struct mlxrocm_array *x,
+                                        const int64_t *sizes,
+                                        size_t sizes_count,
+                                        const int64_t *axes,
+                                        size_t axes_count,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
+ * Moves the frequency 0 from the first place of axes to the middle.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_fftshift(const struct mlxrocm_array *x,
+                                          const int64_t *axes,
+                                          size_t axes_count,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
+ * Undoes mlxrocm_array_fft_fftshift.
+ *
+ * - `x`: borrowed.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_ifftshift(const struct mlxrocm_array *x,
+                                           const int64_t *axes,
+                                           size_t axes_count,
+                                           struct mlxrocm_array **result,
+                                           struct mlxrocm_error **error);
+
+/**
+ * The frequencies of the results of mlxrocm_array_fft_fft, float32.
+ *
+ * - `n`: samples.
+ * - `d`: from one sample to the next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_fftfreq(int64_t n,
+                                         double d,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * The frequencies of the results of mlxrocm_array_fft_rfft, float32.
+ *
+ * - `n`: samples.
+ * - `d`: from one sample to the next.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_rfftfreq(int64_t n,
+                                          double d,
+                                          struct mlxrocm_array **result,
+                                          struct mlxrocm_error **error);
+
+/**
  * Discrete Fourier transform along axes.
  *
  * - `x`: borrowed.
@@ -8329,6 +8795,23 @@ mlxrocm_status mlxrocm_array_map_save_safetensors(const struct mlxrocm_array_map
                                                   const char *path,
                                                   size_t path_length,
                                                   struct mlxrocm_error **error);
+
+/**
+ * Saves arrays and metadata as a GGUF file, which is there whole or not at all. Arrays are computed if they are not
+ * yet. What mlxrocm_array_map_load made of a quantized tensor is saved as what it is: codes are of no dtype of GGUF.
+ *
+ * - `map`: borrowed.
+ * - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+ * - `path_length`: bytes of `path`, or MLXROCM_NUL.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names, dtypes and numbers of axes that the format has not), IO, those of
+ * mlxrocm_array_eval. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_map_save_gguf(const struct mlxrocm_array_map *map,
+                                           const char *path,
+                                           size_t path_length,
+                                           struct mlxrocm_error **error);
 
 /**
  * The number of arrays of a map.

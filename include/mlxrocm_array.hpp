@@ -191,11 +191,20 @@ class ArrayMap : public detail::Owned<mlxrocm_array_map, mlxrocm_array_map_free>
         const char *text = mlxrocm_array_map_metadata_text(get(), key.data(), key.size(), 0, &length);
         return text ? std::string(text, length) : std::string();
     }
+    // A number or numbers of the metadata.
+    Array metadata_array(const std::string &key) const {
+        mlxrocm_array *found = nullptr;
+        detail::call(mlxrocm_array_map_metadata_array, get(), key.data(), key.size(), &found);
+        return Array(found);
+    }
     void set_metadata(const std::string &key, const std::string &text) {
         detail::call(mlxrocm_array_map_set_metadata, get(), key.data(), key.size(), text.data(), text.size());
     }
     void save_safetensors(const std::string &path) const {
         detail::call(mlxrocm_array_map_save_safetensors, get(), path.data(), path.size());
+    }
+    void save_gguf(const std::string &path) const {
+        detail::call(mlxrocm_array_map_save_gguf, get(), path.data(), path.size());
     }
 
   private:
@@ -344,6 +353,13 @@ inline std::vector<const mlxrocm_array *> handles(const std::vector<Array> &arra
 // Computes the elements of arrays, all of them in one go.
 inline void eval(const std::vector<Array> &arrays) {
     detail::call(mlxrocm_array_eval, detail::handles(arrays).data(), arrays.size());
+}
+// Queues what GPUs compute; wait() waits for it.
+inline void eval_async(const std::vector<Array> &arrays) {
+    detail::call(mlxrocm_array_eval_async, detail::handles(arrays).data(), arrays.size());
+}
+inline void wait(const std::vector<Array> &arrays) {
+    detail::call(mlxrocm_array_wait, detail::handles(arrays).data(), arrays.size());
 }
 
 } // namespace mlxrocm

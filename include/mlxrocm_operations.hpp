@@ -415,6 +415,21 @@ inline Array ones(const std::vector<std::int64_t> &shape, DType dtype = DType::f
     return detail::one(mlxrocm_array_ones, shape.data(), shape.size(), static_cast<std::uint32_t>(dtype));
 }
 
+// Zeros of the shape of an array, on its device.
+inline Array zeros_like(const Array &x, std::int64_t dtype_or_none = -1) {
+    return detail::one(mlxrocm_array_zeros_like, x.get(), dtype_or_none);
+}
+
+// Ones of the shape of an array, on its device.
+inline Array ones_like(const Array &x, std::int64_t dtype_or_none = -1) {
+    return detail::one(mlxrocm_array_ones_like, x.get(), dtype_or_none);
+}
+
+// The value, broadcast to the shape of an array, on its device.
+inline Array full_like(const Array &x, const Array &value, std::int64_t dtype_or_none = -1) {
+    return detail::one(mlxrocm_array_full_like, x.get(), value.get(), dtype_or_none);
+}
+
 // A scalar.
 inline Array number(double value, DType dtype = DType::float32) {
     return detail::one(mlxrocm_array_number, value, static_cast<std::uint32_t>(dtype));
@@ -1076,6 +1091,129 @@ inline Array conv_transpose(
         mlxrocm_array_conv_transpose, x.get(), weight.get(), stride.data(), stride.size(), padding.data(),
         padding.size(), dilation.data(), dilation.size(), output_padding.data(), output_padding.size(),
         groups);
+}
+
+// Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+inline Array conv1d(
+        const Array &x, const Array &weight, std::int64_t stride = 1, std::int64_t padding = 0, std::int64_t
+        dilation = 1, std::int64_t groups = 1) {
+    return detail::one(mlxrocm_array_conv1d, x.get(), weight.get(), stride, padding, dilation, groups);
+}
+
+// Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of.
+inline Array conv_transpose1d(
+        const Array &x, const Array &weight, std::int64_t stride = 1, std::int64_t padding = 0, std::int64_t
+        dilation = 1, std::int64_t output_padding = 0, std::int64_t groups = 1) {
+    return detail::one(
+        mlxrocm_array_conv_transpose1d, x.get(), weight.get(), stride, padding, dilation, output_padding,
+        groups);
+}
+
+// Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+inline Array conv2d(
+        const Array &x, const Array &weight, const std::vector<std::int64_t> &stride, const
+        std::vector<std::int64_t> &padding, const std::vector<std::int64_t> &dilation, std::int64_t groups =
+        1) {
+    return detail::one(
+        mlxrocm_array_conv2d, x.get(), weight.get(), stride.data(), stride.size(), padding.data(),
+        padding.size(), dilation.data(), dilation.size(), groups);
+}
+
+// Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of.
+inline Array conv_transpose2d(
+        const Array &x, const Array &weight, const std::vector<std::int64_t> &stride, const
+        std::vector<std::int64_t> &padding, const std::vector<std::int64_t> &dilation, const
+        std::vector<std::int64_t> &output_padding, std::int64_t groups = 1) {
+    return detail::one(
+        mlxrocm_array_conv_transpose2d, x.get(), weight.get(), stride.data(), stride.size(), padding.data(),
+        padding.size(), dilation.data(), dilation.size(), output_padding.data(), output_padding.size(),
+        groups);
+}
+
+// Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels
+// / groups].
+inline Array conv3d(
+        const Array &x, const Array &weight, const std::vector<std::int64_t> &stride, const
+        std::vector<std::int64_t> &padding, const std::vector<std::int64_t> &dilation, std::int64_t groups =
+        1) {
+    return detail::one(
+        mlxrocm_array_conv3d, x.get(), weight.get(), stride.data(), stride.size(), padding.data(),
+        padding.size(), dilation.data(), dilation.size(), groups);
+}
+
+// Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of.
+inline Array conv_transpose3d(
+        const Array &x, const Array &weight, const std::vector<std::int64_t> &stride, const
+        std::vector<std::int64_t> &padding, const std::vector<std::int64_t> &dilation, const
+        std::vector<std::int64_t> &output_padding, std::int64_t groups = 1) {
+    return detail::one(
+        mlxrocm_array_conv_transpose3d, x.get(), weight.get(), stride.data(), stride.size(), padding.data(),
+        padding.size(), dilation.data(), dilation.size(), output_padding.data(), output_padding.size(),
+        groups);
+}
+
+// Discrete Fourier transform along an axis.
+inline Array fft_fft(const Array &x, std::int64_t n = 0, std::int64_t axis = -1) {
+    return detail::one(mlxrocm_array_fft_fft, x.get(), n, axis);
+}
+
+// Inverse discrete Fourier transform along an axis.
+inline Array fft_ifft(const Array &x, std::int64_t n = 0, std::int64_t axis = -1) {
+    return detail::one(mlxrocm_array_fft_ifft, x.get(), n, axis);
+}
+
+// Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+inline Array fft_rfft(const Array &x, std::int64_t n = 0, std::int64_t axis = -1) {
+    return detail::one(mlxrocm_array_fft_rfft, x.get(), n, axis);
+}
+
+// The real numbers whose fft_rfft this is.
+inline Array fft_irfft(const Array &x, std::int64_t n = 0, std::int64_t axis = -1) {
+    return detail::one(mlxrocm_array_fft_irfft, x.get(), n, axis);
+}
+
+// Discrete Fourier transform along two axes.
+inline Array fft_fft2(const Array &x, const Axes &sizes = {}, const Axes &axes = {}) {
+    return detail::one(
+        mlxrocm_array_fft_fft2, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size());
+}
+
+// Inverse discrete Fourier transform along two axes.
+inline Array fft_ifft2(const Array &x, const Axes &sizes = {}, const Axes &axes = {}) {
+    return detail::one(
+        mlxrocm_array_fft_ifft2, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size());
+}
+
+// Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies.
+inline Array fft_rfft2(const Array &x, const Axes &sizes = {}, const Axes &axes = {}) {
+    return detail::one(
+        mlxrocm_array_fft_rfft2, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size());
+}
+
+// The real numbers whose fft_rfft2 this is.
+inline Array fft_irfft2(const Array &x, const Axes &sizes = {}, const Axes &axes = {}) {
+    return detail::one(
+        mlxrocm_array_fft_irfft2, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size());
+}
+
+// Moves the frequency 0 from the first place of axes to the middle.
+inline Array fft_fftshift(const Array &x, const Axes &axes = {}) {
+    return detail::one(mlxrocm_array_fft_fftshift, x.get(), axes.data(), axes.size());
+}
+
+// Undoes fft_fftshift.
+inline Array fft_ifftshift(const Array &x, const Axes &axes = {}) {
+    return detail::one(mlxrocm_array_fft_ifftshift, x.get(), axes.data(), axes.size());
+}
+
+// The frequencies of the results of fft_fft, float32.
+inline Array fft_fftfreq(std::int64_t n, double d = 1.0) {
+    return detail::one(mlxrocm_array_fft_fftfreq, n, d);
+}
+
+// The frequencies of the results of fft_rfft, float32.
+inline Array fft_rfftfreq(std::int64_t n, double d = 1.0) {
+    return detail::one(mlxrocm_array_fft_rfftfreq, n, d);
 }
 
 // Discrete Fourier transform along axes.

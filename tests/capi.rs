@@ -160,6 +160,7 @@ programs! {
     api_texts { plainly []; sanitized []; under_valgrind []; }
     api_order { plainly []; sanitized []; under_valgrind ["11"]; }
     api_chess { plainly [super::CHESS]; sanitized [super::CHESS]; under_valgrind [super::CHESS]; }
+    api_arrays { plainly [super::FOLDER]; sanitized [super::FOLDER]; under_valgrind [super::FOLDER]; }
     api_files { plainly [super::FOLDER]; sanitized [super::FOLDER]; under_valgrind [super::FOLDER]; }
     api_evaluate { plainly []; sanitized []; under_valgrind []; }
     api_generate { plainly []; sanitized []; under_valgrind []; }

@@ -237,14 +237,16 @@ fn e09_program_replay() {
 
 #[test]
 fn e10_arrays() {
-    let (out, _) = succeed("10_arrays", &[], "");
-    // The least squares of the example's points, by numpy's polyfit.
-    let line = out.lines().next().unwrap_or_default();
-    assert_eq!(line, "y = 1.990 x + 1.033", "{out}");
-    assert!(
-        out.contains("as it should be: add: shapes [8] and [3]"),
-        "{out}"
-    );
+    for name in ["10_arrays", "cpp/arrays"] {
+        let (out, _) = succeed(name, &[], "");
+        // The least squares of the example's points, by numpy's polyfit.
+        let line = out.lines().next().unwrap_or_default();
+        assert_eq!(line, "y = 1.990 x + 1.033", "{name}: {out}");
+        assert!(
+            out.contains("as it should be: add: shapes [8] and [3]"),
+            "{name}: {out}"
+        );
+    }
 }
 
 /// The tokens of the model API; on a software GPU one, whose every operation is a launch.
@@ -255,25 +257,31 @@ fn e11_llama_by_hand_gives_the_model_s_tokens() {
         let (by_hand, _) = succeed("11_llama_by_hand", &[&model, prompt, "8"], "");
         let (expected, _) = succeed("03_generate", &["--tokens", "8", &model, prompt], "");
         assert_eq!(by_hand, expected, "{prompt}");
+        let (in_cpp, _) = succeed("cpp/llama_by_hand", &[&model, prompt, "8"], "");
+        assert_eq!(in_cpp, expected, "{prompt}, in C++");
     }
     let (first, _) = succeed("03_generate", &["--tokens", "1", &model, "Paris is"], "");
     assert_eq!(
         on_gpu("11_llama_by_hand", &[&model, "Paris is", "1", "1"]),
         first
     );
-    let refused = run("11_llama_by_hand", &["/no/such.gguf", "x"], "");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(
-        !refused.status.success() && said.contains("/no/such.gguf"),
-        "{said}"
-    );
+    for name in ["11_llama_by_hand", "cpp/llama_by_hand"] {
+        let refused = run(name, &["/no/such.gguf", "x"], "");
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            refused.status.code() == Some(1) && said.contains("/no/such.gguf"),
+            "{name}: {said}"
+        );
+    }
 }
 
 #[test]
 fn e12_custom_kernel() {
-    let out = on_gpu("12_custom_kernel", &[]);
-    assert!(out.starts_with("10000 medians, 0 wrong; "), "{out}");
-    without_gpu("12_custom_kernel");
+    for name in ["12_custom_kernel", "cpp/custom_kernel"] {
+        let out = on_gpu(name, &[]);
+        assert!(out.starts_with("10000 medians, 0 wrong; "), "{name}: {out}");
+        without_gpu(name);
+    }
 }
 
 /// The real network; the numbers of the start are those of lc0 itself (tests/golden/chess).
@@ -374,5 +382,5 @@ fn examples_are_short_and_all_are_run() {
             count += 1;
         }
     }
-    assert_eq!(count, 17);
+    assert_eq!(count, 20);
 }

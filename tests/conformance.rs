@@ -63,15 +63,29 @@ fn operations_give_what_mlx_gives() {
     compare(0, |_| {});
 }
 
+/// One a day of those that the library was built for: two days of three one of these, then one of the others.
+fn targets() -> Vec<&'static str> {
+    let first = ["gfx1151", "gfx1201", "gfx942"];
+    // For gfx90a the compiler joins loads of 16 bits to ones of 32 at addresses that the software GPU refuses them at.
+    let mut others = gpu::targets();
+    others.retain(|target| !first.contains(target) && *target != "gfx90a");
+    match others.is_empty() || !gpu::is_turn(0, 3) {
+        true => gpu::by_turns(&first),
+        false if gpu::is_all() => [gpu::among(&first), others].concat(),
+        false => gpu::by_turns(&others),
+    }
+}
+
 #[test]
 fn operations_on_a_gpu_give_what_mlx_gives() {
     if gpu::is_real() {
         compare(1, |_| {});
         return;
     }
-    let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
-    println!("{target}");
-    compare(1, |python| {
-        gpu_env::software(python, &format!("devices={target}"));
-    });
+    for target in targets() {
+        println!("{target}");
+        compare(1, |python| {
+            gpu_env::software(python, &format!("devices={target}"));
+        });
+    }
 }

@@ -34,7 +34,12 @@ SPECIAL = {
     "random_bits.width": "4", "arange.start": "-", "linspace.start": "-",
     "slice_dynamic.start": "-", "slice_update_dynamic.start": "-", "gather_mm.lhs_indices": "None",
     "gather_mm.rhs_indices": "None", "linalg_eigh.upper": "False", "random_laplace.loc": "0.0",
-    "random_laplace.scale": "1.0", "random_split.count": "2", "pad.mode": "0", "random_split.key": "-",
+    "zeros_like.dtype_or_none": "-1", "ones_like.dtype_or_none": "-1", "full_like.dtype_or_none": "-1",
+    "fft_fft.n": "0", "fft_ifft.n": "0", "fft_rfft.n": "0", "fft_irfft.n": "0", "fft_fft.axis": "-1",
+    "fft_ifft.axis": "-1", "fft_rfft.axis": "-1", "fft_irfft.axis": "-1", "fft_fftfreq.d": "1.0",
+    "fft_rfftfreq.d": "1.0", "conv1d.stride": "1", "conv1d.padding": "0", "conv1d.dilation": "1",
+    "conv_transpose1d.stride": "1", "conv_transpose1d.padding": "0", "conv_transpose1d.dilation": "1",
+    "conv_transpose1d.output_padding": "0", "random_laplace.scale": "1.0", "random_split.count": "2", "pad.mode": "0", "random_split.key": "-",
 }  # fmt: skip
 
 # Arrays whose dtype says nothing about that of the numbers beside them.

@@ -1017,6 +1017,43 @@ func Ones(shape []int, dtype DType) (*Array, error) {
 	return own(resultOut), nil
 }
 
+// ZerosLike: Zeros of the shape of an array, on its device.
+func (x *Array) ZerosLike(dtypeOrNone int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_zeros_like(x.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// OnesLike: Ones of the shape of an array, on its device.
+func (x *Array) OnesLike(dtypeOrNone int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_ones_like(x.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FullLike: The value, broadcast to the shape of an array, on its device.
+func (x *Array) FullLike(value *Array, dtypeOrNone int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_full_like(x.c(), value.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(value)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
 // Number: A scalar.
 func Number(value float64, dtype DType) (*Array, error) {
 	var resultOut *C.mlxrocm_array
@@ -2441,6 +2478,250 @@ func (x *Array) ConvTranspose(weight *Array, stride []int, padding []int, dilati
 	status := C.mlxrocm_array_conv_transpose(x.c(), weight.c(), pointer(strideList), C.size_t(len(stride)), pointer(paddingList), C.size_t(len(padding)), pointer(dilationList), C.size_t(len(dilation)), pointer(outputPaddingList), C.size_t(len(outputPadding)), C.int64_t(groups), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// Conv1d: Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+func (x *Array) Conv1d(weight *Array, stride int, padding int, dilation int, groups int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv1d(x.c(), weight.c(), C.int64_t(stride), C.int64_t(padding), C.int64_t(dilation), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// ConvTranspose1d: Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of.
+func (x *Array) ConvTranspose1d(weight *Array, stride int, padding int, dilation int, outputPadding int, groups int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv_transpose1d(x.c(), weight.c(), C.int64_t(stride), C.int64_t(padding), C.int64_t(dilation), C.int64_t(outputPadding), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// Conv2d: Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+func (x *Array) Conv2d(weight *Array, stride []int, padding []int, dilation []int, groups int) (*Array, error) {
+	strideList := ints(stride)
+	paddingList := ints(padding)
+	dilationList := ints(dilation)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv2d(x.c(), weight.c(), pointer(strideList), C.size_t(len(stride)), pointer(paddingList), C.size_t(len(padding)), pointer(dilationList), C.size_t(len(dilation)), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// ConvTranspose2d: Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of.
+func (x *Array) ConvTranspose2d(weight *Array, stride []int, padding []int, dilation []int, outputPadding []int, groups int) (*Array, error) {
+	strideList := ints(stride)
+	paddingList := ints(padding)
+	dilationList := ints(dilation)
+	outputPaddingList := ints(outputPadding)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv_transpose2d(x.c(), weight.c(), pointer(strideList), C.size_t(len(stride)), pointer(paddingList), C.size_t(len(padding)), pointer(dilationList), C.size_t(len(dilation)), pointer(outputPaddingList), C.size_t(len(outputPadding)), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// Conv3d: Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups].
+func (x *Array) Conv3d(weight *Array, stride []int, padding []int, dilation []int, groups int) (*Array, error) {
+	strideList := ints(stride)
+	paddingList := ints(padding)
+	dilationList := ints(dilation)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv3d(x.c(), weight.c(), pointer(strideList), C.size_t(len(stride)), pointer(paddingList), C.size_t(len(padding)), pointer(dilationList), C.size_t(len(dilation)), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// ConvTranspose3d: Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of.
+func (x *Array) ConvTranspose3d(weight *Array, stride []int, padding []int, dilation []int, outputPadding []int, groups int) (*Array, error) {
+	strideList := ints(stride)
+	paddingList := ints(padding)
+	dilationList := ints(dilation)
+	outputPaddingList := ints(outputPadding)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_conv_transpose3d(x.c(), weight.c(), pointer(strideList), C.size_t(len(stride)), pointer(paddingList), C.size_t(len(padding)), pointer(dilationList), C.size_t(len(dilation)), pointer(outputPaddingList), C.size_t(len(outputPadding)), C.int64_t(groups), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(weight)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftFft: Discrete Fourier transform along an axis.
+func (x *Array) FftFft(n int, axis int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_fft(x.c(), C.int64_t(n), C.int64_t(axis), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftIfft: Inverse discrete Fourier transform along an axis.
+func (x *Array) FftIfft(n int, axis int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_ifft(x.c(), C.int64_t(n), C.int64_t(axis), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftRfft: Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+func (x *Array) FftRfft(n int, axis int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_rfft(x.c(), C.int64_t(n), C.int64_t(axis), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftIrfft: The real numbers whose fft_rfft this is.
+func (x *Array) FftIrfft(n int, axis int) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_irfft(x.c(), C.int64_t(n), C.int64_t(axis), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftFft2: Discrete Fourier transform along two axes. May be nil: sizes, axes.
+func (x *Array) FftFft2(sizes []int, axes []int) (*Array, error) {
+	sizesList := ints(sizes)
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_fft2(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftIfft2: Inverse discrete Fourier transform along two axes. May be nil: sizes, axes.
+func (x *Array) FftIfft2(sizes []int, axes []int) (*Array, error) {
+	sizesList := ints(sizes)
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_ifft2(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftRfft2: Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies. May be nil: sizes, axes.
+func (x *Array) FftRfft2(sizes []int, axes []int) (*Array, error) {
+	sizesList := ints(sizes)
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_rfft2(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftIrfft2: The real numbers whose fft_rfft2 this is. May be nil: sizes, axes.
+func (x *Array) FftIrfft2(sizes []int, axes []int) (*Array, error) {
+	sizesList := ints(sizes)
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_irfft2(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftFftshift: Moves the frequency 0 from the first place of axes to the middle. May be nil: axes.
+func (x *Array) FftFftshift(axes []int) (*Array, error) {
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_fftshift(x.c(), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftIfftshift: Undoes fft_fftshift. May be nil: axes.
+func (x *Array) FftIfftshift(axes []int) (*Array, error) {
+	axesList := ints(axes)
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_ifftshift(x.c(), pointer(axesList), C.size_t(len(axes)), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftFftfreq: The frequencies of the results of fft_fft, float32.
+func FftFftfreq(n int, d float64) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_fftfreq(C.int64_t(n), C.double(d), &resultOut, &failure)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
+// FftRfftfreq: The frequencies of the results of fft_rfft, float32.
+func FftRfftfreq(n int, d float64) (*Array, error) {
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_rfftfreq(C.int64_t(n), C.double(d), &resultOut, &failure)
 	if status < 0 {
 		return nil, taken(status, failure)
 	}

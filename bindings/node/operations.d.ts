@@ -245,6 +245,15 @@ export function zeros(shape: number | number[], dtype?: Dtype): NDArray;
 /** Ones. */
 export function ones(shape: number | number[], dtype?: Dtype): NDArray;
 
+/** Zeros of the shape of an array, on its device. */
+export function zerosLike(x: ArrayLike, dtypeOrNone?: number): NDArray;
+
+/** Ones of the shape of an array, on its device. */
+export function onesLike(x: ArrayLike, dtypeOrNone?: number): NDArray;
+
+/** The value, broadcast to the shape of an array, on its device. */
+export function fullLike(x: ArrayLike, value: ArrayLike, dtypeOrNone?: number): NDArray;
+
 /** A scalar. */
 export function number(value: number, dtype?: Dtype): NDArray;
 
@@ -559,6 +568,60 @@ export function convGeneral(x: ArrayLike, weight: ArrayLike, stride: number | nu
 
 /** Transposed convolution: back to the size of what a convolution with these numbers is made of. */
 export function convTranspose(x: ArrayLike, weight: ArrayLike, stride: number | number[], padding: number | number[], dilation: number | number[], outputPadding: number | number[], groups?: number): NDArray;
+
+/** Convolution of [batch, length, channels] with [channels out, length, channels / groups]. */
+export function conv1d(x: ArrayLike, weight: ArrayLike, stride?: number, padding?: number, dilation?: number, groups?: number): NDArray;
+
+/** Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of. */
+export function convTranspose1d(x: ArrayLike, weight: ArrayLike, stride?: number, padding?: number, dilation?: number, outputPadding?: number, groups?: number): NDArray;
+
+/** Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups]. */
+export function conv2d(x: ArrayLike, weight: ArrayLike, stride: number | number[], padding: number | number[], dilation: number | number[], groups?: number): NDArray;
+
+/** Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of. */
+export function convTranspose2d(x: ArrayLike, weight: ArrayLike, stride: number | number[], padding: number | number[], dilation: number | number[], outputPadding: number | number[], groups?: number): NDArray;
+
+/** Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups]. */
+export function conv3d(x: ArrayLike, weight: ArrayLike, stride: number | number[], padding: number | number[], dilation: number | number[], groups?: number): NDArray;
+
+/** Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of. */
+export function convTranspose3d(x: ArrayLike, weight: ArrayLike, stride: number | number[], padding: number | number[], dilation: number | number[], outputPadding: number | number[], groups?: number): NDArray;
+
+/** Discrete Fourier transform along an axis. */
+export function fftFft(x: ArrayLike, n?: number, axis?: number): NDArray;
+
+/** Inverse discrete Fourier transform along an axis. */
+export function fftIfft(x: ArrayLike, n?: number, axis?: number): NDArray;
+
+/** Discrete Fourier transform of real numbers along an axis: half of the frequencies. */
+export function fftRfft(x: ArrayLike, n?: number, axis?: number): NDArray;
+
+/** The real numbers whose fft_rfft this is. */
+export function fftIrfft(x: ArrayLike, n?: number, axis?: number): NDArray;
+
+/** Discrete Fourier transform along two axes. */
+export function fftFft2(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
+
+/** Inverse discrete Fourier transform along two axes. */
+export function fftIfft2(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
+
+/** Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies. */
+export function fftRfft2(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
+
+/** The real numbers whose fft_rfft2 this is. */
+export function fftIrfft2(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
+
+/** Moves the frequency 0 from the first place of axes to the middle. */
+export function fftFftshift(x: ArrayLike, axes?: number | number[] | null): NDArray;
+
+/** Undoes fft_fftshift. */
+export function fftIfftshift(x: ArrayLike, axes?: number | number[] | null): NDArray;
+
+/** The frequencies of the results of fft_fft, float32. */
+export function fftFftfreq(n: number, d?: number): NDArray;
+
+/** The frequencies of the results of fft_rfft, float32. */
+export function fftRfftfreq(n: number, d?: number): NDArray;
 
 /** Discrete Fourier transform along axes. */
 export function fftFftn(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;

@@ -409,6 +409,21 @@ export function ones(shape, dtype = 'float32') {
   return one('mlxrocm_array_ones', ...ints(shape), dtypeNumber(dtype));
 }
 
+/** Zeros of the shape of an array, on its device. */
+export function zerosLike(x, dtypeOrNone = -1) {
+  return one('mlxrocm_array_zeros_like', toArray(x), dtypeOrNone);
+}
+
+/** Ones of the shape of an array, on its device. */
+export function onesLike(x, dtypeOrNone = -1) {
+  return one('mlxrocm_array_ones_like', toArray(x), dtypeOrNone);
+}
+
+/** The value, broadcast to the shape of an array, on its device. */
+export function fullLike(x, value, dtypeOrNone = -1) {
+  return one('mlxrocm_array_full_like', toArray(x, value), toArray(value, x), dtypeOrNone);
+}
+
 /** A scalar. */
 export function number(value, dtype = 'float32') {
   return one('mlxrocm_array_number', value, dtypeNumber(dtype));
@@ -932,6 +947,96 @@ export function convGeneral(x, weight, stride, paddingLow, paddingHigh, kernelDi
 /** Transposed convolution: back to the size of what a convolution with these numbers is made of. */
 export function convTranspose(x, weight, stride, padding, dilation, outputPadding, groups = 1) {
   return one('mlxrocm_array_conv_transpose', toArray(x, weight), toArray(weight, x), ...ints(stride), ...ints(padding), ...ints(dilation), ...ints(outputPadding), groups);
+}
+
+/** Convolution of [batch, length, channels] with [channels out, length, channels / groups]. */
+export function conv1d(x, weight, stride = 1, padding = 0, dilation = 1, groups = 1) {
+  return one('mlxrocm_array_conv1d', toArray(x, weight), toArray(weight, x), stride, padding, dilation, groups);
+}
+
+/** Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of. */
+export function convTranspose1d(x, weight, stride = 1, padding = 0, dilation = 1, outputPadding = 0, groups = 1) {
+  return one('mlxrocm_array_conv_transpose1d', toArray(x, weight), toArray(weight, x), stride, padding, dilation, outputPadding, groups);
+}
+
+/** Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups]. */
+export function conv2d(x, weight, stride, padding, dilation, groups = 1) {
+  return one('mlxrocm_array_conv2d', toArray(x, weight), toArray(weight, x), ...ints(stride), ...ints(padding), ...ints(dilation), groups);
+}
+
+/** Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of. */
+export function convTranspose2d(x, weight, stride, padding, dilation, outputPadding, groups = 1) {
+  return one('mlxrocm_array_conv_transpose2d', toArray(x, weight), toArray(weight, x), ...ints(stride), ...ints(padding), ...ints(dilation), ...ints(outputPadding), groups);
+}
+
+/** Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups]. */
+export function conv3d(x, weight, stride, padding, dilation, groups = 1) {
+  return one('mlxrocm_array_conv3d', toArray(x, weight), toArray(weight, x), ...ints(stride), ...ints(padding), ...ints(dilation), groups);
+}
+
+/** Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of. */
+export function convTranspose3d(x, weight, stride, padding, dilation, outputPadding, groups = 1) {
+  return one('mlxrocm_array_conv_transpose3d', toArray(x, weight), toArray(weight, x), ...ints(stride), ...ints(padding), ...ints(dilation), ...ints(outputPadding), groups);
+}
+
+/** Discrete Fourier transform along an axis. */
+export function fftFft(x, n = 0, axis = -1) {
+  return one('mlxrocm_array_fft_fft', toArray(x), n, axis);
+}
+
+/** Inverse discrete Fourier transform along an axis. */
+export function fftIfft(x, n = 0, axis = -1) {
+  return one('mlxrocm_array_fft_ifft', toArray(x), n, axis);
+}
+
+/** Discrete Fourier transform of real numbers along an axis: half of the frequencies. */
+export function fftRfft(x, n = 0, axis = -1) {
+  return one('mlxrocm_array_fft_rfft', toArray(x), n, axis);
+}
+
+/** The real numbers whose fft_rfft this is. */
+export function fftIrfft(x, n = 0, axis = -1) {
+  return one('mlxrocm_array_fft_irfft', toArray(x), n, axis);
+}
+
+/** Discrete Fourier transform along two axes. */
+export function fftFft2(x, sizes = null, axes = null) {
+  return one('mlxrocm_array_fft_fft2', toArray(x), ...ints(sizes), ...ints(axes));
+}
+
+/** Inverse discrete Fourier transform along two axes. */
+export function fftIfft2(x, sizes = null, axes = null) {
+  return one('mlxrocm_array_fft_ifft2', toArray(x), ...ints(sizes), ...ints(axes));
+}
+
+/** Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies. */
+export function fftRfft2(x, sizes = null, axes = null) {
+  return one('mlxrocm_array_fft_rfft2', toArray(x), ...ints(sizes), ...ints(axes));
+}
+
+/** The real numbers whose fft_rfft2 this is. */
+export function fftIrfft2(x, sizes = null, axes = null) {
+  return one('mlxrocm_array_fft_irfft2', toArray(x), ...ints(sizes), ...ints(axes));
+}
+
+/** Moves the frequency 0 from the first place of axes to the middle. */
+export function fftFftshift(x, axes = null) {
+  return one('mlxrocm_array_fft_fftshift', toArray(x), ...ints(axes));
+}
+
+/** Undoes fft_fftshift. */
+export function fftIfftshift(x, axes = null) {
+  return one('mlxrocm_array_fft_ifftshift', toArray(x), ...ints(axes));
+}
+
+/** The frequencies of the results of fft_fft, float32. */
+export function fftFftfreq(n, d = 1.0) {
+  return one('mlxrocm_array_fft_fftfreq', n, d);
+}
+
+/** The frequencies of the results of fft_rfft, float32. */
+export function fftRfftfreq(n, d = 1.0) {
+  return one('mlxrocm_array_fft_rfftfreq', n, d);
 }
 
 /** Discrete Fourier transform along axes. */

@@ -19,9 +19,18 @@ use std::sync::Arc;
 /// Those of the operations; arrays that were not reached stay lazy and usable.
 pub fn eval(arrays: &[Array]) -> Result<()> {
     queue(arrays)?;
+    wait(arrays)
+}
+
+/// Waits for what GPUs compute for those of the arrays that were queued.
+///
+/// # Errors
+/// The first fault of the work; `DeviceLost`.
+pub fn wait(arrays: &[Array]) -> Result<()> {
     let mut places: Vec<&Arc<Place>> = Vec::new();
     for array in arrays {
         if let Home::Gpu(place) = array.home()
+            && array.is_evaluated()
             && !places.iter().any(|other| Arc::ptr_eq(other, place))
         {
             place.wait()?;
@@ -32,7 +41,10 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 }
 
 /// As [`eval`], but what GPUs compute is only queued.
-fn queue(arrays: &[Array]) -> Result<()> {
+///
+/// # Errors
+/// As [`eval`], but for faults of the work.
+pub fn queue(arrays: &[Array]) -> Result<()> {
     let collected = collect(arrays)?;
     let graph = &collected.graph;
     let results = match plans::run(&collected)? {

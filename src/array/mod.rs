@@ -11,7 +11,7 @@ mod plans;
 
 pub use crate::gpu::network::{Network, Planes, Precision};
 pub use custom::{Call, Kernel, KernelSource, Template};
-pub use eval::{Compiled, compile, eval};
+pub use eval::{Compiled, compile, eval, queue, wait};
 pub use files::{Metadata, NamedArrays};
 pub use home::Home;
 pub use lazy::{Array, trace};

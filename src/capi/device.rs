@@ -168,6 +168,11 @@ impl DeviceObject {
         })
     }
 
+    /// The GPU that it is, or none for the CPU.
+    pub(super) fn gpu_or_cpu(&self) -> Option<&Arc<Gpu>> {
+        self.gpu.as_ref()
+    }
+
     /// The device as a home of arrays.
     pub(super) fn home(&self) -> Result<Home> {
         match &self.gpu {

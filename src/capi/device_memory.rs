@@ -1,4 +1,4 @@
-//! A GPU's memory and its graphs: counters, limits and settings.
+//! A device's memory and a GPU's graphs: counters, limits and settings.
 
 use super::boundary::boundary_on;
 use super::device::{DeviceObject, mlxrocm_device};
@@ -6,8 +6,8 @@ use super::error::mlxrocm_error;
 use super::options::{OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
 use super::symbols::since_0_1;
-use crate::Error;
 use crate::gpu::GraphPolicy;
+use crate::{Error, cpu};
 
 /// Graphs: programs run as graphs where these were found right and faster on this device. The
 /// default, unless the environment variable MLXROCM_GRAPHS is on or off.
@@ -17,14 +17,14 @@ pub const MLXROCM_GRAPHS_ON: u32 = 1;
 /// Graphs: programs are launched one kernel after another.
 pub const MLXROCM_GRAPHS_OFF: u32 = 2;
 
-/// Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
+/// Memory counters of a device, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
 /// below `limit`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_device_memory {
     /// Set by the caller to sizeof(mlxrocm_device_memory).
     pub struct_size: u32,
-    /// 1 if the GPU shares the processor's memory.
+    /// 1 if the device shares the processor's memory, as the CPU itself does.
     pub integrated: u32,
     /// Held by buffers that are alive.
     pub active: u64,
@@ -50,14 +50,32 @@ unsafe impl SizedStruct for mlxrocm_device_memory {
     const FIRST_SIZE: usize = size_of::<Self>();
 }
 
-/// Reads a GPU's memory counters.
+/// Those of the CPU.
+fn of_cpu() -> mlxrocm_device_memory {
+    let (active, peak) = cpu::array_memory();
+    let facts = cpu::facts();
+    mlxrocm_device_memory {
+        struct_size: 0,
+        integrated: 1,
+        active,
+        peak,
+        cache: 0,
+        limit: facts.memory_total,
+        total: facts.memory_total,
+        free: facts.memory_free,
+        pinned_active: 0,
+        pinned_cache: 0,
+    }
+}
+
+/// Reads a device's memory counters. Of the CPU `active` and `peak` are those of the elements of arrays that are the
+/// library's own, in all threads; nothing is cached and nothing but the machine's memory is a limit.
 ///
-/// - `device`: borrowed; a GPU.
+/// - `device`: borrowed.
 /// - `memory`: receives the counters; its `struct_size` must be set.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
-/// thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_device_get_memory(
     device: *const mlxrocm_device,
@@ -67,7 +85,11 @@ pub unsafe extern "C" fn mlxrocm_device_get_memory(
     boundary_on(device, "device", error, |object: &DeviceObject| {
         // SAFETY: the caller's struct, as documented.
         let output = unsafe { OutputStruct::new(memory, "memory") }?;
-        let device = &object.gpu()?.device;
+        let Some(gpu) = object.gpu_or_cpu() else {
+            output.write(of_cpu());
+            return Ok(());
+        };
+        let device = &gpu.device;
         let counters = device.memory()?;
         let pinned = device.pinned_memory();
         output.write(mlxrocm_device_memory {
@@ -107,19 +129,22 @@ pub unsafe extern "C" fn mlxrocm_device_set_memory_limit(
     })
 }
 
-/// Sets a GPU's `peak` counter to what is in use now.
+/// Sets a device's `peak` counter to what is in use now.
 ///
-/// - `device`: borrowed; a GPU.
+/// - `device`: borrowed.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_device_reset_peak_memory(
     device: *const mlxrocm_device,
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(device, "device", error, |object: &DeviceObject| {
-        object.gpu()?.device.reset_peak_memory();
+        match object.gpu_or_cpu() {
+            Some(gpu) => gpu.device.reset_peak_memory(),
+            None => cpu::reset_array_peak(),
+        }
         Ok(())
     })
 }

@@ -4,6 +4,22 @@ use crate::ir::{Dtype, Layout};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that arrays have in host memory, and the most since [`reset_array_peak`].
+static ACTIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that arrays have of the library's own in host memory now, and the most that it were.
+pub fn array_memory() -> (u64, u64) {
+    let active = ACTIVE.load(Ordering::Relaxed);
+    (active, PEAK.load(Ordering::Relaxed).max(active))
+}
+
+/// Starts the highest count again from what there is now.
+pub fn reset_array_peak() {
+    PEAK.store(ACTIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+}
 
 /// Bytes that arrays share. Immutable: any thread.
 pub enum Storage {
@@ -11,6 +27,14 @@ pub enum Storage {
     Owned(Vec<u64>, usize),
     /// Somebody else's, kept until dropped.
     Kept(Box<dyn AsRef<[u8]> + Send + Sync>),
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if let Storage::Owned(_, bytes) = self {
+            ACTIVE.fetch_sub(*bytes as u64, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Storage {
@@ -25,6 +49,8 @@ impl Storage {
             Error::OutOfMemory(format!("an array of {bytes} bytes does not fit the memory"))
         })?;
         memory.resize(words, 0);
+        let active = ACTIVE.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        PEAK.fetch_max(active, Ordering::Relaxed);
         Ok(Storage::Owned(memory, bytes))
     }
 

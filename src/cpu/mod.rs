@@ -24,7 +24,7 @@ mod slots;
 mod threads;
 mod winograd;
 
-pub use elements::{Elements, Storage};
+pub use elements::{Elements, Storage, array_memory, reset_array_peak};
 pub use evaluate::results;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts, free_memory};

@@ -73,9 +73,10 @@ static void cpu(void) {
     mlxrocm_device_memory memory = {0};
     memory.struct_size = sizeof memory;
     void *made = UNTOUCHED;
-    UNSUPPORTED(mlxrocm_device_get_memory(device, &memory, &error));
+    OK(mlxrocm_device_get_memory(device, &memory, &error));
+    CHECK(memory.peak >= memory.active && memory.total > 0 && memory.cache == 0);
+    OK(mlxrocm_device_reset_peak_memory(device, &error));
     UNSUPPORTED(mlxrocm_device_set_memory_limit(device, 1, &error));
-    UNSUPPORTED(mlxrocm_device_reset_peak_memory(device, &error));
     UNSUPPORTED(mlxrocm_device_trim(device, &error));
     UNSUPPORTED(mlxrocm_device_set_graphs(device, 0, &error));
     UNSUPPORTED(mlxrocm_device_selftest(device, NULL, &error));

@@ -48,8 +48,8 @@ def unary(t, table):
     for name, (primitive, kind, signs) in UNARY.items():
         reference = getattr(mx, name)
         for dtype in DTYPES:
-            for n, layout in enumerate(LAYOUTS + ["contiguous"] * 3):
-                x = t.input(SHAPES[n % len(SHAPES)], dtype, layout, kind)
+            for shape, layout in t.arranged(SHAPES, 8):
+                x = t.input(shape, dtype, layout, kind)
                 # MLX's are of single precision, also in float64, and of 16 bits at every step.
                 room = 1e-4 if name == "erfinv" else 2e-5 if dtype == "float64" else None
                 least = 1.0 if name in ("cos", "sin", "erf") else 1e-2
@@ -89,7 +89,9 @@ def binary(t, table):
         results = 2 if name == "divmod" else 1
         for dtype in DTYPES:
             others = [dtype] * 5 + [DTYPES[(DTYPES.index(dtype) + 3) % 14], "float32", "int8"]
-            for n, other in enumerate(others):
+            # A whole run has every pair of shapes in every layout.
+            for place in range(120 if t.whole else len(others)):
+                n, other = place + t.turn, others[place % len(others)]
                 one, two = pairs[n % len(pairs)]
                 layout = LAYOUTS[n % len(LAYOUTS)]
                 first = {"few": "few", "positive": "few"}.get(kind, "any")
@@ -106,8 +108,7 @@ def binary(t, table):
                           # MLX's logaddexp is of single precision, also in float64.
                           room=1e-6 if name == "logaddexp" and "float64" in (dtype, other) else None, least=0.1))
     for dtype in DTYPES:
-        for n, (one, two) in enumerate(pairs):
-            layout = LAYOUTS[n % len(LAYOUTS)]
+        for n, (one, two), layout in t.cases(pairs):
             a, b = t.input(one, dtype, layout, "any"), t.input(two, dtype, "contiguous", "any")
             c = t.input(two, DTYPES[n], "contiguous", "any")
             table("Select", "where", dtype, layout,

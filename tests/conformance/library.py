@@ -25,15 +25,25 @@ class Library:
         self.c.mlxrocm_error_free.argtypes = [C.c_void_p]
         self.c.mlxrocm_array_free.argtypes = [C.c_void_p]
         self.c.mlxrocm_array_map_free.argtypes = [C.c_void_p]
-        self.device, error = None, C.c_void_p()
+        self.device, self.cpu = None, C.c_void_p()
+        self.open(0, self.cpu)
         # Operations that the CPU computed for a GPU so far; the library says so in its log.
         self.by_cpu = 0
         if device:
             self.log = C.CFUNCTYPE(None, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p)(self.note)
             self.c.mlxrocm_log_set_callback(C.c_uint32(4), self.log, None, None, None)
             self.device = C.c_void_p()
-            if self.c.mlxrocm_device_open(C.c_size_t(device), C.byref(self.device), C.byref(error)) != 0:
-                raise Failure(self.c.mlxrocm_error_message(error, None).decode())
+            self.open(device, self.device)
+
+    def close(self):
+        """Ends the log: threads of the library must not come to an interpreter that is leaving."""
+        self.c.mlxrocm_log_set_callback(C.c_uint32(1), None, None, None, None)
+
+    def open(self, place, device):
+        """Opens a device of the list."""
+        error = C.c_void_p()
+        if self.c.mlxrocm_device_open(C.c_size_t(place), C.byref(device), C.byref(error)) != 0:
+            raise Failure(self.c.mlxrocm_error_message(error, None).decode())
 
     def note(self, _level, message, length, _data):
         """Takes a line of the log."""
@@ -72,6 +82,8 @@ class Library:
         for argument in arguments:
             if isinstance(argument, Array):
                 passed.append(argument.handle)
+            elif isinstance(argument, C.c_void_p):
+                passed.append(argument)
             elif argument is None:
                 passed.append(C.c_void_p())
             elif isinstance(argument, str):

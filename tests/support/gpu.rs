@@ -70,7 +70,7 @@ pub fn is_turn(case: usize, days: usize) -> bool {
 }
 
 /// Whether nothing takes turns.
-fn is_all() -> bool {
+pub fn is_all() -> bool {
     std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1")
 }
 

@@ -656,6 +656,30 @@ pub fn ones(shape_: []const i64, dtype_: DType) Error!Array {
     return .{ .handle = result };
 }
 
+/// Zeros of the shape of an array, on its device.
+pub fn zerosLike(x_: Array, dtype_or_none_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_zeros_like(x_.handle, dtype_or_none_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Ones of the shape of an array, on its device.
+pub fn onesLike(x_: Array, dtype_or_none_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_ones_like(x_.handle, dtype_or_none_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// The value, broadcast to the shape of an array, on its device.
+pub fn fullLike(x_: Array, value_: Array, dtype_or_none_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_full_like(x_.handle, value_.handle, dtype_or_none_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
 /// A scalar.
 pub fn number(value_: f64, dtype_: DType) Error!Array {
     var result: ?*c.mlxrocm_array = null;
@@ -1493,6 +1517,150 @@ pub fn convTranspose(x_: Array, weight_: Array, stride_: []const i64, padding_: 
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
     try check(c.mlxrocm_array_conv_transpose(x_.handle, weight_.handle, stride_.ptr, stride_.len, padding_.ptr, padding_.len, dilation_.ptr, dilation_.len, output_padding_.ptr, output_padding_.len, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+pub fn conv1d(x_: Array, weight_: Array, stride_: i64, padding_: i64, dilation_: i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv1d(x_.handle, weight_.handle, stride_, padding_, dilation_, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of.
+pub fn convTranspose1d(x_: Array, weight_: Array, stride_: i64, padding_: i64, dilation_: i64, output_padding_: i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv_transpose1d(x_.handle, weight_.handle, stride_, padding_, dilation_, output_padding_, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+pub fn conv2d(x_: Array, weight_: Array, stride_: []const i64, padding_: []const i64, dilation_: []const i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv2d(x_.handle, weight_.handle, stride_.ptr, stride_.len, padding_.ptr, padding_.len, dilation_.ptr, dilation_.len, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of.
+pub fn convTranspose2d(x_: Array, weight_: Array, stride_: []const i64, padding_: []const i64, dilation_: []const i64, output_padding_: []const i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv_transpose2d(x_.handle, weight_.handle, stride_.ptr, stride_.len, padding_.ptr, padding_.len, dilation_.ptr, dilation_.len, output_padding_.ptr, output_padding_.len, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups].
+pub fn conv3d(x_: Array, weight_: Array, stride_: []const i64, padding_: []const i64, dilation_: []const i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv3d(x_.handle, weight_.handle, stride_.ptr, stride_.len, padding_.ptr, padding_.len, dilation_.ptr, dilation_.len, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of.
+pub fn convTranspose3d(x_: Array, weight_: Array, stride_: []const i64, padding_: []const i64, dilation_: []const i64, output_padding_: []const i64, groups_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_conv_transpose3d(x_.handle, weight_.handle, stride_.ptr, stride_.len, padding_.ptr, padding_.len, dilation_.ptr, dilation_.len, output_padding_.ptr, output_padding_.len, groups_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Discrete Fourier transform along an axis.
+pub fn fftFft(x_: Array, n_: i64, axis_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_fft(x_.handle, n_, axis_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Inverse discrete Fourier transform along an axis.
+pub fn fftIfft(x_: Array, n_: i64, axis_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_ifft(x_.handle, n_, axis_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+pub fn fftRfft(x_: Array, n_: i64, axis_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_rfft(x_.handle, n_, axis_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// The real numbers whose fft_rfft this is.
+pub fn fftIrfft(x_: Array, n_: i64, axis_: i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_irfft(x_.handle, n_, axis_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Discrete Fourier transform along two axes.
+pub fn fftFft2(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_fft2(x_.handle, if (sizes_) |given| given.ptr else null, if (sizes_) |given| given.len else 0, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Inverse discrete Fourier transform along two axes.
+pub fn fftIfft2(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_ifft2(x_.handle, if (sizes_) |given| given.ptr else null, if (sizes_) |given| given.len else 0, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies.
+pub fn fftRfft2(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_rfft2(x_.handle, if (sizes_) |given| given.ptr else null, if (sizes_) |given| given.len else 0, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// The real numbers whose fft_rfft2 this is.
+pub fn fftIrfft2(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_irfft2(x_.handle, if (sizes_) |given| given.ptr else null, if (sizes_) |given| given.len else 0, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Moves the frequency 0 from the first place of axes to the middle.
+pub fn fftFftshift(x_: Array, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_fftshift(x_.handle, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// Undoes fft_fftshift.
+pub fn fftIfftshift(x_: Array, axes_: ?[]const i64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_ifftshift(x_.handle, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// The frequencies of the results of fft_fft, float32.
+pub fn fftFftfreq(n_: i64, d_: f64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_fftfreq(n_, d_, &result, &failure), failure);
+    return .{ .handle = result };
+}
+
+/// The frequencies of the results of fft_rfft, float32.
+pub fn fftRfftfreq(n_: i64, d_: f64) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_rfftfreq(n_, d_, &result, &failure), failure);
     return .{ .handle = result };
 }
 

@@ -16,6 +16,19 @@ pub(super) fn load(path: &Path) -> Result<NamedArrays> {
     let mut named = NamedArrays::default();
     let names: Vec<String> = file.names().map(str::to_string).collect();
     for name in names {
+        if let Some((kind, data)) = file.plain(&name) {
+            let dtype = match kind {
+                "I8" => Dtype::I8,
+                "I16" => Dtype::I16,
+                "I32" => Dtype::I32,
+                "I64" => Dtype::I64,
+                _ => Dtype::F64,
+            };
+            let sizes = file.dims(&name).unwrap_or_default().iter().rev();
+            let array = mapped(data, dtype, &sizes.copied().collect::<Vec<usize>>())?;
+            named.arrays.insert(name, array);
+            continue;
+        }
         // Says which type is not read.
         let Some(weight) = file.find(&name)? else {
             continue;

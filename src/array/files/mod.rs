@@ -1,6 +1,7 @@
 //! Arrays in files: npy (one array), safetensors and GGUF (named ones with metadata).
 
 mod gguf;
+mod gguf_write;
 mod npy;
 mod safetensors;
 mod write;

@@ -135,6 +135,15 @@ impl Array {
         Array::places("tri", (n, m, k), Binary::GreaterEqual, dtype)
     }
 
+    /// The value, broadcast to this array's shape, where it is; of its dtype if none is said.
+    ///
+    /// # Errors
+    /// As [`Array::full`].
+    pub fn full_like(&self, value: &Array, dtype: Option<Dtype>) -> Result<Array> {
+        let dtype = dtype.unwrap_or(self.dtype());
+        Ok(Array::full(self.shape().clone(), value, dtype)?.at(self.home()))
+    }
+
     /// Zeros above (`lower`) or below the `k`th diagonal of the last two axes.
     ///
     /// # Errors

@@ -77,6 +77,58 @@ impl Array {
         Ok(Array::one(op, vec![x], output, Shape::new(to)))
     }
 
+    /// The transform along one axis; of `irfft` a size of the result.
+    ///
+    /// # Errors
+    /// As [`Array::fftn`].
+    pub fn fft(&self, size: Option<i64>, axis: i64, inverse: bool, real: bool) -> Result<Array> {
+        let size = size.map(|size| [size]);
+        self.fftn(
+            size.as_ref().map(|size| &size[..]),
+            Some(&[axis]),
+            inverse,
+            real,
+        )
+    }
+
+    /// Zero frequencies from the first place of axes to their middle (`inverse`: back); no axes means all.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for axes that are not there.
+    pub fn fftshift(&self, axes: Option<&[i64]>, inverse: bool) -> Result<Array> {
+        let name = if inverse { "ifftshift" } else { "fftshift" };
+        let sizes = known(name, self)?;
+        let axes: Vec<i64> = match axes {
+            Some(axes) => axes.to_vec(),
+            None => (0..sizes.len() as i64).collect(),
+        };
+        let places = self.shape().axes(name, &axes)?;
+        let half = |&axis: &usize| (sizes[axis] / 2) as i64 * if inverse { -1 } else { 1 };
+        let shifts: Vec<i64> = places.iter().map(half).collect();
+        match shifts.is_empty() {
+            true => Ok(self.clone()),
+            false => self.roll(&shifts, Some(&axes)),
+        }
+    }
+
+    /// The frequencies of a transform's results, of `n` samples `d` apart; `real`: of those that `rfft` gives.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for no samples.
+    pub fn fftfreq(n: i64, d: f64, real: bool) -> Result<Array> {
+        let name = if real { "rfftfreq" } else { "fftfreq" };
+        if !(1..1 << 31).contains(&n) {
+            return Err(invalid(name, format!("{n} samples")));
+        }
+        let range =
+            |start: i64, stop: i64| Array::arange(start as f64, stop as f64, 1.0, Dtype::F32);
+        let whole = match real {
+            true => range(0, n / 2 + 1)?,
+            false => Array::concatenate(&[range(0, (n - 1) / 2 + 1)?, range(-(n / 2), 0)?], 0)?,
+        };
+        whole.times(&Array::number(1.0 / (n as f64 * d), Dtype::F32)?)
+    }
+
     /// Cut, or padded with zeros behind, to these sizes.
     fn fitted(&self, to: &[usize]) -> Result<Array> {
         let own = known("fftn", self)?;

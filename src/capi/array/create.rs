@@ -1,7 +1,15 @@
 //! Arrays of numbers that a rule gives.
 
 use super::functions::array_functions;
+use super::object::optional_dtype;
+use crate::Result;
 use crate::array::Array;
+use crate::ir::Dtype;
+
+/// A number in the shape of an array.
+fn like(x: &Array, number: f64, dtype: i64) -> Result<Array> {
+    x.full_like(&Array::number(number, Dtype::F32)?, optional_dtype(dtype)?)
+}
 
 array_functions! {
     /// The value, broadcast to a shape.
@@ -11,6 +19,16 @@ array_functions! {
     fn mlxrocm_array_zeros(shape shape[rank], dtype dtype) -> result = Array::zeros(shape, dtype);
     /// Ones.
     fn mlxrocm_array_ones(shape shape[rank], dtype dtype) -> result = Array::ones(shape, dtype);
+    /// Zeros of the shape of an array, on its device.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    fn mlxrocm_array_zeros_like(array x, int dtype_or_none) -> result = like(&x, 0.0, dtype_or_none);
+    /// Ones of the shape of an array, on its device.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    fn mlxrocm_array_ones_like(array x, int dtype_or_none) -> result = like(&x, 1.0, dtype_or_none);
+    /// The value, broadcast to the shape of an array, on its device.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    fn mlxrocm_array_full_like(array x, array value, int dtype_or_none) -> result
+        = x.full_like(&value, optional_dtype(dtype_or_none)?);
     /// A scalar.
     /// - `value`: the number; NaN is one.
     fn mlxrocm_array_number(number value, dtype dtype) -> result = Array::number(value, dtype);

@@ -165,6 +165,31 @@ pub unsafe extern "C" fn mlxrocm_array_map_save_safetensors(
     })
 }
 
+/// Saves arrays and metadata as a GGUF file, which is there whole or not at all. Arrays are computed if they are not
+/// yet. What mlxrocm_array_map_load made of a quantized tensor is saved as what it is: codes are of no dtype of GGUF.
+///
+/// - `map`: borrowed.
+/// - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+/// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names, dtypes and numbers of axes that the format has not), IO, those of
+/// mlxrocm_array_eval. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_array_map_save_gguf(
+    map: *const mlxrocm_array_map,
+    path: *const c_char,
+    path_length: usize,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(map, "map", error, |object: &MapObject| {
+        // SAFETY: the caller's text, as documented.
+        let path = unsafe { file(path, path_length) }?;
+        let named = object.named.lock().clone();
+        named.save_gguf(path)
+    })
+}
+
 /// The number of arrays of a map.
 ///
 /// - `map`: borrowed.
@@ -448,7 +473,7 @@ pub unsafe extern "C" fn mlxrocm_array_map_free(map: *mut mlxrocm_array_map) {
 
 since_0_1! {
     mlxrocm_array_save mlxrocm_array_map_new mlxrocm_array_map_load mlxrocm_array_map_save_safetensors
-    mlxrocm_array_map_count mlxrocm_array_map_name mlxrocm_array_map_get mlxrocm_array_map_set
+    mlxrocm_array_map_save_gguf mlxrocm_array_map_count mlxrocm_array_map_name mlxrocm_array_map_get mlxrocm_array_map_set
     mlxrocm_array_map_metadata_count mlxrocm_array_map_metadata_key mlxrocm_array_map_metadata_kind
     mlxrocm_array_map_metadata_text mlxrocm_array_map_metadata_array mlxrocm_array_map_set_metadata
     mlxrocm_array_map_free

@@ -1,6 +1,7 @@
 //! The array: made from data, asked about, read.
 
-use crate::array::{Array, eval};
+use super::functions::arrays_of;
+use crate::array::{Array, eval, queue, wait};
 use crate::capi::boundary::{boundary, boundary_free, boundary_on, boundary_value};
 use crate::capi::callback::{UserData, mlxrocm_user_data_free};
 use crate::capi::device::{DeviceObject, mlxrocm_device};
@@ -74,6 +75,15 @@ pub(in crate::capi) fn dtype_of(number: u32) -> Result<Dtype> {
             "dtype is {number}, it must be one of MLXROCM_DTYPE_BOOL (0) to MLXROCM_DTYPE_COMPLEX64 (13)"
         ))
     })
+}
+
+/// The dtype of a number, or none for a negative one.
+pub(in crate::capi) fn optional_dtype(number: i64) -> Result<Option<Dtype>> {
+    match u32::try_from(number) {
+        Ok(number) => dtype_of(number).map(Some),
+        Err(_) if number < 0 => Ok(None),
+        Err(_) => dtype_of(u32::MAX).map(Some),
+    }
 }
 
 /// A shape of C.
@@ -367,12 +377,48 @@ pub unsafe extern "C" fn mlxrocm_array_eval(
 ) -> mlxrocm_status {
     boundary(error, || {
         // SAFETY: the caller's handles, as documented.
-        let handles = unsafe { array(arrays, count, "arrays") }?;
-        let get = |&handle: &*const mlxrocm_array| {
-            let object = handle::get::<ArrayObject>(handle, "arrays")?;
-            Ok(object.value().0.clone())
-        };
-        eval(&handles.iter().map(get).collect::<Result<Vec<_>>>()?)
+        eval(&unsafe { arrays_of(arrays, count, "arrays") }?)
+    })
+}
+
+/// Computes the elements of arrays as mlxrocm_array_eval does, but what GPUs compute is only queued when the function
+/// returns: the caller can go on, with operations on these arrays too. Work of the CPU is done by then.
+///
+/// - `arrays`: `count` arrays, borrowed.
+/// - `count`: number of arrays.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, as mlxrocm_array_eval; a fault of queued work is
+/// told by mlxrocm_array_wait and by what reads its results. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_array_eval_async(
+    arrays: *const *const mlxrocm_array,
+    count: usize,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary(error, || {
+        // SAFETY: the caller's handles, as documented.
+        queue(&unsafe { arrays_of(arrays, count, "arrays") }?)
+    })
+}
+
+/// Waits until the elements of arrays are there that mlxrocm_array_eval_async queued. Arrays that nothing was queued for
+/// stay as they are.
+///
+/// - `arrays`: `count` arrays, borrowed.
+/// - `count`: number of arrays.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_array_wait(
+    arrays: *const *const mlxrocm_array,
+    count: usize,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary(error, || {
+        // SAFETY: the caller's handles, as documented.
+        wait(&unsafe { arrays_of(arrays, count, "arrays") }?)
     })
 }
 
@@ -477,5 +523,6 @@ pub unsafe extern "C" fn mlxrocm_array_free(array: *mut mlxrocm_array) {
 since_0_1! {
     mlxrocm_array_from_data mlxrocm_array_from_borrowed mlxrocm_array_clone mlxrocm_array_to_device mlxrocm_array_dtype
     mlxrocm_array_rank mlxrocm_array_size mlxrocm_array_bytes mlxrocm_array_shape mlxrocm_array_eval
+    mlxrocm_array_eval_async mlxrocm_array_wait
     mlxrocm_array_read mlxrocm_array_item_f64 mlxrocm_array_item_i64 mlxrocm_array_free
 }

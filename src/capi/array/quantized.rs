@@ -2,8 +2,9 @@
 //! bits), "mxfp4", "mxfp8", "nvfp4"; 0 for a group size or bits means the mode's own.
 
 use super::functions::array_functions;
+use super::object::optional_dtype;
 use crate::array::Array;
-use crate::ir::{Dtype, Quantization};
+use crate::ir::Quantization;
 use crate::{Error, Result};
 
 /// The results of an affine quantization.
@@ -35,15 +36,6 @@ fn both<'a>(x: Option<&'a Array>, w: Option<&'a Array>) -> Result<Option<(&'a Ar
     }
 }
 
-/// The dtype of a number, or none for a negative one.
-fn dtype(number: i64) -> Result<Option<Dtype>> {
-    match u32::try_from(number) {
-        Ok(number) => super::object::dtype_of(number).map(Some),
-        Err(_) if number < 0 => Ok(None),
-        Err(_) => super::object::dtype_of(u32::MAX).map(Some),
-    }
-}
-
 array_functions! {
     /// Codes, scales and biases of groups along the last axis, in the affine mode.
     /// - `group_size`: numbers that share a scale; 0: 64.
@@ -63,7 +55,7 @@ array_functions! {
     /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the scales, bfloat16 for floating modes.
     fn mlxrocm_array_dequantize(array w, array scales, optional biases, int group_size, int bits, text mode[mode_length],
         optional global_scale, int dtype_or_none) -> result
-        = w.dequantize(&scales, biases.as_ref(), Quantization::named(mode, group_size, bits)?, global_scale.as_ref(), dtype(dtype_or_none)?);
+        = w.dequantize(&scales, biases.as_ref(), Quantization::named(mode, group_size, bits)?, global_scale.as_ref(), optional_dtype(dtype_or_none)?);
     /// Product with a quantized matrix.
     /// - `transpose`: not 0: w is [out, in], else [in, out].
     /// - `group_size`: numbers that share a scale; 0: the mode's own.

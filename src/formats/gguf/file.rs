@@ -2,7 +2,7 @@
 
 use super::split::Split;
 use super::{Value, header};
-use crate::formats::{MappedFile, Weight};
+use crate::formats::{Bytes, MappedFile, Weight};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ struct Entry {
     place: std::result::Result<usize, String>,
     /// Dimensions, contiguous one first, as stored.
     dims: Vec<usize>,
+    /// The numbers of a type that is not read but plain.
+    plain: Option<Bytes>,
 }
 
 impl Gguf {
@@ -49,6 +51,10 @@ impl Gguf {
         let mut entries = HashMap::with_capacity(header.tensors.len());
         let mut names = Vec::with_capacity(header.tensors.len());
         for info in header.tensors {
+            let plain = match info.format {
+                Err(_) if !info.range.is_empty() => file.slice(info.range.clone()),
+                _ => None,
+            };
             let place = match info.format {
                 Ok(format) => {
                     let data = file.slice(info.range).ok_or_else(|| {
@@ -72,7 +78,7 @@ impl Gguf {
             };
             let dims = info.dims;
             names.push(info.name.clone());
-            entries.insert(info.name, Entry { place, dims });
+            entries.insert(info.name, Entry { place, dims, plain });
         }
         Ok(Gguf {
             files: vec![path.to_path_buf()],
@@ -175,6 +181,13 @@ impl Gguf {
                 self.path().display()
             ))),
         }
+    }
+
+    /// The numbers of a tensor that no weight is of, and their type: I8, I16, I32, I64 or F64.
+    pub fn plain(&self, name: &str) -> Option<(&str, &Bytes)> {
+        let entry = self.entries.get(name)?;
+        let kind = entry.place.as_ref().err()?;
+        Some((kind, entry.plain.as_ref()?))
     }
 
     /// A tensor's dimensions as stored (the contiguous one first), usable or not.

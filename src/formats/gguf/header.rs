@@ -2,7 +2,7 @@
 
 use super::Value;
 use super::reader::Reader;
-use super::tensor_type::{TensorType, tensor_type};
+use super::tensor_type::{TensorType, plain_size, tensor_type};
 use crate::formats::{Format, brief};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(super) struct TensorInfo {
     pub(super) dims: Vec<usize>,
     /// The format, or the name of a type that is not read.
     pub(super) format: std::result::Result<Format, String>,
-    /// Where its data lies in the file (empty for unread types).
+    /// Where its data lies in the file (empty for unread types that are no plain numbers).
     pub(super) range: Range<usize>,
 }
 
@@ -183,18 +183,28 @@ fn place(
                 info.name
             )))
         };
-        let Ok(format) = info.format else { continue };
+        // Of types that are not read plain numbers have a size.
+        let plain = info.format.as_ref().err().and_then(|name| plain_size(name));
+        if info.format.is_err() && plain.is_none() {
+            continue;
+        }
         if !offset.is_multiple_of(alignment as u64) {
             return bad(format!("offset {offset} is not a multiple of {alignment}"));
         }
-        let (block, _) = format.block();
-        if !info.cols.is_multiple_of(block) {
-            return bad(format!(
-                "rows of {} weights are not a multiple of {block}, the block of {format}",
-                info.cols
-            ));
+        if let Ok(format) = info.format {
+            let (block, _) = format.block();
+            if !info.cols.is_multiple_of(block) {
+                return bad(format!(
+                    "rows of {} weights are not a multiple of {block}, the block of {format}",
+                    info.cols
+                ));
+            }
         }
-        let range = format.row_bytes(info.cols).and_then(|row_bytes| {
+        let row_bytes = match info.format {
+            Ok(format) => format.row_bytes(info.cols),
+            Err(_) => plain.and_then(|size| info.cols.checked_mul(size)),
+        };
+        let range = row_bytes.and_then(|row_bytes| {
             let len = info.rows.checked_mul(row_bytes)?;
             let start = start?.checked_add(usize::try_from(*offset).ok()?)?;
             Some(start..start.checked_add(len)?)
@@ -202,6 +212,10 @@ fn place(
         match range {
             Some(range) if range.end <= file_len => info.range = range,
             _ => {
+                let format = match &info.format {
+                    Ok(format) => format.to_string(),
+                    Err(name) => name.clone(),
+                };
                 return bad(format!(
                     "{format} data of shape {:?} at offset {offset} does not lie inside the file \
                      of {file_len} bytes; the file is truncated or damaged",

@@ -45,6 +45,17 @@ pub(super) fn tensor_type(number: u32) -> TensorType {
     TensorType::Known(format)
 }
 
+/// Bytes of a number of a type that weights do not have.
+pub(super) fn plain_size(name: &str) -> Option<usize> {
+    Some(match name {
+        "I8" => 1,
+        "I16" => 2,
+        "I32" => 4,
+        "I64" | "F64" => 8,
+        _ => return None,
+    })
+}
+
 fn name(number: u32) -> String {
     let name = match number {
         4 => "Q4_2",

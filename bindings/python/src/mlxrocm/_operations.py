@@ -420,6 +420,21 @@ def ones(shape: int | Sequence[int], dtype: Dtype = FLOAT32) -> array:
     return _one("mlxrocm_array_ones", *_ints(shape), _dtype(dtype))
 
 
+def zeros_like(x: ArrayLike, dtype_or_none: int = -1) -> array:
+    """Zeros of the shape of an array, on its device."""
+    return _one("mlxrocm_array_zeros_like", _array(x), dtype_or_none)
+
+
+def ones_like(x: ArrayLike, dtype_or_none: int = -1) -> array:
+    """Ones of the shape of an array, on its device."""
+    return _one("mlxrocm_array_ones_like", _array(x), dtype_or_none)
+
+
+def full_like(x: ArrayLike, value: ArrayLike, dtype_or_none: int = -1) -> array:
+    """The value, broadcast to the shape of an array, on its device."""
+    return _one("mlxrocm_array_full_like", _array(x, value), _array(value, x), dtype_or_none)
+
+
 def number(value: float, dtype: Dtype = FLOAT32) -> array:
     """A scalar."""
     return _one("mlxrocm_array_number", value, _dtype(dtype))
@@ -943,6 +958,96 @@ def conv_general(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], p
 def conv_transpose(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], output_padding: int | Sequence[int], groups: int = 1) -> array:
     """Transposed convolution: back to the size of what a convolution with these numbers is made of."""
     return _one("mlxrocm_array_conv_transpose", _array(x, weight), _array(weight, x), *_ints(stride), *_ints(padding), *_ints(dilation), *_ints(output_padding), groups)
+
+
+def conv1d(x: ArrayLike, weight: ArrayLike, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> array:
+    """Convolution of [batch, length, channels] with [channels out, length, channels / groups]."""
+    return _one("mlxrocm_array_conv1d", _array(x, weight), _array(weight, x), stride, padding, dilation, groups)
+
+
+def conv_transpose1d(x: ArrayLike, weight: ArrayLike, stride: int = 1, padding: int = 0, dilation: int = 1, output_padding: int = 0, groups: int = 1) -> array:
+    """Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of."""
+    return _one("mlxrocm_array_conv_transpose1d", _array(x, weight), _array(weight, x), stride, padding, dilation, output_padding, groups)
+
+
+def conv2d(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], groups: int = 1) -> array:
+    """Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups]."""
+    return _one("mlxrocm_array_conv2d", _array(x, weight), _array(weight, x), *_ints(stride), *_ints(padding), *_ints(dilation), groups)
+
+
+def conv_transpose2d(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], output_padding: int | Sequence[int], groups: int = 1) -> array:
+    """Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of."""
+    return _one("mlxrocm_array_conv_transpose2d", _array(x, weight), _array(weight, x), *_ints(stride), *_ints(padding), *_ints(dilation), *_ints(output_padding), groups)
+
+
+def conv3d(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], groups: int = 1) -> array:
+    """Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups]."""
+    return _one("mlxrocm_array_conv3d", _array(x, weight), _array(weight, x), *_ints(stride), *_ints(padding), *_ints(dilation), groups)
+
+
+def conv_transpose3d(x: ArrayLike, weight: ArrayLike, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], output_padding: int | Sequence[int], groups: int = 1) -> array:
+    """Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of."""
+    return _one("mlxrocm_array_conv_transpose3d", _array(x, weight), _array(weight, x), *_ints(stride), *_ints(padding), *_ints(dilation), *_ints(output_padding), groups)
+
+
+def fft_fft(x: ArrayLike, n: int = 0, axis: int = -1) -> array:
+    """Discrete Fourier transform along an axis."""
+    return _one("mlxrocm_array_fft_fft", _array(x), n, axis)
+
+
+def fft_ifft(x: ArrayLike, n: int = 0, axis: int = -1) -> array:
+    """Inverse discrete Fourier transform along an axis."""
+    return _one("mlxrocm_array_fft_ifft", _array(x), n, axis)
+
+
+def fft_rfft(x: ArrayLike, n: int = 0, axis: int = -1) -> array:
+    """Discrete Fourier transform of real numbers along an axis: half of the frequencies."""
+    return _one("mlxrocm_array_fft_rfft", _array(x), n, axis)
+
+
+def fft_irfft(x: ArrayLike, n: int = 0, axis: int = -1) -> array:
+    """The real numbers whose fft_rfft this is."""
+    return _one("mlxrocm_array_fft_irfft", _array(x), n, axis)
+
+
+def fft_fft2(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
+    """Discrete Fourier transform along two axes."""
+    return _one("mlxrocm_array_fft_fft2", _array(x), *_ints(sizes), *_ints(axis))
+
+
+def fft_ifft2(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
+    """Inverse discrete Fourier transform along two axes."""
+    return _one("mlxrocm_array_fft_ifft2", _array(x), *_ints(sizes), *_ints(axis))
+
+
+def fft_rfft2(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
+    """Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies."""
+    return _one("mlxrocm_array_fft_rfft2", _array(x), *_ints(sizes), *_ints(axis))
+
+
+def fft_irfft2(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
+    """The real numbers whose fft_rfft2 this is."""
+    return _one("mlxrocm_array_fft_irfft2", _array(x), *_ints(sizes), *_ints(axis))
+
+
+def fft_fftshift(x: ArrayLike, axis: int | Sequence[int] | None = None) -> array:
+    """Moves the frequency 0 from the first place of axes to the middle."""
+    return _one("mlxrocm_array_fft_fftshift", _array(x), *_ints(axis))
+
+
+def fft_ifftshift(x: ArrayLike, axis: int | Sequence[int] | None = None) -> array:
+    """Undoes fft_fftshift."""
+    return _one("mlxrocm_array_fft_ifftshift", _array(x), *_ints(axis))
+
+
+def fft_fftfreq(n: int, d: float = 1.0) -> array:
+    """The frequencies of the results of fft_fft, float32."""
+    return _one("mlxrocm_array_fft_fftfreq", n, d)
+
+
+def fft_rfftfreq(n: int, d: float = 1.0) -> array:
+    """The frequencies of the results of fft_rfft, float32."""
+    return _one("mlxrocm_array_fft_rfftfreq", n, d)
 
 
 def fft_fftn(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:

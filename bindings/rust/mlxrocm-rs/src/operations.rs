@@ -627,6 +627,30 @@ impl Array {
         Ok(Array::own(result_out))
     }
 
+    /// Zeros of the shape of an array, on its device.
+    pub fn zeros_like(&self, dtype_or_none: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_zeros_like(self.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Ones of the shape of an array, on its device.
+    pub fn ones_like(&self, dtype_or_none: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_ones_like(self.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// The value, broadcast to the shape of an array, on its device.
+    pub fn full_like(&self, value: &Array, dtype_or_none: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_full_like(self.as_ptr(), value.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
     /// The last two axes with zeros above a diagonal.
     pub fn tril(&self, k: i64) -> Result<Array> {
         let mut result_out = null_mut();
@@ -1477,6 +1501,146 @@ impl Array {
         Ok(Array::own(result_out))
     }
 
+    /// Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+    pub fn conv1d(&self, weight: &Array, stride: i64, padding: i64, dilation: i64, groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv1d(self.as_ptr(), weight.as_ptr(), stride, padding, dilation, groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Transposed convolution of 1 spatial axis: back to the size of what conv1d with these numbers is made of.
+    pub fn conv_transpose1d(&self, weight: &Array, stride: i64, padding: i64, dilation: i64, output_padding: i64, groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv_transpose1d(self.as_ptr(), weight.as_ptr(), stride, padding, dilation, output_padding, groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+    pub fn conv2d(&self, weight: &Array, stride: &[i64], padding: &[i64], dilation: &[i64], groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv2d(self.as_ptr(), weight.as_ptr(), stride.as_ptr(), stride.len(), padding.as_ptr(), padding.len(), dilation.as_ptr(), dilation.len(), groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Transposed convolution of 2 spatial axes: back to the size of what conv2d with these numbers is made of.
+    pub fn conv_transpose2d(&self, weight: &Array, stride: &[i64], padding: &[i64], dilation: &[i64], output_padding: &[i64], groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv_transpose2d(self.as_ptr(), weight.as_ptr(), stride.as_ptr(), stride.len(), padding.as_ptr(), padding.len(), dilation.as_ptr(), dilation.len(), output_padding.as_ptr(), output_padding.len(), groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups].
+    pub fn conv3d(&self, weight: &Array, stride: &[i64], padding: &[i64], dilation: &[i64], groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv3d(self.as_ptr(), weight.as_ptr(), stride.as_ptr(), stride.len(), padding.as_ptr(), padding.len(), dilation.as_ptr(), dilation.len(), groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Transposed convolution of 3 spatial axes: back to the size of what conv3d with these numbers is made of.
+    pub fn conv_transpose3d(&self, weight: &Array, stride: &[i64], padding: &[i64], dilation: &[i64], output_padding: &[i64], groups: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_conv_transpose3d(self.as_ptr(), weight.as_ptr(), stride.as_ptr(), stride.len(), padding.as_ptr(), padding.len(), dilation.as_ptr(), dilation.len(), output_padding.as_ptr(), output_padding.len(), groups, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Discrete Fourier transform along an axis.
+    pub fn fft_fft(&self, n: i64, axis: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_fft(self.as_ptr(), n, axis, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Inverse discrete Fourier transform along an axis.
+    pub fn fft_ifft(&self, n: i64, axis: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_ifft(self.as_ptr(), n, axis, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+    pub fn fft_rfft(&self, n: i64, axis: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_rfft(self.as_ptr(), n, axis, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// The real numbers whose fft_rfft this is.
+    pub fn fft_irfft(&self, n: i64, axis: i64) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_irfft(self.as_ptr(), n, axis, &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Discrete Fourier transform along two axes.
+    ///
+    /// `None`: sizes: their own; axes: the last two.
+    pub fn fft_fft2(&self, sizes: Option<&[i64]>, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_fft2(self.as_ptr(), sizes.map_or(null(), <[i64]>::as_ptr), sizes.map_or(0, <[i64]>::len), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Inverse discrete Fourier transform along two axes.
+    ///
+    /// `None`: sizes: their own; axes: the last two.
+    pub fn fft_ifft2(&self, sizes: Option<&[i64]>, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_ifft2(self.as_ptr(), sizes.map_or(null(), <[i64]>::as_ptr), sizes.map_or(0, <[i64]>::len), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies.
+    ///
+    /// `None`: sizes: their own; axes: the last two.
+    pub fn fft_rfft2(&self, sizes: Option<&[i64]>, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_rfft2(self.as_ptr(), sizes.map_or(null(), <[i64]>::as_ptr), sizes.map_or(0, <[i64]>::len), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// The real numbers whose fft_rfft2 this is.
+    ///
+    /// `None`: sizes: the array's, of the last axis twice one less; axes: the last two.
+    pub fn fft_irfft2(&self, sizes: Option<&[i64]>, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_irfft2(self.as_ptr(), sizes.map_or(null(), <[i64]>::as_ptr), sizes.map_or(0, <[i64]>::len), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Moves the frequency 0 from the first place of axes to the middle.
+    ///
+    /// `None`: axes: all axes.
+    pub fn fft_fftshift(&self, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_fftshift(self.as_ptr(), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
+    /// Undoes fft_fftshift.
+    ///
+    /// `None`: axes: all axes.
+    pub fn fft_ifftshift(&self, axes: Option<&[i64]>) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_ifftshift(self.as_ptr(), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
     /// Discrete Fourier transform along axes.
     ///
     /// `None`: sizes: the array's; axes: all axes.
@@ -1886,6 +2050,22 @@ pub fn einsum(subscripts: &str, operands: &[&Array]) -> Result<Array> {
     let mut result_out = null_mut();
     // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
     call(|error| unsafe { sys::mlxrocm_array_einsum(subscripts.as_ptr().cast(), subscripts.len(), operands_list.as_ptr(), operands.len(), &mut result_out, error) })?;
+    Ok(Array::own(result_out))
+}
+
+/// The frequencies of the results of fft_fft, float32.
+pub fn fft_fftfreq(n: i64, d: f64) -> Result<Array> {
+    let mut result_out = null_mut();
+    // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+    call(|error| unsafe { sys::mlxrocm_array_fft_fftfreq(n, d, &mut result_out, error) })?;
+    Ok(Array::own(result_out))
+}
+
+/// The frequencies of the results of fft_rfft, float32.
+pub fn fft_rfftfreq(n: i64, d: f64) -> Result<Array> {
+    let mut result_out = null_mut();
+    // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+    call(|error| unsafe { sys::mlxrocm_array_fft_rfftfreq(n, d, &mut result_out, error) })?;
     Ok(Array::own(result_out))
 }
 

@@ -514,14 +514,14 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_device_info, driver_version) == 132);
 };
 
-/// Memory counters of a GPU, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
+/// Memory counters of a device, in bytes. Freed buffers are kept for reuse: `active + cache` stay at or
 /// below `limit`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_device_memory {
     /// Set by the caller to sizeof(mlxrocm_device_memory).
     pub struct_size: u32,
-    /// 1 if the GPU shares the processor's memory.
+    /// 1 if the device shares the processor's memory, as the CPU itself does.
     pub integrated: u32,
     /// Held by buffers that are alive.
     pub active: u64,
@@ -1665,14 +1665,14 @@ unsafe extern "C" {
     /// Any thread. Since 0.1.
     pub fn mlxrocm_device_free(device: *mut mlxrocm_device);
 
-    /// Reads a GPU's memory counters.
+    /// Reads a device's memory counters. Of the CPU `active` and `peak` are those of the elements of arrays that are the
+    /// library's own, in all threads; nothing is cached and nothing but the machine's memory is a limit.
     ///
-    /// - `device`: borrowed; a GPU.
+    /// - `device`: borrowed.
     /// - `memory`: receives the counters; its `struct_size` must be set.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU), DEVICE_FAILED, DEVICE_LOST. Any
-    /// thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_device_get_memory(device: *const mlxrocm_device, memory: *mut mlxrocm_device_memory, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Sets the most device memory that this process uses through the library, and gives back cached
@@ -1687,12 +1687,12 @@ unsafe extern "C" {
     /// use; the limit stays as it was), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_device_set_memory_limit(device: *const mlxrocm_device, bytes: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
-    /// Sets a GPU's `peak` counter to what is in use now.
+    /// Sets a device's `peak` counter to what is in use now.
     ///
-    /// - `device`: borrowed; a GPU.
+    /// - `device`: borrowed.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED (the CPU). Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
     pub fn mlxrocm_device_reset_peak_memory(device: *const mlxrocm_device, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Gives a GPU's cached memory back to the driver, except what queued work still uses. May take
@@ -2938,6 +2938,27 @@ unsafe extern "C" {
     /// names it), UNSUPPORTED, OUT_OF_MEMORY. What was not computed stays as it was. Any thread. Since 0.1.
     pub fn mlxrocm_array_eval(arrays: *const *const mlxrocm_array, count: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
+    /// Computes the elements of arrays as mlxrocm_array_eval does, but what GPUs compute is only queued when the function
+    /// returns: the caller can go on, with operations on these arrays too. Work of the CPU is done by then.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: number of arrays.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, as mlxrocm_array_eval; a fault of queued work is
+    /// told by mlxrocm_array_wait and by what reads its results. Any thread. Since 0.1.
+    pub fn mlxrocm_array_eval_async(arrays: *const *const mlxrocm_array, count: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Waits until the elements of arrays are there that mlxrocm_array_eval_async queued. Arrays that nothing was queued for
+    /// stay as they are.
+    ///
+    /// - `arrays`: `count` arrays, borrowed.
+    /// - `count`: number of arrays.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_array_wait(arrays: *const *const mlxrocm_array, count: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Reads an array's elements, computing them if they are not there yet.
     ///
     /// - `array`: borrowed.
@@ -3755,6 +3776,37 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
     pub fn mlxrocm_array_ones(shape: *const i64, rank: usize, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Zeros of the shape of an array, on its device.
+    ///
+    /// - `x`: borrowed.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_zeros_like(x: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Ones of the shape of an array, on its device.
+    ///
+    /// - `x`: borrowed.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_ones_like(x: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The value, broadcast to the shape of an array, on its device.
+    ///
+    /// - `x`: borrowed.
+    /// - `value`: borrowed.
+    /// - `dtype_or_none`: an MLXROCM_DTYPE number; negative: that of the array.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_full_like(x: *const mlxrocm_array, value: *const mlxrocm_array, dtype_or_none: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// A scalar.
     ///
@@ -5071,6 +5123,247 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
     pub fn mlxrocm_array_conv_transpose(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, output_padding: *const i64, output_padding_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
+    /// Convolution of [batch, length, channels] with [channels out, length, channels / groups].
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: steps of the kernel.
+    /// - `padding`: zeros on both sides.
+    /// - `dilation`: distances of the kernel's elements.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv1d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: i64, padding: i64, dilation: i64, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Transposed convolution of 1 spatial axis: back to the size of what mlxrocm_array_conv1d with these numbers is made of.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: steps of the kernel.
+    /// - `padding`: zeros on both sides.
+    /// - `dilation`: distances of the kernel's elements.
+    /// - `output_padding`: more elements behind.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv_transpose1d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: i64, padding: i64, dilation: i64, output_padding: i64, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Convolution of [batch, height, width, channels] with [channels out, height, width, channels / groups].
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding`: `padding_count` zeros on both sides; 0.
+    /// - `padding_count`: how many.
+    /// - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+    /// - `dilation_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv2d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Transposed convolution of 2 spatial axes: back to the size of what mlxrocm_array_conv2d with these numbers is made of.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding`: `padding_count` zeros on both sides; 0.
+    /// - `padding_count`: how many.
+    /// - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+    /// - `dilation_count`: how many.
+    /// - `output_padding`: `output_padding_count` more elements behind; 0.
+    /// - `output_padding_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv_transpose2d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, output_padding: *const i64, output_padding_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Convolution of [batch, depth, height, width, channels] with [channels out, depth, height, width, channels / groups].
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding`: `padding_count` zeros on both sides; 0.
+    /// - `padding_count`: how many.
+    /// - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+    /// - `dilation_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv3d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Transposed convolution of 3 spatial axes: back to the size of what mlxrocm_array_conv3d with these numbers is made of.
+    ///
+    /// - `x`: borrowed.
+    /// - `weight`: borrowed.
+    /// - `stride`: `stride_count` steps of the kernel; 1.
+    /// - `stride_count`: how many.
+    /// - `padding`: `padding_count` zeros on both sides; 0.
+    /// - `padding_count`: how many.
+    /// - `dilation`: `dilation_count` distances of the kernel's elements; 1.
+    /// - `dilation_count`: how many.
+    /// - `output_padding`: `output_padding_count` more elements behind; 0.
+    /// - `output_padding_count`: how many.
+    /// - `groups`: parts of the channels that do not see each other; 0: one.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_conv_transpose3d(x: *const mlxrocm_array, weight: *const mlxrocm_array, stride: *const i64, stride_count: usize, padding: *const i64, padding_count: usize, dilation: *const i64, dilation_count: usize, output_padding: *const i64, output_padding_count: usize, groups: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform along an axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_fft(x: *const mlxrocm_array, n: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse discrete Fourier transform along an axis.
+    ///
+    /// - `x`: borrowed.
+    /// - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_ifft(x: *const mlxrocm_array, n: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform of real numbers along an axis: half of the frequencies.
+    ///
+    /// - `x`: borrowed.
+    /// - `n`: the size that the axis is cut or padded with zeros to; 0: its own.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_rfft(x: *const mlxrocm_array, n: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The real numbers whose mlxrocm_array_fft_rfft this is.
+    ///
+    /// - `x`: borrowed.
+    /// - `n`: the size of the result; 0: twice one less than the axis has.
+    /// - `axis`: negative ones count from the end.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_irfft(x: *const mlxrocm_array, n: i64, axis: i64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform along two axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_fft2(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Inverse discrete Fourier transform along two axes.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_ifft2(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Discrete Fourier transform of real numbers along two axes; of the last one half of the frequencies.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes that the axes are cut or padded with zeros to; NULL: their own.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_rfft2(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The real numbers whose mlxrocm_array_fft_rfft2 this is.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end; NULL: the last two.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_irfft2(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Moves the frequency 0 from the first place of axes to the middle.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_fftshift(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Undoes mlxrocm_array_fft_fftshift.
+    ///
+    /// - `x`: borrowed.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_ifftshift(x: *const mlxrocm_array, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The frequencies of the results of mlxrocm_array_fft_fft, float32.
+    ///
+    /// - `n`: samples.
+    /// - `d`: from one sample to the next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_fftfreq(n: i64, d: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// The frequencies of the results of mlxrocm_array_fft_rfft, float32.
+    ///
+    /// - `n`: samples.
+    /// - `d`: from one sample to the next.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_rfftfreq(n: i64, d: f64, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Discrete Fourier transform along axes.
     ///
     /// - `x`: borrowed.
@@ -5683,6 +5976,18 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names that the format has not; metadata that is no text), IO, those of
     /// mlxrocm_array_eval. Any thread. Since 0.1.
     pub fn mlxrocm_array_map_save_safetensors(map: *const mlxrocm_array_map, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Saves arrays and metadata as a GGUF file, which is there whole or not at all. Arrays are computed if they are not
+    /// yet. What mlxrocm_array_map_load made of a quantized tensor is saved as what it is: codes are of no dtype of GGUF.
+    ///
+    /// - `map`: borrowed.
+    /// - `path`: as the operating system spells it, borrowed for the call; a file that is there is replaced.
+    /// - `path_length`: bytes of `path`, or MLXROCM_NUL.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (names, dtypes and numbers of axes that the format has not), IO, those of
+    /// mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_save_gguf(map: *const mlxrocm_array_map, path: *const c_char, path_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// The number of arrays of a map.
     ///
