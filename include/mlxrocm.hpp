@@ -866,6 +866,7 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
             }
             return *this;
         }
+        void operator++(int) { ++*this; } // what std::ranges asks of an input iterator
         bool operator==(const Iterator &other) const noexcept {
             return generation_ == other.generation_;
         }

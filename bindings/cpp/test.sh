@@ -11,10 +11,14 @@ if ! command -v g++ >/dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ >&2
 fi
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Werror"
-for test in arrays model; do
-    g++ -std=c++17 $warnings -I"$MLXROCM_TREE/include" "$test.cpp" -o "$work/$test" \
+for test in arrays model engine ranges; do
+    standard=c++17
+    run=
+    [ $test != ranges ] || standard=c++20
+    [ $test != engine ] || run="sh $MLXROCM_TREE/bindings/on_gpu.sh"
+    g++ -std=$standard $warnings -I"$MLXROCM_TREE/include" "$test.cpp" -o "$work/$test" \
         -L"$MLXROCM_LIBRARY_DIR" -lmlxrocm -pthread
-    (cd "$work" && "./$test")
+    (cd "$work" && $run "./$test")
 done
 # Twice in one program, by itself, and with a newer standard and the other compiler.
 printf '#include <mlxrocm_array.hpp>\n#include <mlxrocm_array.hpp>\nmlxrocm::Array two(const mlxrocm::Array &x) { return x + x; }\n' >"$work/once.cpp"
@@ -24,5 +28,6 @@ for compiler in g++ clang++-19; do
     $compiler -std=c++20 $warnings -I"$MLXROCM_TREE/include" "$work/once.cpp" "$work/twice.cpp" -o "$work/both" \
         -L"$MLXROCM_LIBRARY_DIR" -lmlxrocm -pthread
     "$work/both"
+    $compiler -std=c++20 $warnings -fsyntax-only -I"$MLXROCM_TREE/include" ranges.cpp
     echo "$compiler: passed"
 done

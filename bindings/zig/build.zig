@@ -19,13 +19,14 @@ pub fn build(b: *std.Build) void {
     }
     module.linkSystemLibrary("mlxrocm", .{});
 
-    const tests = b.createModule(.{
-        .root_source_file = b.path("tests.zig"),
-        .target = target,
-        .optimize = optimize,
-    });
-    tests.addImport("mlxrocm", module);
-    const run = b.addRunArtifact(b.addTest(.{ .root_module = tests }));
-    run.has_side_effects = true; // the library and the model are not the build's
-    b.step("test", "Run the tests; MLXROCM_DEMO_MODEL names the model").dependOn(&run.step);
+    for ([_][3][]const u8{
+        .{ "test", "tests.zig", "Run the tests; MLXROCM_DEMO_MODEL names the model" },
+        .{ "engine", "engine_tests.zig", "Run the tests of kernels on the first GPU" },
+    }) |step| {
+        const tests = b.createModule(.{ .root_source_file = b.path(step[1]), .target = target, .optimize = optimize });
+        tests.addImport("mlxrocm", module);
+        const run = b.addRunArtifact(b.addTest(.{ .root_module = tests }));
+        run.has_side_effects = true; // the library and the model are not the build's
+        b.step(step[0], step[2]).dependOn(&run.step);
+    }
 }

@@ -12,7 +12,12 @@ if ! [ -e "$work/venv/ziglang-$version" ]; then
     touch "$work/venv/ziglang-$version"
 fi
 zig="$work/venv/bin/python -m ziglang"
-$zig fmt --check build.zig tests.zig src/array.zig src/errors.zig src/model.zig src/session.zig src/mlxrocm.zig src/c.zig
-$zig build test --summary all --cache-dir "$work/cache" --global-cache-dir "$work/global" \
-    -Dinclude="$MLXROCM_TREE/include" -Dlibrary="$MLXROCM_LIBRARY_DIR" 2>"$work/test.log" || { cat "$work/test.log" >&2; exit 1; }
-cat "$work/test.log"
+$zig fmt --check build.zig tests.zig engine_tests.zig src/array.zig src/errors.zig src/device.zig src/engine.zig src/log.zig \
+    src/model.zig src/session.zig src/mlxrocm.zig src/c.zig
+for step in test engine; do
+    run=
+    [ $step = test ] || run="sh ../on_gpu.sh"
+    $run $zig build $step --summary all --cache-dir "$work/cache" --global-cache-dir "$work/global" \
+        -Dinclude="$MLXROCM_TREE/include" -Dlibrary="$MLXROCM_LIBRARY_DIR" 2>"$work/test.log" || { cat "$work/test.log" >&2; exit 1; }
+    cat "$work/test.log"
+done

@@ -341,3 +341,40 @@ test "errors, and objects that go in any order" {
     defer allocator.free(text);
     try testing.expect(std.mem.indexOf(u8, text, "Paris") != null);
 }
+
+var lines: std.atomic.Value(usize) = .init(0);
+
+fn hear(level: mlxrocm.log.Level, line: []const u8) void {
+    if (line.len > 0 and @intFromEnum(level) <= @intFromEnum(mlxrocm.log.Level.info)) _ = lines.fetchAdd(1, .monotonic);
+}
+
+const Progress = struct {
+    last: u64 = 0,
+    all: u64 = 1,
+    most: u64,
+
+    fn hear(context: ?*anyopaque, done: u64, total: u64) bool {
+        const self: *Progress = @ptrCast(@alignCast(context.?));
+        if (done < self.last) return false;
+        self.last = done;
+        self.all = total;
+        return done <= self.most;
+    }
+};
+
+test "log and progress" {
+    const cpu = try mlxrocm.Device.open(0);
+    defer cpu.deinit();
+    try mlxrocm.log.set(.info, hear);
+    var progress: Progress = .{ .most = std.math.maxInt(u64) };
+    const model = try mlxrocm.Model.load(try demo(), .{ .device = cpu, .progress = .{ .context = &progress, .hear = Progress.hear } });
+    model.deinit();
+    try mlxrocm.log.set(.info, null);
+    try testing.expectEqual(progress.all, progress.last);
+    const heard = lines.load(.monotonic);
+    try testing.expect(heard > 0);
+    progress = .{ .most = 0 };
+    const options: mlxrocm.Model.Options = .{ .device = cpu, .progress = .{ .context = &progress, .hear = Progress.hear } };
+    try testing.expectError(error.Cancelled, mlxrocm.Model.load(try demo(), options));
+    try testing.expectEqual(heard, lines.load(.monotonic));
+}

@@ -3,7 +3,7 @@
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
-const Device = @import("model.zig").Device;
+const Device = @import("device.zig").Device;
 const check = errors.check;
 const Error = errors.Error;
 

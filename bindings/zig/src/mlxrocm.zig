@@ -1,6 +1,7 @@
 //! Quantized language models and lazy arrays on AMD GPUs, NVIDIA GPUs and the CPU, through libmlxrocm.
 
 const array = @import("array.zig");
+const device = @import("device.zig");
 const errors = @import("errors.zig");
 const model = @import("model.zig");
 const session = @import("session.zig");
@@ -10,17 +11,23 @@ pub const c = @import("c.zig").c;
 /// Operations on arrays.
 pub const ops = @import("operations.zig");
 
+/// Kernels of one's own.
+pub const engine = @import("engine.zig");
+pub const log = @import("log.zig");
+
 pub const Error = errors.Error;
 pub const lastMessage = errors.lastMessage;
+pub const lastDetails = errors.lastDetails;
 
 pub const Array = array.Array;
 pub const DType = array.DType;
 pub const eval = array.eval;
 
+pub const Device = device.Device;
+pub const deviceCount = device.deviceCount;
+
 pub const Token = model.Token;
 pub const Message = model.Message;
-pub const Device = model.Device;
-pub const deviceCount = model.deviceCount;
 pub const Model = model.Model;
 pub const ModelFile = model.ModelFile;
 pub const Tokenizer = model.Tokenizer;

@@ -1,8 +1,9 @@
-//! Devices, models and tokenizers; any thread may use them. deinit frees each, in any order.
+//! Models and tokenizers; any thread may use them. deinit frees each, in any order.
 
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
+const Device = @import("device.zig").Device;
 const check = errors.check;
 const Error = errors.Error;
 
@@ -17,29 +18,6 @@ pub const Message = extern struct {
     content_length: usize = 0,
 };
 
-pub fn deviceCount() Error!usize {
-    var count: usize = 0;
-    var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_device_count(&count, &failure), failure);
-    return count;
-}
-
-pub const Device = struct {
-    handle: *c.mlxrocm_device,
-
-    /// Opens a device: 0 is the CPU, GPUs follow from 1.
-    pub fn open(index: usize) Error!Device {
-        var handle: ?*c.mlxrocm_device = null;
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_device_open(index, &handle, &failure), failure);
-        return .{ .handle = handle.? };
-    }
-
-    pub fn deinit(self: Device) void {
-        c.mlxrocm_device_free(self.handle);
-    }
-};
-
 pub const Model = struct {
     handle: *c.mlxrocm_model,
 
@@ -48,6 +26,19 @@ pub const Model = struct {
         device: ?Device = null,
         /// CPU threads; 0: one for each CPU.
         threads: u32 = 0,
+        /// Hears how many of how many bytes are loaded, and says whether to go on: false ends loading with
+        /// error.Cancelled.
+        progress: ?Progress = null,
+    };
+
+    pub const Progress = struct {
+        context: ?*anyopaque = null,
+        hear: *const fn (context: ?*anyopaque, done: u64, total: u64) bool,
+
+        fn report(done: u64, total: u64, data: ?*anyopaque) callconv(.c) i32 {
+            const self: *const Progress = @ptrCast(@alignCast(data.?));
+            return @intFromBool(!self.hear(self.context, done, total));
+        }
     };
 
     /// Loads a GGUF file or an MLX folder.
@@ -56,6 +47,10 @@ pub const Model = struct {
         how.struct_size = @sizeOf(c.mlxrocm_model_options);
         how.threads = options.threads;
         if (options.device) |device| how.device = device.handle;
+        if (options.progress) |*progress| {
+            how.progress = Progress.report;
+            how.user_data = @constCast(progress);
+        }
         var handle: ?*c.mlxrocm_model = null;
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_model_load(path.ptr, path.len, &how, &handle, &failure), failure);
