@@ -303,7 +303,7 @@ impl GpuExecutor {
     ) -> Result<()> {
         self.reserve(bucket)?;
         self.record(bucket)?;
-        if self.program(bucket)?.is_awaited() {
+        if may_replay(bucket) && self.program(bucket)?.is_awaited() {
             // Judging graphs waits for the stream, and would take what the step before came to.
             self.turns.settle(&self.stream);
         }
@@ -360,7 +360,7 @@ impl GpuExecutor {
 
     fn run_program(&self, bucket: Bucket, slices: &[Slice<'_>]) -> Result<()> {
         let program = self.program(bucket)?;
-        if bucket.rows > GRAPH_ROWS {
+        if !may_replay(bucket) {
             return program.run_as(&self.stream, ProgramMode::Direct);
         }
         match program.is_awaited() {
@@ -456,6 +456,10 @@ impl GpuExecutor {
         let chosen = self.turns.last().unwrap_or(0);
         self.size.check(slices, self.schedule.vocab_size, chosen)
     }
+}
+
+fn may_replay(bucket: Bucket) -> bool {
+    bucket.rows <= GRAPH_ROWS
 }
 
 /// The largest vocabulary that the kernel which samples takes (`TILE * TILES` of
