@@ -1,6 +1,9 @@
 //! The C API from C: each program of `tests/c` runs plainly, under the sanitizers of gcc, and under
 //! valgrind, on a small random model.
 
+// Both of the modules that write models bring what they write with.
+#![allow(clippy::duplicate_mod)]
+
 #[path = "support/cc.rs"]
 mod cc;
 #[path = "support/golden_family.rs"]

@@ -249,7 +249,8 @@ fn large_products_of_f32_are_sums_in_f64() {
     };
     let of_all = f32_there(&with(&a, &wide), &[m, k]);
     product(&of_all, &other, false, "wide");
-    let kinds: [(&str, &dyn Fn(usize, f32) -> f32); 6] = [
+    type Kind<'a> = (&'a str, &'a dyn Fn(usize, f32) -> f32);
+    let kinds: [Kind; 6] = [
         ("large", &|_, x| x * 1e18),
         ("too large", &|_, x| x * 1e37),
         ("small", &|_, x| x * 1e-18),
