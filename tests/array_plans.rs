@@ -6,13 +6,16 @@ mod gpu;
 #[path = "support/prng.rs"]
 #[allow(dead_code)] // a part is used
 mod prng;
+#[path = "support/random_graph.rs"]
+mod random_graph;
 
+use mlxrocm::Error;
 use mlxrocm::array::{Array, Home, eval, plan_counts, use_plans};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, use_chains};
-use mlxrocm::ir::{Binary, Dtype, Reduce, Shape, Unary};
-use prng::Prng;
+use mlxrocm::ir::Dtype;
+use random_graph::{KINDS, bits, graph};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Counts and the switch are of the whole process.
@@ -25,98 +28,41 @@ fn turn() -> MutexGuard<'static, ()> {
     turn
 }
 
-const WIDTH: usize = 6;
-
-fn leaf(random: &mut Prng, sizes: &[usize], home: &Home) -> Array {
-    let count = sizes.iter().product();
-    let numbers: Vec<f32> = (0..count)
-        .map(|_| random.uniform(-2.0, 2.0) as f32)
-        .collect();
-    Array::from_elements(Elements::from_slice(&numbers, Dtype::F32, sizes).unwrap()).at(home)
-}
-
-/// A random graph of arrays of `[WIDTH, WIDTH]`; `shape` decides its operations, `data` its numbers.
-fn graph(shape: u64, data: u64, home: &Home) -> Vec<Array> {
-    let (mut shape, mut data) = (Prng::new(shape), Prng::new(data));
-    let square = [WIDTH, WIDTH];
-    let mut all: Vec<Array> = (0..3).map(|_| leaf(&mut data, &square, home)).collect();
-    eval(&all).unwrap();
-    for _ in 0..6 + shape.below(20) {
-        let mut pick = || all[shape.below(all.len() as u64) as usize].clone();
-        let (x, y) = (pick(), pick());
-        let kind = shape.below(14);
-        let made = match kind {
-            0 => x.unary(Unary::Tanh),
-            1 => x.unary(Unary::Abs).and_then(|x| x.unary(Unary::Sqrt)),
-            2 => x.binary(Binary::Add, &y),
-            3 => x.binary(Binary::Multiply, &y),
-            4 => x.binary(Binary::Maximum, &y),
-            5 => x.transpose(&[1, 0]),
-            6 => x.matmul(&y),
-            7 => x.softmax(Some(&[1]), false),
-            8 => {
-                let sum = x.reduce(Reduce::Sum, Some(&[0]), true);
-                sum.and_then(|sum| y.binary(Binary::Subtract, &sum))
-            }
-            9 => {
-                let flat = x.reshape(Shape::new([WIDTH * WIDTH])).unwrap();
-                let back = flat.flip(None).unwrap();
-                back.reshape(Shape::new(square))
-            }
-            10 => {
-                let half = Array::concatenate(&[x.clone(), y.clone()], 0).unwrap();
-                half.slice(&[1, 0], &[2 * WIDTH as i64, WIDTH as i64], &[2, 1])
-            }
-            11 => x.binary(Binary::Less, &y).and_then(|c| c.select(&y, &x)),
-            12 => Ok(x.astype(Dtype::F16).astype(Dtype::F32)),
-            // A number of the host in every graph anew.
-            _ => {
-                let number = Array::number(data.uniform(-1.0, 1.0), Dtype::F32).unwrap();
-                x.binary(Binary::Multiply, &number)
-            }
-        };
-        all.push(made.unwrap());
-    }
-    let last = all.split_off(all.len() - 3);
-    drop(all);
-    last
-}
-
-fn bits(arrays: &[Array]) -> Vec<Vec<u32>> {
-    eval(arrays).unwrap();
-    let read = |array: &Array| array.read().unwrap().to_vec::<f32>();
-    let read = arrays.iter().map(read);
-    read.map(|numbers| numbers.into_iter().map(f32::to_bits).collect())
-        .collect()
-}
-
-/// Random graphs, each five times with other numbers: one run in so many as `share` says is a plan's.
-fn compare(home: &Home, graphs: u64, share: f64) {
+/// Random graphs, each so many times with other numbers: one run in so many as `share` says is a plan's.
+fn compare(home: &Home, graphs: u64, times: u64, share: f64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seed = now.unwrap().as_nanos() as u64;
     println!("seed {seed}");
     let before = plan_counts();
+    let (mut seen, mut ignored) = ([0; KINDS], [0; KINDS]);
     for shape in seed..seed + graphs {
-        for data in 0..5 {
+        for data in 0..times {
             use_plans(false);
-            let expected = bits(&graph(shape, data, home));
+            let expected = graph(shape, data, home, &mut seen).and_then(|arrays| bits(&arrays));
             use_plans(true);
-            let found = bits(&graph(shape, data, home));
-            assert_eq!(found, expected, "graph {shape}, numbers {data}");
+            let found = graph(shape, data, home, &mut ignored).and_then(|arrays| bits(&arrays));
+            assert_eq!(
+                found.unwrap(),
+                expected.unwrap(),
+                "graph {shape}, numbers {data}"
+            );
         }
     }
     let after = plan_counts();
     let (made, run) = (after.made - before.made, after.run - before.run);
-    println!("{made} plans of {graphs} graphs, {run} runs");
+    println!("{made} plans of {graphs} graphs, {run} runs; operations by kind: {seen:?}");
     // The first time a graph is only noted; few have a single operation or none.
-    let enough = run as f64 >= share * 5.0 * graphs as f64;
+    let enough = run as f64 >= share * (times * graphs) as f64;
     assert!(enough, "{made} plans, {run} runs");
 }
 
 #[test]
 fn random_graphs_by_plans_on_the_cpu() {
     let _one = turn();
-    compare(&Home::Cpu, 400, 0.7);
+    match gpu::is_all() {
+        true => compare(&Home::Cpu, 100_000, 3, 0.5),
+        false => compare(&Home::Cpu, 400, 5, 0.7),
+    }
 }
 
 #[test]
@@ -132,7 +78,7 @@ fn random_graphs_by_plans_on_a_gpu() {
     };
     let home = Home::of(&Device::open(0).unwrap()).unwrap();
     // Memory that is used again by chance looks as if a leaf stayed: then there is another plan.
-    compare(&home, if gpu::is_real() { 200 } else { 6 }, 0.4);
+    compare(&home, if gpu::is_real() { 200 } else { 6 }, 5, 0.4);
     drop(home);
     drop(gpu);
 }
@@ -190,6 +136,61 @@ fn without_memory_for_a_plan_there_is_none() {
         assert_eq!(sum_of(7, &home).unwrap(), expected(7));
     }
     assert_eq!(counts(), (2, 4));
+    drop((device, home));
+    gpu.clean();
+}
+
+/// Each allocation of a graph in turn is refused, as long as there are any: the error says so, and the same graph, the
+/// arrays that were there and new ones give the same numbers after it.
+#[test]
+fn memory_runs_out_at_every_allocation_of_a_graph() {
+    if gpu::is_real() {
+        return;
+    }
+    let _one = turn();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seed = now.unwrap().as_nanos() as u64;
+    println!("seed {seed}");
+    let gpu = gpu::soft("devices=gfx1151;vram_mib=512");
+    let device = Device::open(0).unwrap();
+    let home = Home::of(&device).unwrap();
+    let mut seen = [0; KINDS];
+    let (mut refused, mut most) = (0, 0);
+    for shape in seed..seed + 3 {
+        use_plans(false);
+        let expected = bits(&graph(shape, 0, &home, &mut seen).unwrap()).unwrap();
+        // Operation by operation, then with plans: the second time one is made, the third time it runs.
+        for planned in [false, true] {
+            use_plans(planned);
+            for place in 1.. {
+                // Memory that was freed is not had again without the driver.
+                device.trim().unwrap();
+                let calls = gpu.calls("hipMalloc") + gpu.calls("hipMallocAsync");
+                gpu.fault(&format!("alloc@{place}+"));
+                let got = graph(shape, 0, &home, &mut seen).and_then(|arrays| bits(&arrays));
+                gpu.fault("none");
+                let asked = gpu.calls("hipMalloc") + gpu.calls("hipMallocAsync") - calls;
+                most = most.max(place);
+                match got {
+                    Ok(found) => assert_eq!(found, expected, "graph {shape}, allocation {place}"),
+                    Err(Error::OutOfMemory(_)) => refused += 1,
+                    Err(error) => panic!("graph {shape}, allocation {place}: {error}"),
+                }
+                let again = graph(shape, 0, &home, &mut seen).and_then(|arrays| bits(&arrays));
+                assert_eq!(
+                    again.unwrap(),
+                    expected,
+                    "graph {shape} after allocation {place}"
+                );
+                // Fewer were asked for than it takes.
+                if asked < place || place == 200 {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{refused} times refused, at up to {most} allocations");
+    assert!(refused >= 12, "{refused} of {most}");
     drop((device, home));
     gpu.clean();
 }

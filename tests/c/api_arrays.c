@@ -173,7 +173,7 @@ static void files(const char *folder) {
                    mlxrocm_array_map_save_gguf(map, path, MLXROCM_NUL, &error));
     EXPECT(MLXROCM_ERROR_IO, mlxrocm_array_map_save_gguf(again, "/nonexistent/x.gguf", MLXROCM_NUL, &error));
     NULL_ARGUMENT(mlxrocm_array_map_save_gguf(NULL, path, MLXROCM_NUL, &error));
-    NULL_ARGUMENT(mlxrocm_array_map_save_gguf(map, NULL, 0, &error));
+    NULL_ARGUMENT(mlxrocm_array_map_save_gguf(map, NULL, MLXROCM_NUL, &error));
     INVALID(mlxrocm_array_map_save_gguf(NO_HANDLE, path, MLXROCM_NUL, &error));
     mlxrocm_array_map_free(map);
     mlxrocm_array_map_free(again);

@@ -16,7 +16,7 @@ pub(super) fn load(path: &Path) -> Result<NamedArrays> {
     let mut named = NamedArrays::default();
     let names: Vec<String> = file.names().map(str::to_string).collect();
     for name in names {
-        if let Some((kind, data)) = file.plain(&name) {
+        if let Some((kind, data)) = file.plain(&name)? {
             let dtype = match kind {
                 "I8" => Dtype::I8,
                 "I16" => Dtype::I16,

@@ -1,6 +1,7 @@
 //! An opened GGUF file.
 
 use super::split::Split;
+use super::tensor_type::plain_size;
 use super::{Value, header};
 use crate::formats::{Bytes, MappedFile, Weight};
 use crate::{Error, Result};
@@ -183,11 +184,25 @@ impl Gguf {
         }
     }
 
-    /// The numbers of a tensor that no weight is of, and their type: I8, I16, I32, I64 or F64.
-    pub fn plain(&self, name: &str) -> Option<(&str, &Bytes)> {
-        let entry = self.entries.get(name)?;
-        let kind = entry.place.as_ref().err()?;
-        Some((kind, entry.plain.as_ref()?))
+    /// The numbers of a tensor that no weight is of, and their type: I8, I16, I32, I64 or F64; `None` for others.
+    ///
+    /// # Errors
+    /// `InvalidFile` if they do not lie inside the file.
+    pub fn plain(&self, name: &str) -> Result<Option<(&str, &Bytes)>> {
+        let entry = self.entries.get(name);
+        let kind = entry.and_then(|entry| entry.place.as_ref().err());
+        let Some((entry, kind)) = entry.zip(kind.filter(|kind| plain_size(kind).is_some())) else {
+            return Ok(None);
+        };
+        let data = entry.plain.as_ref().ok_or_else(|| {
+            Error::InvalidFile(format!(
+                "{}: tensor {name}: {kind} data of shape {:?} does not lie inside the file, or not at a multiple of \
+                 its alignment; the file is truncated or damaged",
+                self.path().display(),
+                entry.dims
+            ))
+        })?;
+        Ok(Some((kind, data)))
     }
 
     /// A tensor's dimensions as stored (the contiguous one first), usable or not.

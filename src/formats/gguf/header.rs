@@ -183,28 +183,22 @@ fn place(
                 info.name
             )))
         };
-        // Of types that are not read plain numbers have a size.
-        let plain = info.format.as_ref().err().and_then(|name| plain_size(name));
-        if info.format.is_err() && plain.is_none() {
+        let Ok(format) = info.format else {
+            // A file with a model in it may hold anything else.
+            info.range = plain_range(info, *offset, start, alignment, file_len).unwrap_or(0..0);
             continue;
-        }
+        };
         if !offset.is_multiple_of(alignment as u64) {
             return bad(format!("offset {offset} is not a multiple of {alignment}"));
         }
-        if let Ok(format) = info.format {
-            let (block, _) = format.block();
-            if !info.cols.is_multiple_of(block) {
-                return bad(format!(
-                    "rows of {} weights are not a multiple of {block}, the block of {format}",
-                    info.cols
-                ));
-            }
+        let (block, _) = format.block();
+        if !info.cols.is_multiple_of(block) {
+            return bad(format!(
+                "rows of {} weights are not a multiple of {block}, the block of {format}",
+                info.cols
+            ));
         }
-        let row_bytes = match info.format {
-            Ok(format) => format.row_bytes(info.cols),
-            Err(_) => plain.and_then(|size| info.cols.checked_mul(size)),
-        };
-        let range = row_bytes.and_then(|row_bytes| {
+        let range = format.row_bytes(info.cols).and_then(|row_bytes| {
             let len = info.rows.checked_mul(row_bytes)?;
             let start = start?.checked_add(usize::try_from(*offset).ok()?)?;
             Some(start..start.checked_add(len)?)
@@ -212,10 +206,6 @@ fn place(
         match range {
             Some(range) if range.end <= file_len => info.range = range,
             _ => {
-                let format = match &info.format {
-                    Ok(format) => format.to_string(),
-                    Err(name) => name.clone(),
-                };
                 return bad(format!(
                     "{format} data of shape {:?} at offset {offset} does not lie inside the file \
                      of {file_len} bytes; the file is truncated or damaged",
@@ -225,4 +215,19 @@ fn place(
         }
     }
     Ok(())
+}
+
+/// Where numbers of a type lie that no weight is of, if they lie inside the file.
+fn plain_range(
+    info: &TensorInfo,
+    offset: u64,
+    start: Option<usize>,
+    alignment: usize,
+    file_len: usize,
+) -> Option<Range<usize>> {
+    let size = plain_size(info.format.as_ref().err()?)?;
+    let length = info.rows.checked_mul(info.cols)?.checked_mul(size)?;
+    let start = start?.checked_add(usize::try_from(offset).ok()?)?;
+    let range = start..start.checked_add(length)?;
+    (range.end <= file_len && offset.is_multiple_of(alignment as u64)).then_some(range)
 }
