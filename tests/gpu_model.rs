@@ -59,9 +59,23 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
         slot: 0,
     };
     let mut chosen = Vec::new();
-    let choices = vec![Choice::GREEDY; tokens.len()];
+    let rated = |row: usize| Choice {
+        rated: row % 3 > 0,
+        ..Choice::GREEDY
+    };
+    let choices: Vec<Choice> = (0..tokens.len()).map(rated).collect();
     assert!(forward.queue(&[slice], &choices).unwrap());
     forward.collect(&mut chosen).unwrap();
+    let (mut rows, columns) = (Vec::new(), forward.vocab_size());
+    forward.rated(&mut rows);
+    // The rows are those that the tokens were chosen from.
+    let asked = chosen
+        .iter()
+        .zip(&choices)
+        .filter(|(_, choice)| choice.rated);
+    let asked: Vec<u32> = asked.map(|(token, _)| *token).collect();
+    let best: Vec<u32> = rows.chunks(columns).map(largest).collect();
+    assert_eq!(best, asked);
     chosen
 }
 

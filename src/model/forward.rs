@@ -115,6 +115,11 @@ pub trait Forward: Send {
         tokens.clear();
         Err(Error::Internal("no step was queued".into()))
     }
+    /// The rows that choices of the step which was collected last asked for ([`Choice::rated`]), one after the other.
+    /// Asked before another step is queued.
+    fn rated(&mut self, rows: &mut Vec<f32>) {
+        rows.clear();
+    }
 }
 
 impl Forward for CpuExecutor {
@@ -220,6 +225,10 @@ impl Forward for GpuExecutor {
 
     fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
         GpuExecutor::collect(self, tokens)
+    }
+
+    fn rated(&mut self, rows: &mut Vec<f32>) {
+        self.collected_rows(rows);
     }
 
     fn vocab_size(&self) -> usize {

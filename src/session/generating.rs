@@ -14,6 +14,8 @@ pub(super) enum Row<'a> {
     Logits(&'a mut [f32]),
     /// The token, as the device chose it.
     Token(u32),
+    /// The same with the logits that it was chosen by.
+    Rated(u32, &'a mut [f32]),
 }
 
 /// How a generation goes on and when it ends. One thread at a time.
@@ -133,6 +135,10 @@ impl Generating {
         let sampled = match row {
             Row::Logits(logits) => self.sample(tokens, logits, position, scratch),
             Row::Token(token) => self.sampler.chosen(token),
+            Row::Rated(token, logits) => {
+                let chosen = self.sampler.chosen(token);
+                chosen.and_then(|chosen| self.sampler.rated(chosen.token, logits, scratch))
+            }
         };
         let sampled = match sampled {
             Ok(sampled) => sampled,

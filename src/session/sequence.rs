@@ -245,6 +245,14 @@ impl Sequence {
         }
     }
 
+    /// Whether its tokens come with log-probabilities.
+    pub fn rates(&self) -> bool {
+        match &self.work {
+            Work::Generate(work) => work.sampler.rates(),
+            Work::Evaluate(_) | Work::State(_) => false,
+        }
+    }
+
     /// Whether the next token is its last one, whatever that is.
     pub fn ends_next(&self) -> bool {
         match &self.work {

@@ -35,6 +35,8 @@ pub struct Choice<'a> {
     pub own_is_recent: bool,
     /// Added to logits.
     pub biases: &'a [(u32, f32)],
+    /// The row itself is asked for, too: only where nothing is taken from its logits or added.
+    pub rated: bool,
 }
 
 impl Choice<'_> {
@@ -51,6 +53,7 @@ impl Choice<'_> {
         recent: [&[]; 2],
         own_is_recent: false,
         biases: &[],
+        rated: false,
     };
 
     /// Whether the logits as they are tell the token.

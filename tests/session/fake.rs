@@ -115,6 +115,8 @@ pub struct Fake {
     after_failure: bool,
     /// Tokens that the step collected last chose.
     chosen: Vec<u32>,
+    /// The rows that the last step's choices asked for.
+    rated: Vec<f32>,
 }
 
 /// The tokens that a recurrent state has seen, and what it makes of them; `None`: nobody knows.
@@ -139,6 +141,7 @@ struct OwnedChoice {
     recent: Vec<u32>,
     own: bool,
     random: u64,
+    rated: bool,
 }
 
 impl OwnedChoice {
@@ -160,6 +163,7 @@ impl OwnedChoice {
             recent: choice.recent.concat(),
             own: choice.own_is_recent,
             random: choice.random,
+            rated: choice.rated,
         }
     }
 
@@ -324,9 +328,13 @@ impl Forward for Fake {
         let mut logits = Vec::new();
         let result = self.run(&slices, &mut logits, false);
         self.chosen.clear();
+        self.rated.clear();
         self.after_failure = result.is_err() && !self.queue.is_empty();
         match result {
             Ok(()) => {
+                let rows = step.choices.iter().zip(logits.chunks(VOCAB));
+                let rated = rows.filter(|(choice, _)| choice.rated);
+                self.rated = rated.flat_map(|(_, row)| row).copied().collect();
                 let wanting = slices.iter().filter(|s| s.wanted_rows() > 0);
                 let rows = wanting.zip(&step.choices).zip(logits.chunks(VOCAB));
                 let choose = |((slice, choice), row): ((&Slice, &OwnedChoice), &[f32])| {
@@ -340,6 +348,9 @@ impl Forward for Fake {
         tokens.clone_from(&self.chosen);
         step.copies.into_iter().for_each(|copy| self.copy(copy));
         result
+    }
+    fn rated(&mut self, rows: &mut Vec<f32>) {
+        rows.clone_from(&self.rated);
     }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         assert!(self.queue.is_empty(), "a call while a step is queued");
@@ -576,6 +587,7 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         queue: VecDeque::new(),
         after_failure: false,
         chosen: Vec::new(),
+        rated: Vec::new(),
     };
     let options = SessionOptions {
         context: setup.context,

@@ -123,10 +123,14 @@ fn tokens_are_those_of_the_plain_loop() {
                     prompt: random.prompt(length),
                     sampling: match random.below(5) {
                         0 => Default::default(),
-                        // Not for the device.
                         1 if logprobs => Sampling {
                             logprobs: 2,
                             ..sampled(1)
+                        },
+                        // Maybe not for the device.
+                        2 if logprobs => Sampling {
+                            logprobs: 3,
+                            ..any_sampling(random)
                         },
                         _ => any_sampling(random),
                     },

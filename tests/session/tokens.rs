@@ -2,7 +2,7 @@
 
 use crate::fake::*;
 use mlxrocm::model::PAGE_TOKENS;
-use mlxrocm::session::{Event, Request, Sampling};
+use mlxrocm::session::{Event, Request, Sampling, Session};
 use std::sync::atomic::Ordering;
 
 pub fn sampled(seed: u64) -> Sampling {
@@ -282,9 +282,31 @@ fn logits_of_every_position() {
     assert_no_page_held(&session);
 }
 
+/// From the host's sampler and where the device chooses, alone and beside another request.
 #[test]
 fn logprobs_come_with_tokens() {
-    let (session, _) = session(Setup::default());
+    for pipelined in [false, true] {
+        let setup = Setup {
+            pipelined,
+            ..Default::default()
+        };
+        let (session, control) = session(setup);
+        logprobs_are_right(&session);
+        let queued = control.queued.load(Ordering::SeqCst);
+        assert_eq!(queued >= 5, pipelined, "{queued}");
+        let other = Request {
+            prompt: vec![9],
+            max_tokens: 40,
+            ignore_eos: true,
+            ..Default::default()
+        };
+        let generation = session.submit(other.clone()).unwrap();
+        logprobs_are_right(&session);
+        assert_right(&other, 512, &collect(&generation));
+    }
+}
+
+fn logprobs_are_right(session: &Session) {
     let request = Request {
         prompt: vec![5, 6],
         sampling: Sampling {

@@ -7,7 +7,7 @@ use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks, split_bytes};
 use super::programs::Programs;
 use super::record::{Memory, Recorder};
 use super::recurrent::RecurrentMemory;
-use super::turns::Turns;
+use super::turns::{Results, Turns};
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::{
     Device, DeviceBuffer, Encoder, PinnedBuffer, Program, ProgramMode, Range, Stream,
@@ -262,8 +262,19 @@ impl GpuExecutor {
                 self.start(bucket, slices, choices)
             }
         };
-        let from = &self.memory.tokens;
-        let queued = started.and_then(|()| self.turns.push(from, wanted, &self.stream));
+        let rated = choices
+            .iter()
+            .enumerate()
+            .filter(|(_, choice)| choice.rated);
+        let rated: Vec<usize> = rated.map(|(row, _)| row).collect();
+        let results = Results {
+            tokens: &self.memory.tokens,
+            count: wanted,
+            logits: &self.memory.logits,
+            columns: self.schedule.vocab_size,
+            rated: &rated,
+        };
+        let queued = started.and_then(|()| self.turns.push(&results, &self.stream));
         if queued.is_err() {
             // A part of it may be queued, and uses the inputs. The step before is not to blame.
             self.turns.settle(&self.stream);
@@ -292,6 +303,11 @@ impl GpuExecutor {
     /// Waits for the oldest queued step; leaves the tokens that it chose in `tokens` (resized).
     pub fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
         self.turns.pop(&self.stream, tokens)
+    }
+
+    /// The rows that choices of the step which was collected last asked for.
+    pub fn collected_rows(&self, rows: &mut Vec<f32>) {
+        self.turns.rows(rows);
     }
 
     /// Queues a bucket's program for the slices.

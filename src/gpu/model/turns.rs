@@ -15,14 +15,28 @@ pub struct Turn {
     /// The inputs.
     pub inputs: PinnedBuffer,
     tokens: PinnedBuffer,
+    /// Rows of logits, if a step was asked for some.
+    rows: Option<PinnedBuffer>,
     /// The tokens are there.
     ended: Event,
+}
+
+/// What a step leaves, and what of it the host reads.
+pub struct Results<'a> {
+    pub tokens: &'a DeviceBuffer,
+    pub count: usize,
+    pub logits: &'a DeviceBuffer,
+    pub columns: usize,
+    /// Rows of the logits.
+    pub rated: &'a [usize],
 }
 
 /// A queued step.
 struct Queued {
     turn: usize,
     tokens: usize,
+    /// Logits.
+    numbers: usize,
     /// What it came to, where that is known.
     result: Option<Result<()>>,
 }
@@ -32,6 +46,8 @@ pub struct Turns {
     turns: [Turn; TURNS],
     queued: VecDeque<Queued>,
     next: usize,
+    /// The turn of the step that was collected last, and its logits.
+    last: (usize, usize),
 }
 
 impl Turns {
@@ -41,6 +57,7 @@ impl Turns {
             Ok(Turn {
                 inputs: device.alloc_pinned(most.bytes())?,
                 tokens: device.alloc_pinned((most.wanted * 4) as u64)?,
+                rows: None,
                 ended: device.mark()?,
             })
         };
@@ -48,6 +65,7 @@ impl Turns {
             turns: [turn()?, turn()?],
             queued: VecDeque::with_capacity(TURNS),
             next: 0,
+            last: (0, 0),
         })
     }
 
@@ -66,16 +84,31 @@ impl Turns {
         &mut self.turns[self.next]
     }
 
-    /// Queues the copy of the next step's tokens, which its program leaves in `from`.
-    pub fn push(&mut self, from: &DeviceBuffer, tokens: usize, stream: &Stream) -> Result<()> {
-        let turn = &self.turns[self.next];
-        if tokens > 0 {
-            stream.copy_to_pinned(from, 0, &turn.tokens, 0, (tokens * 4) as u64)?;
+    /// Queues the copies of the next step's results.
+    pub fn push(&mut self, results: &Results<'_>, stream: &Stream) -> Result<()> {
+        let turn = &mut self.turns[self.next];
+        if results.count > 0 {
+            let bytes = (results.count * 4) as u64;
+            stream.copy_to_pinned(results.tokens, 0, &turn.tokens, 0, bytes)?;
+        }
+        let row = (results.columns * 4) as u64;
+        let needed = results.rated.len() as u64 * row;
+        if needed > turn.rows.as_ref().map_or(0, PinnedBuffer::len) {
+            turn.rows = Some(stream.device().alloc_pinned(needed)?);
+        }
+        let mut to = 0;
+        for run in results.rated.chunk_by(|a, b| a + 1 == *b) {
+            if let Some(rows) = &turn.rows {
+                let bytes = run.len() as u64 * row;
+                stream.copy_to_pinned(results.logits, run[0] as u64 * row, rows, to, bytes)?;
+                to += bytes;
+            }
         }
         stream.record(&turn.ended)?;
         self.queued.push_back(Queued {
             turn: self.next,
-            tokens,
+            tokens: results.count,
+            numbers: results.rated.len() * results.columns,
             result: None,
         });
         self.next = (self.next + 1) % TURNS;
@@ -99,6 +132,7 @@ impl Turns {
             return Err(Error::Internal("no step is queued".into()));
         };
         let turn = &self.turns[queued.turn];
+        self.last = (queued.turn, 0);
         match queued.result {
             Some(result) => result?,
             None => stream.device().wait_step_until(stream, &turn.ended)?,
@@ -106,6 +140,18 @@ impl Turns {
         let (numbers, _) = turn.tokens.as_slice().as_chunks::<4>();
         let numbers = numbers.iter().take(queued.tokens);
         tokens.extend(numbers.map(|bytes| u32::from_le_bytes(*bytes)));
+        self.last.1 = queued.numbers;
         Ok(())
+    }
+
+    /// The logits that were asked for of the step that was collected last. None is queued since.
+    pub fn rows(&self, rows: &mut Vec<f32>) {
+        rows.clear();
+        let (turn, count) = self.last;
+        if let Some(there) = &self.turns[turn].rows {
+            let (numbers, _) = there.as_slice().as_chunks::<4>();
+            let numbers = numbers.iter().take(count);
+            rows.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
+        }
     }
 }

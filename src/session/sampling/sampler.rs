@@ -115,11 +115,12 @@ impl Sampler {
         }
     }
 
-    /// How a device has to choose token number `position` (from 0) of the generation, if it can: it gives
-    /// no log-probabilities. `own`: the token before is not known here yet.
+    /// How a device has to choose token number `position` (from 0) of the generation, if it can: log-probabilities
+    /// are of the model's logits, which it does not have any more once it put biases or penalties into them. `own`: the
+    /// token before is not known here yet.
     pub fn choice(&self, position: u64, own: bool) -> Option<Choice<'_>> {
         let params = &self.params;
-        if params.logprobs > 0 {
+        if params.logprobs > 0 && (self.penalties || !params.logit_bias.is_empty()) {
             return None;
         }
         let (mut one, mut two) = self.recent.as_slices();
@@ -142,6 +143,7 @@ impl Sampler {
             recent: [one, two],
             own_is_recent: own && self.penalties,
             biases: &self.device_biases,
+            rated: params.logprobs > 0,
         })
     }
 

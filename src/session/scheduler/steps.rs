@@ -25,6 +25,8 @@ pub(super) struct Part {
     pub tokens: usize,
     /// Rows that it gives.
     pub rows: usize,
+    /// The device gives the logits of its token, too.
+    rated: bool,
     /// Tokens that the sequence has computed then.
     end: usize,
     /// Where its state then is kept.
@@ -38,6 +40,7 @@ impl Part {
             id: sequence.id,
             tokens,
             rows,
+            rated: rows > 0 && sequence.rates(),
             end: sequence.computed + tokens,
             snapshot: None,
         }
@@ -271,7 +274,9 @@ impl Scheduler {
                 self.tokens.len()
             )));
         }
-        Ok(())
+        let rated = self.parts.iter().filter(|part| part.rated).count();
+        self.forward.rated(&mut self.logits);
+        self.check_rows(rated * self.forward.vocab_size()).map(drop)
     }
 
     /// Hands the rows of `parts` out, `tokens` or `logits`; fills `ended`.
@@ -287,10 +292,16 @@ impl Scheduler {
             let snapshot = part.snapshot.take();
             let rows = match on_device {
                 // A part that wants none does not look at it.
-                true => Row::Token(match part.rows {
-                    0 => NO_TOKEN,
-                    _ => tokens.next().copied().unwrap_or(NO_TOKEN),
-                }),
+                true if part.rows == 0 => Row::Token(NO_TOKEN),
+                true => {
+                    let token = tokens.next().copied().unwrap_or(NO_TOKEN);
+                    let (row, after) = rest.split_at_mut(usize::from(part.rated) * columns);
+                    rest = after;
+                    match part.rated {
+                        true => Row::Rated(token, row),
+                        false => Row::Token(token),
+                    }
+                }
                 false => {
                     let (rows, after) = rest.split_at_mut(part.rows * columns);
                     rest = after;
