@@ -305,12 +305,12 @@ impl MatrixForm {
     /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles), for each part of the columns.
     pub fn blocks(self, facts: &DeviceFacts, (rows, cols): (usize, usize), works: usize) -> u32 {
         let splits = self.column_splits(facts, cols);
-        if rows == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
+        if rows == 1 && splits == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
             // As many as run at once, each with as many tiles: those that came later would prepare x once more
             // and leave units idle at the end.
             let at_once = self.local_memory(facts) / self.shared_bytes(facts, 1, cols).max(1);
-            let places = facts.compute_units as usize * at_once.clamp(1, CDNA_BLOCKS) / splits;
-            let tiles = works.div_ceil(places.max(1)).max(1);
+            let places = facts.compute_units.max(1) as usize * at_once.clamp(1, CDNA_BLOCKS);
+            let tiles = works.div_ceil(places).max(1);
             return works.div_ceil(tiles).max(1) as u32;
         }
         works.clamp(1, self.most_blocks(facts).div_ceil(splits)) as u32
