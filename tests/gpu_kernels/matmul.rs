@@ -164,8 +164,9 @@ impl Product {
         let outs = self
             .widths
             .map(|width| bench.buffer(&vec![POISON; (rows + 1) * width.max(1)]));
-        let is_cdna = ["gfx90a", "gfx942"].contains(&bench.device.facts().arch.as_str());
-        let block_tiles = if is_cdna { 16 } else { 8 };
+        let arch = bench.device.facts().arch.as_str();
+        let wide = ["gfx90a", "gfx942", "gfx1200", "gfx1201"].contains(&arch);
+        let block_tiles = if wide { 16 } else { 8 };
         let (across, down) = (rows.div_ceil(128), self.matrix.tiles.div_ceil(block_tiles));
         let blocks = across * down;
         let counters = bench.buffer(&vec![0; blocks]);

@@ -7,7 +7,7 @@
 //
 // Launch: 256 threads; grid (rows / BLOCK_ROWS, tiles / BLOCK_TILES, splits (split.h)), rounded up, so that
 // blocks that share weights run together. A block makes BLOCK_ROWS rows (fewer where there are no more) of
-// 16 · BLOCK_TILES columns of y: block_shared.h, block_cdna.h.
+// 16 · BLOCK_TILES columns of y: block_shared.h, block_registers.h.
 #pragma once
 
 #include "common/tile.h"
@@ -15,7 +15,7 @@
 #include "ops/matmul/split.h"
 #include "ops/matmul/weight.h"
 
-#if AMD_CDNA2
+#if WEIGHTS_IN_REGISTERS
 #define BLOCK_TILES 16
 #else
 #define BLOCK_TILES 8
@@ -46,8 +46,8 @@ struct OwnRows {
 };
 
 // What a platform has: TileOf<Quant>, DenseTile<T>, matmul_block<tile>(p, rows, rows_of).
-#if AMD_CDNA2
-#include "ops/matmul/block_cdna.h"
+#if WEIGHTS_IN_REGISTERS
+#include "ops/matmul/block_registers.h"
 #else
 #include "ops/matmul/block_shared.h"
 #endif

@@ -11,9 +11,12 @@
 #include "common/reduce.h"
 
 #define PART_THREADS 256
-#if AMD_CDNA2
+// Whether a block decodes weights into the registers that the matrix unit reads (block_registers.h): it is twice as wide.
+#if AMD_CDNA2 || defined(__GFX12__)
+#define WEIGHTS_IN_REGISTERS 1
 #define PART_QUADS 32
 #else
+#define WEIGHTS_IN_REGISTERS 0
 #define PART_QUADS 16
 #endif
 

@@ -378,7 +378,10 @@ impl Recorder<'_> {
         let writes = [self.range(step.out, 0, rows)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
         let grid = match facts.platform {
-            Platform::Cuda => [matrix.form.blocks(facts, works * step.experts, 1), 1, 1],
+            Platform::Cuda => {
+                let works = works * step.experts;
+                [matrix.form.blocks(facts, (1, matrix.cols), works), 1, 1]
+            }
             Platform::Hip => [
                 matrix.form.blocks_of_each(facts, works, most),
                 most as u32,

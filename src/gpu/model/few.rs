@@ -139,7 +139,7 @@ impl Recorder<'_> {
             SILU => matrix.tiles / 2,
             _ => matrix.tiles,
         };
-        let blocks = matrix.form.blocks(facts, works, splits);
+        let blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);
         let threads = matrix.form.threads(facts);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(rows);

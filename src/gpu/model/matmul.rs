@@ -63,12 +63,18 @@ pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)
 }
 
-/// Tiles of a block (`BLOCK_TILES` of `hip/ops/matmul/block.h`): CDNA's matrix unit wants more.
+fn is_cdna(facts: &DeviceFacts) -> bool {
+    let chips = ["gfx90a", "gfx94", "gfx950"];
+    chips.iter().any(|chip| facts.arch.starts_with(chip))
+}
+
+/// Tiles of a block (`BLOCK_TILES` of `hip/ops/matmul/block.h`): more where weights are decoded into the matrix
+/// unit's registers.
 pub fn block_tiles(facts: &DeviceFacts) -> usize {
-    let is_cdna = ["gfx90a", "gfx94", "gfx950"]
-        .iter()
-        .any(|chip| facts.arch.starts_with(chip));
-    if is_cdna { 16 } else { 8 }
+    match is_cdna(facts) || facts.arch.starts_with("gfx12") {
+        true => 16,
+        false => 8,
+    }
 }
 
 /// How many blocks share the columns of x in a product that has `blocks` blocks otherwise: as many as make
@@ -90,6 +96,8 @@ const EXPERT_IDS: usize = 3 * 32 * 4;
 
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
+/// Blocks of a product of one row that registers leave room for in a compute unit of CDNA.
+const CDNA_BLOCKS: usize = 4;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
 
@@ -310,10 +318,18 @@ impl MatrixForm {
         found.unwrap_or(0)
     }
 
-    /// Blocks of a launch over `works` tiles (or pairs of tiles), for each part of the columns.
-    pub fn blocks(self, facts: &DeviceFacts, works: usize, splits: usize) -> u32 {
-        let most = self.most_blocks(facts);
-        works.clamp(1, most.div_ceil(splits)) as u32
+    /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles), for each part of the columns.
+    pub fn blocks(self, facts: &DeviceFacts, (rows, cols): (usize, usize), works: usize) -> u32 {
+        let splits = self.column_splits(facts, cols);
+        if rows == 1 && splits == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
+            // As many as run at once, each with as many tiles: those that came later would prepare x once more
+            // and leave units idle at the end.
+            let at_once = self.local_memory(facts) / self.shared_bytes(facts, 1, cols).max(1);
+            let places = facts.compute_units.max(1) as usize * at_once.clamp(1, CDNA_BLOCKS);
+            let tiles = works.div_ceil(places).max(1);
+            return works.div_ceil(tiles).max(1) as u32;
+        }
+        works.clamp(1, self.most_blocks(facts).div_ceil(splits)) as u32
     }
 
     /// Blocks of each of `items` products of one launch over `works` tiles (or pairs of tiles).

@@ -116,7 +116,7 @@ fn product(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
     let expected = (0..rows).map(|row| matrix.product(row, &x)).collect();
     vec![Trial {
         label: format!("{rows} x {cols}"),
-        grid: [FORM.blocks(facts, tiles, 1), 1, 1],
+        grid: [FORM.blocks(facts, (1, cols), tiles), 1, 1],
         block: FORM.threads(facts),
         shared: FORM.shared_bytes(facts, 1, cols) as u32,
         args: vec![

@@ -1,27 +1,51 @@
-// Products of block.h on CDNA, whose matrix unit outruns its shared memory: weights go from memory to the
+// Products of block.h where the matrix unit outruns the shared memory (CDNA, RDNA 4): weights go from memory to the
 // registers that the unit reads and never through shared memory.
 //
-// Each of the four waves makes all rows of the block times four tiles of W. A lane has 4g + t of teams (quant.h)
-// twice, for the tile lane % 32 / 8: g = lane % 8, t = lane / 32 and t + 2. So it holds rows g and g + 8 of its
-// tile, a column of a 32x32 product each: product h has rows g + 8h of the four tiles. Columns of x are
+// Each wave makes all rows of the block times WAVE_TILES tiles of W. A lane has 4g + t of teams (quant.h)
+// twice, for the tile lane % ACROSS / 8: g = lane % 8, t = lane / ACROSS and t + 2. So it holds rows g and g + 8 of its
+// tile, a column of a product each: product h has rows g + 8h of the wave's tiles. Columns of x are
 // multiplied in the order in which lanes have their codes; x is permuted alike where it is read: sixteen bytes
-// are the factors of two products.
+// are the factors of two products on CDNA, of one on RDNA.
 //
 // x lies in shared memory twice, that of the next 64 columns is written while these are multiplied: one barrier
 // for 64 columns. 16-byte piece i of row r is at i ^ (r % 8): eight lanes that are served together read all banks.
 #pragma once
 
-#define WAVE_TILES 4
+// Rows of x, and of W, of a product: two lanes share one.
+#define ACROSS (WAVE / 2)
+#define WAVE_TILES (ACROSS / 8)
+// Numbers of a product that a lane has.
+#define LANE_SUMS (ACROSS * ACROSS / WAVE)
 // Pieces of 16 bytes of a row of x in shared memory.
 #define PIECES (BLOCK_COLS / 8)
 
+typedef f32 amd_sums __attribute__((ext_vector_type(LANE_SUMS)));
+
+// Adds 16 bytes of a row of x, times those of a row of W.
+#if AMD_CDNA2
+#define PIECE_STEPS 2
 typedef _Float16 amd_factors __attribute__((ext_vector_type(4)));
-typedef f32 amd_sums __attribute__((ext_vector_type(16)));
+DEVICE amd_sums multiply_step(u32 step, u32x4 x, const u32 *w, amd_sums sums) {
+    const u32x2 a = step ? u32x2{x.z, x.w} : u32x2{x.x, x.y}, b = {w[2 * step], w[2 * step + 1]};
+    return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(amd_factors, a), __builtin_bit_cast(amd_factors, b), sums, 0, 0, 0);
+}
+// The row of number `i` of a lane.
+DEVICE u32 sum_row(u32 lane, u32 i) { return i / 4 * 8 + lane / 32 * 4 + i % 4; }
+#else
+#define PIECE_STEPS 1
+typedef _Float16 amd_factors __attribute__((ext_vector_type(8)));
+DEVICE amd_sums multiply_step(u32, u32x4 x, const u32 *w, amd_sums sums) {
+    const u32x4 b = {w[0], w[1], w[2], w[3]};
+    return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(__builtin_bit_cast(amd_factors, x), __builtin_bit_cast(amd_factors, b), sums);
+}
+DEVICE u32 sum_row(u32 lane, u32 i) { return lane / 16 * 8 + i; }
+#endif
 
 // A lane's part of the wave's four tiles of a quantized matrix: slots t and t + 2.
 template <typename Q> struct TileOf {
     static constexpr u32 UNIT = Q::UNIT, GROUPS = BLOCK_COLS / Q::GROUP;
-    static constexpr bool TABLE = Q::TABLE;
+    // Of RDNA's registers fewer are left.
+    static constexpr bool TABLE = Q::TABLE, CROWDED = UNIT > 1;
     u32x4 first[2][Q::FIRST_VECTORS], second[2][Q::SECOND_VECTORS > 0 ? Q::SECOND_VECTORS : 1];
     ScaleWords words[GROUPS];
     Table table;
@@ -34,7 +58,7 @@ template <typename Q> struct TileOf {
 
     // Loads the codes of slot `j` of `unit` that block `b` is the first to use.
     DEVICE void load_codes(TileOf &w, const u8 *tile, u32 unit, u32 b, u32 j, u32, u32 lane) {
-        const u8 *at = tile + (u64)unit * Q::UNIT_BYTES + (lane % 8 * 4 + lane / 32 + 2 * j) * 16;
+        const u8 *at = tile + (u64)unit * Q::UNIT_BYTES + (lane % 8 * 4 + lane / ACROSS + 2 * j) * 16;
         UNROLL for (u32 v = 0; v < Q::FIRST_VECTORS; v++)
             if (4 * v / Q::FIRST == b) w.first[j][v] = load16(at + v * 512);
         if constexpr (Q::SECOND > 0) {
@@ -62,7 +86,7 @@ template <typename Q> struct TileOf {
 // The same of an unquantized matrix: rows of T one after the other, `cols` a multiple of 8.
 template <typename T> struct DenseTile {
     static constexpr u32 UNIT = 1, WORDS = sizeof(T) / 2;
-    static constexpr bool TABLE = false;
+    static constexpr bool TABLE = false, CROWDED = true;
     u32x4 v[2][2][2][WORDS]; // slot, half, row
 
     DEVICE void begin(DenseTile &, const u8 *) {}
@@ -72,7 +96,7 @@ template <typename T> struct DenseTile {
     DEVICE void load_codes(DenseTile &w, const u8 *tile, u32 unit, u32, u32 j, u32 cols, u32 lane) {
         UNROLL for (u32 half = 0; half < 2; half++) {
             // Past the end, where x is 0, the last ones again.
-            const u32 column = minimum(unit * BLOCK_COLS + half * 32 + (lane / 32 + 2 * j) * 8, cols - 8);
+            const u32 column = minimum(unit * BLOCK_COLS + half * 32 + (lane / ACROSS + 2 * j) * 8, cols - 8);
             UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 i = 0; i < WORDS; i++)
                 w.v[j][half][h][i] = load16(tile + (u32)(((lane % 8 + 8 * h) * cols + column) * sizeof(T) + i * 16));
         }
@@ -98,7 +122,8 @@ template <u32 B> struct BlockOfUnit {
 
 // The product of a block with up to ROWS rows; xs: [2][ROWS][64].
 template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block &p, u16 *xs, const R &rows_of) {
-    constexpr u32 GROUPS = ROWS / 32;
+    // Groups of rows of a product, and of those that threads load.
+    constexpr u32 GROUPS = ROWS / ACROSS, LOADS = ROWS / 32;
     const u32 thread = thread_x(), lane = lane_id(), wave_tile = uniform(thread / WAVE) * WAVE_TILES;
     const u32 first_row = R::CHOSEN ? 0 : block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES + wave_tile;
     const u32 all_units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
@@ -106,20 +131,20 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     const u32 stride = (p.cols + 255) / 256 * 256;
     const f32 factor = 1.0f / p.back;
     // Tiles and rows past the end are those at the end again; nobody stores them.
-    const u32 own_tile = first_tile + lane % 32 / 8;
+    const u32 own_tile = first_tile + lane % ACROSS / 8;
     const u8 *tile = p.weights + (own_tile < p.tiles ? own_tile : p.tiles - 1) * W::tile_bytes(p.cols);
-    u32 from[GROUPS]; // in pieces
-    UNROLL for (u32 i = 0; i < GROUPS; i++) {
+    u32 from[LOADS]; // in pieces
+    UNROLL for (u32 i = 0; i < LOADS; i++) {
         const u32 row = first_row + thread / 8 + 32 * i;
         from[i] = R::of_x(rows_of, row < p.rows ? row : p.rows - 1) * (stride / 8) + thread % 8;
     }
     auto load_x = [&](u32 i, u32 block) { return load16(p.x + (u64)(from[i] + block * PIECES) * 8); };
     u16 *to = xs + thread / 8 * BLOCK_COLS + (thread % 8 ^ thread / 8 % 8) * 8;
-    const u16 *lane_x = xs + lane % 32 * BLOCK_COLS;
+    const u16 *lane_x = xs + lane % ACROSS * BLOCK_COLS;
     W w;
     W::begin(w, p.weights);
-    u32x4 x[GROUPS];
-    UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load_x(i, first_unit * W::UNIT);
+    u32x4 x[LOADS];
+    UNROLL for (u32 i = 0; i < LOADS; i++) x[i] = load_x(i, first_unit * W::UNIT);
     UNROLL for (u32 j = 0; j < 2; j++) W::load_codes(w, tile, first_unit, 0, j, p.cols, lane);
     W::load_scales(w, tile, first_unit, 0, lane);
     amd_sums sums[GROUPS][2];
@@ -130,17 +155,17 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
         constexpr u32 b = of_unit.NUMBER, next_b = (b + 1) % W::UNIT;
         // The last loads itself again.
         const u32 next_unit = next_b > 0 || unit + 1 == units ? unit : unit + 1;
-        UNROLL for (u32 i = 0; i < GROUPS; i++) store16(to + buffer + i * 32 * BLOCK_COLS, x[i]);
-        UNROLL for (u32 i = 0; i < GROUPS; i++) x[i] = load_x(i, next_unit * W::UNIT + next_b);
+        UNROLL for (u32 i = 0; i < LOADS; i++) store16(to + buffer + i * 32 * BLOCK_COLS, x[i]);
+        UNROLL for (u32 i = 0; i < LOADS; i++) x[i] = load_x(i, next_unit * W::UNIT + next_b);
         barrier_shared();
         UNROLL for (u32 j = 0; j < 2; j++) UNROLL for (u32 half = 0; half < 2; half++) {
             u32 pairs[2][4];
             W::decode(w, pairs, b, j, half, factor);
             // Looked up ahead, too, they would take more registers than there are.
-            if constexpr (W::TABLE) __builtin_amdgcn_sched_barrier(0);
+            if constexpr (W::TABLE || (!AMD_CDNA2 && W::CROWDED)) __builtin_amdgcn_sched_barrier(0);
             u32x4 rows[GROUPS];
-            const u32 piece = (half * 4 + j * 2 + lane / 32) ^ lane % 8;
-            UNROLL for (u32 m = 0; m < GROUPS; m++) rows[m] = load16(lane_x + buffer + m * 32 * BLOCK_COLS + piece * 8);
+            const u32 piece = (half * 4 + j * 2 + lane / ACROSS) ^ lane % 8;
+            UNROLL for (u32 m = 0; m < GROUPS; m++) rows[m] = load16(lane_x + buffer + m * ACROSS * BLOCK_COLS + piece * 8);
             // What is used up is loaded for the next turn.
             if (half == 1) W::load_codes(w, tile, next_unit, next_b, j, p.cols, lane);
             if (half == 1 && j == 1) {
@@ -148,12 +173,8 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
                 // Else the compiler makes them loads of that turn, which waits for them.
                 asm volatile("" ::: "memory");
             }
-            UNROLL for (u32 s = 0; s < 2; s++) UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++) {
-                const u32x2 a = s ? u32x2{rows[m].z, rows[m].w} : u32x2{rows[m].x, rows[m].y};
-                const u32x2 c = {pairs[h][2 * s], pairs[h][2 * s + 1]};
-                sums[m][h] = __builtin_amdgcn_mfma_f32_32x32x8f16(
-                    __builtin_bit_cast(amd_factors, a), __builtin_bit_cast(amd_factors, c), sums[m][h], 0, 0, 0);
-            }
+            UNROLL for (u32 s = 0; s < PIECE_STEPS; s++) UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 h = 0; h < 2; h++)
+                sums[m][h] = multiply_step(s, rows[m], pairs[h], sums[m][h]);
         }
         buffer ^= ROWS * BLOCK_COLS;
         // The scheduler would decode blocks ahead, into more registers than there are.
@@ -174,7 +195,7 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     };
     // What becomes of number `i` of group `m`'s two products.
     auto finish = [&](u32 m, u32 i, f32 sum_low, f32 sum_high) __attribute__((always_inline)) {
-        const u32 r = first_row + m * 32 + i / 4 * 8 + lane / 32 * 4 + i % 4;
+        const u32 r = first_row + m * ACROSS + sum_row(lane, i);
         if (r >= p.rows || own_tile >= p.tiles) return;
         const u32 result = R::of_result(rows_of, r);
         const f32 scale = p.scales[R::of_x(rows_of, r)] * p.back;
@@ -187,29 +208,30 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
         }
     };
     // Products with experts are never split.
+    constexpr u32 QUADS = LANE_SUMS / 4;
     if (!R::CHOSEN && grid_blocks_z() > 1) {
         f32 *part = split_part(p.split, block_z());
-        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 8; i++) {
-            const amd_sums &c = sums[m][i / 4];
-            const u32 k = i % 4 * 4;
+        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 2 * QUADS; i++) {
+            const amd_sums &c = sums[m][i / QUADS];
+            const u32 k = i % QUADS * 4;
             const f32 four[4] = {c[k], c[k + 1], c[k + 2], c[k + 3]};
-            if (first_row + m * 32 < p.rows) store_part(part, m * 8 + i, four);
+            if (first_row + m * ACROSS < p.rows) store_part(part, m * 2 * QUADS + i, four);
         }
         if (!is_last_block(p.split.counters + split_block(), grid_blocks_z(), (u32 *)xs)) return;
         part = split_part(p.split, 0);
         // Rolled, and finished here: written into the products' registers they would keep the compiler busy for minutes.
-        _Pragma("unroll 1") for (u32 m = 0; m < GROUPS && first_row + m * 32 < p.rows; m++) {
-            _Pragma("unroll 1") for (u32 i = 0; i < 4; i++) {
+        _Pragma("unroll 1") for (u32 m = 0; m < GROUPS && first_row + m * ACROSS < p.rows; m++) {
+            _Pragma("unroll 1") for (u32 i = 0; i < QUADS; i++) {
                 f32x4 low, high;
-                sum_parts<1, 4>(part, m * 8 + i, &low);
-                sum_parts<1, 4>(part, m * 8 + 4 + i, &high);
+                sum_parts<1, 4>(part, m * 2 * QUADS + i, &low);
+                sum_parts<1, 4>(part, (m * 2 + 1) * QUADS + i, &high);
                 finish(m, 4 * i, low.x, high.x), finish(m, 4 * i + 1, low.y, high.y);
                 finish(m, 4 * i + 2, low.z, high.z), finish(m, 4 * i + 3, low.w, high.w);
             }
         }
         return;
     }
-    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 16; i++) finish(m, i, sums[m][0][i], sums[m][1][i]);
+    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < LANE_SUMS; i++) finish(m, i, sums[m][0][i], sums[m][1][i]);
 }
 
 template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
