@@ -80,7 +80,7 @@ fn one_of_many(i: u32) -> Request {
     let length = if i < MOST - 4 { 1 + i % 2 } else { 34 + i % 7 };
     Request {
         prompt: (0..length).map(|k| (i * 57 + k * 91 + 5) % 250).collect(),
-        max_tokens: (2 + i % 3) as usize,
+        max_tokens: 2 + i as usize % 3,
         ..request(i)
     }
 }
