@@ -60,7 +60,7 @@ fn greedy_rows(forward: &mut dyn Forward, tokens: &[u32]) -> Vec<u32> {
     };
     let mut chosen = Vec::new();
     let rated = |row: usize| Choice {
-        rated: row % 3 > 0,
+        rated: !row.is_multiple_of(3),
         ..Choice::GREEDY
     };
     let choices: Vec<Choice> = (0..tokens.len()).map(rated).collect();
