@@ -190,8 +190,10 @@ template <u32 DTYPE, u32 ROWS> DEVICE void coded_4(const Product &p) {
 }
 
 template <u32 DTYPE, u32 ROWS> DEVICE void coded(const Product &p) {
+#if !AMD_CDNA2 // Both forms in one kernel take more scalar registers than CDNA has.
     const bool whole = ((u64)p.right & 15) == 0 && p.k % 32 == 0 && p.group % 32 == 0;
     if (p.mode == AFFINE && p.bits == 4 && whole) return coded_4<DTYPE, ROWS>(p);
+#endif
     coded_any<DTYPE, ROWS>(p);
 }
 
