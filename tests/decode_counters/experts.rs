@@ -112,13 +112,19 @@ fn loaded(target: &str, experts: usize, chosen: usize) -> u64 {
     bytes
 }
 
-/// The bytes do not depend on how many experts there are, and each that is chosen adds its own once.
+/// More experts that are not chosen add their logits alone, and each that is chosen adds its own bytes once.
 #[test]
 fn only_the_chosen_experts_are_read() {
     for card in cards() {
         let few = loaded(card.target, 8, 2);
         let many = loaded(card.target, 40, 2);
-        assert_eq!(few, many, "{}: 8 and 40 experts", card.target);
+        // Every block of gate and up chooses for itself, by all logits: 4 bytes of each expert, for 256 blocks at the most.
+        let logits = 32 * 4 * 256;
+        assert!(
+            (few..=few + logits).contains(&many),
+            "{}: {few} bytes of 8 experts, {many} of 40",
+            card.target
+        );
         let more = loaded(card.target, 40, 6);
         let each = (more - many) as f64 / (4 * EXPERT) as f64;
         let all = many as f64 / (2 * EXPERT) as f64;

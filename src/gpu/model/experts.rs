@@ -434,7 +434,11 @@ impl Recorder<'_> {
         let reads = [operand.whole(), runs.whole(), order.whole()];
         let writes = [to.range(offset, (pairs * width * 4) as u64)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let grid = [matrix.form.blocks_of_each(facts, works * step.experts, 1), 1, 1];
+        let grid = [
+            matrix.form.blocks_of_each(facts, works * step.experts, 1),
+            1,
+            1,
+        ];
         let lds = matrix.form.tiles_bytes(facts);
         let kernel = format!("mlxrocm_matmul_experts_tiles_{}", matrix.form.name());
         let threads = matrix.form.threads(facts);
