@@ -147,12 +147,19 @@ class Operators(unittest.TestCase):
             same(self, before, np.arange(60).reshape(3, 4, 5))
 
 
+    def test_what_is_queued_is_there_after_a_wait(self):
+        x = mx.array(np.arange(6, dtype=np.float32)) * 2
+        mx.async_eval(x, [x + 1])
+        mx.wait(x)
+        same(self, x, np.arange(6) * 2)
+
+
 class Operations(unittest.TestCase):
     def test_every_operation_is_there(self):
         tree = Path(os.environ["MLXROCM_TREE"])
         names = {f["name"] for f in json.loads((tree / "include/mlxrocm.json").read_text())["functions"]}
         made = {name for name, _ in inspect.getmembers(_operations, inspect.isfunction) if not name.startswith("_")}
-        methods = "from_data from_borrowed clone to_device dtype rank size bytes shape eval read item_f64 item_i64 free".split()
+        methods = "from_data from_borrowed clone to_device dtype rank size bytes shape eval eval_async wait read item_f64 item_i64 free".split()
         wanted = {name.removeprefix("mlxrocm_array_") for name in names if name.startswith("mlxrocm_array_")} - set(methods)
         wanted = {name for name in wanted if not name.startswith(("map_", "kernel_"))}  # other objects
         self.assertEqual(made, wanted)

@@ -184,10 +184,10 @@ def from_dlpack(source: Any) -> array:
     return _dlpack.shared(source)
 
 
-def evaluate(arrays: Sequence[array]) -> None:
-    """Computes the elements of arrays, all of them in one go."""
+def evaluate(arrays: Sequence[array], how: str = "eval") -> None:
+    """Computes the elements of arrays, all of them in one go; `eval_async`: queues that, `wait`: waits for it."""
     handles = (C.c_void_p * len(arrays))(*(item.handle for item in arrays))
-    call("mlxrocm_array_eval", handles, len(arrays))
+    call(f"mlxrocm_array_{how}", handles, len(arrays))
 
 
 # What the operations turn their arguments into.

@@ -25,8 +25,7 @@ pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), f
 _MODES = {"constant": PAD_CONSTANT, "edge": PAD_EDGE, "reflect": PAD_REFLECT, "symmetric": PAD_SYMMETRIC}
 
 
-def eval(*arrays: Any) -> None:
-    """Computes the elements of arrays, lists and dicts of them, all in one go."""
+def _leaves(arrays: tuple[Any, ...]) -> list[array]:
     found: list[array] = []
 
     def walk(tree: Any) -> None:
@@ -37,7 +36,22 @@ def eval(*arrays: Any) -> None:
                 walk(item)
 
     walk(arrays)
-    evaluate(found)
+    return found
+
+
+def eval(*arrays: Any) -> None:
+    """Computes the elements of arrays, lists and dicts of them, all in one go."""
+    evaluate(_leaves(arrays))
+
+
+def async_eval(*arrays: Any) -> None:
+    """As eval, but what GPUs compute is only queued: `wait`, or whatever reads the arrays, waits for it."""
+    evaluate(_leaves(arrays), "eval_async")
+
+
+def wait(*arrays: Any) -> None:
+    """Waits for what async_eval queued."""
+    evaluate(_leaves(arrays), "wait")
 
 
 def asarray(value: ArrayLike, dtype: Dtype | None = None) -> array:
