@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _operations as _o
-from ._array import ArrayLike, _array, array
+from ._array import ArrayLike, array
 
 
 def _transform(name: str) -> Any:
@@ -31,23 +31,5 @@ fft, fft2, fftn = _transform("fft")
 ifft, ifft2, ifftn = _transform("ifft")
 rfft, rfft2, rfftn = _transform("rfft")
 irfft, irfft2, irfftn = _transform("irfft")
-
-
-def _shift(a: ArrayLike, axes: int | Sequence[int] | None, sign: int) -> array:
-    made = _array(a)
-    if axes is None:
-        axes = range(made.ndim)
-    many = [axes] if isinstance(axes, int) else list(axes)
-    # n // 2 places for one way, the rest for the way back.
-    shifts = [made.shape[k] // 2 if sign > 0 else -(made.shape[k] // 2) for k in many]
-    return _o.roll(made, shifts, many)
-
-
-def fftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
-    """Moves frequency zero to the middle."""
-    return _shift(a, axes, 1)
-
-
-def ifftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
-    """Undoes fftshift."""
-    return _shift(a, axes, -1)
+fftshift, ifftshift = _o.fft_fftshift, _o.fft_ifftshift
+fftfreq, rfftfreq = _o.fft_fftfreq, _o.fft_rfftfreq
