@@ -322,9 +322,17 @@ pub fn every_source(world: &World) {
         assert!(!names.is_empty());
         for (line, name) in said.lines().zip(&names) {
             // NVIDIA's alone.
-            let is_there = !["_warpgroup_", "_attention_warps_"]
-                .iter()
-                .any(|kind| name.contains(kind));
+            const NVIDIA: [&str; 8] = [
+                "_warpgroup_",
+                "_attention_warps_",
+                "_experts_tiles_",
+                "_matmul_route_",
+                "_route_sort",
+                "_product_left_",
+                "_product_parts_",
+                "_product_split",
+            ];
+            let is_there = !NVIDIA.iter().any(|kind| name.contains(kind));
             assert_eq!(line, format!("{name} Some({is_there})"));
         }
         assert_eq!(said.lines().count(), names.len(), "{said}");

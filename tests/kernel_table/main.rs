@@ -252,7 +252,9 @@ fn is_there(source: &str, target: &str) -> bool {
     match source {
         "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
-        source if source.starts_with("arrays/product_warpgroup") => target == "sm_90a",
+        source if source.starts_with("arrays/") && source.contains("_warpgroup") => {
+            target == "sm_90a"
+        }
         "experts/route_sort" => target == "sm_90",
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",

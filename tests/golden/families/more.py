@@ -89,7 +89,6 @@ MORE = {
             "rope_scaling": None,
         },
         tied={"norm_topk_prob": False, "num_hidden_layers": 3, "tie_word_embeddings": True},
-        linear={"num_experts": 3, "rope_scaling": {"rope_type": "linear", "factor": 2.0}},
     ),
     "qwen3_next": variants(
         "qwen3_next",
