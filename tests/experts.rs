@@ -1,11 +1,12 @@
 //! A mixture of experts (qwen3_moe) beside mlx-lm in f32, however its tokens are cut into steps.
 
-use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
+#[path = "support/in_steps.rs"]
+mod in_steps;
+
+use in_steps::{executor, in_steps};
 use mlxrocm::graph::{RULES, Rules};
-use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Slice, Wanted, families};
+use mlxrocm::model::{Slice, Wanted};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const TOKENS: [u32; 41] = [
     3, 17, 95, 0, 41, 41, 8, 77, 62, 29, 5, 90, 11, 34, 56, 2, 71, 19, 83, 44, 23, 66, 7, 50, 38,
@@ -17,35 +18,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/experts")
 }
 
-fn executor(rules: Rules, threads: usize) -> CpuExecutor {
-    let source = Source::open(&folder()).unwrap();
-    let (bound, schedule) = families::schedule(&source, rules).unwrap();
-    assert_eq!(source.unused(), Vec::<String>::new());
-    let mut pool = ThreadPool::new(threads);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
-    let weights = Arc::new(weights.unwrap());
-    CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, threads).unwrap()
-}
-
 /// Logits of all tokens, in steps of these sizes, then one by one.
 fn logits(rules: Rules, threads: usize, steps: &[usize]) -> Vec<f32> {
-    let mut executor = executor(rules, threads);
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < TOKENS.len() {
-        let end = (start + steps.next().unwrap_or(1)).min(TOKENS.len());
-        let slice = Slice {
-            tokens: &TOKENS[start..end],
-            start,
-            pages: &[2, 0],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    all
+    let mut executor = executor(&folder(), rules, threads);
+    in_steps(&TOKENS, steps, |slice, rows| executor.run(&[slice], rows)).unwrap()
 }
 
 fn reference() -> Vec<f32> {
@@ -101,7 +77,7 @@ fn steps_and_threads_change_no_bit() {
 #[test]
 fn sequences_beside_each_other_change_no_bit() {
     let alone = logits(Rules::All, 1, &[20]);
-    let mut executor = executor(Rules::All, 2);
+    let mut executor = executor(&folder(), Rules::All, 2);
     let mut both = Vec::new();
     let slice = |tokens, page| Slice {
         tokens,

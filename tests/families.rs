@@ -5,8 +5,11 @@
 
 #[path = "support/golden_family.rs"]
 mod golden_family;
+#[path = "support/in_steps.rs"]
+mod in_steps;
 
 use golden_family::{TOKENS, Variant, farthest, kept, tokens, variants, write, write_gguf};
+use in_steps::{executor, in_steps};
 use mlxrocm::Error;
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
 use mlxrocm::graph::{RULES, Rules};
@@ -20,39 +23,19 @@ const TOLERANCE: f32 = 2e-3;
 
 /// Logits and hidden states of all tokens, in steps of these sizes, then one by one.
 fn results(path: &Path, rules: Rules, steps: &[usize]) -> [Vec<f32>; 2] {
-    let source = Source::open(path).unwrap();
-    let (bound, schedule) = families::schedule(&source, rules).unwrap();
-    assert_eq!(source.unused(), Vec::<String>::new());
-    let mut pool = ThreadPool::new(2);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
-    let weights = Arc::new(weights.unwrap());
-    let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, 2).unwrap();
-    let vocabulary = source.config().vocab_size;
+    let mut executor = executor(path, rules, 2);
+    let vocabulary = executor.vocab_size();
     let tokens = tokens(vocabulary);
     [false, true].map(|hidden| {
-        let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-        let mut steps = steps.iter().copied();
-        while start < TOKENS {
-            let end = (start + steps.next().unwrap_or(1)).min(TOKENS);
-            let slice = Slice {
-                tokens: &tokens[start..end],
-                start,
-                pages: &[2, 0],
-                wanted: Wanted::All,
-                slot: 0,
-            };
-            match hidden {
-                true => executor.run_hidden(&[slice], &mut some).unwrap(),
-                false => executor.run(&[slice], &mut some).unwrap(),
-            }
-            all.extend_from_slice(&some);
-            start = end;
-        }
+        let all = in_steps(&tokens, steps, |slice, rows| match hidden {
+            true => executor.run_hidden(&[slice], rows),
+            false => executor.run(&[slice], rows),
+        });
         let columns = match hidden {
             true => executor.hidden_columns(),
             false => vocabulary,
         };
-        kept(&all, columns)
+        kept(&all.unwrap(), columns)
     })
 }
 

@@ -3,18 +3,18 @@
 
 #[path = "support/compressed.rs"]
 mod compressed;
+#[path = "support/in_steps.rs"]
+mod in_steps;
 
 use compressed::tiny_folder::Tensor;
 use compressed::{folder, nets};
+use in_steps::{executor, in_steps};
 use mlxrocm::Error;
-use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
 use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Slice, Wanted, families};
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use std::path::Path;
-use std::sync::Arc;
 
 const PATH: &str = "model.layers.0.self_attn.q_proj";
 
@@ -112,30 +112,9 @@ fn what_is_wrong_is_named() {
 }
 
 fn logits(path: &Path, rules: Rules, steps: &[usize]) -> Vec<f32> {
-    let source = Source::open(path).unwrap();
-    let (bound, schedule) = families::schedule(&source, rules).unwrap();
-    assert_eq!(source.unused(), Vec::<String>::new());
-    let mut pool = ThreadPool::new(2);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
-    let weights = Arc::new(weights.unwrap());
-    let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, 2).unwrap();
+    let mut executor = executor(path, rules, 2);
     let tokens: Vec<u32> = (0..30).map(|i| (i * i + 3 * i) % 8).collect();
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < tokens.len() {
-        let end = start + steps.next().unwrap_or(1);
-        let slice = Slice {
-            tokens: &tokens[start..end],
-            start,
-            pages: &[2],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    all
+    in_steps(&tokens, steps, |slice, rows| executor.run(&[slice], rows)).unwrap()
 }
 
 /// Every matrix has its own scale; the usual ones are fused as others are, or left apart.

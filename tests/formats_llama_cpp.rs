@@ -6,17 +6,16 @@
 
 #[path = "support/golden_family.rs"]
 mod golden_family;
+#[path = "support/in_steps.rs"]
+mod in_steps;
 
 use golden_family::{TOKENS, Variant, farthest, kept, tokens, variants, write_gguf};
-use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
+use in_steps::{executor, in_steps};
 use mlxrocm::graph::Rules;
-use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Slice, Wanted, families};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// At logits of deviation 1: keys and values are f16 here.
 fn tolerance(family: &str) -> f32 {
@@ -38,27 +37,12 @@ struct Case {
 
 /// Logits of all tokens, in two steps.
 fn logits(path: &Path, vocabulary: usize) -> Vec<f32> {
-    let source = Source::open(path).unwrap();
-    let (bound, schedule) = families::schedule(&source, Rules::All).unwrap();
-    assert_eq!(source.unused(), Vec::<String>::new());
-    let mut pool = ThreadPool::new(2);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
-    let weights = Arc::new(weights.unwrap());
-    let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, 2).unwrap();
-    let (mut all, mut some) = (Vec::new(), Vec::new());
+    let mut executor = executor(path, Rules::All, 2);
     let tokens = tokens(vocabulary);
-    for (start, end) in [(0, 30), (30, TOKENS)] {
-        let slice = Slice {
-            tokens: &tokens[start..end],
-            start,
-            pages: &[2, 0],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-    }
-    kept(&all, vocabulary)
+    let all = in_steps(&tokens, &[30, TOKENS - 30], |slice, rows| {
+        executor.run(&[slice], rows)
+    });
+    kept(&all.unwrap(), vocabulary)
 }
 
 /// How far the file's logits are from llama.cpp's.

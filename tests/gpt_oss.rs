@@ -5,17 +5,18 @@
 mod golden_family;
 #[path = "support/gpt_oss.rs"]
 mod gpt_oss;
+#[path = "support/in_steps.rs"]
+mod in_steps;
 
 use golden_family::{TOKENS, farthest, kept, tokens};
 use gpt_oss::{EXPERTS, Form, HEADS, Tensor, VOCABULARY, WIDTH, config, write, write_gguf};
-use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
+use in_steps::{executor, in_steps};
 use mlxrocm::graph::{RULES, Rules};
+use mlxrocm::model::families;
 use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Slice, Wanted, families};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// At logits of deviation 1.
 const TOLERANCE: f32 = 2e-3;
@@ -35,30 +36,9 @@ fn golden() -> Golden {
 
 /// Logits of all tokens, in steps of these sizes, then one by one.
 fn logits(path: &Path, rules: Rules, threads: usize, steps: &[usize]) -> Vec<f32> {
-    let source = Source::open(path).unwrap();
-    let (bound, schedule) = families::schedule(&source, rules).unwrap();
-    assert_eq!(source.unused(), Vec::<String>::new());
-    let mut pool = ThreadPool::new(threads);
-    let weights = CpuWeights::new(bound.matrices, bound.vectors, &mut pool, &mut |_| Ok(()));
-    let weights = Arc::new(weights.unwrap());
-    let mut executor = CpuExecutor::new(weights, schedule, 64, 4, KvType::F16, threads).unwrap();
+    let mut executor = executor(path, rules, threads);
     let tokens = tokens(VOCABULARY);
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < TOKENS {
-        let end = (start + steps.next().unwrap_or(1)).min(TOKENS);
-        let slice = Slice {
-            tokens: &tokens[start..end],
-            start,
-            pages: &[2, 0],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    all
+    in_steps(&tokens, steps, |slice, rows| executor.run(&[slice], rows)).unwrap()
 }
 
 /// Writes a folder in a form.

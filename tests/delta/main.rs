@@ -8,7 +8,10 @@ mod state;
 
 #[path = "../support/golden_family.rs"]
 mod golden_family;
+#[path = "../support/in_steps.rs"]
+mod in_steps;
 
+use in_steps::in_steps;
 use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
 use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
@@ -86,22 +89,10 @@ fn folders() -> Vec<(String, PathBuf, tempfile::TempDir)> {
 /// Logits of all tokens, in steps of these sizes, then one by one.
 fn logits(model: &str, rules: Rules, threads: usize, steps: &[usize]) -> Vec<f32> {
     let mut executor = executor(model, rules, threads, 2);
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < TOKENS.len() {
-        let end = (start + steps.next().unwrap_or(1)).min(TOKENS.len());
-        let slice = Slice {
-            tokens: &TOKENS[start..end],
-            start,
-            pages: &[2, 0],
-            wanted: Wanted::All,
-            slot: 1,
-        };
-        executor.run(&[slice], &mut some).unwrap();
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    all
+    let logits = in_steps(&TOKENS, steps, |slice, rows| {
+        executor.run(&[Slice { slot: 1, ..slice }], rows)
+    });
+    logits.unwrap()
 }
 
 fn reference(model: &str) -> Vec<f32> {

@@ -1,8 +1,12 @@
 //! Models on a GPU beside the CPU: what tests of them share. Needs the module `gpu` beside it.
 
+#[path = "in_steps.rs"]
+mod in_steps;
+
 use crate::gpu;
+use in_steps::in_steps;
 use mlxrocm::Result;
-use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,22 +51,16 @@ fn rows(
     run: impl Fn(&mut dyn Forward, Slice<'_>, &mut Vec<f32>) -> Result<()>,
 ) -> Result<Vec<f32>> {
     let mut forward = model.new_forward(2, 64, KvType::F16)?;
-    let (mut all, mut some, mut start) = (Vec::new(), Vec::new(), 0);
-    let mut steps = steps.iter().copied();
-    while start < tokens.len() {
-        let end = (start + steps.next().unwrap_or(1)).min(tokens.len());
-        let slice = Slice {
-            tokens: &tokens[start..end],
-            start,
-            pages: &[1, 0],
-            wanted: Wanted::All,
-            slot: 0,
-        };
-        run(forward.as_mut(), slice, &mut some)?;
-        all.extend_from_slice(&some);
-        start = end;
-    }
-    Ok(all)
+    in_steps(tokens, steps, |slice, rows| {
+        run(
+            forward.as_mut(),
+            Slice {
+                pages: &[1, 0],
+                ..slice
+            },
+            rows,
+        )
+    })
 }
 
 /// The largest difference of two lists; a NaN is infinitely far.
