@@ -194,7 +194,7 @@ fn impossible_configs_are_named() {
         ("llama.attention.value_length", |w| {
             w.u32("llama.attention.value_length", 8);
         }),
-        ("llama.expert_count", |w| {
+        ("llama.expert_used_count", |w| {
             w.u32("llama.expert_count", 8);
         }),
         ("rope_freqs.weight", |w| {

@@ -24,6 +24,9 @@ fn tolerance(family: &str) -> f32 {
         "gemma3" => 6e-3,
         // The vector that keys and values are made of is f16 here, and chooses other experts.
         "deepseek_v3" => 1e-2,
+        // With keys and values in f16 llama.cpp's own are 1.8e-2 and 7e-3 elsewhere: scores are not divided, 64 layers.
+        name if name.starts_with("gemma4") => 2e-2,
+        "exaone4 of 64 layers" => 8e-3,
         _ => 3e-3,
     }
 }
@@ -72,14 +75,14 @@ fn check(family: &str, models: &str, cases: &str) {
     assert!(failures.is_empty(), "{family}: {failures:#?}");
 }
 
-/// They stand in the file of the references, with the names of GGUF.
+/// Gated delta nets, state spaces and others stand in the file of the references, with the names of GGUF.
 #[test]
-fn gated_delta_nets() {
+fn models_of_their_own() {
     let mut failures = Vec::new();
     for (name, variant) in variants(include_str!("golden/llama_cpp/nets.json")) {
         let far = far(&variant, &variant.logits);
         println!("{name}: {far:.1e}");
-        if far.is_nan() || far > tolerance("") {
+        if far.is_nan() || far > tolerance(&name) {
             failures.push(format!("{name}: {far}"));
         }
     }

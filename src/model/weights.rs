@@ -183,12 +183,12 @@ impl Source {
         self.vector(&weight, len)
     }
 
-    /// The table of exactly `[rows, cols]` numbers at `path`, which is the tensor's whole name.
+    /// The table of exactly `[rows, cols]` numbers `path.part`; with an empty part `path` is the tensor's whole name.
     ///
     /// # Errors
     /// `InvalidFile` if it is missing, has another shape or a number that is none.
-    pub fn table(&self, path: &str, rows: usize, cols: usize) -> Result<Vec<f32>> {
-        let weight = self.needed(path, "")?;
+    pub fn table(&self, path: &str, part: &str, rows: usize, cols: usize) -> Result<Vec<f32>> {
+        let weight = self.needed(path, part)?;
         if (weight.stack, weight.rows, weight.cols) != (1, rows, cols) {
             return Err(self.wrong_shape(&weight, &format!("[{rows}, {cols}]")));
         }
@@ -346,7 +346,9 @@ impl Source {
     }
 
     fn vector(&self, weight: &Weight, len: usize) -> Result<Vec<f32>> {
-        if (weight.stack, weight.rows, weight.cols) != (1, 1, len) {
+        // llama.cpp keeps some as columns.
+        let shape = (weight.stack, weight.rows, weight.cols);
+        if shape != (1, 1, len) && shape != (1, len, 1) {
             return Err(self.wrong_shape(weight, &format!("[{len}]")));
         }
         self.all(weight)

@@ -99,6 +99,11 @@ impl GgufWriter {
         self.array(key, 5, values.len(), &bytes)
     }
 
+    pub fn flags(&mut self, key: &str, values: &[bool]) -> &mut Self {
+        let bytes: Vec<u8> = values.iter().map(|&flag| flag.into()).collect();
+        self.array(key, 7, values.len(), &bytes)
+    }
+
     /// A tensor of GGML type number `kind`; `dims` as stored, the contiguous one first.
     pub fn tensor(&mut self, name: &str, dims: &[u64], kind: u32, data: Vec<u8>) -> &mut Self {
         self.tensors.push(Tensor {

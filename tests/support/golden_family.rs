@@ -122,6 +122,10 @@ pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
         match value {
             serde_json::Value::Bool(flag) => writer.flag(&key, *flag),
             serde_json::Value::String(text) => writer.text(&key, text),
+            serde_json::Value::Array(list) if list[0].is_boolean() => {
+                let flags = list.iter().map(|flag| flag.as_bool().unwrap());
+                writer.flags(&key, &flags.collect::<Vec<_>>())
+            }
             serde_json::Value::Array(list) => {
                 let numbers = list.iter().map(|number| number.as_i64().unwrap() as i32);
                 writer.i32s(&key, &numbers.collect::<Vec<_>>())
@@ -141,6 +145,11 @@ pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
             .iter()
             .map(|u| centre + spread * u + offset)
             .collect();
+        if name == "rope_freqs.weight" {
+            // Pairs that do not turn.
+            let half = numbers.len() / 2;
+            numbers[half..].fill(1e30);
+        }
         let heads = match name {
             _ if !gguf.permuted => None,
             name if name.contains("q_proj") => Some(size("attention.head_count")),

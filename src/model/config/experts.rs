@@ -207,13 +207,11 @@ impl Experts {
         let shared = fields
             .integer("expert_shared_count", 0..=1 << 16)?
             .unwrap_or(0);
-        // 1: softmax, 2: sigmoid, which the newest files say.
-        let scores = match fields.integer("expert_gating_func", 0..=3)? {
-            Some(1) => Scores::Softmax,
-            None | Some(0) if fields.architecture() == "deepseek2" => Scores::Softmax,
-            None | Some(0 | 2) => Scores::Sigmoid,
-            Some(other) => return Err(fields.bad("expert_gating_func", format!("{other}"))),
+        let usual = match fields.architecture() {
+            "deepseek2" => Scores::Softmax,
+            _ => Scores::Sigmoid,
         };
+        let scores = Experts::scores_gguf(fields, usual)?;
         let experts = Experts {
             normalize: fields.flag("expert_weights_norm")?.unwrap_or(false) && experts.chosen > 1,
             scores,
@@ -228,6 +226,16 @@ impl Experts {
         let dense = dense.unwrap_or(0);
         config.set_experts(|layer| layer >= dense);
         Ok(())
+    }
+
+    /// What the router's logits become in a GGUF file, which only the newest say.
+    pub fn scores_gguf(fields: &GgufFields, usual: Scores) -> Result<Scores> {
+        match fields.integer("expert_gating_func", 0..=3)? {
+            None | Some(0) => Ok(usual),
+            Some(1) => Ok(Scores::Softmax),
+            Some(2) => Ok(Scores::Sigmoid),
+            Some(other) => Err(fields.bad("expert_gating_func", format!("{other}"))),
+        }
     }
 
     fn in_groups(self, count: usize, kept: usize, best: usize) -> Result<Experts, String> {

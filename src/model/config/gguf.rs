@@ -45,8 +45,19 @@ impl Config {
         };
         let fields = Fields { gguf, architecture };
         let hidden_size = fields.needed("embedding_length", limits::WIDTHS)?;
-        let heads = fields.needed("attention.head_count", limits::HEADS)?;
-        let kv_heads = fields.of_some_layers("attention.head_count_kv", limits::HEADS)?;
+        // Models of state spaces alone have none.
+        let is_recurrent = fields.get("ssm.inner_size").is_some();
+        let range = u64::from(!is_recurrent)..=*limits::HEADS.end();
+        let heads = fields.of_some_layers("attention.head_count", range.clone())?;
+        let Some(heads) = heads.map(|heads| heads.max(1)) else {
+            return Err(fields.bad("attention.head_count", "missing"));
+        };
+        // A family that lists a key reads it itself, layer by layer.
+        let unless_listed = |key: &str, range| match family.gguf_keys.contains(&key) {
+            true => Ok(None),
+            false => fields.of_some_layers(key, range),
+        };
+        let kv_heads = unless_listed("attention.head_count_kv", range)?;
         let head_dim = match fields.integer("attention.key_length", limits::HEAD_DIM)? {
             Some(head_dim) => head_dim,
             None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
@@ -84,8 +95,7 @@ impl Config {
             name: name(gguf),
             hidden_size,
             // Of no use where there are experts.
-            intermediate_size: fields
-                .integer("feed_forward_length", 0..=*limits::WIDTHS.end())?
+            intermediate_size: unless_listed("feed_forward_length", 0..=*limits::WIDTHS.end())?
                 .unwrap_or(0),
             experts: None,
             parts: Vec::new(),
@@ -96,7 +106,7 @@ impl Config {
             layers: fields.needed("block_count", limits::LAYERS)?,
             predicting: 0,
             heads,
-            kv_heads: kv_heads.unwrap_or(heads),
+            kv_heads: kv_heads.filter(|heads| *heads > 0).unwrap_or(heads),
             head_dim,
             vocab_size,
             context_length: fields.needed("context_length", limits::CONTEXT)?,
@@ -231,6 +241,23 @@ impl Fields<'_> {
             Some(number) if having.all(|other| other == first) => Ok(usize::try_from(number).ok()),
             _ => Err(self.bad(key, format_args!("{first} in some layers"))),
         }
+    }
+
+    /// An integer within `range` for each layer: a list of as many, or one for all.
+    pub(in crate::model) fn of_layers(
+        &self,
+        key: &str,
+        layers: usize,
+        range: RangeInclusive<u64>,
+    ) -> Result<Vec<usize>> {
+        let Some(list) = self.get(key).and_then(Value::integers) else {
+            return Ok(vec![self.needed(key, range)?; layers]);
+        };
+        let fits = |number: &i64| u64::try_from(*number).ok().filter(|n| range.contains(n));
+        let numbers: Option<Vec<_>> = list.iter().map(|n| Some(fits(n)? as usize)).collect();
+        numbers
+            .filter(|numbers| numbers.len() == layers)
+            .ok_or_else(|| self.bad(key, format_args!("no list of {layers} counts in range")))
     }
 
     /// As [`Fields::integer`], an error when the key is missing.

@@ -108,6 +108,8 @@ pub struct StateSpace {
     pub steps: (f32, f32),
     /// The weights must be as mlx-lm converts them, with the model's multipliers in them.
     pub converted: bool,
+    /// The file has `−exp(A_log)` in place of `A_log`: it is llama.cpp's.
+    pub exponentiated: bool,
     /// The norm of the result.
     pub norm: GateNorm,
     /// Its ε.

@@ -253,10 +253,16 @@ fn head_norms(
                 bound.norm(source, &format!("{path}.{short}_norm"), width)?
             }
             HeadNorm::LayerEach => {
+                // Files of llama.cpp have them as one table.
+                let table = format!("{path}.{short}_norm");
                 let mut all = Vec::with_capacity(heads * c.head_dim);
-                for head in 0..heads {
-                    let path = format!("{path}.{short}_layernorm.norms.{head}");
-                    all.extend(source.norm(&path, c.head_dim)?);
+                if source.has_part(&table, "weight")? {
+                    all = source.table(&table, "weight", heads, c.head_dim)?;
+                } else {
+                    for head in 0..heads {
+                        let path = format!("{path}.{short}_layernorm.norms.{head}");
+                        all.extend(source.norm(&path, c.head_dim)?);
+                    }
                 }
                 let shape = crate::ir::Shape::new([heads, c.head_dim]);
                 bound.vector(all).reshape(shape)?

@@ -1,7 +1,11 @@
 //! EXAONE 4: norms of results only, and of heads; where layers have windows, those without do not turn.
 
 use super::Family;
+use super::olmo::OLMO2;
 use crate::model::config::{Form, HeadNorm};
+
+/// Of EXAONE 4 with 32 billion parameters.
+const LAYERS_OF_LARGE: usize = 64;
 
 pub const EXAONE4: Family = Family {
     name: "exaone4",
@@ -29,6 +33,22 @@ pub const EXAONE4: Family = Family {
         if window.is_some() && (!pattern.is_empty() || fields.get("layer_types").is_some()) {
             let layers = 0..config.layers;
             config.unturned_layers = layers.map(|layer| config.window(layer).is_none()).collect();
+        }
+        Ok(())
+    },
+    architectures: &["exaone4"],
+    gguf_keys: &[
+        "attention.sliding_window",
+        "attention.sliding_window_pattern",
+    ],
+    gguf_modules: OLMO2.gguf_modules,
+    read_gguf: |fields, config| {
+        // As llama.cpp: the large one has windows, whatever the metadata of others says.
+        if config.layers == LAYERS_OF_LARGE {
+            config.set_windows(fields.window()?.or(Some(4096)), |layer| {
+                (layer + 1) % 4 != 0
+            });
+            config.unturned_layers = (1..=config.layers).map(|layer| layer % 4 == 0).collect();
         }
         Ok(())
     },

@@ -6,7 +6,7 @@
 use super::attention::Turn;
 use super::mlp::{Mlp, Stacks};
 use super::norm::Norm;
-use super::{Family, Results};
+use super::{Family, Results, gemma4_gguf};
 use crate::array::Array;
 use crate::ir::{Attention as Shape, Dim, Input, Route, Unary};
 use crate::model::Config;
@@ -57,6 +57,10 @@ pub const GEMMA4: Family = Family {
     },
     folder_modules: &[("mlp.switch_mlp.", "experts.switch_glu.")],
     read,
+    architectures: &["gemma4"],
+    gguf_keys: gemma4_gguf::KEYS,
+    gguf_modules: gemma4_gguf::MODULES,
+    read_gguf: gemma4_gguf::read,
     forward,
     quantizes: false,
     ..Family::PLAIN

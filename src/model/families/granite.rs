@@ -28,6 +28,7 @@ pub const GRANITE: Family = Family {
         "residual_scale",
         "attention.scale",
         "logit_scale",
+        "rope.scaling.finetuned",
     ],
     read_gguf: |fields, config| {
         let multiplier = |key: &str| Ok::<_, crate::Error>(fields.positive(key)?.unwrap_or(1.0));
@@ -37,6 +38,10 @@ pub const GRANITE: Family = Family {
         config.form.logit_scale = 1.0 / multiplier("logit_scale")?;
         // The converter permutes the rows of q and k.
         config.rope_interleaved = true;
+        // So these files say that nothing turns.
+        if fields.flag("rope.scaling.finetuned")? == Some(false) {
+            config.unturned_layers = vec![true; config.layers];
+        }
         Ok(())
     },
     ..Family::PLAIN
@@ -72,6 +77,7 @@ pub const GRANITE_MOE: Family = Family {
         "residual_scale",
         "attention.scale",
         "logit_scale",
+        "rope.scaling.finetuned",
         "expert_count",
         "expert_used_count",
     ],

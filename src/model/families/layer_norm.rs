@@ -63,6 +63,19 @@ pub const STABLELM: Family = Family {
         }
         Ok(())
     },
+    architectures: &["stablelm"],
+    gguf_keys: &["use_parallel_residual"],
+    read_gguf: |fields, config| {
+        // As llama.cpp, by the tensors.
+        if !fields.has("blk.0.ffn_norm.weight") {
+            config.form.parallel = true;
+            config.form.before_mlp = None;
+        }
+        if fields.has("blk.0.attn_q_norm.weight") {
+            config.form.qk_norm = Some(HeadNorm::LayerEach);
+        }
+        Ok(())
+    },
     ..Family::PLAIN
 };
 
@@ -80,6 +93,12 @@ pub const NEMOTRON: Family = Family {
     read: |fields, config| {
         config.norm_eps = fields.norm_eps("norm_eps", 1e-5)?;
         config.rope_dims = fields.rotated(config.head_dim, 0.5)?;
+        Ok(())
+    },
+    architectures: &["nemotron"],
+    read_gguf: |_, config| {
+        // The converter adds it.
+        config.form.norm_offset = 0.0;
         Ok(())
     },
     ..Family::PLAIN

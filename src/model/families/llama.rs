@@ -1,6 +1,7 @@
 //! Llama 2 and 3, SmolLM2, Mistral.
 
-use super::Family;
+use super::{Family, mixtures};
+use crate::model::config::Experts;
 
 pub const LLAMA: Family = Family {
     name: "llama",
@@ -12,9 +13,16 @@ pub const LLAMA: Family = Family {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
         Ok(())
     },
-    // The converter permutes the rows of q and k.
-    read_gguf: |_, config| {
+    gguf_keys: &["expert_count", "expert_used_count"],
+    read_gguf: |fields, config| {
+        // The converter permutes the rows of q and k.
         config.rope_interleaved = true;
+        // Converters call Mixtral llama, too.
+        if fields.integer("expert_count", 0..=1 << 16)?.unwrap_or(0) > 0 {
+            let width = config.intermediate_size;
+            config.experts = Some(Experts::counted_gguf(fields, width)?);
+            config.family = &mixtures::MIXTRAL;
+        }
         Ok(())
     },
     ..Family::PLAIN

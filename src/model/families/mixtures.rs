@@ -49,6 +49,16 @@ pub const OLMOE: Family = Family {
         config.experts = Some(Experts::counted(fields, "num_experts", width, normalize)?);
         Ok(())
     },
+    architectures: &["olmoe"],
+    gguf_keys: &["expert_count", "expert_used_count"],
+    read_gguf: |fields, config| {
+        let width = config.intermediate_size;
+        config.experts = Some(Experts {
+            normalize: false,
+            ..Experts::counted_gguf(fields, width)?
+        });
+        Ok(())
+    },
     ..Family::PLAIN
 };
 
@@ -290,6 +300,22 @@ pub const MINIMAX: Family = Family {
                 _ => Correction::Always,
             },
             ..Experts::counted(fields, "num_local_experts", width, true)?
+        });
+        Ok(())
+    },
+    architectures: &["minimax-m2"],
+    gguf_keys: &[
+        "expert_count",
+        "expert_used_count",
+        "expert_feed_forward_length",
+        "expert_gating_func",
+    ],
+    read_gguf: |fields, config| {
+        config.form.qk_norm = Some(HeadNorm::Width);
+        config.experts = Some(Experts {
+            scores: Experts::scores_gguf(fields, Scores::Sigmoid)?,
+            correction: Correction::Maybe,
+            ..Experts::read_gguf(fields)?
         });
         Ok(())
     },

@@ -14,6 +14,7 @@ mod exaone;
 mod family;
 mod gemma;
 mod gemma4;
+mod gemma4_gguf;
 mod glm;
 mod gpt_oss;
 mod granite;
@@ -31,6 +32,7 @@ mod olmo;
 mod qwen;
 mod recurrent;
 mod state_space;
+mod state_space_gguf;
 mod variants;
 
 pub use family::{Family, Results};

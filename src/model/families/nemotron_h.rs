@@ -1,7 +1,7 @@
 //! Nemotron-H: blocks of one part each, which is a state space, attention, an MLP or experts.
 
-use super::Family;
 use super::state_space::{MOST, steps};
+use super::{Family, state_space_gguf as gguf};
 use crate::Result;
 use crate::ir::Scores;
 use crate::model::Config;
@@ -81,6 +81,10 @@ pub const NEMOTRON_H: Family = Family {
         ("self_attn.", "mixer."),
     ],
     read: nemotron_h,
+    architectures: &["nemotron_h", "nemotron_h_moe"],
+    gguf_keys: gguf::NEMOTRON_KEYS,
+    gguf_modules: gguf::MODULES,
+    read_gguf: gguf::read_nemotron,
     quantizes: false,
     ..Family::PLAIN
 };
@@ -97,6 +101,7 @@ fn nemotron_h(fields: &Fields, config: &mut Config) -> Result<()> {
         conv_bias: fields.flag("use_conv_bias")?.unwrap_or(true),
         biases: [bias; 2],
         converted: false,
+        exponentiated: false,
         steps: steps(fields, (0.0, f32::INFINITY))?,
         norm: GateNorm::After(fields.needed("n_groups", MOST)?),
         eps: config.norm_eps,

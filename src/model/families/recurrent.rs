@@ -246,10 +246,19 @@ impl Heads {
         let channels = space.widths().iter().sum();
         let input = bind.linear("in_proj", width + channels + heads, hidden)?;
         let conv = bind.conv("conv1d", [channels, space.taps], space.conv_bias, true)?;
-        let rate = bind.numbers("A_log", heads)?;
+        let mut rate = bind.numbers("A_log", heads)?;
+        if !space.exponentiated {
+            rate.iter_mut().for_each(|a| *a = -a.exp());
+        }
         let (least, most) = space.steps;
         let norm = match space.norm {
             GateNorm::None => None,
+            // So they lie in files of llama.cpp.
+            GateNorm::After(groups) if space.exponentiated && groups > 1 => {
+                let path = bind.at("norm");
+                let weight = bind.source.table(&path, "weight", groups, width / groups)?;
+                Some(bind.bound.vector(weight))
+            }
             _ => Some(bind.norm("norm", width)?),
         };
         Ok(Heads {
@@ -262,9 +271,7 @@ impl Heads {
                 (least > 0.0).then(|| bind.bound.number(least)),
                 most.is_finite().then(|| bind.bound.number(most)),
             ],
-            rate: bind
-                .bound
-                .vector(rate.into_iter().map(|a| -a.exp()).collect()),
+            rate: bind.bound.vector(rate),
             skip: {
                 let skip = bind.vector("D", heads)?;
                 skip.reshape(Shape::new([heads, 1]))?
@@ -356,7 +363,7 @@ impl Channels {
             return Err(Error::Internal("channels of another kind".into()));
         };
         let hidden = bind.hidden();
-        let rate = bind.source.table(&bind.at("A_log"), width, columns)?;
+        let rate = bind.source.table(&bind.at("A_log"), "", width, columns)?;
         let rate = bind
             .bound
             .vector(rate.into_iter().map(|a| -a.exp()).collect());

@@ -1,6 +1,6 @@
 //! Models with state spaces: Mamba 2, Granite 4 and Jamba (layers of it between attention), Falcon-H1 (beside attention).
 
-use super::{Family, granite};
+use super::{Family, granite, state_space_gguf as gguf};
 use crate::model::config::{Experts, Feed, Fields, Form, GateNorm, Parts, Recurrent, StateSpace};
 use crate::{Error, Result};
 use serde_json::Value;
@@ -61,6 +61,7 @@ pub const MAMBA2: Family = Family {
             conv_bias: fields.flag("use_conv_bias")?.unwrap_or(true),
             biases: [bias; 2],
             converted: false,
+            exponentiated: false,
             steps: steps(fields, (0.0, f32::INFINITY))?,
             norm: GateNorm::After(1),
             eps: config.norm_eps,
@@ -73,6 +74,10 @@ pub const MAMBA2: Family = Family {
         config.parts = vec![parts; config.layers];
         Ok(())
     },
+    architectures: &["mamba2"],
+    gguf_keys: gguf::KEYS,
+    gguf_modules: gguf::MODULES,
+    read_gguf: gguf::read,
     quantizes: false,
     ..Family::PLAIN
 };
@@ -156,6 +161,7 @@ pub const GRANITE_HYBRID: Family = Family {
                 conv_bias: fields.flag("mamba_conv_bias")?.unwrap_or(true),
                 biases: [bias; 2],
                 converted: false,
+                exponentiated: false,
                 steps: steps(fields, (0.001, 100.0))?,
                 norm: GateNorm::After(1),
                 eps,
@@ -177,6 +183,10 @@ pub const GRANITE_HYBRID: Family = Family {
         }
         Ok(())
     },
+    architectures: &["granitehybrid"],
+    gguf_keys: gguf::GRANITE_KEYS,
+    gguf_modules: gguf::GRANITE_MODULES,
+    read_gguf: gguf::read_granite,
     quantizes: false,
     ..Family::PLAIN
 };
@@ -260,6 +270,7 @@ pub const FALCON_H1: Family = Family {
             conv_bias: fields.flag("mamba_conv_bias")?.unwrap_or(true),
             biases: [bias("mamba_proj_bias")?, bias("projectors_bias")?],
             converted: true,
+            exponentiated: false,
             steps: (0.0, f32::INFINITY),
             norm,
             eps: config.norm_eps,
@@ -278,6 +289,10 @@ pub const FALCON_H1: Family = Family {
         }
         Ok(())
     },
+    architectures: &["falcon-h1"],
+    gguf_keys: gguf::KEYS,
+    gguf_modules: gguf::FALCON_MODULES,
+    read_gguf: gguf::read,
     quantizes: false,
     ..Family::PLAIN
 };

@@ -100,6 +100,14 @@ pub const INTERNLM2: Family = Family {
         config.output_bias = config.attention_bias;
         Ok(())
     },
+    architectures: &["internlm2"],
+    gguf_modules: &[("attention_norm", "attn_norm"), ("ffn_norm", "ffn_norm")],
+    read_gguf: |_, config| {
+        // The converter takes q, k and v apart and permutes the rows of q and k.
+        config.form.qkv = Qkv::Apart;
+        config.rope_interleaved = true;
+        Ok(())
+    },
     ..Family::PLAIN
 };
 
@@ -126,6 +134,15 @@ pub const HUNYUAN: Family = Family {
             Some(false) => None,
             _ => Some(HeadNorm::Turned),
         };
+        Ok(())
+    },
+    architectures: &["hunyuan-dense"],
+    gguf_modules: &[
+        ("self_attn.query_layernorm", "attn_q_norm"),
+        ("self_attn.key_layernorm", "attn_k_norm"),
+    ],
+    read_gguf: |_, config| {
+        config.form.qk_norm = Some(HeadNorm::Turned);
         Ok(())
     },
     ..Family::PLAIN
@@ -197,6 +214,38 @@ pub const MINISTRAL3: Family = Family {
                 from: 0.0,
                 still_only: false,
             });
+        }
+        Ok(())
+    },
+    architectures: &["mistral3"],
+    gguf_keys: &[
+        "attention.temperature_scale",
+        "rope.scaling.yarn_log_multiplier",
+    ],
+    read_gguf: |fields, config| {
+        // The converter permutes the rows of q and k.
+        config.rope_interleaved = true;
+        let beta = fields.positive("attention.temperature_scale")?;
+        let original = fields.integer("rope.scaling.original_context_length", 1..=1 << 30)?;
+        config.form.query_growth = match (beta, original) {
+            (Some(beta), Some(original)) => Some(Growth {
+                beta,
+                length: original as f32,
+                from: 0.0,
+                still_only: false,
+            }),
+            (Some(_), None) => {
+                let key = "rope.scaling.original_context_length";
+                return Err(fields.bad(key, "missing beside attention.temperature_scale"));
+            }
+            _ => None,
+        };
+        // With it cos and sin are not multiplied: mscale and mscale_all_dim are one number.
+        if fields
+            .positive("rope.scaling.yarn_log_multiplier")?
+            .is_some()
+        {
+            config.rope_scaling.set_magnitude(1.0);
         }
         Ok(())
     },

@@ -39,7 +39,12 @@ impl GgufTensors {
         let Some(name) = name(path, part, config.family) else {
             return Ok(None);
         };
-        Ok(self.file.find(&name)?.cloned())
+        let weight = match (self.file.find(&name)?, name.strip_suffix(".weight")) {
+            // The converter leaves it off in one of falcon-h1.
+            (None, Some(short)) => self.file.find(short)?,
+            (weight, _) => weight,
+        };
+        Ok(weight.cloned())
     }
 }
 

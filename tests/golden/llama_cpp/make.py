@@ -61,6 +61,8 @@ def write(path, variant):
         data = (data + np.float32(form["offset"] if name.endswith("norm.weight") else 0)).reshape(shape)
         if form["permuted"] and ("q_proj" in name or "k_proj" in name):
             data = permuted(data, numbers["attention.head_count" if "q_proj" in name else "attention.head_count_kv"])
+        if name == "rope_freqs.weight":
+            data[len(data) // 2 :] = 1e30
         # Convolutions lose the axis of one channel.
         if len(shape) == 3 and shape[2] == 1:
             data = data[:, :, 0]
