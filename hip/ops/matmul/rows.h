@@ -469,11 +469,10 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     };
     auto load_first = [&] {
         // Where there are fewer units the last one again, for branches (rows_x.h).
-        constexpr bool ALL = READS_ALL<C> && !C::PREPARED;
         const u32 last = share.count > 0 ? share.count - 1 : 0;
         auto first_at = [&](u32 u) { return next + minimum(u, last) * Q::UNIT_BYTES; };
         UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
-            if constexpr (ALL) {
+            if constexpr (READS_ALL<C>) {
                 if (u % QUAD<Q> == 0) read_scales<Q>(scales[u / QUAD<Q>], first_at, u, u + QUAD<Q>, g, t);
                 load_unit(u, -1, first_at(u) + lane * 16);
             } else {
@@ -481,7 +480,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
                 load(PartOfRound(), u, -1, lane * 16);
             }
         }
-        if constexpr (ALL) asm volatile("" ::: "memory");
+        if constexpr (READS_ALL<C>) asm volatile("" ::: "memory");
         advance();
     };
     const Table table = table_of<Q>(p.weights);

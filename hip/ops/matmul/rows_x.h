@@ -131,10 +131,10 @@ template <int R> struct Norm {
 
 // Columns of x, SPAN at a time. On CDNA the first SPAN and what is behind a branch come without one: the compiler waits for all
 // loads behind a branch, so for the weights too, which are under way by then. What is not there is then what is at the
-// beginning again. (In a loop the first turn would wait for what later ones do. Nothing changes on RDNA; chosen matrices, whose
-// places take registers too, would leave room for fewer waves.)
+// beginning again, so there must be a row. (In a loop the first turn would wait for what later ones do. Nothing changes on
+// RDNA; chosen matrices, whose places take registers too, would leave room for fewer waves.)
 #if PLATFORM_AMD && AMD_CDNA2
-template <typename C> constexpr bool READS_ALL = !C::CHOSEN;
+template <typename C> constexpr bool READS_ALL = !C::CHOSEN && !C::PREPARED;
 #define FOR_COLUMNS(base, end)                                    \
     UNROLL for (u32 part = 0; part < 1 + READS_ALL<C>; part++)    \
         for (u32 base = part * SPAN<R>; base < (part < READS_ALL<C> ? SPAN<R> : end); base += SPAN<R>)
