@@ -66,9 +66,8 @@ fn operations_give_what_mlx_gives() {
 /// One a day of those that the library was built for: two days of three one of these, then one of the others.
 fn targets() -> Vec<&'static str> {
     let first = ["gfx1151", "gfx1201", "gfx942"];
-    // For gfx90a the compiler joins loads of 16 bits to ones of 32 at addresses that the software GPU refuses them at.
     let mut others = gpu::targets();
-    others.retain(|target| !first.contains(target) && *target != "gfx90a");
+    others.retain(|target| !first.contains(target));
     match others.is_empty() || !gpu::is_turn(0, 3) {
         true => gpu::by_turns(&first),
         false if gpu::is_all() => [gpu::among(&first), others].concat(),

@@ -10,7 +10,8 @@ mod on_gpu;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::model::{DeviceChoice, KvType, Model};
+use mlxrocm::gpu::GraphPolicy;
+use mlxrocm::model::{Choice, DeviceChoice, KvType, Model, Slice, Wanted};
 use mlxrocm::session::{Event, Generation, Next, Request, Sampling, Session, SessionOptions};
 use on_gpu::{device, load};
 use std::sync::Arc;
@@ -129,6 +130,59 @@ fn requests_give_the_same_alone_and_beside_others() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }
     }
+}
+
+/// Tokens that decoding of so many sequences at once chooses in each of some steps, and the graphs that were launched.
+fn decoded(gpu: &gpu::Gpu, model: &Model, sequences: u32, policy: GraphPolicy) -> (Vec<u32>, u64) {
+    gpu.device().set_graph_policy(policy);
+    let pages: Vec<[u32; 1]> = (0..sequences).rev().map(|page| [page]).collect();
+    let mut forward = model
+        .new_forward(sequences as usize, sequences as usize, KvType::F16)
+        .unwrap();
+    let launched = || gpu.calls("hipGraphLaunch");
+    let (before, mut all, mut chosen) = (launched(), Vec::new(), Vec::new());
+    let mut tokens: Vec<[u32; 1]> = (0..sequences).map(|i| [(i * 57 + 5) % 250]).collect();
+    for start in 0..STEPS {
+        let of = |i: usize| Slice {
+            tokens: &tokens[i],
+            start,
+            pages: &pages[i],
+            wanted: Wanted::Last,
+            slot: i as u32,
+        };
+        let slices: Vec<Slice> = (0..tokens.len()).map(of).collect();
+        let choices = vec![Choice::GREEDY; tokens.len()];
+        assert!(forward.queue(&slices, &choices).unwrap());
+        forward.collect(&mut chosen).unwrap();
+        all.extend(&chosen);
+        for (token, chosen) in tokens.iter_mut().zip(&chosen) {
+            token[0] = *chosen;
+        }
+    }
+    (all, launched() - before)
+}
+
+const STEPS: usize = 4;
+
+/// Steps of up to 64 sequences replay as graphs, which choose the tokens of direct launches.
+#[test]
+fn many_sequences_replay_as_graphs() {
+    if gpu::is_real() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = random_model::all().remove(0).write(folder.path());
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    let model = load(&path, DeviceChoice::Gpu(0));
+    for sequences in [17, 33, MOST] {
+        let (direct, none) = decoded(&gpu, &model, sequences, GraphPolicy::Off);
+        let (replayed, launches) = decoded(&gpu, &model, sequences, GraphPolicy::On);
+        assert_eq!((none, launches), (0, STEPS as u64), "{target}: {sequences}");
+        assert!(direct == replayed, "{target}: {sequences}");
+        assert_eq!(direct.len(), STEPS * sequences as usize);
+    }
+    gpu.clean();
 }
 
 /// A session with room for a million tokens takes the memory of their keys and values more than a small one, and

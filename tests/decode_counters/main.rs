@@ -6,6 +6,7 @@
 //! counters belongs to the rows that only one has. The bounds on that part hold for every compiler;
 //! the table's numbers for the one in its first line. `MLXROCM_BLESS=1` rewrites the table.
 
+mod channels;
 mod experts;
 #[path = "../support/gpu.rs"]
 mod gpu;

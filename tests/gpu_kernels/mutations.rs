@@ -1,7 +1,8 @@
 //! The waits and fences of the library's AMD kernels, each left out in turn: the software GPU must find
 //! it, or say why nothing is missed (`tests/softgpu/README.md`).
 //!
-//! A part of them is tried on every run. All of them, with the table `tests/softgpu/mutations.tsv`
+//! A part of them is tried on every run, another every day, on one target for each kernel (`MLXROCM_TEST_ALL=1`: on all that
+//! were built). All of them on nine targets, with the table `tests/softgpu/mutations.tsv`
 //! written anew: `MLXROCM_BLESS=1 cargo test --test gpu_kernels mutations -- --ignored --nocapture`.
 
 use crate::{Bench, attention, gpu, matmul, product};
@@ -10,7 +11,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const TARGETS: [&str; 5] = ["gfx1151", "gfx1201", "gfx942", "gfx90a", "gfx1030"];
+const TARGETS: [&str; 9] = [
+    "gfx1151", "gfx1201", "gfx942", "gfx90a", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1200",
+];
 
 /// A kernel by a part of its name, and launches of it that go through its code.
 struct Subject {
@@ -206,7 +209,7 @@ fn judge(target: &str, subject: &Subject, mutants: &[Mutant]) {
     );
 }
 
-/// Each kernel on a target of its own, and of its waits and fences every so many.
+/// Each kernel on a target of its own, and of its waits and fences every so many: others every day.
 #[test]
 fn some_waits_and_fences() {
     if gpu::is_real() {
@@ -217,30 +220,58 @@ fn some_waits_and_fences() {
         .into_iter()
         .filter(|target| built.contains(target))
         .collect();
+    let day = gpu::day();
     for (i, subject) in SUBJECTS.iter().enumerate() {
-        let target = targets[(i + 1) % targets.len()];
-        let mutants = examine(target, subject, (i, subject.step));
-        judge(target, subject, &mutants);
+        let todays = [targets[(i + day) % targets.len()]];
+        let targets = if gpu::is_all() { &targets[..] } else { &todays };
+        for target in targets {
+            let mutants = examine(target, subject, (day % subject.step, subject.step));
+            judge(target, subject, &mutants);
+        }
     }
 }
 
 #[test]
 #[ignore = "all of them: minutes"]
 fn every_wait_and_fence() {
-    let mut table = "target\tkernel\tleft out\toutcome\tcount\n".to_owned();
-    for target in TARGETS {
+    // `MLXROCM_TEST_TARGET`: one target alone; the others' lines stay as they are.
+    let only = std::env::var("MLXROCM_TEST_TARGET").ok();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/softgpu/mutations.tsv");
+    let (mut lines, mut wrong) = (BTreeMap::<usize, String>::new(), Vec::new());
+    for (place, target) in TARGETS.into_iter().enumerate() {
+        if only.as_deref().is_some_and(|only| only != target) {
+            continue;
+        }
+        let table = lines.entry(place).or_default();
         for subject in &SUBJECTS {
+            let begun = std::time::Instant::now();
             let mutants = examine(target, subject, (0, 1));
-            judge(target, subject, &mutants);
+            println!("{target} {}: {:.0?}", subject.kernel, begun.elapsed());
+            // What one kernel has to say must not keep the others from being looked at.
+            let judged = std::panic::catch_unwind(|| judge(target, subject, &mutants));
+            wrong.extend(judged.err().map(|_| format!("{target} {}", subject.kernel)));
             for ((kernel, group, cause), n) in count(&mutants) {
                 let line = format!("{target}\t{kernel}\t{group}\t{cause}\t{n}\n");
                 print!("{line}");
-                table += &line;
+                *table += &line;
             }
         }
     }
     if std::env::var_os("MLXROCM_BLESS").is_some() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/softgpu/mutations.tsv");
-        std::fs::write(path, table).expect("the table");
+        // Read now: another target may have been written meanwhile.
+        for line in std::fs::read_to_string(&path).unwrap_or_default().lines() {
+            let place = TARGETS
+                .iter()
+                .position(|t| line.split('\t').next() == Some(t));
+            let is_other =
+                |place: &usize| only.as_deref().is_some_and(|only| only != TARGETS[*place]);
+            if let Some(place) = place.filter(is_other) {
+                *lines.entry(place).or_default() += &format!("{line}\n");
+            }
+        }
+        let head = "target\tkernel\tleft out\toutcome\tcount\n";
+        let all: String = lines.into_values().collect();
+        std::fs::write(path, format!("{head}{all}")).expect("the table");
     }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }

@@ -12,6 +12,7 @@ mod fences;
 mod inspect;
 #[path = "../support/kernel_source.rs"]
 mod kernel_source;
+mod local_memory;
 mod occupancy;
 
 use inspect::Row;

@@ -59,7 +59,8 @@ pub fn by_turns(wanted: &[&'static str]) -> Vec<&'static str> {
     }
 }
 
-fn day() -> usize {
+/// Days since the epoch.
+pub fn day() -> usize {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |now| now.as_secs() / 86_400) as usize
 }

@@ -235,7 +235,7 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
 }
 
 template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
-    SHARED u16 xs[2 * BLOCK_ROWS * BLOCK_COLS];
+    SHARED __attribute__((aligned(16))) u16 xs[2 * BLOCK_ROWS * BLOCK_COLS];
     if (rows <= 32) matmul_rows<W, 32>(p, xs, rows_of);
     else if (rows <= 64) matmul_rows<W, 64>(p, xs, rows_of);
     else matmul_rows<W, BLOCK_ROWS>(p, xs, rows_of);

@@ -187,8 +187,8 @@ DEVICE void matmul_rows(const Block &p, u16 *ws, u16 *xs, const R &rows_of) {
 }
 
 template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {
-    SHARED u16 ws[BLOCK_TILES * 16 * STRIDE];
-    SHARED u16 xs[BLOCK_ROWS * STRIDE];
+    SHARED __attribute__((aligned(16))) u16 ws[BLOCK_TILES * 16 * STRIDE];
+    SHARED __attribute__((aligned(16))) u16 xs[BLOCK_ROWS * STRIDE];
     if (rows <= 32) matmul_rows<W, 32>(p, ws, xs, rows_of);
     else if (rows <= 64) matmul_rows<W, 64>(p, ws, xs, rows_of);
     else matmul_rows<W, BLOCK_ROWS>(p, ws, xs, rows_of);

@@ -123,18 +123,7 @@ DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 l
                 copy_barrier_wait(ring.barriers + 8 * ring.stage, ring.parity);
                 const u8 *codes = ring.stages + ring.stage * Chunk<Q>::BYTES;
                 auto add = [&](u32 block) {
-                    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
-                    const u32 b = block % Q::UNIT;
-                    BlockCodes<Q> of_block;
-                    read_plane<Q::FIRST>(of_block.first, of_lane, b);
-                    if constexpr (Q::SECOND > 0)
-                        read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
-                    auto scale_of = [&](u32 group) {
-                        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
-                    };
-                    const u32 number = (ring.begin + done) * Q::UNIT + block;
-                    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, R, x, sums);
-                    else add_block<Q, R>(table, of_block, scale_of, number, g, t, R, x, sums);
+                    add_stored<Q, R>(table, codes, block, ring.begin + done, lane, g, t, R, x, sums);
                 };
                 constexpr u32 BLOCKS = Q::GROUP == 64 ? 2 : 1;
                 u32 block = 0;

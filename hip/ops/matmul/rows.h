@@ -300,6 +300,22 @@ struct Ring {
     u32 stage = 0, parity = 0;
 };
 
+// Adds the products of block `block` of the units at `codes` in shared memory, the first of which is unit `first` of x.
+template <typename Q, int R, typename X>
+DEVICE void add_stored(const Table &table, const u8 *codes, u32 block, u32 first, u32 lane, u32 g, u32 t, u32 rows, const X &x, Sums<R> &sums) {
+    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
+    const u32 b = block % Q::UNIT;
+    BlockCodes<Q> of_block;
+    read_plane<Q::FIRST>(of_block.first, of_lane, b);
+    if constexpr (Q::SECOND > 0) read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
+    auto scale_of = [&](u32 group) {
+        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
+    };
+    const u32 number = first * Q::UNIT + block;
+    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, rows, x, sums);
+    else add_block<Q, R>(table, of_block, scale_of, number, g, t, rows, x, sums);
+}
+
 template <typename Q, int R, typename C = Whole>
 DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_of) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
@@ -346,7 +362,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     const Table table = table_of<Q>(p.weights);
     Norm<R> norm = {};
-    read_norm<R>(norm, p, 0);
+    read_norm<R, C>(norm, p, 0);
     grid_dependency_wait();
     if (is_late) grid_dependency_launch(), C::choose(columns);
     prepare_x<Q, R>(p, s, norm, columns, [] {});
@@ -363,18 +379,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
                 copy_barrier_wait(barriers + 8 * stage, parity);
                 const u8 *codes = ring + stage * STAGE;
                 auto add = [&](u32 block) {
-                    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
-                    const u32 b = block % Q::UNIT;
-                    BlockCodes<Q> of_block;
-                    read_plane<Q::FIRST>(of_block.first, of_lane, b);
-                    if constexpr (Q::SECOND > 0)
-                        read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
-                    auto scale_of = [&](u32 group) {
-                        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
-                    };
-                    const u32 number = (share.from + done) * Q::UNIT + block;
-                    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, p.rows, s, sums);
-                    else add_block<Q, R>(table, of_block, scale_of, number, g, t, p.rows, s, sums);
+                    add_stored<Q, R>(table, codes, block, share.from + done, lane, g, t, p.rows, s, sums);
                 };
                 // As many blocks at a time as registers are there for.
                 constexpr u32 BLOCKS = R > 1 ? (Q::GROUP == 64 ? 2 : 1) : Q::GROUP == 16 ? 2 : 4;
@@ -438,15 +443,17 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         else return next + (u64)u * Q::UNIT_BYTES;
     };
     // Loads into slot `u` what block `b` is the last to use of; all of it for no block.
-    auto load = [&](auto how, u32 u, i32 b, u32 of_lane) {
-        if (!how.WHOLE && (ahead_tile >= share.end || ahead + u >= share.count)) return;
-        const u8 *codes = slot_at(u) + of_lane;
+    auto load_unit = [&](u32 u, i32 b, const u8 *codes) {
         UNROLL for (i32 v = 0; v < Q::FIRST_VECTORS; v++)
             if (b < 0 || (4 * v + 3) / Q::FIRST == b) first[u][v] = load16_stream(codes + v * 512);
         if constexpr (Q::SECOND > 0) {
             UNROLL for (i32 v = 0; v < Q::SECOND_VECTORS; v++)
                 if (b < 0 || (4 * v + 3) / Q::SECOND == b) second[u][v] = load16_stream(codes + (Q::FIRST_VECTORS + v) * 512);
         }
+    };
+    auto load = [&](auto how, u32 u, i32 b, u32 of_lane) {
+        if (!how.WHOLE && (ahead_tile >= share.end || ahead + u >= share.count)) return;
+        load_unit(u, b, slot_at(u) + of_lane);
     };
     auto load_scales = [&](auto how, u32 u) {
         if (!how.WHOLE && ahead_tile >= share.end) return;
@@ -461,10 +468,19 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         ahead = is_last ? 0 : ahead, ahead_tile += is_last;
     };
     auto load_first = [&] {
+        // Where there are fewer units the last one again, for branches (rows_x.h).
+        const u32 last = share.count > 0 ? share.count - 1 : 0;
+        auto first_at = [&](u32 u) { return next + minimum(u, last) * Q::UNIT_BYTES; };
         UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
-            if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
-            load(PartOfRound(), u, -1, lane * 16);
+            if constexpr (READS_ALL<C>) {
+                if (u % QUAD<Q> == 0) read_scales<Q>(scales[u / QUAD<Q>], first_at, u, u + QUAD<Q>, g, t);
+                load_unit(u, -1, first_at(u) + lane * 16);
+            } else {
+                if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
+                load(PartOfRound(), u, -1, lane * 16);
+            }
         }
+        if constexpr (READS_ALL<C>) asm volatile("" ::: "memory");
         advance();
     };
     const Table table = table_of<Q>(p.weights);
@@ -475,7 +491,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     } else {
         s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
         Norm<R> norm = {};
-        read_norm<R>(norm, p, 0);
+        read_norm<R, C>(norm, p, 0);
         // The first are on their way while x is prepared, behind x.
         prepare_x<Q, R>(p, s, norm, columns, load_first);
     }

@@ -19,8 +19,10 @@ use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Batches of up to this many rows replay as a graph (if the device's graphs are right and faster).
+/// Batches of up to this many rows replay as a graph (if the device's graphs are right and faster), and decoding of up to
+/// so many sequences. What has more rows takes longer than its launches.
 const GRAPH_ROWS: usize = 16;
+const GRAPH_SEQUENCES: usize = 64;
 
 /// A model's forward state on a GPU: activations, KV cache, recorded programs. One thread at a time.
 pub struct GpuExecutor {
@@ -475,7 +477,7 @@ impl GpuExecutor {
 }
 
 fn may_replay(bucket: Bucket) -> bool {
-    bucket.rows <= GRAPH_ROWS
+    bucket.rows <= GRAPH_ROWS || bucket.decode && bucket.rows <= GRAPH_SEQUENCES
 }
 
 /// The largest vocabulary that the kernel which samples takes (`TILE * TILES` of

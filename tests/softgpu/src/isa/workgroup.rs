@@ -276,6 +276,18 @@ impl<'l> Group<'l> {
         Ok(())
     }
 
+    /// What addresses of an access of vector memory must be multiples of.
+    ///
+    /// AMD's hardware has them anywhere: Linux sets `SH_MEM_CONFIG.alignment_mode` to UNALIGNED, and LLVM counts on it for
+    /// amdhsa (`unaligned-access-mode`); atomics and scalar loads have rules of their own (`atomics.rs`, `smem.rs`), as
+    /// local memory has (`lds_race.rs`). NVIDIA's hardware refuses them, and the kernels' sources are the same, so what
+    /// is no multiple of a word is refused here too. But for CDNA the compiler makes loads of words from a loop's loads of
+    /// 16-bit numbers, which the source cannot be blamed for.
+    fn alignment(&self, len: u64, access: Access) -> u64 {
+        let joins = matches!(access, Access::Read) && self.shared.program.target.cdna;
+        len.min(if joins { 2 } else { 4 })
+    }
+
     /// Checks the accesses of a whole wave (addresses in `w.addrs`) at once; lane by lane only where one
     /// range does not do.
     pub fn check_wave(
@@ -316,7 +328,7 @@ impl<'l> Group<'l> {
                 bits |= a;
             }
         }
-        let align = if len == 12 { 4 } else { len.min(4) };
+        let align = self.alignment(len, access);
         if bits & (align - 1) != 0 {
             let lane = lanes_of(mask)
                 .find(|l| addrs[*l] & (align - 1) != 0)
