@@ -2,6 +2,7 @@
 
 mod attention;
 mod chains;
+mod complex;
 mod convolution;
 mod custom;
 mod elements;
