@@ -131,6 +131,7 @@ impl Place {
             | Op::GatherQqmm(_) => self.quantized(op, inputs, &sizes)?,
             Op::Convolution(conv) => self.convolution(conv, inputs, &sizes)?,
             Op::Hadamard(scale) => self.hadamard(x, *scale)?,
+            Op::Fft(fft) => self.fft(fft, x, &sizes)?,
             Op::Dequantize(q) => self.dequantize(q, inputs, ty.dtype, &sizes)?,
             Op::ConvertFp8(way) => self.fp8(*way, x, ty.dtype)?,
             Op::ScaledDotProductAttention { .. } => self.attention(op, inputs, ty.dtype, &sizes)?,
