@@ -98,19 +98,19 @@ fn axes_sizes_and_norms_are_those_of_the_cpu() {
     let values = random(&mut prng, 6 * 35 * 22);
     let x = there(&values, &[6, 35, 22]).transpose(&[2, 0, 1]).unwrap();
     let host = x.at(&Home::Cpu);
-    let cases: [(Option<&[i64]>, Option<&[i64]>); 5] = [
-        (None, None),
-        (None, Some(&[0])),
-        (Some(&[9, 40]), Some(&[1, 0])),
-        (Some(&[17]), Some(&[1])),
-        (None, Some(&[2, 0])),
+    let cases: [[Option<&[i64]>; 2]; 5] = [
+        [None, None],
+        [None, Some(&[0])],
+        [Some(&[9, 40]), Some(&[1, 0])],
+        [Some(&[17]), Some(&[1])],
+        [None, Some(&[2, 0])],
     ];
-    for (sizes, axes) in cases {
+    for [sizes, axes] in cases {
         for norm in [FftNorm::Backward, FftNorm::Ortho, FftNorm::Forward] {
             for (inverse, real) in [(false, false), (true, false), (false, true), (true, true)] {
                 let of = |x: &Array| {
                     let x = if real && !inverse {
-                        real_part(&x)
+                        real_part(x)
                     } else {
                         x.clone()
                     };

@@ -206,11 +206,12 @@ array_functions! {
     /// - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
     fn mlxrocm_array_fft_irfftn(array x, axes sizes[sizes_count], axes axes[axes_count]) -> result
         = x.fftn(sizes, axes, true, true);
-    /// The transforms along axes with their normalization: mlxrocm_array_fft_fftn and, inverse, real or both,
-    /// mlxrocm_array_fft_ifftn, mlxrocm_array_fft_rfftn and mlxrocm_array_fft_irfftn.
-    /// - `sizes`: `sizes_count` sizes, a number for each axis, as in these; NULL: the array's.
-    /// - `norm`: UTF-8, borrowed for the call: "backward" divides inverse transforms by their size n, as those without this
-    ///   argument do, "forward" the others, "ortho" both by the root of n.
+    /// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as
+    /// mlxrocm_array_fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `norm`: UTF-8, borrowed for the call: "backward", "ortho" or "forward".
+    /// - `inverse`: not 0: as mlxrocm_array_fft_ifftn.
+    /// - `real`: not 0: as mlxrocm_array_fft_rfftn or, inverse, mlxrocm_array_fft_irfftn.
     fn mlxrocm_array_fft_normed(array x, axes sizes[sizes_count], axes axes[axes_count], text norm[norm_length], flag inverse,
         flag real) -> result
         = x.fft_normed(sizes, axes, (inverse, real), FftNorm::named(norm)?);

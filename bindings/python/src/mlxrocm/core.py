@@ -8,12 +8,12 @@ Made by bindings/generate.py. Do not edit.
 
 from . import fast, fft, linalg, random
 from ._forms import (
-    ArrayLike, Dtype, absolute, arange, array, asarray, async_eval, bfloat16, bool_, broadcast_arrays, clip, complex64, concat,
-    conv1d, conv2d, conv3d, conv_general, conv_transpose1d, conv_transpose2d, conv_transpose3d, depends, dequantize,
-    e, einsum, eval, evaluate, eye, flatten, float16, float32, float64, from_dlpack, full, full_like, inf, int16,
-    int32, int64, int8, linspace, load, meshgrid, mod, nan, newaxis, ones_like, pad, permute_dims, pi, pow,
-    quantize, quantized_matmul, roll, save, save_safetensors, slice, slice_update, split, tensordot, trace,
-    transpose, tri, uint16, uint32, uint64, uint8, unflatten, wait, zeros_like,
+    ArrayLike, Dtype, absolute, arange, array, asarray, async_eval, bfloat16, bool_, broadcast_arrays, clip,
+    complex64, concat, conv1d, conv2d, conv3d, conv_general, conv_transpose1d, conv_transpose2d, conv_transpose3d,
+    depends, dequantize, e, einsum, eval, evaluate, eye, flatten, float16, float32, float64, from_dlpack, full,
+    full_like, inf, int16, int32, int64, int8, linspace, load, meshgrid, mod, nan, newaxis, ones_like, pad,
+    permute_dims, pi, pow, quantize, quantized_matmul, roll, save, save_safetensors, slice, slice_update, split,
+    tensordot, trace, transpose, tri, uint16, uint32, uint64, uint8, unflatten, wait, zeros_like,
 )  # fmt: skip
 from ._operations import (
     abs, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, bitwise_invert, ceil, conjugate, cos, cosh, erf, erfinv,
@@ -36,13 +36,13 @@ from ._operations import (
 __all__ = [
     "ArrayLike", "Dtype", "abs", "absolute", "add", "addmm", "all", "allclose", "any", "arange", "arccos",
     "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argpartition", "argsort",
-    "array", "array_equal", "as_strided", "asarray", "astype", "async_eval", "atleast_1d", "atleast_2d", "atleast_3d", "bfloat16",
-    "bitwise_and", "bitwise_invert", "bitwise_or", "bitwise_xor", "block_masked_mm", "bool_", "broadcast_arrays",
-    "broadcast_to", "ceil", "clip", "complex64", "concat", "concatenate", "conjugate", "contiguous", "conv1d",
-    "conv2d", "conv3d", "conv_general", "conv_transpose", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "cos", "cosh", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "degrees",
-    "depends", "dequantize", "diag", "diagonal", "divide", "divmod", "e", "einsum", "equal", "erf", "erfinv",
-    "eval", "evaluate", "exp", "expand_dims", "expm1", "eye", "fast", "fft", "flatten", "flip", "float16",
+    "array", "array_equal", "as_strided", "asarray", "astype", "async_eval", "atleast_1d", "atleast_2d",
+    "atleast_3d", "bfloat16", "bitwise_and", "bitwise_invert", "bitwise_or", "bitwise_xor", "block_masked_mm",
+    "bool_", "broadcast_arrays", "broadcast_to", "ceil", "clip", "complex64", "concat", "concatenate", "conjugate",
+    "contiguous", "conv1d", "conv2d", "conv3d", "conv_general", "conv_transpose", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cos", "cosh", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum",
+    "degrees", "depends", "dequantize", "diag", "diagonal", "divide", "divmod", "e", "einsum", "equal", "erf",
+    "erfinv", "eval", "evaluate", "exp", "expand_dims", "expm1", "eye", "fast", "fft", "flatten", "flip", "float16",
     "float32", "float64", "floor", "floor_divide", "from_dlpack", "from_fp8", "full", "full_like", "gather",
     "gather_mm", "gather_qmm", "gather_qqmm", "greater", "greater_equal", "hadamard_transform", "identity", "imag",
     "inf", "inner", "int16", "int32", "int64", "int8", "isclose", "isfinite", "isinf", "isnan", "isneginf",
@@ -58,6 +58,6 @@ __all__ = [
     "slice_update_dynamic", "slice_update_max", "slice_update_min", "slice_update_prod", "softmax", "sort", "split",
     "split_parts", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes",
     "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "to_fp8", "topk", "trace", "transpose", "tri",
-    "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unflatten", "var", "view", "wait", "where", "zeros",
-    "zeros_like",
+    "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unflatten", "var", "view", "wait", "where",
+    "zeros", "zeros_like",
 ]  # fmt: skip

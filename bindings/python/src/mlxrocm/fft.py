@@ -14,13 +14,13 @@ def _transform(name: str) -> Any:
     inverse, real = name.startswith("i"), "r" in name
 
     def one(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str = "backward") -> array:
-        return _o.fft_normed(a, None if n is None else [n], [axis], norm, inverse, real)
+        return _o.fft_normed(a, norm, inverse, real, None if n is None else [n], [axis])
 
     def two(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> array:
-        return _o.fft_normed(a, s, axes, norm, inverse, real)
+        return _o.fft_normed(a, norm, inverse, real, s, axes)
 
     def many(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> array:
-        return _o.fft_normed(a, s, axes, norm, inverse, real)
+        return _o.fft_normed(a, norm, inverse, real, s, axes)
 
     for made, end, over in ((one, "", "one axis"), (two, "2", "two axes"), (many, "n", "axes (None: all)")):
         made.__name__ = name + end
