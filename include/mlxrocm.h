@@ -7942,6 +7942,37 @@ mlxrocm_status mlxrocm_array_fft_irfftn(const struct mlxrocm_array *x,
                                         struct mlxrocm_error **error);
 
 /**
+ * A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as
+ * mlxrocm_array_fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+ *
+ * - `x`: borrowed.
+ * - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+ * - `sizes_count`: how many.
+ * - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+ *   NULL: all axes.
+ * - `axes_count`: how many.
+ * - `norm`: UTF-8, borrowed for the call: "backward", "ortho" or "forward".
+ * - `norm_length`: bytes of `norm`, or MLXROCM_NUL.
+ * - `inverse`: not 0: as mlxrocm_array_fft_ifftn.
+ * - `real`: not 0: as mlxrocm_array_fft_rfftn or, inverse, mlxrocm_array_fft_irfftn.
+ * - `result`: receives an array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_fft_normed(const struct mlxrocm_array *x,
+                                        const int64_t *sizes,
+                                        size_t sizes_count,
+                                        const int64_t *axes,
+                                        size_t axes_count,
+                                        const char *norm,
+                                        size_t norm_length,
+                                        int32_t inverse,
+                                        int32_t real,
+                                        struct mlxrocm_array **result,
+                                        struct mlxrocm_error **error);
+
+/**
  * Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
  *
  * - `x`: borrowed.

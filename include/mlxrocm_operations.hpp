@@ -1240,6 +1240,16 @@ inline Array fft_irfftn(const Array &x, const Axes &sizes = {}, const Axes &axes
         mlxrocm_array_fft_irfftn, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size());
 }
 
+// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their
+// size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+inline Array fft_normed(
+        const Array &x, const std::string &norm, bool inverse, bool real, const Axes &sizes = {}, const Axes
+        &axes = {}) {
+    return detail::one(
+        mlxrocm_array_fft_normed, x.get(), sizes.data(), sizes.size(), axes.data(), axes.size(),
+        norm.data(), norm.size(), std::int32_t{inverse}, std::int32_t{real});
+}
+
 // Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
 inline Array hadamard_transform(const Array &x, double scale = std::numeric_limits<double>::quiet_NaN()) {
     return detail::one(mlxrocm_array_hadamard_transform, x.get(), scale);

@@ -22,6 +22,8 @@ mod prng;
 mod products;
 #[path = "array_families/quantized.rs"]
 mod quantized;
+#[path = "array_families/spectra.rs"]
+mod spectra;
 
 use mlxrocm::array::{Array, Home, eval};
 use mlxrocm::cpu::Elements;

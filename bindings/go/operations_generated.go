@@ -2784,6 +2784,22 @@ func (x *Array) FftIrfftn(sizes []int, axes []int) (*Array, error) {
 	return own(resultOut), nil
 }
 
+// FftNormed: A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n. May be nil: sizes, axes.
+func (x *Array) FftNormed(sizes []int, axes []int, norm string, inverse bool, real bool) (*Array, error) {
+	sizesList := ints(sizes)
+	axesList := ints(axes)
+	normText := C.CString(norm)
+	defer C.free(unsafe.Pointer(normText))
+	var resultOut *C.mlxrocm_array
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_array_fft_normed(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), normText, C.MLXROCM_NUL, flag(inverse), flag(real), &resultOut, &failure)
+	runtime.KeepAlive(x)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return own(resultOut), nil
+}
+
 // HadamardTransform: Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
 func (x *Array) HadamardTransform(scale float64) (*Array, error) {
 	var resultOut *C.mlxrocm_array

@@ -879,6 +879,7 @@ export const functions = {
   mlxrocm_array_fft_ifftn: ["int32_t", ["void *", "void *", "size_t", "void *", "size_t", "void *", "void *"]],
   mlxrocm_array_fft_rfftn: ["int32_t", ["void *", "void *", "size_t", "void *", "size_t", "void *", "void *"]],
   mlxrocm_array_fft_irfftn: ["int32_t", ["void *", "void *", "size_t", "void *", "size_t", "void *", "void *"]],
+  mlxrocm_array_fft_normed: ["int32_t", ["void *", "void *", "size_t", "void *", "size_t", "str", "size_t", "int32_t", "int32_t", "void *", "void *"]],
   mlxrocm_array_hadamard_transform: ["int32_t", ["void *", "double", "void *", "void *"]],
   mlxrocm_array_fast_rms_norm: ["int32_t", ["void *", "void *", "double", "void *", "void *"]],
   mlxrocm_array_fast_layer_norm: ["int32_t", ["void *", "void *", "void *", "double", "void *", "void *"]],

@@ -635,6 +635,9 @@ export function fftRfftn(x: ArrayLike, sizes?: number | number[] | null, axes?: 
 /** The real numbers whose fft_rfftn this is. */
 export function fftIrfftn(x: ArrayLike, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
 
+/** A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n. */
+export function fftNormed(x: ArrayLike, norm: string, inverse: boolean, real: boolean, sizes?: number | number[] | null, axes?: number | number[] | null): NDArray;
+
 /** Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28. */
 export function hadamardTransform(x: ArrayLike, scale?: number): NDArray;
 

@@ -1059,6 +1059,11 @@ export function fftIrfftn(x, sizes = null, axes = null) {
   return one('mlxrocm_array_fft_irfftn', toArray(x), ...ints(sizes), ...ints(axes));
 }
 
+/** A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n. */
+export function fftNormed(x, norm, inverse, real, sizes = null, axes = null) {
+  return one('mlxrocm_array_fft_normed', toArray(x), ...ints(sizes), ...ints(axes), text(norm), constants.NUL, inverse ? 1 : 0, real ? 1 : 0);
+}
+
 /** Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28. */
 export function hadamardTransform(x, scale = NaN) {
   return one('mlxrocm_array_hadamard_transform', toArray(x), scale);

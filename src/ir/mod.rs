@@ -26,8 +26,8 @@ pub use model::{
     VectorId,
 };
 pub use op::{
-    ArgReduce, Binary, Conv, Fft, Fp8, Input, LinearAlgebra, Number, Op, QuantMode, Quantization,
-    Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
+    ArgReduce, Binary, Conv, Fft, FftNorm, Fp8, Input, LinearAlgebra, Number, Op, QuantMode,
+    Quantization, Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
 };
 pub use quick::{QuickHasher, QuickMap};
 pub use recurrent::{GatedDelta, GatedNorm, ShortConv};

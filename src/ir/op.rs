@@ -5,6 +5,7 @@
 
 use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
 use super::{CustomKernel, Dtype, Experts, GatedDelta, GatedNorm, Route, ShortConv};
+use crate::{Error, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -222,6 +223,48 @@ pub struct Fft {
     pub inverse: bool,
     /// From, or to, real numbers.
     pub real: bool,
+    /// What results are multiplied by.
+    pub norm: FftNorm,
+}
+
+/// Which way a transform is divided by its size n.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum FftNorm {
+    /// Inverse ones by n.
+    #[default]
+    Backward,
+    /// Both by the root of n.
+    Ortho,
+    /// Forward ones by n.
+    Forward,
+}
+
+impl FftNorm {
+    /// MLX's and numpy's names: "backward", "ortho", "forward".
+    ///
+    /// # Errors
+    /// `InvalidArgument` for others.
+    pub fn named(name: &str) -> Result<FftNorm> {
+        match name {
+            "backward" => Ok(FftNorm::Backward),
+            "ortho" => Ok(FftNorm::Ortho),
+            "forward" => Ok(FftNorm::Forward),
+            _ => Err(Error::InvalidArgument(format!(
+                "norm {name:?} of a Fourier transform: there are \"backward\", \"ortho\" and \"forward\""
+            ))),
+        }
+    }
+}
+
+impl Fft {
+    /// What results of a transform of `size` numbers are multiplied by.
+    pub fn scale(&self, size: usize) -> f64 {
+        match (self.norm, self.inverse) {
+            (FftNorm::Ortho, _) => 1.0 / (size as f64).sqrt(),
+            (FftNorm::Backward, true) | (FftNorm::Forward, false) => 1.0 / size as f64,
+            _ => 1.0,
+        }
+    }
 }
 
 /// fp8 numbers, kept as u8.

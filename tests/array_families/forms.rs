@@ -33,7 +33,7 @@ fn watch() {
 
 const FLOATS: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::Bf16];
 
-fn random_seed() -> u64 {
+pub fn random_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seed = std::env::var("MLXROCM_SEED")
         .ok()

@@ -34,7 +34,6 @@ LEFT_OUT = {
     "models' own operations, which the graph of a model has": "fast.gated_delta_update",
     "kernels of the vendors' languages: `mlxrocm_array_kernel_…` takes HIP's":
         "fast.cuda_kernel fast.metal_kernel fast.precompiled_cuda_kernel",
-    "normalization of Fourier transforms: `norm=\"backward\"`, as usual": "",
 }
 MODULES = {"": mx, "fft": mx.fft, "linalg": mx.linalg, "random": mx.random, "fast": mx.fast}
 

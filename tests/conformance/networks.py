@@ -3,7 +3,7 @@ import mlx.core as mx
 import numpy as np
 
 from cases import run, wide
-from library import DTYPES, Axes
+from library import DTYPES, Axes, Text
 
 FLOATS = ["float16", "bfloat16", "float32"]
 # MLX has no convolutions and Hadamard transforms of float64; the library's are beside those of float32.
@@ -73,6 +73,12 @@ def transforms(t, table):
                           run(lambda: op(f"fft_{name}", x.ours, Axes(sizes), Axes(axes)),
                               lambda: getattr(mx.fft, name)(x.mlx, sizes, axes),
                               room=2e-5, least=10.0 * np.prod(shape) ** 0.5))
+        for n, norm in enumerate(["backward", "ortho", "forward"]):
+            x = t.input((3, 10), dtype, t.layouts(n)[0], "finite")
+            for name in ["fftn", "ifftn", "rfftn", "irfftn"]:
+                table("FFT", "fft_normed", dtype, norm,
+                      run(lambda: op("fft_normed", x.ours, Axes(None), Axes([1]), Text(norm), name[0] == "i", "r" in name),
+                          lambda: getattr(mx.fft, name)(x.mlx, None, [1], norm=norm), room=2e-5, least=60.0))
         for n, size in enumerate([1, 8, 12, 24, 40, 56, 128]):
             for layout in t.layouts(n):
                 x = t.input((2, size), dtype, layout, "finite")

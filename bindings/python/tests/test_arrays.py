@@ -229,6 +229,8 @@ class Operations(unittest.TestCase):
         same(self, mx.linalg.solve(x, x[0]), np.linalg.solve(a, a[0]), 1e-4)
         for name in "fft ifft rfft fft2 ifft2 rfft2 fftn".split():
             same(self, getattr(mx.fft, name)(x), getattr(np.fft, name)(a), 1e-4)
+            for norm in ("backward", "ortho", "forward"):
+                same(self, getattr(mx.fft, name)(x, norm=norm), getattr(np.fft, name)(a, norm=norm), 1e-4)
         same(self, mx.fft.irfft(mx.fft.rfft(x)), a, 1e-4)
         same(self, mx.fft.fft(x, n=6, axis=0), np.fft.fft(a, 6, 0), 1e-4)
         same(self, mx.fft.ifftshift(mx.fft.fftshift(x[:3])), a[:3])

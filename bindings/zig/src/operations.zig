@@ -1696,6 +1696,14 @@ pub fn fftIrfftn(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64) Error!Arr
     return .{ .handle = result };
 }
 
+/// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+pub fn fftNormed(x_: Array, sizes_: ?[]const i64, axes_: ?[]const i64, norm_: []const u8, inverse_: bool, real_: bool) Error!Array {
+    var result: ?*c.mlxrocm_array = null;
+    var failure: ?*c.mlxrocm_error = null;
+    try check(c.mlxrocm_array_fft_normed(x_.handle, if (sizes_) |given| given.ptr else null, if (sizes_) |given| given.len else 0, if (axes_) |given| given.ptr else null, if (axes_) |given| given.len else 0, norm_.ptr, norm_.len, @intFromBool(inverse_), @intFromBool(real_), &result, &failure), failure);
+    return .{ .handle = result };
+}
+
 /// Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
 pub fn hadamardTransform(x_: Array, scale_: f64) Error!Array {
     var result: ?*c.mlxrocm_array = null;

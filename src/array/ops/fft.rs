@@ -4,7 +4,7 @@ use super::{invalid, known};
 use crate::Result;
 use crate::array::Array;
 use crate::cpu::ops::hadamard_fits;
-use crate::ir::{Dtype, Fft, Kind, Number, Op, ScatterReduce, Shape, SliceSpec};
+use crate::ir::{Dtype, Fft, FftNorm, Kind, Number, Op, ScatterReduce, Shape, SliceSpec};
 use smallvec::smallvec;
 
 impl Array {
@@ -20,6 +20,20 @@ impl Array {
         axes: Option<&[i64]>,
         inverse: bool,
         real: bool,
+    ) -> Result<Array> {
+        self.fft_normed(sizes, axes, (inverse, real), FftNorm::Backward)
+    }
+
+    /// The same (`(inverse, real)`), divided by its size as `norm` says.
+    ///
+    /// # Errors
+    /// As [`Array::fftn`].
+    pub fn fft_normed(
+        &self,
+        sizes: Option<&[i64]>,
+        axes: Option<&[i64]>,
+        (inverse, real): (bool, bool),
+        norm: FftNorm,
     ) -> Result<Array> {
         let name = "fftn";
         let own = known(name, self)?;
@@ -73,6 +87,7 @@ impl Array {
             axes,
             inverse,
             real,
+            norm,
         });
         Ok(Array::one(op, vec![x], output, Shape::new(to)))
     }

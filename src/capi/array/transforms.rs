@@ -3,6 +3,7 @@
 use super::functions::array_functions;
 use crate::array::Array;
 use crate::array::ops::ConvOptions;
+use crate::ir::FftNorm;
 use crate::{Error, Result};
 
 /// Groups of channels; a negative number fits no channels.
@@ -205,6 +206,15 @@ array_functions! {
     /// - `sizes`: `sizes_count` sizes of the result; NULL: the array's, of the last axis twice one less.
     fn mlxrocm_array_fft_irfftn(array x, axes sizes[sizes_count], axes axes[axes_count]) -> result
         = x.fftn(sizes, axes, true, true);
+    /// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as
+    /// mlxrocm_array_fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `norm`: UTF-8, borrowed for the call: "backward", "ortho" or "forward".
+    /// - `inverse`: not 0: as mlxrocm_array_fft_ifftn.
+    /// - `real`: not 0: as mlxrocm_array_fft_rfftn or, inverse, mlxrocm_array_fft_irfftn.
+    fn mlxrocm_array_fft_normed(array x, axes sizes[sizes_count], axes axes[axes_count], text norm[norm_length], flag inverse,
+        flag real) -> result
+        = x.fft_normed(sizes, axes, (inverse, real), FftNorm::named(norm)?);
     /// Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
     /// - `scale`: of the result; NaN: one by the root of the elements.
     fn mlxrocm_array_hadamard_transform(array x, number scale) -> result

@@ -29,8 +29,8 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
             false => FftDirection::Forward,
         };
         planner.plan_fft(values.len(), direction).process(values);
-        if fft.inverse {
-            let scale = 1.0 / values.len() as f32;
+        let scale = fft.scale(values.len()) as f32;
+        if scale != 1.0 {
             values.iter_mut().for_each(|z| *z *= scale);
         }
     };

@@ -2,9 +2,11 @@
 
 mod attention;
 mod chains;
+mod complex;
 mod convolution;
 mod custom;
 mod elements;
+mod fourier;
 mod indices;
 mod layers;
 mod matrices;
@@ -45,6 +47,8 @@ pub struct Place {
     custom: Mutex<HashMap<String, Kernel>>,
     /// Kernels of chains of elementwise operations.
     chains: chains::Kernels,
+    /// What Fourier transforms look up.
+    roots: fourier::Tables,
     /// Graphs that came here, and their recorded launches.
     graphs: Mutex<Alike<Met<Arc<Mutex<Replay>>>>>,
 }
@@ -67,6 +71,7 @@ impl Place {
             stream: device.stream()?,
             custom: Mutex::default(),
             chains: chains::Kernels::default(),
+            roots: fourier::Tables::default(),
             graphs: Mutex::default(),
         });
         open.push(Arc::downgrade(&place));
@@ -107,6 +112,7 @@ impl Place {
 
     /// Lets go of recorded graphs and their memory; whether there were any.
     fn forget(&self) -> bool {
+        self.roots.lock().clear();
         // Dropped outside the lock: programs wait for what they still run.
         let had = std::mem::take(&mut *self.graphs.lock());
         !had.is_empty()

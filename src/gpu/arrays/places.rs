@@ -176,7 +176,7 @@ impl Place {
     }
 
     /// Copies `x` to elements of `out`; whether it could.
-    fn put(&self, x: &Elements, out: &Elements, at: &Layout) -> Result<bool> {
+    pub(super) fn put(&self, x: &Elements, out: &Elements, at: &Layout) -> Result<bool> {
         if x.count() > 0 && self.copy_well(x, out, at)? {
             return Ok(true);
         }

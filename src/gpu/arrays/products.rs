@@ -62,6 +62,9 @@ impl Place {
         let [batch @ .., m, n] = sizes else {
             return Ok(None);
         };
+        if dtype == Dtype::C64 && b.dtype() == dtype {
+            return self.complex_product(a, b, sizes, extra);
+        }
         let plus = extra.plus.map(|(c, _)| c);
         let others = [Some(b), plus];
         if !is_float(dtype) || others.iter().flatten().any(|x| x.dtype() != dtype) {

@@ -25,7 +25,8 @@ impl Place {
         axes: &[usize],
         ty: &Type,
     ) -> Result<Option<Elements>> {
-        if !is_known(x.dtype()) || !is_known(ty.dtype) {
+        let complex = x.dtype() == Dtype::C64;
+        if !complex && (!is_known(x.dtype()) || !is_known(ty.dtype)) {
             return Ok(None);
         }
         let x = match Halves::of(x, axes) {
@@ -82,17 +83,20 @@ impl Place {
             .u32(outputs as u32)
             .u32(halves.count)
             .u32(pieces as u32)
-            .u32(reduction)
-            .u32(x.dtype() as u32)
-            .u32(to as u32)
-            .u32(s1)
-            .u32(s2);
+            .u32(reduction);
+        let args = match complex {
+            true => args,
+            false => args.u32(x.dtype() as u32).u32(to as u32),
+        };
+        let args = args.u32(s1).u32(s2);
         let args = outer.iter().fold(args, |args, &stride| args.i32(stride));
         let args = args.u32(r1).u32(r2);
         let args = inner.iter().fold(args, |args, &stride| args.i32(stride));
-        let kernel = match by_lanes {
-            true => "mlxrocm_array_reduce_lanes",
-            false => "mlxrocm_array_reduce",
+        let kernel = match (complex, by_lanes) {
+            (false, true) => "mlxrocm_array_reduce_lanes",
+            (false, false) => "mlxrocm_array_reduce",
+            (true, true) => "mlxrocm_array_complex_reduce_lanes",
+            (true, false) => "mlxrocm_array_complex_reduce",
         };
         self.launch(kernel, [blocks as u32, pieces as u32, 1], &args)?;
         match cut {

@@ -1,6 +1,7 @@
 //! Operations as launches: `hip/ops/arrays/`.
 
-use super::numbers::{CAST, binary_number, is_known, place_number, reduction_number, unary_number};
+use super::complex::{complex_number, is_of_complex};
+use super::numbers::{CAST, binary_number, is_known, place_number, reduction_number};
 use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
@@ -42,12 +43,13 @@ impl Place {
         let made = match op {
             Op::Unary(Unary::Conjugate) if x.dtype() != Dtype::C64 => Some(x.clone()),
             Op::Unary(Unary::ErfInv) => self.erf_inverse(x, ty.dtype)?,
-            Op::Unary(function) => match unary_number(*function) {
+            Op::Unary(function) => match complex_number(*function) {
                 Some(function) => self.unary(function, x, ty.dtype)?,
                 None => None,
             },
             Op::AsType => self.unary(CAST, x, ty.dtype)?,
             Op::Binary(function) => match (binary_number(*function), inputs) {
+                (Some(_), [a, _]) if a.dtype() == Dtype::C64 && !is_of_complex(*function) => None,
                 (Some(function), [a, b]) => self.binary(function, a, b, ty.dtype)?,
                 _ => None,
             },
@@ -129,6 +131,7 @@ impl Place {
             | Op::GatherQqmm(_) => self.quantized(op, inputs, &sizes)?,
             Op::Convolution(conv) => self.convolution(conv, inputs, &sizes)?,
             Op::Hadamard(scale) => self.hadamard(x, *scale)?,
+            Op::Fft(fft) => self.fft(fft, x, &sizes)?,
             Op::Dequantize(q) => self.dequantize(q, inputs, ty.dtype, &sizes)?,
             Op::ConvertFp8(way) => self.fp8(*way, x, ty.dtype)?,
             Op::ScaledDotProductAttention { .. } => self.attention(op, inputs, ty.dtype, &sizes)?,
@@ -231,6 +234,9 @@ impl Place {
         x: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::C64 || to == Dtype::C64 {
+            return self.complex_unary(function, x, to);
+        }
         if !is_known(x.dtype()) || !is_known(to) {
             return Ok(None);
         }
@@ -248,6 +254,9 @@ impl Place {
         b: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
+        if a.dtype() == Dtype::C64 && b.dtype() == Dtype::C64 {
+            return self.complex_binary(function, a, b, to);
+        }
         if !is_known(a.dtype()) || a.dtype() != b.dtype() || !is_known(to) {
             return Ok(None);
         }

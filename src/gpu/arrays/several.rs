@@ -1,6 +1,6 @@
 //! Operations with several results or without inputs, and elements that a rule gives: `hip/ops/arrays/create.hip`.
 
-use super::numbers::{binary_number, is_float, is_known};
+use super::numbers::{CAST, binary_number, is_float, is_known};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -51,6 +51,16 @@ impl Place {
         let Some(sizes) = ty.shape.numbers() else {
             return Ok(None);
         };
+        if ty.dtype == Dtype::C64 {
+            let real = Type {
+                dtype: Dtype::F32,
+                ..ty.clone()
+            };
+            return match self.arange(start, step, &real)? {
+                Some(real) => self.unary(CAST, &real, Dtype::C64),
+                None => Ok(None),
+            };
+        }
         if !is_known(ty.dtype) || ty.dtype == Dtype::Bool {
             return Ok(None);
         }

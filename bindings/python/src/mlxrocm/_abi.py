@@ -918,6 +918,7 @@ FUNCTIONS = {
     "mlxrocm_array_fft_ifftn": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_fft_rfftn": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_fft_irfftn": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
+    "mlxrocm_array_fft_normed": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_int32, C.c_int32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_hadamard_transform": (C.c_int32, (C.c_void_p, C.c_double, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_fast_rms_norm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_double, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_fast_layer_norm": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_double, C.c_void_p, C.c_void_p)),

@@ -1070,6 +1070,11 @@ def fft_irfftn(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int
     return _one("mlxrocm_array_fft_irfftn", _array(x), *_ints(sizes), *_ints(axis))
 
 
+def fft_normed(x: ArrayLike, norm: str, inverse: bool, real: bool, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
+    """A discrete Fourier transform along axes with a normalization: 'backward' divides inverse ones by their size n, as fft_ifftn does, 'forward' divides the others by n, 'ortho' both by the root of n."""
+    return _one("mlxrocm_array_fft_normed", _array(x), *_ints(sizes), *_ints(axis), _text(norm), NUL, bool(inverse), bool(real))
+
+
 def hadamard_transform(x: ArrayLike, scale: float = float('nan')) -> array:
     """Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28."""
     return _one("mlxrocm_array_hadamard_transform", _array(x), scale)

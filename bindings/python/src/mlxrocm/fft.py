@@ -11,19 +11,20 @@ from ._array import ArrayLike, array
 
 def _transform(name: str) -> Any:
     function = getattr(_o, f"fft_{name}n")
+    inverse, real = name.startswith("i"), "r" in name
 
-    def one(a: ArrayLike, n: int | None = None, axis: int = -1) -> array:
-        return function(a, None if n is None else [n], [axis])
+    def one(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str = "backward") -> array:
+        return _o.fft_normed(a, norm, inverse, real, None if n is None else [n], [axis])
 
-    def two(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1)) -> array:
-        return function(a, s, axes)
+    def two(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str = "backward") -> array:
+        return _o.fft_normed(a, norm, inverse, real, s, axes)
 
-    def many(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None) -> array:
-        return function(a, s, axes)
+    def many(a: ArrayLike, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward") -> array:
+        return _o.fft_normed(a, norm, inverse, real, s, axes)
 
     for made, end, over in ((one, "", "one axis"), (two, "2", "two axes"), (many, "n", "axes (None: all)")):
         made.__name__ = name + end
-        made.__doc__ = f"{function.__doc__} Over {over}; other sizes cut or pad with zeros."
+        made.__doc__ = f"{function.__doc__} Over {over}; other sizes cut or pad with zeros; norm: backward, ortho, forward."
     return one, two, many
 
 

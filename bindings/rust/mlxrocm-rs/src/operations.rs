@@ -1681,6 +1681,16 @@ impl Array {
         Ok(Array::own(result_out))
     }
 
+    /// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+    ///
+    /// `None`: sizes: the array's; axes: all axes.
+    pub fn fft_normed(&self, sizes: Option<&[i64]>, axes: Option<&[i64]>, norm: &str, inverse: bool, real: bool) -> Result<Array> {
+        let mut result_out = null_mut();
+        // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
+        call(|error| unsafe { sys::mlxrocm_array_fft_normed(self.as_ptr(), sizes.map_or(null(), <[i64]>::as_ptr), sizes.map_or(0, <[i64]>::len), axes.map_or(null(), <[i64]>::as_ptr), axes.map_or(0, <[i64]>::len), norm.as_ptr().cast(), norm.len(), i32::from(inverse), i32::from(real), &mut result_out, error) })?;
+        Ok(Array::own(result_out))
+    }
+
     /// Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
     pub fn hadamard_transform(&self, scale: f64) -> Result<Array> {
         let mut result_out = null_mut();

@@ -5420,6 +5420,25 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
     pub fn mlxrocm_array_fft_irfftn(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
+    /// A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as
+    /// mlxrocm_array_fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n.
+    ///
+    /// - `x`: borrowed.
+    /// - `sizes`: `sizes_count` sizes, a number for each axis, cut or padded with zeros to; NULL: the array's.
+    /// - `sizes_count`: how many.
+    /// - `axes`: `axes_count` axes, borrowed for the call; negative ones count from the end;
+    ///   NULL: all axes.
+    /// - `axes_count`: how many.
+    /// - `norm`: UTF-8, borrowed for the call: "backward", "ortho" or "forward".
+    /// - `norm_length`: bytes of `norm`, or MLXROCM_NUL.
+    /// - `inverse`: not 0: as mlxrocm_array_fft_ifftn.
+    /// - `real`: not 0: as mlxrocm_array_fft_rfftn or, inverse, mlxrocm_array_fft_irfftn.
+    /// - `result`: receives an array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
+    pub fn mlxrocm_array_fft_normed(x: *const mlxrocm_array, sizes: *const i64, sizes_count: usize, axes: *const i64, axes_count: usize, norm: *const c_char, norm_length: usize, inverse: i32, real: i32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
     /// Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28.
     ///
     /// - `x`: borrowed.
