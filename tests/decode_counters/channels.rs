@@ -23,7 +23,7 @@ const AHEAD: usize = 4;
 /// Of the channels' time, the least part that they work if each takes its own share of what is on its way and waits for
 /// the last one: 1 if all have the same. Found: 0.70 and more on RDNA; on CDNA 0.56, where blocks take an even number of
 /// tiles, which then begin at the same of its channels. Rows that begin at one channel have 0.5 at most on RDNA's 16 and
-/// 0.25 on the MI210's 32. (A tile 256 bytes longer would give 0.9 on all; the layout is every platform's.)
+/// 0.25 on the MI210's 32. (A tile 256 bytes longer would give 0.9 on most; the layout is every platform's.)
 fn least(channels: usize) -> f64 {
     if channels < 32 { 0.65 } else { 0.5 }
 }
