@@ -48,12 +48,17 @@ pub struct mlxrocm_model_options {
     /// cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU;
     /// the log says which.
     pub device: *const mlxrocm_device,
+    /// The most bytes of a GPU's memory that weights take; 0: all of them lie there. What is more stays in
+    /// host memory, and kernels read it over the bus, which is slow: first a table of embeddings, then
+    /// experts, then other matrices, of each kind the last layers' first. The log says what lies where.
+    /// KV caches and what a session computes in come on top (mlxrocm_device_set_memory_limit).
+    pub gpu_weight_bytes: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_model_options {
     const NAME: &'static str = "mlxrocm_model_options";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, gpu_weight_bytes);
 }
 
 /// Facts about a loaded model. Strings are borrowed until the model is freed.
@@ -90,12 +95,16 @@ pub struct mlxrocm_model_info {
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,
+    /// Bytes of matrices in a GPU's memory; 0 on the CPU.
+    pub gpu_weight_bytes: u64,
+    /// Bytes of matrices in host memory that a GPU reads over the bus (mlxrocm_model_options.gpu_weight_bytes).
+    pub host_weight_bytes: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_model_info {
     const NAME: &'static str = "mlxrocm_model_info";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, gpu_weight_bytes);
 }
 
 /// More than any machine has; a larger number is a mistake and not to be tried.
@@ -170,6 +179,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
             &LoadOptions {
                 device,
                 threads: options.threads as usize,
+                gpu_weight_bytes: Some(options.gpu_weight_bytes).filter(|most| *most > 0),
                 ..LoadOptions::default()
             },
             report
@@ -230,6 +240,8 @@ pub unsafe extern "C" fn mlxrocm_model_get_info(
             hidden_size: info.hidden_size as u64,
             kv_bytes_per_token: info.kv_bytes_per_token,
             load_seconds: info.load_seconds,
+            gpu_weight_bytes: info.gpu_weight_bytes,
+            host_weight_bytes: info.host_weight_bytes,
         });
         Ok(())
     })
