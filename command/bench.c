@@ -102,6 +102,9 @@ static int print_results(const struct settings *settings, const mlxrocm_device *
     report_text(&report, "model", "model", info.name);
     report_text(&report, "quantization", "weights", info.quantization);
     report_count(&report, "weight_bytes", "size", info.weight_bytes, readable_bytes(info.weight_bytes));
+    if (info.host_weight_bytes > 0)
+        report_count(&report, "host_weight_bytes", "in host memory", info.host_weight_bytes,
+                     readable_bytes(info.host_weight_bytes));
     report_text(&report, "kv", "KV cache", settings->kv != NULL ? settings->kv : "f16");
     snprintf(line, sizeof line, "%.2f s", info.load_seconds);
     report_real(&report, "load_seconds", "loaded in", info.load_seconds, line);

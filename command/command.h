@@ -39,6 +39,7 @@ struct texts {
 struct settings {
     const char *device; /* "auto", "cpu" or a number; NULL: auto */
     uint64_t threads;
+    uint64_t gpu_weights;
     bool verbose, quiet;
     uint64_t context;
     const char *kv; /* "f16", "q8" or "q4"; NULL: f16 */

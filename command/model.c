@@ -64,7 +64,8 @@ bool load_model(const struct settings *settings, mlxrocm_device *device, const c
                                            .threads = (uint32_t)settings->threads,
                                            .progress = on_progress,
                                            .user_data = (void *)(uintptr_t)settings,
-                                           .device = device};
+                                           .device = device,
+                                           .gpu_weight_bytes = settings->gpu_weights << 20};
     const mlxrocm_status status = mlxrocm_model_load(path, MLXROCM_NUL, &options, model, &error);
     progress_end();
     if (status != MLXROCM_OK) fail_with(error);

@@ -1205,6 +1205,13 @@ typedef struct mlxrocm_model_options {
    * the log says which.
    */
   const struct mlxrocm_device *device;
+  /**
+   * The most bytes of a GPU's memory that weights take; 0: all of them lie there. What is more stays in
+   * host memory, and kernels read it over the bus, which is slow: first a table of embeddings, then
+   * experts, then other matrices, of each kind the last layers' first. The log says what lies where.
+   * KV caches and what a session computes in come on top (mlxrocm_device_set_memory_limit).
+   */
+  uint64_t gpu_weight_bytes;
 } mlxrocm_model_options;
 
 /**
@@ -1271,6 +1278,14 @@ typedef struct mlxrocm_model_info {
    * Seconds that loading took.
    */
   double load_seconds;
+  /**
+   * Bytes of matrices in a GPU's memory; 0 on the CPU.
+   */
+  uint64_t gpu_weight_bytes;
+  /**
+   * Bytes of matrices in host memory that a GPU reads over the bus (mlxrocm_model_options.gpu_weight_bytes).
+   */
+  uint64_t host_weight_bytes;
 } mlxrocm_model_info;
 
 /**

@@ -35,7 +35,9 @@ fn executor(gpu: &gpu::Gpu, model: &str, rules: Rules) -> mlxrocm::Result<GpuExe
     let (bound, schedule) = families::schedule(&source, rules).unwrap();
     let (matrices, vectors) = (&bound.matrices, &bound.vectors);
     let device = gpu.device();
-    let weights = GpuWeights::new(&device, &schedule, matrices, vectors, 0, &mut |_| Ok(()))?;
+    let weights = GpuWeights::new(&device, &schedule, matrices, vectors, 0, None, &mut |_| {
+        Ok(())
+    })?;
     let size = StateSize {
         sequences: 3,
         snapshots: 4,

@@ -11,7 +11,7 @@ mod on_gpu;
 mod random_model;
 
 use mlxrocm::formats::Format;
-use mlxrocm::model::{DeviceChoice, Forward, KvType, Slice, Wanted};
+use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use random_model::{
     gguf_writer::GgufWriter, prng::Prng, random_formats, random_matrix, tiny_tokenizer,
@@ -108,6 +108,46 @@ fn experts_give_what_the_cpu_gives() {
         ];
         forward().forward(&others, &mut both).unwrap();
         assert_eq!(both[3 * vocabulary..], alone, "{target}");
+        if !gpu::is_real() {
+            assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+        }
+    }
+}
+
+/// Half of the weights, then hardly any, lie on the device: the rest of the experts is read where it is.
+#[test]
+fn experts_in_host_memory_say_the_same() {
+    let folder = folder();
+    let load = |most| {
+        let options = LoadOptions {
+            device: DeviceChoice::Gpu(0),
+            gpu_weight_bytes: most,
+            ..LoadOptions::default()
+        };
+        Model::load(folder.path(), &options, None).unwrap()
+    };
+    for target in gpu::among(&["gfx1151", "gfx90a"]) {
+        let gpu = device(target);
+        let device = gpu.device();
+        let run = |model: &Model| {
+            let mut forward = model.new_forward(4, 64, KvType::F16).unwrap();
+            logits(&mut *forward, &[40, 3, 16])
+        };
+        let whole = load(None);
+        let all = device.memory().unwrap().active;
+        let expected = run(&whole);
+        drop(whole);
+        let mut last = 0;
+        for percent in [90, 50, 20] {
+            let most = all * percent / 100;
+            let model = load(Some(most));
+            let on_device = device.memory().unwrap().active;
+            let in_host = device.pinned_memory().active;
+            assert!(on_device <= most, "{target}, {percent} %: {on_device}");
+            assert!(in_host > last, "{target}, {percent} %: {in_host}");
+            last = in_host;
+            assert!(run(&model) == expected, "{target}, {percent} %");
+        }
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }

@@ -256,7 +256,7 @@ export const structs = {
     },
   },
   mlxrocm_model_options: {
-    size: 40,
+    size: 48,
     fields: {
       struct_size: [0, "uint32_t"],
       threads: [4, "uint32_t"],
@@ -264,10 +264,11 @@ export const structs = {
       user_data: [16, "void *"],
       user_data_free: [24, "void *"],
       device: [32, "void *"],
+      gpu_weight_bytes: [40, "uint64_t"],
     },
   },
   mlxrocm_model_info: {
-    size: 112,
+    size: 128,
     fields: {
       struct_size: [0, "uint32_t"],
       layers: [4, "uint32_t"],
@@ -284,6 +285,8 @@ export const structs = {
       hidden_size: [88, "uint64_t"],
       kv_bytes_per_token: [96, "uint64_t"],
       load_seconds: [104, "double"],
+      gpu_weight_bytes: [112, "uint64_t"],
+      host_weight_bytes: [120, "uint64_t"],
     },
   },
   mlxrocm_tensor_info: {

@@ -48,6 +48,11 @@ pub struct mlxrocm_model_options {
     /// cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU;
     /// the log says which.
     pub device: *const mlxrocm_device,
+    /// The most bytes of a GPU's memory that weights take; 0: all of them lie there. What is more stays in
+    /// host memory, and kernels read it over the bus, which is slow: first a table of embeddings, then
+    /// experts, then other matrices, of each kind the last layers' first. The log says what lies where.
+    /// KV caches and what a session computes in come on top (mlxrocm_device_set_memory_limit).
+    pub gpu_weight_bytes: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -90,6 +95,10 @@ pub struct mlxrocm_model_info {
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,
+    /// Bytes of matrices in a GPU's memory; 0 on the CPU.
+    pub gpu_weight_bytes: u64,
+    /// Bytes of matrices in host memory that a GPU reads over the bus (mlxrocm_model_options.gpu_weight_bytes).
+    pub host_weight_bytes: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -170,6 +179,7 @@ pub unsafe extern "C" fn mlxrocm_model_load(
             &LoadOptions {
                 device,
                 threads: options.threads as usize,
+                gpu_weight_bytes: Some(options.gpu_weight_bytes).filter(|most| *most > 0),
                 ..LoadOptions::default()
             },
             report
@@ -230,6 +240,8 @@ pub unsafe extern "C" fn mlxrocm_model_get_info(
             hidden_size: info.hidden_size as u64,
             kv_bytes_per_token: info.kv_bytes_per_token,
             load_seconds: info.load_seconds,
+            gpu_weight_bytes: info.gpu_weight_bytes,
+            host_weight_bytes: info.host_weight_bytes,
         });
         Ok(())
     })

@@ -5,8 +5,9 @@ use super::device::Device;
 use super::uses::{Mark, Uses};
 use std::sync::Arc;
 
-/// Device memory. A cheap handle: clones share it, and the last one gives the memory back to the
-/// device's cache, where it is reused once the queued work that uses it is done. Immutable handle:
+/// Memory that kernels work on: the device's, or the host's, which they read over the bus
+/// ([`Device::alloc_mapped`]). A cheap handle: clones share it, and the last one gives the memory back to
+/// the device's cache, where it is reused once the queued work that uses it is done. Immutable handle:
 /// any thread.
 #[derive(Clone)]
 pub struct DeviceBuffer {
@@ -22,7 +23,10 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.device.give_back(self.block, self.uses.take());
+        match self.block.host {
+            0 => self.device.give_back(self.block, self.uses.take()),
+            _ => self.device.give_back_pinned(self.block, self.uses.take()),
+        }
     }
 }
 

@@ -243,6 +243,16 @@ impl Device {
         Ok(PinnedBuffer::new(self.clone(), block, len))
     }
 
+    /// Allocates pinned host memory for kernels, which read and write it over the bus.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; everything stays usable.
+    pub fn alloc_mapped(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
+        self.enter()?;
+        let block = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
+        Ok(DeviceBuffer::new(self.clone(), block, bytes))
+    }
+
     /// A new stream.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
         self.enter()?;

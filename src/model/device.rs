@@ -48,6 +48,14 @@ impl Weights {
         }
     }
 
+    /// Bytes of matrices in a GPU's memory, and in host memory that a GPU reads.
+    pub fn placed(&self) -> (u64, u64) {
+        match self {
+            Weights::Cpu(_) => (0, 0),
+            Weights::Gpu(weights) => weights.placed(),
+        }
+    }
+
     /// What to call the device.
     pub fn device_name(&self) -> String {
         match self {
@@ -141,6 +149,7 @@ fn gpu(
     report: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Weights> {
     let (matrices, vectors) = (&bound.matrices, &bound.vectors);
-    let weights = GpuWeights::new(device, schedule, matrices, vectors, options.threads, report)?;
+    let (threads, most) = (options.threads, options.gpu_weight_bytes);
+    let weights = GpuWeights::new(device, schedule, matrices, vectors, threads, most, report)?;
     Ok(Weights::Gpu(Arc::new(weights)))
 }

@@ -23,6 +23,9 @@ pub struct LoadOptions {
     pub threads: usize,
     /// Which device runs the model.
     pub device: DeviceChoice,
+    /// The most bytes of a GPU's memory that weights take; the rest stays in host memory and is read over the
+    /// bus. `None`: all of them lie on the GPU.
+    pub gpu_weight_bytes: Option<u64>,
     /// Which fusions are used: fewer only to compare.
     pub rules: Rules,
 }
@@ -52,6 +55,10 @@ pub struct ModelInfo {
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,
+    /// Bytes of matrices in a GPU's memory; 0 on the CPU.
+    pub gpu_weight_bytes: u64,
+    /// Bytes of matrices in host memory that a GPU reads over the bus.
+    pub host_weight_bytes: u64,
 }
 
 /// A loaded model. Immutable: any thread.
@@ -130,6 +137,7 @@ impl Model {
                 ChatTemplate::new(template, &bos, &eos).map(Arc::new)
             })
             .transpose()?;
+        let (gpu_weight_bytes, host_weight_bytes) = weights.placed();
         let info = ModelInfo {
             family: config.family.name.to_string(),
             name: config.name.clone(),
@@ -142,6 +150,8 @@ impl Model {
             quantization: source.quantization(),
             kv_bytes_per_token: (schedule.page_bytes(KvType::F16) / PAGE_TOKENS) as u64,
             load_seconds: begin.elapsed().as_secs_f64(),
+            gpu_weight_bytes,
+            host_weight_bytes,
         };
         log::write(Level::Info, || {
             format!(

@@ -100,6 +100,7 @@ int main(void) {
     FIELD(mlxrocm_model_options, user_data);
     FIELD(mlxrocm_model_options, user_data_free);
     FIELD(mlxrocm_model_options, device);
+    FIELD(mlxrocm_model_options, gpu_weight_bytes);
     TYPE(mlxrocm_model_info);
     FIELD(mlxrocm_model_info, struct_size);
     FIELD(mlxrocm_model_info, layers);
@@ -116,6 +117,8 @@ int main(void) {
     FIELD(mlxrocm_model_info, hidden_size);
     FIELD(mlxrocm_model_info, kv_bytes_per_token);
     FIELD(mlxrocm_model_info, load_seconds);
+    FIELD(mlxrocm_model_info, gpu_weight_bytes);
+    FIELD(mlxrocm_model_info, host_weight_bytes);
     TYPE(mlxrocm_tensor_info);
     FIELD(mlxrocm_tensor_info, struct_size);
     FIELD(mlxrocm_tensor_info, rank);

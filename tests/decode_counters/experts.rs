@@ -89,6 +89,7 @@ fn loaded(target: &str, experts: usize, chosen: usize) -> u64 {
         &bound.matrices,
         &bound.vectors,
         0,
+        None,
         &mut |_| Ok(()),
     );
     let size = StateSize::any(1, 1, KvType::F16);

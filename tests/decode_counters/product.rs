@@ -165,8 +165,8 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
     let schedule = schedule(rows, cols);
     let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
     let matrices = [table, matrix(format, rows, cols)];
-    let weights =
-        GpuWeights::new(device, &schedule, &matrices, &[], 0, &mut |_| Ok(())).expect("weights");
+    let weights = GpuWeights::new(device, &schedule, &matrices, &[], 0, None, &mut |_| Ok(()))
+        .expect("weights");
     let slots = count as usize;
     let size = StateSize::any(slots, slots, KvType::F16);
     let mut executor = GpuExecutor::new(Arc::new(weights), schedule, size).expect("an executor");

@@ -273,8 +273,10 @@ impl Wide {
         ];
         let [b, c] = self.biases.clone();
         let (vectors, schedule) = ([self.norm.clone(), b, c], self.schedule());
-        let weights =
-            GpuWeights::new(device, &schedule, &matrices, &vectors, 0, &mut |_| Ok(())).unwrap();
+        let weights = GpuWeights::new(device, &schedule, &matrices, &vectors, 0, None, &mut |_| {
+            Ok(())
+        })
+        .unwrap();
         GpuExecutor::new(
             Arc::new(weights),
             schedule,

@@ -1,5 +1,6 @@
 //! Matrices of a model on their way to the device, each once: which lie together, and how they get there.
 
+use super::groups::weight;
 use super::many::own_kernel;
 use super::matmul::MatrixForm;
 use super::pack::{BLOCK, FileForm, TILE_ROWS};
@@ -7,6 +8,7 @@ use super::parts::{
     PADDING, back, block_scales, column_bytes, column_step, form_of, is_transposed, not_finite,
     row_bytes, tables,
 };
+use super::placement::Placement;
 use super::staging::{Launch, Part, Staging, Then};
 use super::weights::GpuMatrix;
 use crate::formats::{Bytes, Format, Weight};
@@ -56,6 +58,7 @@ pub struct Matrices<'a> {
     device: &'a Arc<Device>,
     weights: &'a [Weight],
     made: HashMap<Key, Arc<GpuMatrix>>,
+    placement: &'a Placement,
     /// Has a bound of the absolute values for each weight.
     pub staging: Staging<'a>,
 }
@@ -64,12 +67,14 @@ impl<'a> Matrices<'a> {
     pub fn new(
         device: &'a Arc<Device>,
         weights: &'a [Weight],
+        placement: &'a Placement,
         staging: Staging<'a>,
     ) -> Matrices<'a> {
         Matrices {
             device,
             weights,
             made: HashMap::new(),
+            placement,
             staging,
         }
     }
@@ -78,13 +83,15 @@ impl<'a> Matrices<'a> {
         self.device
     }
 
-    pub fn weight(&self, id: MatrixId) -> Result<&'a Weight> {
+    pub fn weights(&self) -> &'a [Weight] {
         self.weights
-            .get(id.0)
-            .ok_or_else(|| Error::Internal("a step names a matrix that was not bound".into()))
     }
 
-    pub fn form(&self, id: MatrixId) -> Result<MatrixForm> {
+    fn weight(&self, id: MatrixId) -> Result<&'a Weight> {
+        weight(self.weights, id)
+    }
+
+    fn form(&self, id: MatrixId) -> Result<MatrixForm> {
         form_of(self.weight(id)?)
     }
 
@@ -128,9 +135,11 @@ impl<'a> Matrices<'a> {
                 facts.name
             )));
         }
-        let data = self
-            .device
-            .alloc((tiles.len() * form.tile_bytes(cols)) as u64)?;
+        let bytes = (tiles.len() * form.tile_bytes(cols)) as u64;
+        let data = match self.placement.is_in_host(&key) {
+            true => self.device.alloc_mapped(bytes)?,
+            false => self.device.alloc(bytes)?,
+        };
         // Matrices whose rows lie by turns in the same bytes are copied once.
         let mut at = 0;
         while let Some(first) = weights.get(at) {

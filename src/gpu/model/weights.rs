@@ -1,16 +1,19 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
+use super::groups::{groups, items, table_key};
 use super::matmul::MatrixForm;
 use super::matrices::{Key, Matrices};
-use super::pack::{Scales, TILE_ROWS};
-use super::parts::{device_bytes, expanded, tile_room};
+use super::pack::TILE_ROWS;
+use super::parts::{expanded, tile_room};
+use super::placement::Placement;
 use super::plain::refusal;
 use super::staging::{Load, Staging};
 use super::wide::WIDEST_DIM;
 use crate::driver::DeviceFacts;
 use crate::formats::Weight;
+use crate::gpu::allocator::size_class;
 use crate::gpu::{Device, DeviceBuffer};
-use crate::step::{Epilogue, ExpertProducts, MatrixId, Product, Schedule, Step};
+use crate::step::{MatrixId, Product, Schedule, Step};
 use crate::{Error, Result, log};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -68,6 +71,10 @@ pub struct GpuWeights {
     pub(super) hidden: Option<Vec<Vec<Launch>>>,
     /// Tables that are gathered by token.
     pub(super) tables: HashMap<MatrixId, Arc<GpuMatrix>>,
+    /// Bytes of matrices in device memory.
+    device_bytes: u64,
+    /// The same in host memory.
+    host_bytes: u64,
 }
 
 struct Loader<'a> {
@@ -82,6 +89,11 @@ impl GpuWeights {
         format!("{} ({})", facts.name, facts.arch)
     }
 
+    /// Bytes of matrices in device memory and in host memory.
+    pub fn placed(&self) -> (u64, u64) {
+        (self.device_bytes, self.host_bytes)
+    }
+
     /// Bytes that could be allocated on the device now.
     pub fn free_memory(&self) -> Option<u64> {
         let memory = self.device.memory().ok()?;
@@ -91,23 +103,33 @@ impl GpuWeights {
 
     /// Takes the weights that `schedule` uses to the device. The places in `matrices` and `vectors` are
     /// the ids of the schedule. `progress(bytes)` is called for each weight. `threads` read: 0 means one
-    /// per CPU.
+    /// per CPU. What would take more than `most` bytes of the device's memory stays in host memory, where kernels
+    /// read it over the bus; `None`: all of it is on the device.
     ///
     /// # Errors
-    /// `OutOfMemory` before anything is copied if the weights do not fit the device.
+    /// `OutOfMemory` before anything is copied if the weights that go to the device do not fit it.
     pub fn new(
         device: &Arc<Device>,
         schedule: &Schedule,
         matrices: &[Weight],
         vectors: &[Vec<f32>],
         threads: usize,
+        most: Option<u64>,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<GpuWeights> {
         if let Some(refusal) = refusal(schedule) {
             return Err(refusal);
         }
         check_heads(device, schedule)?;
-        fits(device, matrices)?;
+        let (items, biases) = items(schedule, matrices)?;
+        let of_vector = |v: &Vec<f32>| size_class((v.len().max(1) * 4) as u64).unwrap_or(u64::MAX);
+        let others = vectors.iter().map(of_vector).sum::<u64>() + biases;
+        let placement = Placement::new(&items, most, others)?;
+        fits(device, placement.device_bytes)?;
+        placement.tell(&device.facts().name, |key| {
+            let first = key.matrices.first().and_then(|id| matrices.get(id.0));
+            first.map_or(String::new(), |weight| weight.name.clone())
+        });
         if let Some(what) = expanded(matrices)? {
             log::write(log::Level::Info, || {
                 format!("codes out of grids take more memory on GPUs: {what}")
@@ -115,7 +137,7 @@ impl GpuWeights {
         }
         with_staging(device, matrices, vectors, threads, progress, |staging| {
             let mut loader = Loader {
-                matrices: Matrices::new(device, matrices, staging),
+                matrices: Matrices::new(device, matrices, &placement, staging),
                 vectors,
             };
             let on_device = vectors.iter().map(|v| loader.vector(v));
@@ -125,11 +147,7 @@ impl GpuWeights {
             for step in &schedule.steps {
                 launches.push(loader.step(step)?);
                 if let Step::Embed { table, .. } = step {
-                    let key = Key {
-                        matrices: vec![*table],
-                        interleaved: false,
-                    };
-                    tables.insert(*table, loader.matrices.matrix(key)?);
+                    tables.insert(*table, loader.matrices.matrix(table_key(*table))?);
                 }
             }
             // The same matrices: nothing is copied twice.
@@ -148,6 +166,8 @@ impl GpuWeights {
                 launches,
                 hidden,
                 tables,
+                device_bytes: placement.device_bytes,
+                host_bytes: placement.host_bytes,
             })
         })
     }
@@ -183,8 +203,9 @@ pub fn packed(
     interleaved: bool,
     threads: usize,
 ) -> Result<(Vec<u8>, f32)> {
+    let placement = Placement::default();
     let matrix = with_staging(device, weights, &[], threads, &mut |_| Ok(()), |staging| {
-        let mut matrices = Matrices::new(device, weights, staging);
+        let mut matrices = Matrices::new(device, weights, &placement, staging);
         let key = Key {
             matrices: (0..weights.len()).map(MatrixId).collect(),
             interleaved,
@@ -213,16 +234,14 @@ fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
 }
 
 /// Whether the device has room for the weights, about: under its limit and beside other programs.
-fn fits(device: &Arc<Device>, matrices: &[Weight]) -> Result<()> {
-    let bytes = matrices.iter().map(device_bytes);
-    let needed = bytes.sum::<Result<usize>>()? as u64;
+fn fits(device: &Arc<Device>, needed: u64) -> Result<()> {
     let memory = device.memory()?;
     let left = memory.limit.saturating_sub(memory.active);
     let free = memory.free.saturating_add(memory.cache);
     if needed > left.min(free) {
         return Err(Error::OutOfMemory(format!(
             "the weights need {} MiB, {} has {} MiB free and {} MiB of its limit of {} MiB left: use a \
-             smaller model or quantization, or the CPU",
+             smaller model or quantization, the CPU, or leave a part in host memory (gpu_weight_bytes)",
             needed >> 20,
             device.facts().name,
             free >> 20,
@@ -234,86 +253,26 @@ fn fits(device: &Arc<Device>, matrices: &[Weight]) -> Result<()> {
 }
 
 impl Loader<'_> {
-    /// The launches of a step: products of one form together, at most three.
+    /// The launches of a step, one for each of its groups.
     fn step(&mut self, step: &Step) -> Result<Vec<Launch>> {
-        let (products, epilogue) = match step {
-            Step::Matmul {
-                products, epilogue, ..
-            } => (products, epilogue),
-            Step::Experts(step) => return self.experts(step),
+        let products: &[Product] = match step {
+            Step::Matmul { products, .. } => products,
+            Step::Experts(step) => &step.products,
             _ => return Ok(Vec::new()),
         };
-        let forms = products.iter().map(|p| self.matrices.form(p.weight));
-        let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
-        let silu = *epilogue == Epilogue::SwiGlu && forms.windows(2).all(|f| f[0] == f[1]);
         let mut launches = Vec::new();
-        let mut first = 0;
-        while first < products.len() {
-            let same = forms[first..].iter().take_while(|f| **f == forms[first]);
-            let count = same.count().min(3);
-            let part = &products[first..first + count];
-            let key = Key {
-                matrices: part.iter().map(|p| p.weight).collect(),
-                interleaved: silu,
-            };
-            let bias = self.bias(&key, part)?;
+        for group in groups(self.matrices.weights(), step)? {
+            let part = products.get(group.first..group.first + group.count);
+            let bias = self.bias(&group.key, part.unwrap_or_default())?;
             launches.push(Launch {
-                matrix: self.matrices.matrix(key)?,
-                first,
-                count,
+                matrix: self.matrices.matrix(group.key)?,
+                first: group.first,
+                count: group.count,
                 bias,
-                silu,
+                silu: group.silu,
             });
-            first += count;
         }
         Ok(launches)
-    }
-
-    /// The stacks of a step with experts: gate and up interleaved, or one.
-    fn experts(&mut self, step: &ExpertProducts) -> Result<Vec<Launch>> {
-        let matrices: Vec<MatrixId> = step.products.iter().map(|p| p.weight).collect();
-        let forms = matrices.iter().map(|id| self.matrices.form(*id));
-        let forms: Vec<MatrixForm> = forms.collect::<Result<_>>()?;
-        let name = |id: &MatrixId| self.matrices.weight(*id).map(|weight| weight.name.clone());
-        let names = matrices.iter().map(name).collect::<Result<Vec<_>>>()?;
-        let refused = |what: &str| {
-            let names = names.join(", ");
-            Error::Unsupported(format!("{names}: on GPUs {what}; use the CPU"))
-        };
-        if !forms.windows(2).all(|pair| pair[0] == pair[1]) {
-            return Err(refused("gate and up of experts must be in the same format"));
-        }
-        for id in &matrices {
-            let rows = self.matrices.weight(*id)?.rows / step.experts.max(1);
-            if !rows.is_multiple_of(TILE_ROWS) {
-                return Err(refused(&format!(
-                    "the {rows} rows of a matrix of a stack must be a multiple of {TILE_ROWS}"
-                )));
-            }
-        }
-        // Only their kernels have biases and a limit.
-        let is_full = |form: &MatrixForm| match form {
-            MatrixForm::Quant(form) => form.scales == Scales::Power,
-            MatrixForm::Dense(_) => true,
-        };
-        let full = step.limit.is_some() || step.products.iter().any(|p| p.bias.is_some());
-        if full && !forms.iter().all(is_full) {
-            let what = "experts with biases or a limit must be in mxfp4 or unquantized";
-            return Err(refused(what));
-        }
-        let (count, silu) = (matrices.len(), matrices.len() == 2);
-        let key = Key {
-            matrices,
-            interleaved: silu,
-        };
-        let bias = self.bias(&key, &step.products)?;
-        Ok(vec![Launch {
-            matrix: self.matrices.matrix(key)?,
-            first: 0,
-            count,
-            bias,
-            silu,
-        }])
     }
 
     fn vector(&mut self, vector: &[f32]) -> Result<DeviceBuffer> {

@@ -262,6 +262,7 @@ class model_options(C.Structure):
         ("user_data", C.c_void_p),
         ("user_data_free", user_data_free),
         ("device", C.c_void_p),
+        ("gpu_weight_bytes", C.c_uint64),
     ]
 
 
@@ -282,6 +283,8 @@ class model_info(C.Structure):
         ("hidden_size", C.c_uint64),
         ("kv_bytes_per_token", C.c_uint64),
         ("load_seconds", C.c_double),
+        ("gpu_weight_bytes", C.c_uint64),
+        ("host_weight_bytes", C.c_uint64),
     ]
 
 
@@ -549,8 +552,8 @@ LAYOUT = {
     compile_options: (40, {'struct_size': 0, 'flag_count': 4, 'flags': 8, 'flag_lengths': 16, 'name': 24, 'name_length': 32}),
     kernel_info: (40, {'struct_size': 0, 'registers': 4, 'lds_bytes': 8, 'scratch_bytes': 12, 'max_block_threads': 16, 'wave_size': 20, 'name': 24, 'name_length': 32}),
     program_info: (48, {'struct_size': 0, 'mode': 4, 'reason': 8, 'same_bits': 12, 'nodes': 16, 'edges': 24, 'direct_ns': 32, 'graph_ns': 40}),
-    model_options: (40, {'struct_size': 0, 'threads': 4, 'progress': 8, 'user_data': 16, 'user_data_free': 24, 'device': 32}),
-    model_info: (112, {'struct_size': 0, 'layers': 4, 'family': 8, 'family_length': 16, 'name': 24, 'name_length': 32, 'quantization': 40, 'quantization_length': 48, 'parameters': 56, 'weight_bytes': 64, 'context_length': 72, 'vocab_size': 80, 'hidden_size': 88, 'kv_bytes_per_token': 96, 'load_seconds': 104}),
+    model_options: (48, {'struct_size': 0, 'threads': 4, 'progress': 8, 'user_data': 16, 'user_data_free': 24, 'device': 32, 'gpu_weight_bytes': 40}),
+    model_info: (128, {'struct_size': 0, 'layers': 4, 'family': 8, 'family_length': 16, 'name': 24, 'name_length': 32, 'quantization': 40, 'quantization_length': 48, 'parameters': 56, 'weight_bytes': 64, 'context_length': 72, 'vocab_size': 80, 'hidden_size': 88, 'kv_bytes_per_token': 96, 'load_seconds': 104, 'gpu_weight_bytes': 112, 'host_weight_bytes': 120}),
     tensor_info: (56, {'struct_size': 0, 'rank': 4, 'name': 8, 'name_length': 16, 'format': 24, 'format_length': 32, 'shape': 40, 'bytes': 48}),
     quantize_options: (112, {'struct_size': 0, 'bits': 4, 'group_size': 8, 'threads': 12, 'mode': 16, 'mode_length': 24, 'recipe': 32, 'recipe_length': 40, 'dtype': 48, 'dtype_length': 56, 'rules': 64, 'rules_lengths': 72, 'rules_count': 80, 'progress': 88, 'user_data': 96, 'user_data_free': 104}),
     quantize_result: (32, {'struct_size': 0, 'files': 4, 'parameters': 8, 'bytes': 16, 'resumed_bytes': 24}),

@@ -90,18 +90,22 @@ class ModelInfo:
     hidden_size: int
     kv_bytes_per_token: int
     load_seconds: float
+    gpu_weight_bytes: int
+    host_weight_bytes: int
 
 
 class Model(Object):
     """A loaded model: a GGUF file or an MLX folder. Immutable.
 
-    `device`: None is the best GPU, else the CPU. `progress(done, total)` hears bytes while loading; what it raises
+    `device`: None is the best GPU, else the CPU. `gpu_weight_bytes`: of a GPU's memory that weights take at most, the
+    rest stays in host memory; 0: all of them are on the GPU. `progress(done, total)` hears bytes while loading; what it raises
     ends loading and comes out here.
     """
 
     _free = "mlxrocm_model_free"
 
     def __init__(self, path: str | os.PathLike[str], *, device: Device | None = None, threads: int = 0,
+                 gpu_weight_bytes: int = 0,
                  progress: Callable[[int, int], object] | None = None):  # fmt: skip
         raised: list[BaseException] = []
 
@@ -116,6 +120,7 @@ class Model(Object):
 
         options = _abi.model_options(struct_size=C.sizeof(_abi.model_options), threads=threads)
         options.device = None if device is None else device.handle
+        options.gpu_weight_bytes = gpu_weight_bytes
         if progress is not None:
             options.progress = _abi.progress_callback(report)
         encoded = _path(path)

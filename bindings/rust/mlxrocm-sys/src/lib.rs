@@ -780,16 +780,19 @@ pub struct mlxrocm_model_options {
     pub user_data_free: mlxrocm_user_data_free,
     /// Nullable; the device that runs the model, borrowed for the call: a GPU or the CPU, as mlxrocm_device_open gave it (the only place where devices have numbers), and an error if it cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU; the log says which.
     pub device: *const mlxrocm_device,
+    /// The most bytes of a GPU's memory that weights take; 0: all of them lie there. What is more stays in host memory, and kernels read it over the bus, which is slow: first a table of embeddings, then experts, then other matrices, of each kind the last layers' first. The log says what lies where. KV caches and what a session computes in come on top (mlxrocm_device_set_memory_limit).
+    pub gpu_weight_bytes: u64,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_model_options>() == 40);
+    assert!(size_of::<mlxrocm_model_options>() == 48);
     assert!(core::mem::offset_of!(mlxrocm_model_options, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_model_options, threads) == 4);
     assert!(core::mem::offset_of!(mlxrocm_model_options, progress) == 8);
     assert!(core::mem::offset_of!(mlxrocm_model_options, user_data) == 16);
     assert!(core::mem::offset_of!(mlxrocm_model_options, user_data_free) == 24);
     assert!(core::mem::offset_of!(mlxrocm_model_options, device) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_model_options, gpu_weight_bytes) == 40);
 };
 
 /// Facts about a loaded model. Strings are borrowed until the model is freed.
@@ -826,10 +829,14 @@ pub struct mlxrocm_model_info {
     pub kv_bytes_per_token: u64,
     /// Seconds that loading took.
     pub load_seconds: f64,
+    /// Bytes of matrices in a GPU's memory; 0 on the CPU.
+    pub gpu_weight_bytes: u64,
+    /// Bytes of matrices in host memory that a GPU reads over the bus (mlxrocm_model_options.gpu_weight_bytes).
+    pub host_weight_bytes: u64,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_model_info>() == 112);
+    assert!(size_of::<mlxrocm_model_info>() == 128);
     assert!(core::mem::offset_of!(mlxrocm_model_info, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_model_info, layers) == 4);
     assert!(core::mem::offset_of!(mlxrocm_model_info, family) == 8);
@@ -845,6 +852,8 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_model_info, hidden_size) == 88);
     assert!(core::mem::offset_of!(mlxrocm_model_info, kv_bytes_per_token) == 96);
     assert!(core::mem::offset_of!(mlxrocm_model_info, load_seconds) == 104);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, gpu_weight_bytes) == 112);
+    assert!(core::mem::offset_of!(mlxrocm_model_info, host_weight_bytes) == 120);
 };
 
 /// A tensor of a model file. Pointers are borrowed until the model file is freed.
