@@ -117,10 +117,10 @@ fn host_memory_that_ends_frees_everything() {
     let half = device.memory().unwrap().active / 2;
     drop(whole);
     device.trim().unwrap();
-    // Each of its allocations in turn: pieces for staging, then matrices.
+    // From each of its allocations on: pieces for staging, then matrices.
     let mut number = 1;
     loop {
-        gpu.fault(&format!("host_alloc@{number}"));
+        gpu.fault(&format!("host_alloc@{number}+"));
         let result = load(&path, Some(half));
         gpu.fault("none");
         let Err(error) = result else {

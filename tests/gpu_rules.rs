@@ -19,6 +19,7 @@ fn logits(path: &Path, device: DeviceChoice, rules: Rules) -> Vec<f32> {
         device,
         threads: 1,
         rules,
+        ..LoadOptions::default()
     };
     let model = Model::load(path, &options, None).unwrap();
     let mut forward = model.new_forward(2, 48, KvType::F16).unwrap();

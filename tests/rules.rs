@@ -34,6 +34,7 @@ fn logits(path: &Path, rules: Rules) -> Vec<f32> {
         device: DeviceChoice::Cpu,
         threads: 1,
         rules,
+        ..LoadOptions::default()
     };
     let model = Model::load(path, &options, None).unwrap();
     let mut forward = model.new_forward(8, 64, KvType::F16).unwrap();
