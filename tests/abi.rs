@@ -153,11 +153,12 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             struct_size mode reason same_bits nodes edges direct_ns graph_ns
         }
         model::mlxrocm_model_options {
-            struct_size threads progress user_data user_data_free device
+            struct_size threads progress user_data user_data_free device gpu_weight_bytes
         }
         model::mlxrocm_model_info {
             struct_size layers family family_length name name_length quantization quantization_length
             parameters weight_bytes context_length vocab_size hidden_size kv_bytes_per_token load_seconds
+            gpu_weight_bytes host_weight_bytes
         }
         model_file::mlxrocm_tensor_info {
             struct_size rank name name_length format format_length shape bytes

@@ -83,6 +83,14 @@ impl Place {
         let (Some(a), Some(b)) = (a, self.sided(b)?) else {
             return Ok(None);
         };
+        // Matrices that are chosen by number lie in one step from each other.
+        let by_number = |x: Elements| match gathers && stacked(&x).is_none() {
+            true => self.rows(&x),
+            false => Ok(Some(x)),
+        };
+        let (Some(a), Some(b)) = (by_number(a)?, by_number(b)?) else {
+            return Ok(None);
+        };
         let k = a.layout().sizes.last().copied().unwrap_or(0);
         let mut all: SmallVec<[&Elements; 3]> = SmallVec::new();
         if !gathers {
