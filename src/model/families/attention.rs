@@ -255,15 +255,14 @@ fn head_norms(
             HeadNorm::LayerEach => {
                 // Files of llama.cpp have them as one table.
                 let table = format!("{path}.{short}_norm");
-                let mut all = Vec::with_capacity(heads * c.head_dim);
-                if source.has_part(&table, "weight")? {
-                    all = source.table(&table, "weight", heads, c.head_dim)?;
-                } else {
-                    for head in 0..heads {
-                        let path = format!("{path}.{short}_layernorm.norms.{head}");
-                        all.extend(source.norm(&path, c.head_dim)?);
-                    }
-                }
+                let one = |head| {
+                    let path = format!("{path}.{short}_layernorm.norms.{head}");
+                    source.norm(&path, c.head_dim)
+                };
+                let all = match source.has_part(&table, "weight")? {
+                    true => source.table(&table, "weight", heads, c.head_dim)?,
+                    false => (0..heads).map(one).collect::<Result<Vec<_>>>()?.concat(),
+                };
                 let shape = crate::ir::Shape::new([heads, c.head_dim]);
                 bound.vector(all).reshape(shape)?
             }

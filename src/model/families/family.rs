@@ -27,7 +27,8 @@ pub struct Family {
     pub keys: &'static [&'static str],
     /// Keys of config.json that are about its training only.
     pub harmless: &'static [&'static str],
-    /// Keys of the GGUF architecture that it reads beside those that every family reads.
+    /// Keys of the GGUF architecture that it reads beside those that every family reads, or (`head_count_kv`,
+    /// `feed_forward_length`) in place of what reads them for every family, layer by layer.
     pub gguf_keys: &'static [&'static str],
     /// The context where config.json says nothing.
     pub context: usize,

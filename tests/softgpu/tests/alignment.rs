@@ -57,7 +57,6 @@ fn words_begin_at_words_but_for_loads_of_cdna() {
         } else {
             "s_waitcnt vmcnt(0) lgkmcnt(0)"
         };
-        let run = |text: String, further| runs(target, &format!("{text}\n{wait}"), further);
         for (further, joined) in [
             (0, true),
             (4, true),
@@ -67,31 +66,16 @@ fn words_begin_at_words_but_for_loads_of_cdna() {
             (3, false),
         ] {
             let is_word = further % 4 == 0;
-            assert_eq!(
-                run(format!("{load} v8, v2, s[2:3]"), further),
-                joined,
-                "{target} {further}"
-            );
-            assert_eq!(
-                run(format!("{wide}, v2, s[2:3]"), further),
-                joined,
-                "{target} {further}"
-            );
-            assert_eq!(
-                run(format!("{store} v2, v8, s[2:3]"), further),
-                is_word,
-                "{target} {further}"
-            );
-            assert_eq!(
-                run(format!("{atomic} v2, v8, s[2:3]"), further),
-                is_word,
-                "{target} {further}"
-            );
-            assert_eq!(
-                run(format!("{lds} v8, v3"), further),
-                is_word,
-                "{target} {further}"
-            );
+            for (access, allowed) in [
+                (format!("{load} v8, v2, s[2:3]"), joined),
+                (format!("{wide}, v2, s[2:3]"), joined),
+                (format!("{store} v2, v8, s[2:3]"), is_word),
+                (format!("{atomic} v2, v8, s[2:3]"), is_word),
+                (format!("{lds} v8, v3"), is_word),
+            ] {
+                let found = runs(target, &format!("{access}\n{wait}"), further);
+                assert_eq!(found, allowed, "{target} {further}: {access}");
+            }
         }
     }
 }
