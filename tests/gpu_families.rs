@@ -287,3 +287,30 @@ fn rollback(family: &str, model: &Arc<Model>) {
         rollback.mark(forward, length + 1).unwrap();
     }
 }
+
+/// Latent attention of a rank that no kernel has columns for is refused when it is loaded, and nothing stays on the GPU.
+#[test]
+fn a_latent_rank_that_is_too_wide_is_refused() {
+    let variants = variants(include_str!("golden/families/deepseek_v3.json"));
+    let mut variant = variants["plain"].clone();
+    let (rank, turned) = (4096, 8);
+    variant.config["kv_lora_rank"] = rank.into();
+    for (name, (shape, ..)) in &mut variant.tensors {
+        if name.ends_with("kv_a_layernorm.weight") {
+            shape[0] = rank;
+        } else if name.ends_with("kv_a_proj_with_mqa.weight") {
+            shape[0] = rank + turned;
+        } else if name.ends_with("embed_q.weight") {
+            shape[1] = rank;
+        } else if name.ends_with("unembed_out.weight") {
+            shape[2] = rank;
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &variant);
+    tiny_tokenizer::write_files(folder.path());
+    let gpu = device("gfx1151");
+    let error = load(folder.path()).err().expect("no kernels").to_string();
+    assert!(error.contains("4104") && error.contains("4096"), "{error}");
+    assert_eq!(gpu.device().memory().unwrap().active, 0);
+}

@@ -10,9 +10,7 @@ mod on_gpu;
 mod random_model;
 
 use mlxrocm::formats::ScalarType;
-use mlxrocm::model::{
-    CHOSEN, Choice, DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted,
-};
+use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use random_model::Storage;
 use std::path::{Path, PathBuf};
@@ -150,7 +148,7 @@ fn random_models_of_every_format() {
     }
 }
 
-/// A model with the widest heads there are; it has no references of its own.
+/// A model with the widest heads that the usual kernels take; it has no references of its own.
 fn widest_heads() -> random_model::Spec {
     let mut specs = random_model::all().into_iter();
     let mut spec = specs.find(|s| s.name == "qwen3-wide-heads.gguf").unwrap();
@@ -210,26 +208,38 @@ fn odd_heads_give_what_the_cpu_gives() {
     check_report(&gpu, target);
 }
 
+/// The widest that a configuration may ask for, too, prompt and token by token.
 #[test]
-fn heads_that_are_too_wide_are_refused_when_the_model_is_loaded() {
+fn heads_of_thousands_of_columns_give_what_the_cpu_gives() {
     let folder = tempfile::tempdir().unwrap();
-    let mut spec = widest_heads();
-    spec.name = "qwen3-too-wide-heads.gguf".into();
-    spec.head_dim = 784;
-    let path = spec.write(folder.path());
-    let gpu = device("gfx1151");
-    let options = |device| LoadOptions {
-        device,
-        ..LoadOptions::default()
+    let tokens: Vec<u32> = (0..26u32).map(|i| (i * 77 + 13) % 316).collect();
+    let run = |model: &Model, kv| {
+        let mut forward = model.new_forward(2, 48, kv).unwrap();
+        logits(&mut *forward, &tokens, &[21, 3]).unwrap()
     };
-    let error = Model::load(&path, &options(DeviceChoice::Gpu(0)), None).err();
-    let text = error.expect("no kernels").to_string();
-    assert!(text.contains("784") && text.contains("768"), "{text}");
-    assert_eq!(gpu.device().memory().unwrap().active, 0);
-    // Where no device is named the CPU takes it.
-    let model = load(&path, DeviceChoice::Auto);
-    let mut forward = model.new_forward(1, 4, KvType::F16).unwrap();
-    assert_eq!(logits(&mut *forward, &[1, 2], &[2]).unwrap().len(), 2 * 320);
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    for (dim, kv) in [(776, KvType::Q8), (1000, KvType::Q4), (4096, KvType::F16)] {
+        let storage = Storage::Dense(ScalarType::F16);
+        let mut spec = random_model::Spec::new(format!("heads-{dim}"), "qwen3", storage);
+        spec.head_dim = dim;
+        let path = spec.write(folder.path());
+        let (cpu, model) = (
+            load(&path, DeviceChoice::Cpu),
+            load(&path, DeviceChoice::Gpu(0)),
+        );
+        let plain = run(&cpu, KvType::F16);
+        let what = format!("heads of {dim}, {kv:?}, {target}");
+        let far = farthest(&run(&model, KvType::F16), &plain);
+        assert!(far < TOLERANCE, "{what}: {far}");
+        if kv != KvType::F16 {
+            let (found, expected) = (run(&model, kv), run(&cpu, kv));
+            // As in `quantized_caches_give_what_the_cpu_gives`.
+            let (off, effect) = (distance(&found, &expected), distance(&expected, &plain));
+            assert!(off < 0.6 * effect, "{what}: {off}, quantizing: {effect}");
+        }
+        check_report(&gpu, &what);
+    }
 }
 
 /// The first step of decoding is what graphs are judged by, however large the cache is that it writes to:

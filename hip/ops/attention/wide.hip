@@ -13,46 +13,9 @@
 // paged.hip, whose last block adds them in order; each team of 32 lanes takes every eighth key for all heads of the block,
 // eight columns a lane. `counters`: [queries · head groups] zeros, left zero. `parts`: as in paged.hip, COLUMNS = 256 N.
 // Writing: 256 threads; grid (tokens, kv_heads).
-#include "common/math.h"
-#include "ops/attention/cache.h"
+#include "ops/attention/wide.h"
 
-#define SPLIT 128
-#define PARTS (PLATFORM_NVIDIA ? 33 : 64)
 #define HEADS 4
-#define TEAMS 8
-#define THREADS (TEAMS * 32)
-
-struct Wide {
-    const f32 *q;
-    f32 *out;
-    u8 *cache;
-    const u32 *positions, *slots, *pages, *tokens;
-    const f32 *q_norm, *sinks;
-    const f32x2 *rope;
-    f32 *parts;
-    u32 *counters;
-    u64 page_stride, layer_start;
-    u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window, chunk;
-    f32 eps, scale, cap;
-};
-
-// Column `i` of a head behind its norm's weights and its turn; `rope`: (cos, sin) of the position's pairs.
-DEVICE f32 turned(const f32 *x, const f32 *norm, const f32x2 *rope, u32 pairs, u32 interleaved, u32 i) {
-    const f32 own = norm ? x[i] * norm[i] : x[i];
-    if (i >= 2 * pairs) return own;
-    const bool second = interleaved ? i % 2 : i >= pairs;
-    const u32 partner = interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
-    const f32x2 angle = rope[interleaved ? i / 2 : i % pairs];
-    const f32 other = norm ? x[partner] * norm[partner] : x[partner];
-    return own * angle.x + other * (second ? angle.y : -angle.y);
-}
-// A head's factor of its norm, by a team.
-DEVICE f32 norm_factor(const f32 *x, bool has_norm, f32 eps, u32 dim, u32 lane) {
-    f32 squares = 0.0f;
-    for (u32 i = lane; i < dim; i += 32) squares = mul_add(x[i], x[i], squares);
-    squares = wave_sum<32>(squares);
-    return has_norm ? fast_rsqrt(squares / (f32)dim + eps) : 1.0f;
-}
 
 template <int N, int KV> DEVICE void attend(const Wide &p) {
     // AT_ONCE: keys of a team at a time; two of wide heads would spill.
@@ -73,12 +36,9 @@ template <int N, int KV> DEVICE void attend(const Wide &p) {
         for (u32 i = thread; part == 0 && i < heads * p.dim; i += THREADS) out[i] = 0.0f;
         return;
     }
-    u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    if (p.chunk) begin_all = maximum(begin_all, position / p.chunk * p.chunk);
-    const u32 split = SPLIT * (position / (SPLIT * PARTS) + 1);
-    const u32 first_part = begin_all / split, last_part = position / split;
-    if (part < first_part || part > last_part) return;
-    const u32 begin = maximum(part * split, begin_all), end = minimum((part + 1) * split, position + 1);
+    const Keys keys_here = keys_of(p, position, part);
+    if (!keys_here.mine) return;
+    const u32 begin = keys_here.begin, end = keys_here.end, first_part = keys_here.first, last_part = keys_here.last;
     const u32 *pages = p.pages + (u64)p.slots[token] * p.max_pages;
     const Cache cache = {p.cache, p.page_stride, p.layer_start, p.dim};
 
@@ -217,23 +177,12 @@ template <int KV> DEVICE void write(const Write &p) {
     }
 }
 
-#define WIDE_KERNEL(NAME, N, KV)                                                                               \
-    KERNEL(THREADS) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,       \
-                              const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32 *sinks,        \
-                              const f32x2 *rope, f32 *parts, u32 *counters, u64 page_stride, u64 layer_start,  \
-                              u32 max_pages, u32 heads, u32 kv_heads, u32 dim, u32 pairs, u32 interleaved,     \
-                              u32 window, u32 chunk, f32 eps, f32 scale, f32 cap) {                            \
-        const Wide p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, parts, counters,  \
-                        page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved, window, \
-                        chunk, eps, scale, cap};                                                               \
-        attend<N, KV>(p);                                                                                      \
-    }
-WIDE_KERNEL(mlxrocm_attention_wide_256, 1, KV_F16)
-WIDE_KERNEL(mlxrocm_attention_wide_768, 3, KV_F16)
-WIDE_KERNEL(mlxrocm_attention_wide_256_q8, 1, KV_Q8)
-WIDE_KERNEL(mlxrocm_attention_wide_768_q8, 3, KV_Q8)
-WIDE_KERNEL(mlxrocm_attention_wide_256_q4, 1, KV_Q4)
-WIDE_KERNEL(mlxrocm_attention_wide_768_q4, 3, KV_Q4)
+WIDE_KERNEL(mlxrocm_attention_wide_256, (attend<1, KV_F16>))
+WIDE_KERNEL(mlxrocm_attention_wide_768, (attend<3, KV_F16>))
+WIDE_KERNEL(mlxrocm_attention_wide_256_q8, (attend<1, KV_Q8>))
+WIDE_KERNEL(mlxrocm_attention_wide_768_q8, (attend<3, KV_Q8>))
+WIDE_KERNEL(mlxrocm_attention_wide_256_q4, (attend<1, KV_Q4>))
+WIDE_KERNEL(mlxrocm_attention_wide_768_q4, (attend<3, KV_Q4>))
 
 #define WRITE_KERNEL(NAME, KV)                                                                              \
     KERNEL(THREADS) void NAME(const f32 *k, const f32 *v, u8 *cache, const u32 *positions, const u32 *slots, \

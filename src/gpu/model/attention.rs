@@ -2,7 +2,7 @@
 
 use super::inputs::QUERIES;
 use super::record::Recorder;
-use super::wide::{MAX_DIM, is_wide, wide_columns};
+use super::wide::{MAX_DIM, is_wide, wide_groups, wide_part_bytes};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::{Args, DeviceBuffer};
@@ -26,8 +26,11 @@ pub(super) fn suffix(kv: KvType) -> &'static str {
     }
 }
 
-/// Groups of query heads that one block takes.
+/// Blocks that the heads of one query take.
 pub fn head_groups(shape: &Attention) -> usize {
+    if is_wide(shape) {
+        return wide_groups(shape);
+    }
     shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
 }
 
@@ -42,11 +45,10 @@ pub fn part_count(pages: usize, platform: Platform) -> usize {
 
 /// Bytes that a query row leaves for the last block.
 pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
-    let columns = match is_wide(shape) {
-        true => wide_columns(shape.head_dim),
-        false => paged_dim(shape.head_dim),
-    };
-    head_groups(shape) * parts * HEADS * (2 + columns) * 4
+    if is_wide(shape) {
+        return parts * wide_part_bytes(shape);
+    }
+    head_groups(shape) * parts * HEADS * (2 + paged_dim(shape.head_dim)) * 4
 }
 
 impl Recorder<'_> {

@@ -8,7 +8,7 @@ use super::parts::{expanded, tile_room};
 use super::placement::Placement;
 use super::plain::refusal;
 use super::staging::{Load, Staging};
-use super::wide::WIDEST_DIM;
+use super::wide::WIDEST_COLUMNS;
 use crate::driver::DeviceFacts;
 use crate::formats::Weight;
 use crate::gpu::allocator::size_class;
@@ -223,9 +223,9 @@ pub fn packed(
 fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
     let dims = schedule.states.iter().map(|shape| shape.head_dim);
     let dim = dims.max().unwrap_or(0);
-    if dim > WIDEST_DIM {
+    if dim > WIDEST_COLUMNS {
         return Err(Error::Unsupported(format!(
-            "attention heads of {dim} columns: GPUs take at most {WIDEST_DIM}, so {} cannot run this model; use \
+            "attention heads of {dim} columns: GPUs take at most {WIDEST_COLUMNS}, so {} cannot run this model; use \
              the CPU",
             device.facts().name
         )));

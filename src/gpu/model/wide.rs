@@ -1,14 +1,18 @@
-//! Attention that the usual kernels have no form of, by those of `hip/ops/attention/wide.hip`: heads of more than 256
-//! columns, soft caps of scores, runs of tokens that see no other run.
+//! Attention that the usual kernels have no form of, by those of `hip/ops/attention/wide.hip` and `widest.hip`: heads of more
+//! than 256 columns, soft caps of scores, runs of tokens that see no other run.
 
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, suffix};
 use super::record::Recorder;
 use crate::Result;
 use crate::step::{Attend, Attention, Rows};
 
-/// The widest heads of the usual kernels, and of these.
+/// The widest heads of the usual kernels.
 pub const MAX_DIM: usize = 256;
-pub const WIDEST_DIM: usize = 768;
+/// Columns of the forms of `wide.hip`, and query heads that their blocks take (`HEADS`).
+const WIDE_COLUMNS: [usize; 2] = [256, 768];
+const WIDE_HEADS: usize = 4;
+/// The widest heads of all: those of `widest.hip`, whose blocks take one. Only latent attention could have wider ones.
+pub const WIDEST_COLUMNS: usize = 4096;
 const THREADS: u32 = 256;
 
 /// Whether an attention needs these kernels.
@@ -16,9 +20,37 @@ pub fn is_wide(shape: &Attention) -> bool {
     shape.head_dim > MAX_DIM || shape.cap.is_some() || shape.chunk.is_some()
 }
 
-/// Columns that the kernel has for heads of `dim`.
-pub fn wide_columns(dim: usize) -> usize {
-    if dim > MAX_DIM { WIDEST_DIM } else { MAX_DIM }
+/// The form that heads of `dim` columns take: how its kernel's name ends, query heads of a block, columns.
+struct Form {
+    name: String,
+    heads: usize,
+    columns: usize,
+}
+
+fn form(dim: usize) -> Form {
+    match WIDE_COLUMNS.into_iter().find(|columns| dim <= *columns) {
+        Some(columns) => Form {
+            name: format!("wide_{columns}"),
+            heads: WIDE_HEADS,
+            columns,
+        },
+        None => Form {
+            name: "widest".into(),
+            heads: 1,
+            columns: WIDEST_COLUMNS,
+        },
+    }
+}
+
+/// Blocks that the heads of one query take.
+pub fn wide_groups(shape: &Attention) -> usize {
+    shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(form(shape.head_dim).heads)
+}
+
+/// Bytes that a part of a query leaves for the last block.
+pub fn wide_part_bytes(shape: &Attention) -> usize {
+    let form = form(shape.head_dim);
+    wide_groups(shape) * form.heads * (2 + form.columns) * 4
 }
 
 impl Recorder<'_> {
@@ -34,8 +66,8 @@ impl Recorder<'_> {
         };
         let memory = self.memory;
         let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
-        let columns = wide_columns(shape.head_dim);
-        let kernel = format!("mlxrocm_attention_wide_{columns}{}", suffix(self.kv));
+        let form = form(shape.head_dim).name;
+        let kernel = format!("mlxrocm_attention_{form}{}", suffix(self.kv));
         let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
         let mut done = 0;
         while done < count {

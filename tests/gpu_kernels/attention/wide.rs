@@ -1,4 +1,4 @@
-//! Attention with wide heads, soft caps and runs of tokens (`hip/ops/attention/wide.hip`) over every kind of cache.
+//! Attention with wide heads, soft caps and runs of tokens (`hip/ops/attention/wide.hip`, `widest.hip`) over every kind of cache.
 
 use super::world::{EPS, Kind, PAGE, SHAPES, Shape, World};
 use super::{HEADS, PARTS, Placed, SPLIT, check_single_queries, fresh_seed};
@@ -19,16 +19,20 @@ impl Placed<'_> {
         (cap, chunk): (f64, usize),
     ) -> Vec<f32> {
         let (shape, max_pages) = (self.world.shape, self.world.max_pages);
-        let columns = if shape.dim > 256 { 768 } else { 256 };
+        let (form, columns, heads) = match shape.dim {
+            ..=256 => ("wide_256", 256, HEADS),
+            ..=768 => ("wide_768", 768, HEADS),
+            _ => ("widest", 4096, 1),
+        };
         let most = match self.bench.device.facts().platform {
             Platform::Cuda => 33,
             Platform::Hip => PARTS,
         };
         let parts = (max_pages * PAGE).div_ceil(SPLIT).min(most);
-        let groups = shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS);
+        let groups = shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(heads);
         let count = list.map_or(self.world.rows, <[u32]>::len);
         let counters = self.bench.buffer(&vec![0; count * groups]);
-        let sums = vec![u32::MAX; count * groups * parts * HEADS * (2 + columns)];
+        let sums = vec![u32::MAX; count * groups * parts * heads * (2 + columns)];
         let width = shape.heads * shape.dim;
         let out = self.bench.buffer(&vec![u32::MAX; count * width]);
         // With a list a query's row of q is its place there.
@@ -64,7 +68,7 @@ impl Placed<'_> {
             .f32(EPS)
             .f32(self.world.scale())
             .f32(cap as f32);
-        let kernel = self.world.kind.name(&format!("wide_{columns}"));
+        let kernel = self.world.kind.name(form);
         let kernel = self.bench.device.kernel(&kernel).unwrap();
         let grid = [count as u32, groups as u32, parts as u32];
         self.bench.launch(&kernel, grid, 256, 0, &args);
@@ -134,6 +138,29 @@ fn wide_heads_caps_and_runs_over_every_cache() {
                 pairs: 150,
                 norm: true,
                 sinks: true,
+                ..WIDE
+            },
+            (1.5, 0),
+        ),
+        // Heads of all columns that there are, in parts, and of no multiple of eight.
+        (
+            Shape {
+                dim: 4096,
+                heads: 2,
+                lengths: [150, 7],
+                ..WIDE
+            },
+            (0.0, 0),
+        ),
+        (
+            Shape {
+                dim: 1001,
+                heads: 3,
+                pairs: 450,
+                norm: true,
+                sinks: true,
+                interleaved: true,
+                window: 41,
                 ..WIDE
             },
             (1.5, 0),
