@@ -99,7 +99,7 @@ $(SERVER): FORCE | $(LIBRARY)
 
 examples: $(PROGRAMS)
 
-LINK = -L$(RELEASE) -Wl,-rpath,$(abspath $(RELEASE)) $(LDFLAGS) -lmlxrocm
+LINK = -L$(RELEASE) -Wl,-rpath,$(abspath $(RELEASE)) $(LDFLAGS) -lmlxrocm -lm
 
 $(EXAMPLES)/%: c_examples/%.c include/mlxrocm.h | $(LIBRARY)
 	@mkdir -p $(@D)

@@ -6,6 +6,8 @@ mod archive;
 mod arguments;
 #[path = "build/compiler.rs"]
 mod compiler;
+#[path = "build/constants.rs"]
+mod constants;
 #[path = "build/kernels.rs"]
 mod kernels;
 #[path = "build/source.rs"]

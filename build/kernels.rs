@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use crate::archive::{self, Object};
 use crate::arguments::{arguments, is_nvidia};
 use crate::compiler::Compiler;
+use crate::constants;
 use crate::source::{self, Source};
 use crate::variable;
 
@@ -32,6 +33,10 @@ pub fn build() -> Result<(), String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("hip");
     let out = PathBuf::from(variable("OUT_DIR"));
     let sources = source::all(&root)?;
+    let text = |name: &str| sources.iter().find(|source| source.name == name);
+    let module = constants::rust(|name| text(name).map(|source| source.text.as_str()))?;
+    fs::write(out.join("constants.rs"), module)
+        .map_err(|error| format!("{}: {error}", out.display()))?;
     let (list, asked) = targets();
     let store = store(&out)?;
     let compiler = if list.is_empty() {

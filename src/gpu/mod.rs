@@ -13,6 +13,7 @@ mod args;
 mod blas;
 mod blas_trial;
 mod buffer;
+mod constants;
 mod device;
 mod encoder;
 mod event;

@@ -7,18 +7,21 @@ use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::Args;
+use crate::gpu::constants::{
+    arrays_attention_parts as attention_parts, arrays_attention_tiles as attention_tiles,
+};
 use crate::ir::Dtype;
 use std::sync::Arc;
 
 /// Queries that a block of the matrix unit takes, and those that are few.
-const TILE: u32 = 64;
+const TILE: u32 = attention_tiles::QUERIES as u32;
 const FEW: u32 = 16;
 /// Keys or values, 128 each, of a block of `attention_warpgroup.hip`.
 const WARPGROUP_SLOTS: u32 = 4;
 /// Queries that share what a block of the other form reads; the fewest keys of a part, and the most parts.
-const SHARED_QUERIES: u32 = 4;
+const SHARED_QUERIES: u32 = attention_parts::SHARED_QUERIES as u32;
 const PART: u32 = 128;
-const PARTS: u32 = 64;
+const PARTS: u32 = attention_parts::MOST_PARTS as u32;
 /// Blocks with which a GPU is busy. Not what it has: results are the same on all.
 const BUSY: u32 = 512;
 

@@ -3,6 +3,7 @@
 
 use super::{Elements, Place};
 use crate::Result;
+use crate::gpu::constants::arrays_fft as flags;
 use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Fft};
 use num_complex::Complex;
@@ -12,9 +13,9 @@ use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// Threads of a block.
-const THREADS: u32 = 512;
+const THREADS: u32 = flags::THREADS as u32;
 /// Numbers of a block: of the kernel of radices up to 8, and of the one with 11 and 13.
-const MOST: usize = 4096;
+const MOST: usize = flags::MOST;
 const MOST_PRIMES: usize = 2048;
 /// Blocks that lines are not joined below.
 const BUSY: usize = 512;
@@ -23,21 +24,6 @@ const LONGEST: usize = 1 << 24;
 /// Numbers of a table that is kept, and how many tables.
 const KEPT: usize = 1 << 17;
 const TABLES: usize = 64;
-
-/// `enum Flags`.
-mod flags {
-    pub const CONJUGATE_IN: u32 = 1;
-    pub const REAL_IN: u32 = 2;
-    pub const HALF_IN: u32 = 4;
-    pub const CONJUGATE_LINE: u32 = 8;
-    pub const CONJUGATE_OUT: u32 = 16;
-    pub const REAL_OUT: u32 = 32;
-    pub const LINES_IN: u32 = 64;
-    pub const LINES_OUT: u32 = 128;
-    pub const CHIRP_IN: u32 = 256;
-    pub const CHIRP_OUT: u32 = 512;
-    pub const TWIDDLE: u32 = 1024;
-}
 
 /// Tables by what they are of: roots of unity of n (n, 0), a convolution's factors (n, its length).
 pub(super) type Tables = Mutex<HashMap<(usize, usize), DeviceBuffer>>;

@@ -10,7 +10,7 @@ use crate::ir::{Dtype, Op, Rope};
 use std::sync::Arc;
 
 /// The widest head that attention takes.
-const WIDEST: usize = 512;
+const WIDEST: usize = crate::gpu::constants::arrays_attention::WIDEST;
 
 impl Place {
     /// `(q, k, v, [mask], [sinks])`.

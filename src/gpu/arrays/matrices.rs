@@ -3,6 +3,7 @@
 use super::Elements;
 use super::walk::{Axis, merged};
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_codes as modes;
 use crate::ir::{Dtype, Layout, QuantMode, Quantization};
 use smallvec::SmallVec;
 
@@ -185,10 +186,10 @@ impl Product<'_> {
 /// `enum Mode` of `hip/ops/arrays/codes.h`.
 pub(super) fn mode_number(mode: QuantMode) -> u32 {
     match mode {
-        QuantMode::Affine => 0,
-        QuantMode::Mxfp4 => 1,
-        QuantMode::Mxfp8 => 2,
-        QuantMode::Nvfp4 => 3,
+        QuantMode::Affine => modes::AFFINE,
+        QuantMode::Mxfp4 => modes::MXFP4,
+        QuantMode::Mxfp8 => modes::MXFP8,
+        QuantMode::Nvfp4 => modes::NVFP4,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The numbers by which `hip/ops/arrays` knows functions and dtypes.
 
+use crate::gpu::constants::{arrays_elementwise as functions, arrays_reduce_rows as reductions};
 use crate::ir::{ArgReduce, Binary, Dtype, Reduce, Unary};
 
 pub(super) fn is_float(dtype: Dtype) -> bool {
@@ -20,43 +21,42 @@ pub(super) fn suffix(dtype: Dtype) -> &'static str {
     }
 }
 
-/// `CAST` of `enum UnaryFunction`.
-pub(super) const CAST: u32 = 31;
+pub(super) const CAST: u32 = functions::CAST;
 
 /// `enum UnaryFunction`.
 pub(super) fn unary_number(function: Unary) -> Option<u32> {
     Some(match function {
-        Unary::Abs => 0,
-        Unary::ArcCos => 1,
-        Unary::ArcCosh => 2,
-        Unary::ArcSin => 3,
-        Unary::ArcSinh => 4,
-        Unary::ArcTan => 5,
-        Unary::ArcTanh => 6,
-        Unary::BitwiseInvert => 7,
-        Unary::Ceil => 8,
-        Unary::Cos => 9,
-        Unary::Cosh => 10,
-        Unary::Erf => 11,
-        Unary::Exp => 12,
-        Unary::Expm1 => 13,
-        Unary::Floor => 14,
-        Unary::Log => 15,
-        Unary::Log2 => 16,
-        Unary::Log10 => 17,
-        Unary::Log1p => 18,
-        Unary::LogicalNot => 19,
-        Unary::Negative => 20,
-        Unary::Round => 21,
-        Unary::Rsqrt => 22,
-        Unary::Sigmoid => 23,
-        Unary::Sign => 24,
-        Unary::Sin => 25,
-        Unary::Sinh => 26,
-        Unary::Sqrt => 27,
-        Unary::Square => 28,
-        Unary::Tan => 29,
-        Unary::Tanh => 30,
+        Unary::Abs => functions::ABS,
+        Unary::ArcCos => functions::ACOS,
+        Unary::ArcCosh => functions::ACOSH,
+        Unary::ArcSin => functions::ASIN,
+        Unary::ArcSinh => functions::ASINH,
+        Unary::ArcTan => functions::ATAN,
+        Unary::ArcTanh => functions::ATANH,
+        Unary::BitwiseInvert => functions::INVERT,
+        Unary::Ceil => functions::CEIL,
+        Unary::Cos => functions::COS,
+        Unary::Cosh => functions::COSH,
+        Unary::Erf => functions::ERF,
+        Unary::Exp => functions::EXP,
+        Unary::Expm1 => functions::EXPM1,
+        Unary::Floor => functions::FLOOR,
+        Unary::Log => functions::LOG,
+        Unary::Log2 => functions::LOG2,
+        Unary::Log10 => functions::LOG10,
+        Unary::Log1p => functions::LOG1P,
+        Unary::LogicalNot => functions::NOT,
+        Unary::Negative => functions::NEGATIVE,
+        Unary::Round => functions::ROUND,
+        Unary::Rsqrt => functions::RSQRT,
+        Unary::Sigmoid => functions::SIGMOID,
+        Unary::Sign => functions::SIGN,
+        Unary::Sin => functions::SIN,
+        Unary::Sinh => functions::SINH,
+        Unary::Sqrt => functions::SQRT,
+        Unary::Square => functions::SQUARE,
+        Unary::Tan => functions::TAN,
+        Unary::Tanh => functions::TANH,
         Unary::Conjugate | Unary::ErfInv | Unary::Imag | Unary::Real => return None,
     })
 }
@@ -64,51 +64,51 @@ pub(super) fn unary_number(function: Unary) -> Option<u32> {
 /// `enum BinaryFunction`.
 pub(super) fn binary_number(function: Binary) -> Option<u32> {
     Some(match function {
-        Binary::Add => 0,
-        Binary::ArcTan2 => 1,
-        Binary::BitwiseAnd => 2,
-        Binary::BitwiseOr => 3,
-        Binary::BitwiseXor => 4,
-        Binary::LeftShift => 5,
-        Binary::RightShift => 6,
-        Binary::Divide => 7,
-        Binary::FloorDivide => 8,
-        Binary::Equal => 9,
-        Binary::NanEqual => 10,
-        Binary::Greater => 11,
-        Binary::GreaterEqual => 12,
-        Binary::Less => 13,
-        Binary::LessEqual => 14,
-        Binary::LogAddExp => 15,
-        Binary::LogicalAnd => 16,
-        Binary::LogicalOr => 17,
-        Binary::Maximum => 18,
-        Binary::Minimum => 19,
-        Binary::Multiply => 20,
-        Binary::NotEqual => 21,
-        Binary::Power => 22,
-        Binary::Remainder => 23,
-        Binary::Subtract => 24,
+        Binary::Add => functions::ADD,
+        Binary::ArcTan2 => functions::ATAN2,
+        Binary::BitwiseAnd => functions::AND,
+        Binary::BitwiseOr => functions::OR,
+        Binary::BitwiseXor => functions::XOR,
+        Binary::LeftShift => functions::LEFT,
+        Binary::RightShift => functions::RIGHT,
+        Binary::Divide => functions::DIVIDE,
+        Binary::FloorDivide => functions::FLOOR_DIVIDE,
+        Binary::Equal => functions::EQUAL,
+        Binary::NanEqual => functions::NAN_EQUAL,
+        Binary::Greater => functions::GREATER,
+        Binary::GreaterEqual => functions::GREATER_EQUAL,
+        Binary::Less => functions::LESS,
+        Binary::LessEqual => functions::LESS_EQUAL,
+        Binary::LogAddExp => functions::LOG_ADD_EXP,
+        Binary::LogicalAnd => functions::LOGICAL_AND,
+        Binary::LogicalOr => functions::LOGICAL_OR,
+        Binary::Maximum => functions::MAXIMUM,
+        Binary::Minimum => functions::MINIMUM,
+        Binary::Multiply => functions::MULTIPLY,
+        Binary::NotEqual => functions::NOT_EQUAL,
+        Binary::Power => functions::POWER,
+        Binary::Remainder => functions::REMAINDER,
+        Binary::Subtract => functions::SUBTRACT,
     })
 }
 
 /// `enum Reduction`.
 pub(super) fn reduction_number(kind: Reduce) -> u32 {
     match kind {
-        Reduce::All => 0,
-        Reduce::Any => 1,
-        Reduce::Sum => 2,
-        Reduce::Prod => 3,
-        Reduce::Min => 4,
-        Reduce::Max => 5,
-        Reduce::LogSumExp => 6,
+        Reduce::All => reductions::ALL,
+        Reduce::Any => reductions::ANY,
+        Reduce::Sum => reductions::SUM,
+        Reduce::Prod => reductions::PROD,
+        Reduce::Min => reductions::MIN,
+        Reduce::Max => reductions::MAX,
+        Reduce::LogSumExp => reductions::LOG_SUM_EXP,
     }
 }
 
 /// The same for places.
 pub(super) fn place_number(kind: ArgReduce) -> u32 {
     match kind {
-        ArgReduce::Min => 7,
-        ArgReduce::Max => 8,
+        ArgReduce::Min => reductions::ARG_MIN,
+        ArgReduce::Max => reductions::ARG_MAX,
     }
 }

@@ -4,14 +4,15 @@ use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
+use crate::gpu::constants::arrays_sort_tiles as sort;
 use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Scan};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Elements of a thread that sorts, and the most of a block.
-const EACH: u32 = 8;
-const TILE: u32 = THREADS * EACH;
+const EACH: u32 = sort::EACH as u32;
+const TILE: u32 = sort::SORTED_TILE as u32;
 
 /// Rows along an axis of elements that lie row after row.
 struct Rows {

@@ -5,6 +5,7 @@ use super::walk::merged;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_elementwise as functions;
 use crate::ir::{Dtype, Layout};
 use std::sync::Arc;
 
@@ -64,8 +65,10 @@ impl Plane {
 
 /// Functions that `unary_vectors.h` has a form of.
 fn unary_kernel(function: u32, from: Dtype, to: Dtype) -> Option<(&'static str, u32)> {
-    /// Abs, Cos, Erf, Exp, Log, Negative, Rsqrt, Sigmoid, Sin, Sqrt, Square, Tanh.
-    const HAS: [u32; 12] = [0, 9, 11, 12, 15, 20, 22, 23, 25, 27, 28, 30];
+    use functions::*;
+    const HAS: [u32; 12] = [
+        ABS, COS, ERF, EXP, LOG, NEGATIVE, RSQRT, SIGMOID, SIN, SQRT, SQUARE, TANH,
+    ];
     let float = |dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::Bf16);
     if function == super::numbers::CAST && from != to && float(from) && float(to) {
         return Some(("mlxrocm_array_cast", from as u32 * 16 + to as u32));
@@ -82,16 +85,17 @@ fn unary_kernel(function: u32, from: Dtype, to: Dtype) -> Option<(&'static str, 
 /// Functions that `binary_vectors.hip` and `choose_vectors.hip` have a form of.
 fn binary_kernel(function: u32, from: Dtype, to: Dtype) -> Option<(&'static str, u32)> {
     // Bit 0: less, 1: equal, 2: greater, 3: not comparable.
+    use functions::*;
     let holds = match function {
-        9 => 0b0010,
-        11 => 0b0100,
-        12 => 0b0110,
-        13 => 0b0001,
-        14 => 0b0011,
-        21 => 0b1101,
+        EQUAL => 0b0010,
+        GREATER => 0b0100,
+        GREATER_EQUAL => 0b0110,
+        LESS => 0b0001,
+        LESS_EQUAL => 0b0011,
+        NOT_EQUAL => 0b1101,
         _ => 0,
     };
-    let arithmetic = matches!(function, 0 | 18 | 19 | 20 | 24);
+    let arithmetic = matches!(function, ADD | MAXIMUM | MINIMUM | MULTIPLY | SUBTRACT);
     let kernel = match (from, to) {
         (Dtype::F32, Dtype::Bool) if holds != 0 => {
             return Some(("mlxrocm_array_compare_f32", holds));
@@ -109,7 +113,7 @@ fn binary_kernel(function: u32, from: Dtype, to: Dtype) -> Option<(&'static str,
         (Dtype::Bf16, _) => "mlxrocm_array_binary_bf16",
         _ => return None,
     };
-    (arithmetic || function == 7).then_some((kernel, function))
+    (arithmetic || function == DIVIDE).then_some((kernel, function))
 }
 
 impl Place {

@@ -6,6 +6,7 @@ use super::walk::merged;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_reduce_rows as reductions;
 use crate::ir::{ArgReduce, Dtype, Layout, Type};
 use std::sync::Arc;
 
@@ -13,9 +14,9 @@ use std::sync::Arc;
 const BUSY: usize = 2048;
 /// Bytes of a row up to which a wave takes it, not a block.
 const WAVE_BYTES: usize = 4096;
-/// `enum Reduction`: the first and last of those that are arithmetic.
-const SUM: u32 = 2;
-const MAX: u32 = 5;
+/// The first and last reductions that are arithmetic.
+const SUM: u32 = reductions::SUM;
+const MAX: u32 = reductions::MAX;
 
 impl Place {
     pub(super) fn reduce(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Threads of a block of all these kernels.
 pub(super) const THREADS: u32 = 256;
 /// Elements of a block of the kernels of single elements.
-pub(super) const BLOCK: u32 = 1024;
+pub(super) const BLOCK: u32 = crate::gpu::constants::arrays_elementwise::BLOCK as u32;
 
 impl Place {
     /// Queues an operation whose inputs are here; `None` if GPUs have no form of it.

@@ -5,13 +5,14 @@ use super::record::Recorder;
 use super::wide::{MAX_DIM, is_wide, wide_groups, wide_part_bytes};
 use crate::Result;
 use crate::driver::Platform;
+use crate::gpu::constants::attention_paged;
 use crate::gpu::{Args, DeviceBuffer};
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 
-/// The fewest positions of one part of an attention, and the query heads of one block (`SPLIT`
-/// and `HEADS` of `hip/ops/attention/part.h`).
-const SPLIT: usize = 128;
-const HEADS: usize = 4;
+/// The fewest positions of one part of an attention, and the query heads of one block.
+const SPLIT: usize = attention_paged::SPLIT;
+const HEADS: usize = attention_paged::HEADS;
+const _: () = assert!(PAGE_TOKENS == attention_paged::PAGE_TOKENS);
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
 /// Dynamic shared memory of `flash.hip` for heads of 256 columns on NVIDIA (`Layout<256>::BYTES`).
@@ -34,12 +35,9 @@ pub fn head_groups(shape: &Attention) -> usize {
     shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
 }
 
-/// The most parts of an attention over so many pages (at most `PARTS` of `hip/ops/attention/paged.hip`).
+/// The most parts of an attention over so many pages.
 pub fn part_count(pages: usize, platform: Platform) -> usize {
-    let most = match platform {
-        Platform::Hip => 64,
-        Platform::Cuda => 33,
-    };
+    let most = attention_paged::PARTS.of(platform);
     (pages * PAGE_TOKENS).div_ceil(SPLIT).min(most)
 }
 

@@ -9,6 +9,7 @@ use super::record::{Memory, Recorder};
 use super::recurrent::RecurrentMemory;
 use super::turns::{Results, Turns};
 use super::weights::{GpuWeights, Launch};
+use crate::gpu::constants::rows_sample;
 use crate::gpu::{
     Device, DeviceBuffer, Encoder, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
@@ -480,9 +481,8 @@ fn may_replay(bucket: Bucket) -> bool {
     bucket.rows <= GRAPH_ROWS || bucket.decode && bucket.rows <= GRAPH_SEQUENCES
 }
 
-/// The largest vocabulary that the kernel which samples takes (`TILE * TILES` of
-/// `hip/ops/rows/sample.hip`).
-const MAX_SAMPLED: usize = 8192 * 128;
+/// The largest vocabulary that the kernel which samples takes.
+const MAX_SAMPLED: usize = rows_sample::TILE * rows_sample::TILES;
 
 /// Batch sizes that share a program: 1, 2, 4, … 64, 128, 192, …
 fn bucket_rows(rows: usize) -> usize {

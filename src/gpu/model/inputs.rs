@@ -2,12 +2,13 @@
 //! block, which the host writes to pinned memory and which is copied to the device in one piece before
 //! the program runs.
 
+use crate::gpu::constants::{attention_flash, attention_paged, recurrent_conv, rows_sample};
 use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
 use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice, top_p_bits};
 use crate::{Error, Result};
 
 /// A row of the batch, or of the wanted logits, that is not used.
-pub const UNUSED: u32 = u32::MAX;
+pub const UNUSED: u32 = attention_paged::UNUSED as u32;
 
 /// The sizes that a program is recorded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,16 +44,17 @@ pub enum Output {
     Sampled,
 }
 
-/// Numbers of a choice: `CHOICE_WORDS` of `hip/ops/rows/sample.hip`.
-const CHOICE_WORDS: usize = 12 + MAX_RECENT + 2 * MAX_BIASES;
+/// Numbers of a choice, whose lists have a place for all that a session may give.
+const CHOICE_WORDS: usize = rows_sample::CHOICE_WORDS;
+const _: () = assert!(MAX_RECENT == rows_sample::LIST && MAX_BIASES == rows_sample::LIST);
 
-/// Numbers of a sequence: `SEQUENCE_WORDS` of `hip/ops/recurrent/sequence.h`.
-pub const SEQUENCE_WORDS: usize = 4;
+/// Numbers of a sequence.
+pub const SEQUENCE_WORDS: usize = recurrent_conv::SEQUENCE_WORDS;
 
 /// Tokens of a sequence from which on they are attended to in tiles.
 const TILE_QUERIES: usize = 16;
-/// Queries of a tile (`QUERIES` of `hip/ops/attention/flash.h`).
-pub const QUERIES: usize = 64;
+/// Queries of a tile.
+pub const QUERIES: usize = attention_flash::QUERIES;
 
 /// Places in the block, in 32-bit numbers.
 #[derive(Debug, Clone, Copy)]

@@ -58,8 +58,8 @@ pub struct Recorder<'a> {
     pub bucket: Bucket,
 }
 
-/// Blocks that share a row of logits (`BLOCKS` of `hip/ops/rows/argmax.hip`).
-const ARGMAX_BLOCKS: u32 = 32;
+/// Blocks that share a row of logits.
+const ARGMAX_BLOCKS: u32 = crate::gpu::constants::rows_argmax::BLOCKS as u32;
 
 impl Recorder<'_> {
     /// Records all steps.

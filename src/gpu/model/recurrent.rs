@@ -5,6 +5,7 @@
 
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
+use crate::gpu::constants::{recurrent_conv, recurrent_delta};
 use crate::gpu::{Args, Device, DeviceBuffer, Range, Stream};
 use crate::ir;
 use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, StateSize, Step};
@@ -13,18 +14,18 @@ use std::sync::Arc;
 
 /// Channels of a block of `hip/ops/recurrent/conv.hip`, a thread each.
 const CHANNELS: usize = 256;
-/// Threads of a block of `hip/ops/recurrent/delta.hip`, and the rows of a head's state that it takes (`ROWS`).
-const THREADS: u32 = 128;
-const ROWS: usize = 32;
+/// Threads of a block of `hip/ops/recurrent/delta.hip`, and the rows of a head's state that it takes.
+const THREADS: u32 = recurrent_delta::THREADS as u32;
+const ROWS: usize = recurrent_delta::ROWS;
 /// Widths of keys that there are kernels for.
 const KEY_DIMS: [usize; 3] = [64, 128, 256];
 /// The same of `hip/ops/recurrent/selective_scan.hip`.
 const CHANNEL_DIMS: [usize; 1] = [16];
-/// Flags of a sequence (`hip/ops/recurrent/sequence.h`): its state is zero; the second copy is the one to read; from
+/// Flags of a sequence: its state is zero; the second copy is the one to read; from
 /// this bit on, the rows behind it that are not used.
-const FRESH: u32 = 1;
-const SECOND: u32 = 2;
-const UNUSED_ROWS: u32 = 2;
+const FRESH: u32 = recurrent_conv::FRESH as u32;
+const SECOND: u32 = recurrent_conv::SECOND as u32;
+const UNUSED_ROWS: u32 = recurrent_conv::UNUSED_ROWS as u32;
 
 /// The states of all slots.
 pub struct RecurrentMemory {

@@ -6,6 +6,7 @@ use super::record::Recorder;
 use super::weights::Launch;
 use crate::driver::Platform;
 use crate::gpu::Args;
+use crate::gpu::constants::experts_route_sort as route_sort;
 use crate::ir::{Op, Route, Scores, Type};
 use crate::step::{BufferId, Epilogue, Place, Source, Step};
 use crate::{Error, Result};
@@ -13,7 +14,7 @@ use crate::{Error, Result};
 /// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
 const MAX_ROUTED: usize = 512;
 /// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
-const MAX_SORTED: [usize; 3] = [256, 1024, 64];
+const MAX_SORTED: [usize; 3] = [route_sort::MOST_SORTED, route_sort::MOST_PAIRS, 64];
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.
 const MAX_GROUPS: usize = 32;
 const MAX_BEST: usize = 2;

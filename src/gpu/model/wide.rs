@@ -4,16 +4,17 @@
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, suffix};
 use super::record::Recorder;
 use crate::Result;
+use crate::gpu::constants::{attention_wide, attention_widest};
 use crate::step::{Attend, Attention, Rows};
 
 /// The widest heads of the usual kernels.
 pub const MAX_DIM: usize = 256;
-/// Columns of the forms of `wide.hip`, and query heads that their blocks take (`HEADS`).
+/// Columns of the forms of `wide.hip`, and query heads that their blocks take .
 const WIDE_COLUMNS: [usize; 2] = [256, 768];
-const WIDE_HEADS: usize = 4;
+const WIDE_HEADS: usize = attention_wide::HEADS;
 /// The widest heads of all: those of `widest.hip`, whose blocks take one. Only latent attention could have wider ones.
-pub const WIDEST_COLUMNS: usize = 4096;
-const THREADS: u32 = 256;
+pub const WIDEST_COLUMNS: usize = attention_widest::COLUMNS;
+const THREADS: u32 = attention_wide::THREADS as u32;
 
 /// Whether an attention needs these kernels.
 pub fn is_wide(shape: &Attention) -> bool {

@@ -4,27 +4,25 @@ use super::launches::{Batch, THREADS};
 use super::missing;
 use super::steps::VectorId;
 use crate::gpu::Args;
+use crate::gpu::constants::network_chain as constants;
 use crate::step::{Argument, Call, Chain, Function};
 use crate::{Error, Result};
-
-/// The most functions of a chain (`MOST_CALLS` of `hip/ops/network/chain.hip`).
-const MOST_CALLS: usize = 24;
 
 /// `enum Function` of `hip/ops/network/chain.hip`.
 fn function_number(function: Function) -> u32 {
     match function {
-        Function::Add => 0,
-        Function::Subtract => 1,
-        Function::Multiply => 2,
-        Function::Divide => 3,
-        Function::Maximum => 4,
-        Function::Minimum => 5,
-        Function::Exp => 6,
-        Function::Expm1 => 7,
-        Function::Negative => 8,
-        Function::Sigmoid => 9,
-        Function::Square => 10,
-        Function::Tanh => 11,
+        Function::Add => constants::ADD,
+        Function::Subtract => constants::SUBTRACT,
+        Function::Multiply => constants::MULTIPLY,
+        Function::Divide => constants::DIVIDE,
+        Function::Maximum => constants::LARGER,
+        Function::Minimum => constants::SMALLER,
+        Function::Exp => constants::EXP,
+        Function::Expm1 => constants::EXPM1,
+        Function::Negative => constants::NEGATIVE,
+        Function::Sigmoid => constants::LOGISTIC,
+        Function::Square => constants::SQUARE,
+        Function::Tanh => constants::TANGENT,
     }
 }
 
@@ -32,8 +30,8 @@ impl Batch<'_> {
     /// Functions of each element that follow each other.
     pub(super) fn chain(&mut self, chain: &Chain, vectors: &[[Option<VectorId>; 2]]) -> Result<()> {
         let Chain { calls, count } = chain;
-        if calls.len() > MOST_CALLS {
-            return Err(missing("a chain of more than 24 functions"));
+        if calls.len() > constants::MOST_CALLS {
+            return Err(missing("a chain of that many functions"));
         }
         let mut words = Vec::new();
         for (call, vectors) in calls.iter().zip(vectors) {

@@ -5,18 +5,19 @@ use super::{Network, Precision, missing};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::arrays::walk::merged;
+use crate::gpu::constants::{network_attention, network_norm};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
 use crate::ir::Layout;
 use crate::step::{ItemAttention, ItemSource};
 
 /// Threads of a block of most kernels, and of those that have four waves.
 pub(super) const THREADS: u32 = 256;
-/// Numbers of a row that a lane of `hip/ops/network/norm.hip` holds (`HELD` vectors of 8).
-const NORM_HELD: usize = 32;
+/// Numbers of a row that a lane of a norm holds, eight at a time.
+const NORM_HELD: usize = network_norm::HELD * 8;
 /// The widest heads that go through the matrix units.
 const WIDEST: usize = 64;
 /// Rows and keys of attention by the matrix units.
-const ROWS: usize = 64;
+const ROWS: usize = network_attention::MOST_ROWS;
 /// Of a board: bits of a mask.
 pub(super) const SQUARES: u32 = 64;
 

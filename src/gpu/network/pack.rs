@@ -3,16 +3,17 @@
 use super::fuse::ALIGNED;
 use super::steps::{Matrix, Plan, Step};
 use super::{Constant, Precision, missing};
+use crate::gpu::constants::network_product;
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::{Error, Result};
 use half::f16;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Columns of y and of x of a tile, and its bytes (`TILE_BYTES` of `hip/ops/network/product.h`).
-pub const TILE_COLUMNS: usize = 128;
-pub const TILE_INNER: usize = 64;
-const TILE_BYTES: usize = TILE_COLUMNS * TILE_INNER * 2;
+/// Columns of y and of x of a tile of f16, and its bytes.
+pub const TILE_COLUMNS: usize = TILE_BYTES / TILE_INNER / 2;
+pub const TILE_INNER: usize = network_product::STEP_COLS;
+const TILE_BYTES: usize = network_product::TILE_BYTES;
 /// Columns of y that f32 matrices are rounded up to (`SIDE` of `hip/ops/network/product_f32.hip`).
 const SIDE: usize = 64;
 

@@ -10,8 +10,8 @@ pub const CASES: &[Case] = &[Case {
     trials: argmax,
 }];
 
-/// Blocks of a row (`BLOCKS` of `hip/ops/rows/argmax.hip`).
-const ARGMAX_BLOCKS: usize = 32;
+/// Blocks of a row.
+const ARGMAX_BLOCKS: usize = crate::gpu::constants::rows_argmax::BLOCKS;
 
 fn argmax(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
     let trial = |(rows, columns): (usize, usize)| {

@@ -1,0 +1,152 @@
+"""Writes models of random weights with the shapes that `c_examples/bench.c --shape` has as GGUF files, so that llama.cpp's own
+llama-bench can run them:
+
+    peer_shapes.py qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
+
+Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
+"""
+
+import struct
+import sys
+
+import numpy
+
+F32, Q4_0, Q8_0, MXFP4 = 0, 2, 8, 39
+BYTES_OF_32 = {F32: 128, Q4_0: 18, Q8_0: 34, MXFP4: 17}
+ALIGN = 32
+# hidden, mlp, layers, heads, kv heads, head, vocabulary, key heads, value heads, experts, of which chosen
+HYBRIDS = {
+    "qwen3.5-4b": (2560, 9216, 32, 16, 4, 256, 248320, 16, 32, 0, 0),
+    "qwen3.5-27b": (5120, 17408, 64, 24, 4, 256, 248320, 16, 48, 0, 0),
+    "qwen3.5-35b-a3b": (2048, 512, 40, 16, 2, 256, 248320, 16, 32, 256, 8),
+}
+INTERVAL, TAPS, STATE = 4, 4, 128
+
+
+def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values, experts, chosen):
+    inner, channels = values * STATE, (2 * keys + values) * STATE
+    facts = {
+        "block_count": layers, "context_length": 40960, "embedding_length": hidden, "attention.head_count": heads,
+        "attention.head_count_kv": kv_heads, "attention.key_length": head, "attention.value_length": head,
+        "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e7, "rope.dimension_count": head // 4,
+        "rope.dimension_sections": [11, 11, 10, 0], "full_attention_interval": INTERVAL, "ssm.conv_kernel": TAPS,
+        "ssm.state_size": STATE, "ssm.group_count": keys, "ssm.time_step_rank": values, "ssm.inner_size": inner,
+        "vocab_size": vocabulary,
+    }
+    if experts:
+        facts |= {"expert_count": experts, "expert_used_count": chosen, "expert_feed_forward_length": mlp,
+                  "expert_shared_feed_forward_length": mlp}
+    else:
+        facts["feed_forward_length"] = mlp
+    tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden)}
+    if layers != 32:
+        tensors["output.weight"] = (Q4_0, vocabulary, hidden)
+    for layer in range(layers):
+        names = {"attn_norm.weight": (F32, hidden), "post_attention_norm.weight": (F32, hidden)}
+        if (layer + 1) % INTERVAL:
+            names |= {
+                "ssm_conv1d.weight": (F32, channels, TAPS), "attn_qkv.weight": (Q4_0, channels, hidden),
+                "attn_gate.weight": (Q4_0, inner, hidden), "ssm_dt.bias": (F32, values), "ssm_a": (F32, values),
+                "ssm_norm.weight": (F32, STATE), "ssm_out.weight": (Q4_0, hidden, inner),
+                "ssm_beta.weight": (Q4_0, values, hidden), "ssm_alpha.weight": (Q4_0, values, hidden),
+            }
+        else:
+            names |= {
+                "attn_q.weight": (Q4_0, 2 * heads * head, hidden), "attn_k.weight": (Q4_0, kv_heads * head, hidden),
+                "attn_v.weight": (Q4_0, kv_heads * head, hidden), "attn_output.weight": (Q4_0, hidden, heads * head),
+                "attn_q_norm.weight": (F32, head), "attn_k_norm.weight": (F32, head),
+            }
+        if experts:
+            names |= {
+                "ffn_gate_inp.weight": (F32, experts, hidden), "ffn_gate_exps.weight": (Q4_0, experts, mlp, hidden),
+                "ffn_up_exps.weight": (Q4_0, experts, mlp, hidden), "ffn_down_exps.weight": (Q4_0, experts, hidden, mlp),
+                "ffn_gate_shexp.weight": (Q4_0, mlp, hidden), "ffn_up_shexp.weight": (Q4_0, mlp, hidden),
+                "ffn_down_shexp.weight": (Q4_0, hidden, mlp), "ffn_gate_inp_shexp.weight": (F32, hidden),
+            }
+        else:
+            names |= {"ffn_gate.weight": (Q4_0, mlp, hidden), "ffn_up.weight": (Q4_0, mlp, hidden),
+                      "ffn_down.weight": (Q4_0, hidden, mlp)}
+        tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
+    return ("qwen35moe" if experts else "qwen35"), facts, tensors
+
+
+def gpt_oss():
+    hidden, mlp, layers, heads, kv_heads, head, vocabulary, experts, chosen = 2880, 2880, 24, 64, 8, 64, 201088, 32, 4
+    facts = {
+        "block_count": layers, "context_length": 131072, "embedding_length": hidden, "feed_forward_length": mlp,
+        "attention.head_count": heads, "attention.head_count_kv": kv_heads, "attention.key_length": head,
+        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-5, "attention.sliding_window": 128,
+        "rope.freq_base": 150000.0, "rope.dimension_count": head, "rope.scaling.type": "yarn", "rope.scaling.factor": 32.0,
+        "rope.scaling.original_context_length": 4096, "expert_count": experts, "expert_used_count": chosen,
+        "expert_feed_forward_length": mlp, "vocab_size": vocabulary,
+    }
+    tensors = {"token_embd.weight": (Q8_0, vocabulary, hidden), "output_norm.weight": (F32, hidden),
+               "output.weight": (Q8_0, vocabulary, hidden)}
+    for layer in range(layers):
+        names = {"attn_norm.weight": (F32, hidden), "post_attention_norm.weight": (F32, hidden), "attn_sinks.weight": (F32, heads)}
+        for name, rows, columns in [("q", heads * head, hidden), ("k", kv_heads * head, hidden), ("v", kv_heads * head, hidden),
+                                    ("output", hidden, heads * head)]:
+            names |= {f"attn_{name}.weight": (Q8_0, rows, columns), f"attn_{name}.bias": (F32, rows)}
+        names |= {"ffn_gate_inp.weight": (F32, experts, hidden), "ffn_gate_inp.bias": (F32, experts)}
+        for name, rows, columns in [("gate", mlp, hidden), ("up", mlp, hidden), ("down", hidden, mlp)]:
+            names |= {f"ffn_{name}_exps.weight": (MXFP4, experts, rows, columns), f"ffn_{name}_exps.bias": (F32, experts, rows)}
+        tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
+    return "gpt-oss", facts, tensors
+
+
+def text(value):
+    return struct.pack("<Q", len(value)) + value.encode()
+
+
+def entry(key, value):
+    if isinstance(value, str):
+        return text(key) + struct.pack("<I", 8) + text(value)
+    if isinstance(value, list):
+        return text(key) + struct.pack("<IIQ", 9, 5, len(value)) + struct.pack(f"<{len(value)}i", *value)
+    return text(key) + (struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, value))
+
+
+def size(tensor):
+    kind, *shape = tensor
+    return int(numpy.prod(shape)) * BYTES_OF_32[kind] // 32
+
+
+def noise(kind, count):
+    """So many bytes of blocks: numbers of deviation about 0.02, of vectors and small matrices about 0.5."""
+    random = numpy.random.default_rng(kind)
+    if kind == F32:
+        return random.normal(0.0, 0.5, count // 4).astype(numpy.float32).tobytes()
+    block = BYTES_OF_32[kind]
+    blocks = random.integers(0, 256, (count // block, block), numpy.uint8)
+    if kind == MXFP4:
+        blocks[:, 0] = 119  # 2^-8
+    else:
+        scale = numpy.array([0.004 if kind == Q4_0 else 0.0003], numpy.float16)
+        blocks[:, :2] = scale.view(numpy.uint8)
+    return blocks.tobytes()
+
+
+def main():
+    name, path = sys.argv[1:]
+    arch, facts, tensors = gpt_oss() if name == "gpt-oss-20b" else hybrid(*HYBRIDS[name])
+    largest = {kind: max((size(t) for t in tensors.values() if t[0] == kind), default=0) for kind in BYTES_OF_32}
+    pools = {kind: noise(kind, count) for kind, count in largest.items() if count}
+    entries = [entry("general.architecture", arch), entry("tokenizer.ggml.model", "no_vocab")]
+    entries += [entry(f"{arch}.{key}", value) for key, value in facts.items()]
+    infos, at = [], 0
+    for tensor_name, tensor in tensors.items():
+        kind, *shape = tensor
+        infos.append(text(tensor_name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), kind, at))
+        at += -(-size(tensor) // ALIGN) * ALIGN
+    head = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(entries)) + b"".join(entries) + b"".join(infos)
+    with open(path, "wb") as file:
+        file.write(head + bytes(-len(head) % ALIGN))
+        for tensor_name, tensor in tensors.items():
+            count = size(tensor)
+            numbers = memoryview(pools[tensor[0]])[:count]
+            # What states decay by is negative.
+            file.write(-abs(numpy.frombuffer(numbers, numpy.float32)) if tensor_name.endswith("ssm_a") else numbers)
+            file.write(bytes(-count % ALIGN))
+
+
+main()
