@@ -173,6 +173,12 @@ DEVICE u32 byte_select(u32 high, u32 low, u32 selector) {
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(y) : "r"(low), "r"(high), "r"(gathered));
     return y;
 }
+// Bytes of `high` and `low` by the four low nibbles of a selector; the sign, eight times, of the byte where a nibble is 8 and more.
+DEVICE u32 nibble_select(u32 high, u32 low, u32 selector) {
+    u32 y;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(y) : "r"(low), "r"(high), "r"(selector));
+    return y;
+}
 DEVICE u32 and_or(u32 a, u32 mask, u32 b) {
     u32 y;
     asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(y) : "r"(a), "r"(mask), "r"(b));

@@ -108,6 +108,18 @@ DEVICE u32 e2m1_bytes(u32 codes) {
     const u32 signs = codes & 0x08080808u, mask = (signs << 5) - (signs >> 3);
     return (sizes & ~mask) | (negative & mask);
 }
+#if PLATFORM_NVIDIA
+// The same of the codes of a word's quad of row g + 8h. prmt selects by nibbles, as codes lie; where a nibble's fourth bit is
+// set, it gives the sign of what it selects, here 0. So one selects the positive numbers, one the negative ones.
+DEVICE u32 e2m1_quad(u32 codes, int h) {
+    auto half = [&](u32 shift) {
+        const u32 positive = nibble_select(0x0c080604u, 0x03020100u, codes >> shift);
+        const u32 negative = nibble_select(0x0c080604u, 0x03020100u, (codes ^ 0x88888888u) >> shift);
+        return ((positive | 0x80808080u) - negative) ^ 0x80808080u;
+    };
+    return byte_select(half(16), half(0), h ? 0x07050301u : 0x06040200u);
+}
+#endif
 // The same of one code; and of a pair's, in the low and the high 16 bits, as f16: their bits are an exponent and a
 // mantissa, 2^15 too small.
 DEVICE f32 e2m1_number(u32 code) {
@@ -272,6 +284,9 @@ template <int BITS> DEVICE u32 plane_quad(const u32 *words, int step, int h) {
 // The values of a quad, signed: codes of 8 bits less 128, of e2m1 twice the numbers. e4m3 numbers are no bytes.
 template <typename Q> DEVICE u32 quad(const Table &table, const BlockCodes<Q> &codes, int step, int h) {
     static_assert(!Q::E4M3);
+#if PLATFORM_NVIDIA
+    if constexpr (Q::E2M1) return e2m1_quad(codes.first[step], h);
+#endif
     u32 q = plane_quad<Q::FIRST>(codes.first, step, h);
     if constexpr (Q::SECOND > 0) q |= plane_quad<Q::SECOND>(codes.second, step, h) << Q::FIRST;
     if constexpr (Q::E2M1) return e2m1_bytes(q);

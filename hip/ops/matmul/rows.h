@@ -41,9 +41,9 @@ template <int R> struct Sums {
 };
 
 // Adds a group's products to a sum.
-DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
+template <typename Q> DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
     sum = mul_add(scale, (f32)(hi * 256 + lo) * x.x, sum);
-    sum = mul_add(bias, x.y, sum);
+    if constexpr (!Q::E2M1) sum = mul_add(bias, x.y, sum);
 }
 
 #if PLATFORM_NVIDIA
@@ -75,7 +75,7 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
         UNROLL for (u32 n = 0; n < N; n++) {
             const f32x2 of_x = x_group<Q, R>(s, block * (64 / Q::GROUP) + group, n, rows, t);
             UNROLL for (u32 h = 0; h < 2; h++)
-                add_group(sums.v[h][n], of[n][2 * h], of[n][2 * h + 1], w.scale[h], w.bias[h], of_x);
+                add_group<Q>(sums.v[h][n], of[n][2 * h], of[n][2 * h + 1], w.scale[h], w.bias[h], of_x);
             UNROLL for (u32 i = 0; i < 4; i++) of[n][i] = 0;
         }
     };
@@ -124,7 +124,7 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
             if (Q::GROUP == 64 && half == 0) continue;
             const u32 slot = half % SCALES;
             UNROLL for (u32 h = 0; h < 2; h++) {
-                add_group(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x[slot]);
+                add_group<Q>(sums.v[h][n], hi[h], lo[h], w[slot].scale[h], w[slot].bias[h], of_x[slot]);
                 hi[h] = lo[h] = 0;
             }
         }
