@@ -11,6 +11,7 @@ use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Norm, Product, Rows, Schedule, Slice,
     StateSize, Step, VectorId, Wanted,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Tokens of the vocabulary, which are rows of x: more than a launch takes.
@@ -65,11 +66,14 @@ fn float8(rows: u32, cols: u32, scale: ScalarType) -> Format {
 /// The formats of all kernels for few rows.
 fn formats() -> Vec<Format> {
     let names = Registry::names().filter_map(|name| name.strip_prefix("mlxrocm_matmul_rows_"));
-    // Each quantized form has two; others add parts or prepare x.
+    // Each form has some; others add parts or prepare x.
     let products = |name: &&str| *name != "finish" && !name.starts_with("x_");
-    let names = names.filter(|name| products(name) && !name.ends_with("_rn"));
-    let names = names.map(|name| name.strip_suffix("_r1").unwrap_or(name));
-    names.map(format).collect()
+    let several = |name: &str| ["_rn", "_r4", "_r8"].iter().any(|end| name.ends_with(end));
+    let names = names.filter(|name| products(name) && !several(name));
+    let names: BTreeSet<&str> = names
+        .map(|name| name.strip_suffix("_r1").unwrap_or(name))
+        .collect();
+    names.into_iter().map(format).collect()
 }
 
 /// A random matrix whose products with x of about 1 are about 1.
@@ -238,10 +242,10 @@ impl Wide {
     }
 
     /// All tokens in one call, and some of them by themselves to the bit.
-    fn is_right(&self, what: &str, target: &str, expected: &[f64]) {
+    fn is_right(&self, what: &str, target: &str, how: &str, expected: &[f64]) {
         let gpu = match gpu::is_real() {
             true => gpu::gpu(),
-            false => gpu::soft(&format!("devices={target};compute_units=1;checks=0")),
+            false => gpu::soft(&format!("devices={target};compute_units=1{how}")),
         };
         let device = gpu.device();
         let mut executor = self.executor(&device);
@@ -251,7 +255,7 @@ impl Wide {
             let far = (f64::from(*got) - exact).abs();
             assert!(far < 2e-3, "{what}: {got} for {exact}");
         }
-        for part in [3..4, 1..3, 9..10] {
+        for part in [3..4, 1..3, 9..10, 4..9] {
             let found = logits(&mut executor, &all[part.clone()]);
             let of = &together[part.start * self.rows..part.end * self.rows];
             assert!(found == of, "{what}: rows {part:?}");
@@ -340,7 +344,34 @@ fn every_form_takes_wide_matrices() {
         let all = is_all() && !gpu::is_real();
         let own = [targets[i % targets.len()]];
         for target in if all { &targets[..] } else { &own } {
-            wide.is_right(&format!("{format:?} {cols} {target}"), target, &expected);
+            let what = format!("{format:?} {cols} {target}");
+            wide.is_right(&what, target, ";checks=0", &expected);
+        }
+    }
+}
+
+/// Columns that are whole pieces of 16 bytes, whole steps of a wave, whole chunks of local memory, or none of these.
+#[test]
+fn unquantized_matrices_give_the_products_of_their_weights() {
+    let mut random = Prng::new(17);
+    let types = [ScalarType::F32, ScalarType::F16, ScalarType::BF16];
+    let shapes = [
+        (37, 8),
+        (84, 512),
+        (20, 1032),
+        (140, 1288),
+        (33, 331),
+        (18, 4104),
+    ];
+    for target in gpu::targets() {
+        for (format, (rows, cols)) in types
+            .into_iter()
+            .flat_map(|ty| shapes.map(|shape| (Format::Dense(ty), shape)))
+        {
+            let wide = Wide::new(&mut random, format, rows, cols);
+            let expected = wide.expected();
+            let what = format!("{format:?} {rows} x {cols} {target}");
+            wide.is_right(&what, target, "", &expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h` and `rows_dense.hip`.
+//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
 
 use super::many::Outputs;
 use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
@@ -135,14 +135,15 @@ impl Recorder<'_> {
         splits: usize,
     ) -> Result<()> {
         let facts = self.weights.device.facts();
+        // The kernel for dense rows in pieces shares out rows of both tiles of a pair.
         let works = match to.epilogue {
-            SILU => matrix.tiles / 2,
+            SILU if !matrix.form.is_in_pieces(facts, matrix.cols) => matrix.tiles / 2,
             _ => matrix.tiles,
         };
         let blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);
         let threads = matrix.form.threads(facts);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
-        let kernel = matrix.form.kernel(rows);
+        let kernel = matrix.form.kernel(facts, (rows, matrix.cols));
         let args = Args::new().buffer(&matrix.data, 0);
         let prepared = match rows {
             1 => None,

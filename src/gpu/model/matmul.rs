@@ -98,6 +98,9 @@ const EXPERT_IDS: usize = 3 * 32 * 4;
 const FEW_BLOCKS: usize = 8;
 /// Blocks of a product of one row that registers leave room for in a compute unit of CDNA.
 const CDNA_BLOCKS: usize = 4;
+/// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
+const DENSE_FOUR: usize = 4;
+const DENSE_CHUNK: usize = 512;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
 
@@ -143,9 +146,13 @@ pub fn few_rows_parts(splits: usize, rows: usize, tiles: usize) -> usize {
 }
 
 impl MatrixForm {
-    /// The kernel for launches of one row or of several.
-    pub fn kernel(self, rows: usize) -> String {
+    /// The kernel for launches of one row or of several, which have so many columns.
+    pub fn kernel(self, facts: &DeviceFacts, (rows, cols): (usize, usize)) -> String {
         match self {
+            MatrixForm::Dense(ty) if self.is_in_pieces(facts, cols) => {
+                let most = dense_rows(rows);
+                format!("mlxrocm_matmul_rows_{}_r{most}", scalar_name(ty))
+            }
             MatrixForm::Quant(form) => {
                 let rows = if rows == 1 { "r1" } else { "rn" };
                 format!("mlxrocm_matmul_rows_{}_{rows}", form.name())
@@ -159,6 +166,16 @@ impl MatrixForm {
         match self {
             MatrixForm::Quant(form) => form.name(),
             MatrixForm::Dense(ty) => scalar_name(ty).into(),
+        }
+    }
+
+    /// Whether the rows are read in whole pieces of 16 bytes, by `hip/ops/matmul/rows_dense_amd.hip`.
+    pub fn is_in_pieces(self, facts: &DeviceFacts, cols: usize) -> bool {
+        match self {
+            MatrixForm::Quant(_) => false,
+            MatrixForm::Dense(ty) => {
+                facts.platform == Platform::Hip && (cols * ty.bytes()).is_multiple_of(16)
+            }
         }
     }
 
@@ -197,6 +214,7 @@ impl MatrixForm {
     /// all columns fits the local memory. Results depend on it, so it does not depend on the number of rows.
     pub fn column_splits(self, facts: &DeviceFacts, cols: usize) -> usize {
         match facts.platform {
+            _ if self.is_in_pieces(facts, cols) => 1,
             Platform::Hip if self.bytes_of_columns(facts, 1, cols) > self.local_memory(facts) => {
                 cols.div_ceil(SHARED_COLS)
             }
@@ -206,6 +224,12 @@ impl MatrixForm {
 
     /// Bytes of shared memory of a launch of `rows` rows.
     pub fn shared_bytes(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
+        if self.is_in_pieces(facts, cols) {
+            return match dense_rows(rows) {
+                1 => 0,
+                most => 2 * most * DENSE_CHUNK * 4,
+            };
+        }
         let splits = self.column_splits(facts, cols);
         let own = match self {
             MatrixForm::Quant(form) => {
@@ -320,6 +344,9 @@ impl MatrixForm {
 
     /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles), for each part of the columns.
     pub fn blocks(self, facts: &DeviceFacts, (rows, cols): (usize, usize), works: usize) -> u32 {
+        if self.is_in_pieces(facts, cols) {
+            return self.blocks_in_pieces(facts, rows, works);
+        }
         let splits = self.column_splits(facts, cols);
         if rows == 1 && splits == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
             // As many as run at once, each with as many tiles: those that came later would prepare x once more
@@ -330,6 +357,29 @@ impl MatrixForm {
             return works.div_ceil(tiles).max(1) as u32;
         }
         works.clamp(1, self.most_blocks(facts).div_ceil(splits)) as u32
+    }
+
+    /// Blocks of a launch of `hip/ops/matmul/rows_dense_amd.hip`: on CDNA as many as run at once, each with as many
+    /// rows, else one for the rows of its waves.
+    fn blocks_in_pieces(self, facts: &DeviceFacts, rows: usize, tiles: usize) -> u32 {
+        let most = dense_rows(rows);
+        // `WAVE_ROWS` there.
+        let wave_rows = match facts.arch.starts_with("gfx90a") && most == SET_ROWS {
+            true => 8,
+            false => 4,
+        };
+        let waves = BLOCK_THREADS as usize / facts.wave_size as usize;
+        let blocks = (tiles * TILE_ROWS).div_ceil(waves * wave_rows).max(1);
+        if !is_cdna(facts) {
+            return blocks as u32;
+        }
+        let at_once = if most == SET_ROWS {
+            CDNA_BLOCKS / 2
+        } else {
+            CDNA_BLOCKS
+        };
+        let places = facts.compute_units.max(1) as usize * at_once;
+        blocks.div_ceil(blocks.div_ceil(places)) as u32
     }
 
     /// Blocks of each of `items` products of one launch over `works` tiles (or pairs of tiles).
@@ -353,6 +403,15 @@ impl MatrixForm {
             MatrixForm::Quant(form) => form.tile_bytes(cols),
             MatrixForm::Dense(ty) => TILE_ROWS * cols * ty.bytes(),
         }
+    }
+}
+
+/// The most rows of x that the kernel of `hip/ops/matmul/rows_dense_amd.hip` for so many takes.
+fn dense_rows(rows: usize) -> usize {
+    match rows {
+        1 => 1,
+        2..=DENSE_FOUR => DENSE_FOUR,
+        _ => SET_ROWS,
     }
 }
 
