@@ -52,7 +52,10 @@ impl Panels {
 
     /// Of numbers that lie as [`Panels::pack`] lays them.
     pub fn packed(numbers: Vec<f32>, inner: usize, columns: usize) -> Panels {
-        assert!(numbers.len() == Panels::room(inner, columns), "panels of another size");
+        assert!(
+            numbers.len() == Panels::room(inner, columns),
+            "panels of another size"
+        );
         Panels {
             numbers,
             inner,

@@ -105,7 +105,16 @@ impl Sizes {
             let panel = &panel[..most * GEMM_COLUMNS];
             let to = out.as_mut_ptr();
             // SAFETY: `count` rows of `width` numbers, this call's alone.
-            unsafe { multiply(kernels, rows(&scores, most), (panel, columns), most, to, width) };
+            unsafe {
+                multiply(
+                    kernels,
+                    rows(&scores, most),
+                    (panel, columns),
+                    most,
+                    to,
+                    width,
+                )
+            };
         }
     }
 }
@@ -208,7 +217,10 @@ fn attend<T: Float>(
                     return;
                 };
                 let mask = &mask[(at + row) * keys..][..scores.len()];
-                scores.iter_mut().zip(mask).for_each(|(score, mask)| *score += mask);
+                scores
+                    .iter_mut()
+                    .zip(mask)
+                    .for_each(|(score, mask)| *score += mask);
                 round::<T>(scores);
             };
             let add: &dyn Fn(usize, &mut [f32]) = &add;
@@ -232,14 +244,13 @@ fn attend<T: Float>(
 }
 
 /// Runs attention; false: there is no fast form of this one.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let dtype = out.dtype();
-    if inputs.iter().take(3).any(|x| x.dtype() != dtype || x.sizes().contains(&0)) {
+    if inputs
+        .iter()
+        .take(3)
+        .any(|x| x.dtype() != dtype || x.sizes().contains(&0))
+    {
         return false;
     }
     match dtype {
@@ -250,4 +261,3 @@ pub fn run(
     }
     .is_some()
 }
-

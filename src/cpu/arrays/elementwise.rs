@@ -54,7 +54,11 @@ impl Chain {
                 count += 1;
                 count - 1
             }));
-            free.extend((0..place).filter(|&made| last[made] == place).map(|made| slots[made]));
+            free.extend(
+                (0..place)
+                    .filter(|&made| last[made] == place)
+                    .map(|made| slots[made]),
+            );
         }
         Chain {
             steps,
@@ -282,7 +286,9 @@ fn comparison(
     match a.dtype() {
         Dtype::F32 => of!(f32),
         Dtype::F16 => of!(f16, f32, |x: &[f16], to: &mut [f32]| at_best(Widen(x, to))),
-        Dtype::Bf16 => of!(bf16, f32, |x: &[bf16], to: &mut [f32]| at_best(Widen(x, to))),
+        Dtype::Bf16 => of!(bf16, f32, |x: &[bf16], to: &mut [f32]| at_best(Widen(
+            x, to
+        ))),
         Dtype::F64 => of!(f64),
         Dtype::Bool | Dtype::U8 => of!(u8),
         Dtype::I8 => of!(i8),
@@ -365,7 +371,10 @@ fn select<T: bytemuck::Pod + Send + Sync>(
         let mut holds = [0u8; BLOCK];
         let (mut of_a, mut of_b) = ([T::zeroed(); BLOCK], [T::zeroed(); BLOCK]);
         let holds = condition.block(start, len, &mut holds);
-        let (a, b) = (a.block(start, len, &mut of_a), b.block(start, len, &mut of_b));
+        let (a, b) = (
+            a.block(start, len, &mut of_a),
+            b.block(start, len, &mut of_b),
+        );
         for ((to, &holds), (&a, &b)) in out.iter_mut().zip(holds).zip(a.iter().zip(b)) {
             *to = if holds != 0 { a } else { b };
         }
@@ -451,12 +460,7 @@ fn cast(x: &View<'_>, out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool 
 }
 
 /// Runs a function of elements, a choice or a cast; false: there is no fast form of it.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     match (op, inputs) {
         (Op::Unary(_), [x]) if x.dtype() == out.dtype() => match function(op, x.dtype()) {
             Some(function) => run_chain(&Chain::one(function), inputs, out, pool),
@@ -465,12 +469,10 @@ pub fn run(
         (Op::Binary(kind), [a, b]) if kind.is_comparison() => {
             comparison(*kind, [a, b], out.values::<u8>(), pool)
         }
-        (Op::Binary(kind), [a, b]) if a.dtype() == out.dtype() => {
-            match function(op, a.dtype()) {
-                Some(function) => run_chain(&Chain::one(function), inputs, out, pool),
-                None => integers(*kind, [a, b], out, pool),
-            }
-        }
+        (Op::Binary(kind), [a, b]) if a.dtype() == out.dtype() => match function(op, a.dtype()) {
+            Some(function) => run_chain(&Chain::one(function), inputs, out, pool),
+            None => integers(*kind, [a, b], out, pool),
+        },
         (Op::Select, [condition, a, b]) => match out.dtype().size() {
             1 => select::<u8>(condition, [a, b], out, pool),
             2 => select::<u16>(condition, [a, b], out, pool),
@@ -481,4 +483,3 @@ pub fn run(
         _ => false,
     }
 }
-

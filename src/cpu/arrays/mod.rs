@@ -6,6 +6,7 @@ mod attention;
 mod blocks;
 mod copies;
 mod elementwise;
+mod fourier;
 mod functions;
 mod level;
 mod math;
@@ -60,6 +61,7 @@ pub fn run(
         Op::Matmul | Op::Convolution(_) => products::run(op, inputs, out, pool),
         Op::QuantizedMatmul { .. } => quantized::run(op, inputs, out, pool),
         Op::ScaledDotProductAttention { .. } => attention::run(op, inputs, out, pool),
+        Op::Fft(_) => fourier::run(op, inputs, out, pool),
         Op::Rope(_) => rope::run(op, inputs, out, pool),
         Op::Contiguous | Op::Copy => copies::run(inputs, out, pool),
         _ => false,

@@ -211,8 +211,13 @@ pub fn sort_rows(
     out: &mut Out<'_>,
     pool: Option<&mut ThreadPool>,
 ) -> bool {
-    let (Some(x), Op::Sort(axis) | Op::ArgSort(axis) | Op::Partition { axis, .. } | Op::ArgPartition { axis, .. }) =
-        (inputs.first(), op)
+    let (
+        Some(x),
+        Op::Sort(axis)
+        | Op::ArgSort(axis)
+        | Op::Partition { axis, .. }
+        | Op::ArgPartition { axis, .. },
+    ) = (inputs.first(), op)
     else {
         return false;
     };
@@ -232,7 +237,7 @@ pub fn sort_rows(
 }
 
 /// Columns whose running totals are made side by side.
-const COLUMNS: usize = 512;
+const COLUMNS: usize = 1024;
 /// Rows whose running totals are made by turns, so that one's sum need not wait for another's.
 const SIDE_BY_SIDE: usize = 8;
 
@@ -249,18 +254,33 @@ fn totals<T: Pod + Send + Sync>(
     if inner == 1 {
         let group = ((1 << 15) / len).max(1).next_multiple_of(SIDE_BY_SIDE) * len;
         return parts(out, len, group, pool, &|first, out| {
-            for (block, out) in out.chunks_mut(SIDE_BY_SIDE * len).enumerate() {
-                let x = &x[first + block * SIDE_BY_SIDE * len..][..out.len()];
+            let (all, few) = (SIDE_BY_SIDE * len, out.len() % (SIDE_BY_SIDE * len));
+            let (x, many) = (&x[first..][..out.len()], out.len() - few);
+            let (out, few_out) = out.split_at_mut(many);
+            for (x, out) in x.chunks_exact(all).zip(out.chunks_exact_mut(all)) {
+                // By turns: a row's next sum need not wait for the one before.
                 let mut totals = [start; SIDE_BY_SIDE];
-                let rows = out.len() / len;
-                // By turns: a processor that looks ahead far enough adds several rows at a time.
-                for i in 0..len {
-                    for (row, total) in totals.iter_mut().enumerate().take(rows) {
-                        let at = row * len + place(i);
-                        let joined = join(*total, x[at]);
-                        out[at] = if inclusive { joined } else { *total };
-                        *total = joined;
+                let mut outs = out.chunks_exact_mut(len);
+                let outs: [&mut [T]; SIDE_BY_SIDE] =
+                    std::array::from_fn(|_| outs.next().unwrap_or_default());
+                let rows: [&[T]; SIDE_BY_SIDE] = std::array::from_fn(|row| &x[row * len..][..len]);
+                for i in (0..len).map(place) {
+                    for row in 0..SIDE_BY_SIDE {
+                        let joined = join(totals[row], rows[row][i]);
+                        outs[row][i] = if inclusive { joined } else { totals[row] };
+                        totals[row] = joined;
                     }
+                }
+            }
+            for (x, out) in x[many..]
+                .chunks_exact(len)
+                .zip(few_out.chunks_exact_mut(len))
+            {
+                let mut total = start;
+                for i in (0..len).map(place) {
+                    let joined = join(total, x[i]);
+                    out[i] = if inclusive { joined } else { total };
+                    total = joined;
                 }
             }
         });
@@ -292,8 +312,15 @@ pub fn scan(
     out: &mut Out<'_>,
     mut pool: Option<&mut ThreadPool>,
 ) -> bool {
-    let (Some(x), Op::Scan { kind: crate::ir::Scan::Sum, axis, reverse, inclusive }) =
-        (inputs.first(), op)
+    let (
+        Some(x),
+        Op::Scan {
+            kind: crate::ir::Scan::Sum,
+            axis,
+            reverse,
+            inclusive,
+        },
+    ) = (inputs.first(), op)
     else {
         return false;
     };

@@ -1,10 +1,10 @@
 //! Elements by index, read and written, and arrays put together: runs of neighbours at a time.
 
+use super::blocks::{BLOCK, Narrow, parts, singles};
 use super::copies;
 use super::functions::{Apply, Function};
 use super::level::{Float, at_best};
 use super::source::Source;
-use super::blocks::{BLOCK, Narrow, parts, singles};
 use crate::cpu::ops::{Out, View, indices, slice_starts};
 use crate::cpu::shared::SharedSlice;
 use crate::cpu::threads::{ThreadPool, spread};
@@ -37,7 +37,9 @@ impl Runs {
         let mut offsets = vec![0];
         for axis in 0..axis {
             let step = strides[axis] as usize;
-            let next = offsets.iter().flat_map(|&at| (0..sizes[axis]).map(move |i| at + i * step));
+            let next = offsets
+                .iter()
+                .flat_map(|&at| (0..sizes[axis]).map(move |i| at + i * step));
             offsets = next.collect();
         }
         Runs { len, offsets }
@@ -227,12 +229,7 @@ fn concatenate<T: Pod + Send + Sync>(
 }
 
 /// Runs an operation on places; false: there is no fast form of it, or an index is outside.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let Some(x) = inputs.first() else {
         return false;
     };

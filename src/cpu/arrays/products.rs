@@ -79,12 +79,18 @@ pub fn by_panels(
     let kernels = kernels();
     if count > FEW {
         let mut numbers = vec![0f32; panels * size];
-        parts(&mut numbers, size, PANELS * size, pool.as_deref_mut(), &|start, to| {
-            for (place, to) in to.chunks_exact_mut(size).enumerate() {
-                let first = (start / size + place) * GEMM_COLUMNS;
-                pack(first, GEMM_COLUMNS.min(columns - first), to);
-            }
-        });
+        parts(
+            &mut numbers,
+            size,
+            PANELS * size,
+            pool.as_deref_mut(),
+            &|start, to| {
+                for (place, to) in to.chunks_exact_mut(size).enumerate() {
+                    let first = (start / size + place) * GEMM_COLUMNS;
+                    pack(first, GEMM_COLUMNS.min(columns - first), to);
+                }
+            },
+        );
         return Panels::packed(numbers, inner, columns).multiply(kernels, rows, out, pool);
     }
     let out = SharedSlice::new(out);
@@ -106,7 +112,10 @@ pub fn by_panels(
 }
 
 /// Elements as f32: where they lie if they are f32, row after row.
-pub fn wide<'a, T: Float>(x: &View<'a>, mut pool: Option<&mut ThreadPool>) -> Option<Cow<'a, [f32]>> {
+pub fn wide<'a, T: Float>(
+    x: &View<'a>,
+    mut pool: Option<&mut ThreadPool>,
+) -> Option<Cow<'a, [f32]>> {
     let source = Source::<T>::of(x)?;
     if let Some(rows) = source.rows().and_then(T::as_singles) {
         return Some(Cow::Borrowed(rows));
@@ -226,7 +235,11 @@ fn convolution<T: Float>(
     let Op::Convolution(conv) = op else {
         return None;
     };
-    let (from, kernel, to) = (Space::of(x.sizes())?, Space::of(w.sizes())?, Space::of(out.sizes())?);
+    let (from, kernel, to) = (
+        Space::of(x.sizes())?,
+        Space::of(w.sizes())?,
+        Space::of(out.sizes())?,
+    );
     let depthwise = conv.groups == from.channels && conv.groups == to.channels;
     let dense = conv.groups == 1 && kernel.count() * from.channels * to.channels >= LEAST;
     if !(dense || (depthwise && conv.groups > 1)) {
@@ -238,7 +251,11 @@ fn convolution<T: Float>(
     let w = wide::<T>(w, pool.as_deref_mut())?;
     if dense {
         let view = |numbers, sizes: &[usize]| {
-            View::whole(bytemuck::cast_slice(numbers), Dtype::F32, Layout::rows(sizes))
+            View::whole(
+                bytemuck::cast_slice(numbers),
+                Dtype::F32,
+                Layout::rows(sizes),
+            )
         };
         let views = [view(&x[..], &x_sizes), view(&w[..], &w_sizes)];
         let mut done = false;
@@ -282,12 +299,7 @@ fn convolution<T: Float>(
 }
 
 /// Runs a product or a convolution of floats of one dtype; false: there is no fast form of it.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let [a, b] = inputs else {
         return false;
     };

@@ -21,7 +21,12 @@ struct Row<'a> {
 
 /// Codes of words that hold a whole number of them.
 #[inline(always)]
-fn even<const BITS: usize, const COUNT: usize>(words: &[u32], scale: f32, bias: f32, to: &mut [f32]) {
+fn even<const BITS: usize, const COUNT: usize>(
+    words: &[u32],
+    scale: f32,
+    bias: f32,
+    to: &mut [f32],
+) {
     let (to, _) = to.as_chunks_mut::<COUNT>();
     for (&word, to) in words.iter().zip(to) {
         for (place, to) in to.iter_mut().enumerate() {
@@ -36,7 +41,10 @@ impl Work for Row<'_> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let words = self.group * self.bits / 32;
-        let groups = self.words.chunks_exact(words).zip(self.to.chunks_exact_mut(self.group));
+        let groups = self
+            .words
+            .chunks_exact(words)
+            .zip(self.to.chunks_exact_mut(self.group));
         for ((words, to), (&scale, &bias)) in groups.zip(self.scales.iter().zip(self.biases)) {
             match self.bits {
                 2 => even::<2, 16>(words, scale, bias, to),
@@ -108,12 +116,7 @@ fn product<T: Float>(
 }
 
 /// Products with one transposed matrix of scales and biases; false: there is no fast form of it.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let (
         Op::QuantizedMatmul {
             quantization: q,

@@ -178,7 +178,11 @@ fn reduce<T: Float>(
     };
     let rows = run.div_ceil(pieces.max(1)).max(1);
     let pieces = run.div_ceil(rows).max(1);
-    let blocks = if inner == 1 { 1 } else { inner.div_ceil(COLUMNS) };
+    let blocks = if inner == 1 {
+        1
+    } else {
+        inner.div_ceil(COLUMNS)
+    };
     // Short rows are a worker's by the thousand.
     let many = (PIECE / 2 / run.max(1)).max(1);
     if inner == 1 && pieces == 1 {
@@ -207,8 +211,7 @@ fn reduce<T: Float>(
             let columns = block * COLUMNS..((block + 1) * COLUMNS).min(inner);
             let at = (piece * outer + outer_at) * inner;
             // SAFETY: the totals of a block of columns of a piece are one worker's.
-            let totals =
-                unsafe { shared.part(at + columns.start..at + columns.end).write() };
+            let totals = unsafe { shared.part(at + columns.start..at + columns.end).write() };
             let x = &x[(outer_at * run + first) * inner..][..rows * inner];
             if inner == 1 {
                 totals[0] = of_row(kind, x, &mut room);
@@ -245,8 +248,12 @@ fn of_row<T: Float>(kind: Kind, x: &[T], room: &mut [f32; BLOCK]) -> f64 {
     if let Some(x) = T::as_singles(x) {
         return at_best(Row(kind, x));
     }
-    let blocks = x.chunks(BLOCK).map(|x| at_best(Row(kind, singles(x, room))));
-    blocks.reduce(|a, b| kind.join(a, b)).unwrap_or(kind.neutral())
+    let blocks = x
+        .chunks(BLOCK)
+        .map(|x| at_best(Row(kind, singles(x, room))));
+    blocks
+        .reduce(|a, b| kind.join(a, b))
+        .unwrap_or(kind.neutral())
 }
 
 /// Elements of the totals that `total` makes for each place.

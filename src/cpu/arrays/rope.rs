@@ -1,6 +1,6 @@
 //! Rotary position embedding: the sines and cosines of a token once for all heads.
 
-use super::blocks::{parts, round, singles, Narrow};
+use super::blocks::{Narrow, parts, round, singles};
 use super::copies;
 use super::level::{Float, Level, Work, at_best};
 use super::source::Source;
@@ -61,19 +61,25 @@ fn turn<T: Float>(
     // `[sequence][token][2][pairs]`; one sequence where all begin at the same place.
     let sequences = if offsets.len() > 1 { batch } else { 1 };
     let mut table = vec![0f32; sequences * tokens * 2 * pairs];
-    parts(&mut table, 2 * pairs, 1 << 13, pool.as_deref_mut(), &|start, table| {
-        for (place, table) in table.chunks_exact_mut(2 * pairs).enumerate() {
-            let row = start / (2 * pairs) + place;
-            let offset = offsets.get(row / tokens).or(offsets.first()).copied();
-            let position = ((row % tokens) as f32 + offset.unwrap_or(0.0)) * scale;
-            let (sines, cosines) = table.split_at_mut(pairs);
-            for ((sin, cos), &frequency) in sines.iter_mut().zip(cosines).zip(frequencies) {
-                let (s, c) = f64::from(position * frequency).sin_cos();
-                (*sin, *cos) = (s as f32, c as f32);
+    parts(
+        &mut table,
+        2 * pairs,
+        1 << 13,
+        pool.as_deref_mut(),
+        &|start, table| {
+            for (place, table) in table.chunks_exact_mut(2 * pairs).enumerate() {
+                let row = start / (2 * pairs) + place;
+                let offset = offsets.get(row / tokens).or(offsets.first()).copied();
+                let position = ((row % tokens) as f32 + offset.unwrap_or(0.0)) * scale;
+                let (sines, cosines) = table.split_at_mut(pairs);
+                for ((sin, cos), &frequency) in sines.iter_mut().zip(cosines).zip(frequencies) {
+                    let (s, c) = f64::from(position * frequency).sin_cos();
+                    (*sin, *cos) = (s as f32, c as f32);
+                }
+                round::<T>(table);
             }
-            round::<T>(table);
-        }
-    });
+        },
+    );
     let step = if rope.traditional { 2 } else { 1 };
     parts(out.values::<T>(), dim, 1 << 15, pool, &|start, out| {
         let mut numbers = vec![0f32; dim];
@@ -119,12 +125,7 @@ fn turn<T: Float>(
 }
 
 /// Runs `fast.rope`; false: there is no fast form of this one.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let (Op::Rope(rope), [x, offset, periods @ ..]) = (op, inputs) else {
         return false;
     };

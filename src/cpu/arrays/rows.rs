@@ -360,12 +360,7 @@ fn float<T: Float>(
 }
 
 /// Runs an operation on rows of floats; false: there is no fast form of it.
-pub fn run(
-    op: &Op,
-    inputs: &[View<'_>],
-    out: &mut Out<'_>,
-    pool: Option<&mut ThreadPool>,
-) -> bool {
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
     let Some(x) = inputs.first().filter(|x| !x.sizes().contains(&0)) else {
         return false;
     };
@@ -384,4 +379,3 @@ pub fn run(
         _ => false,
     }
 }
-

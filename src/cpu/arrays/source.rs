@@ -15,7 +15,11 @@ pub struct Source<'a, T> {
 impl<'a, T: Pod> Source<'a, T> {
     /// Of a view whose elements have T's size; `None` if they are not aligned.
     pub fn of(view: &View<'a>) -> Option<Source<'a, T>> {
-        assert_eq!(size_of::<T>(), view.dtype().size(), "a view of another size");
+        assert_eq!(
+            size_of::<T>(),
+            view.dtype().size(),
+            "a view of another size"
+        );
         let layout = view.layout();
         let (mut sizes, mut strides) = (SmallVec::new(), SmallVec::<[isize; 4]>::new());
         for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {

@@ -29,9 +29,9 @@ mod view;
 pub(in crate::cpu) use cast::Element;
 pub(in crate::cpu) use convolution::{Space, source};
 pub use create::number_bytes;
-pub use random::words as random_words;
 pub(in crate::cpu) use layers::frequencies as rope_frequencies;
 pub(in crate::cpu) use places::{index as indices, starts as slice_starts};
+pub use random::words as random_words;
 pub(in crate::cpu) use reduce::behind;
 pub use view::{Out, View};
 
