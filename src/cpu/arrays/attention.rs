@@ -4,7 +4,7 @@
 use super::blocks::round;
 use super::level::{Float, at_best};
 use super::products::{Pack, narrowed, wide};
-use super::rows::Softmax;
+use super::row_work::Softmax;
 use super::source::Source;
 use crate::cpu::kernels::{GEMM_COLUMNS, kernels};
 use crate::cpu::ops::{Out, View};

@@ -4,6 +4,7 @@
 
 mod attention;
 mod blocks;
+mod chain;
 mod copies;
 mod elementwise;
 mod fourier;
@@ -16,12 +17,14 @@ mod products;
 mod quantized;
 mod reduce;
 mod rope;
+mod row_work;
 mod rows;
 mod source;
 #[cfg(test)]
 mod tests;
+mod totals;
 
-pub use elementwise::{Argument, Call, Chain, function, run_chain};
+pub use chain::{Argument, Call, Chain, function, run_chain};
 
 use super::ops::{Out, View};
 use super::threads::ThreadPool;
@@ -52,9 +55,9 @@ pub fn run(
         | Op::LayerNorm { .. } => rows::run(op, inputs, out, pool),
         Op::Reduce(..) => reduce::run(op, inputs, out, pool),
         Op::Sort(_) | Op::ArgSort(_) | Op::Partition { .. } | Op::ArgPartition { .. } => {
-            order::sort_rows(op, inputs, out, pool)
+            order::run(op, inputs, out, pool)
         }
-        Op::Scan { .. } => order::scan(op, inputs, out, pool),
+        Op::Scan { .. } => totals::run(op, inputs, out, pool),
         Op::Gather { .. } | Op::GatherAxis(_) | Op::Scatter(..) | Op::Concatenate(_) => {
             places::run(op, inputs, out, pool)
         }
