@@ -61,7 +61,7 @@ pub fn run(
         Op::Gather { .. } | Op::GatherAxis(_) | Op::Scatter(..) | Op::Concatenate(_) => {
             places::run(op, inputs, out, pool)
         }
-        Op::Matmul | Op::Convolution(_) => products::run(op, inputs, out, pool),
+        Op::Matmul | Op::AddMm { .. } | Op::Convolution(_) => products::run(op, inputs, out, pool),
         Op::QuantizedMatmul { .. } => quantized::run(op, inputs, out, pool),
         Op::ScaledDotProductAttention { .. } => attention::run(op, inputs, out, pool),
         Op::Fft(_) => fourier::run(op, inputs, out, pool),

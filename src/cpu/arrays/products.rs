@@ -1,7 +1,7 @@
 //! Products and convolutions of floats through panels of f32 (see `cpu::products`): a row gives the same bits in any
 //! batch.
 
-use super::blocks::{Narrow, Widen, blocks, of_one, parts};
+use super::blocks::{BLOCK, Narrow, Widen, blocks, of_one, parts, singles};
 use super::copies;
 use super::level::{Float, Level, Work, at_best};
 use super::source::Source;
@@ -144,8 +144,10 @@ pub fn narrowed<T: Float>(
     });
 }
 
+/// `alpha · a · b + beta · c`; without c the product alone.
 fn matmul<T: Float>(
     [a, b]: [&View<'_>; 2],
+    add: Option<(&View<'_>, f64, f64)>,
     out: &mut Out<'_>,
     mut pool: Option<&mut ThreadPool>,
 ) -> Option<()> {
@@ -176,6 +178,11 @@ fn matmul<T: Float>(
             (&copied[..], (columns, 1))
         }
     };
+    let add = match add {
+        Some((c, ..)) if c.sizes() != out.sizes() => return None,
+        Some((c, alpha, beta)) => Some((Source::<T>::of(c)?, alpha, beta)),
+        None => None,
+    };
     narrowed(out.values::<T>(), pool, |out, mut pool| {
         for batch in 0..batches {
             let b = &numbers[batch * inner * columns..];
@@ -191,6 +198,15 @@ fn matmul<T: Float>(
             let a = &a[batch * rows * inner..][..rows * inner];
             let out = &mut out[batch * rows * columns..][..rows * columns];
             by_panels(a, inner, columns, &pack, out, pool.as_deref_mut());
+        }
+        if let Some((c, alpha, beta)) = &add {
+            blocks(out, pool, &|start, out| {
+                let (mut elements, mut room) = ([T::zeroed(); BLOCK], [0f32; BLOCK]);
+                let c = singles(c.block(start, out.len(), &mut elements), &mut room);
+                for (x, &c) in out.iter_mut().zip(c) {
+                    *x = (f64::from(*x) * alpha + beta * f64::from(c)) as f32;
+                }
+            });
         }
     });
     Some(())
@@ -300,17 +316,22 @@ fn convolution<T: Float>(
 
 /// Runs a product or a convolution of floats of one dtype; false: there is no fast form of it.
 pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
-    let [a, b] = inputs else {
-        return false;
+    let (a, b, add) = match (op, inputs) {
+        // A factor of 0 means that its term is not looked at.
+        (Op::AddMm { alpha, beta }, [c, a, b]) if alpha.get() != 0.0 && beta.get() != 0.0 => {
+            (a, b, Some((c, alpha.get(), beta.get())))
+        }
+        (Op::Matmul | Op::Convolution(_), [a, b]) => (a, b, None),
+        _ => return false,
     };
-    if a.dtype() != out.dtype() || b.dtype() != out.dtype() || a.sizes().contains(&0) {
+    if inputs.iter().any(|x| x.dtype() != out.dtype()) || a.sizes().contains(&0) {
         return false;
     }
     macro_rules! of {
         ($t:ty) => {
             match op {
-                Op::Matmul => matmul::<$t>([a, b], out, pool),
-                _ => convolution::<$t>(op, [a, b], out, pool),
+                Op::Convolution(_) => convolution::<$t>(op, [a, b], out, pool),
+                _ => matmul::<$t>([a, b], add, out, pool),
             }
             .is_some()
         };

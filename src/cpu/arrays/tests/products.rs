@@ -59,6 +59,14 @@ fn products() {
             }
             let inputs = [numbers.laid(&a), numbers.laid(&b)];
             check(&Op::Matmul, &inputs, (dtype, &[m, n]), units, true);
+            let c = numbers.array(dtype, &[m, n], false);
+            let [a, b] = inputs;
+            let op = Op::AddMm {
+                alpha: Number::new(0.5),
+                beta: Number::new(-2.0),
+            };
+            let inputs = [numbers.laid(&c), a, b];
+            check(&op, &inputs, (dtype, &[m, n]), units, true);
         }
         let (a, b) = (
             numbers.array(dtype, &[3, 7, 64], false),
