@@ -125,20 +125,34 @@ fn along<T: Pod + Send + Sync, I: Index>(
         for (block, out) in out.chunks_mut(BLOCK).enumerate() {
             let start = start + block * BLOCK;
             let index = index.block(start, out.len(), &mut room);
-            let (mut outer, mut left) = (start / (count * inner), start % (count * inner));
-            for (to, i) in out.iter_mut().zip(index) {
+            let miss = || missed.store(true, std::sync::atomic::Ordering::Relaxed);
+            let named = |i: I| {
                 let i = i.place();
-                let at = if i < 0 { i + size as i64 } else { i };
-                if !(0..size as i64).contains(&at) {
-                    missed.store(true, std::sync::atomic::Ordering::Relaxed);
-                    return;
+                (if i < 0 { i + size as i64 } else { i }) as usize
+            };
+            let of_one = count * inner;
+            let mut done = 0;
+            while done < out.len() {
+                // As far as one matrix of the axis and those behind it goes.
+                let (outer, first) = ((start + done) / of_one, (start + done) % of_one);
+                let len = (of_one - first).min(out.len() - done);
+                let x = &x[outer * size * inner..][..size * inner];
+                let pairs = out[done..done + len]
+                    .iter_mut()
+                    .zip(&index[done..done + len]);
+                for (place, (to, &i)) in pairs.enumerate() {
+                    let at = named(i);
+                    let found = match inner {
+                        1 => x.get(at),
+                        _ if at < size => x.get(at * inner + (first + place) % inner),
+                        _ => None,
+                    };
+                    match found {
+                        Some(&x) => *to = x,
+                        None => return miss(),
+                    }
                 }
-                let column = if inner == 1 { 0 } else { left % inner };
-                *to = x[(outer * size + at as usize) * inner + column];
-                left += 1;
-                if left == count * inner {
-                    (outer, left) = (outer + 1, 0);
-                }
+                done += len;
             }
         }
     });

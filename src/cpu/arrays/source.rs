@@ -61,11 +61,22 @@ impl<'a, T: Pod> Source<'a, T> {
                 room[..len].fill(self.numbers[self.offset]);
                 &room[..len]
             }
+            ([.., last], [.., 1]) if start % last + len <= *last => self.row_part(start, len),
             _ => {
                 self.copy(start, &mut room[..len]);
                 &room[..len]
             }
         }
+    }
+
+    /// Elements that lie side by side in one row of the last axis.
+    fn row_part(&self, start: usize, len: usize) -> &[T] {
+        let (mut left, mut at) = (start, self.offset as isize);
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
+            at += (left % size) as isize * stride;
+            left /= size;
+        }
+        &self.numbers[at as usize..][..len]
     }
 
     /// Copies elements from `start` on.
