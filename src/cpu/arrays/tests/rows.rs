@@ -37,19 +37,25 @@ fn rows_and_reductions() {
                         .collect();
                     for kind in [Reduce::Sum, Reduce::Min, Reduce::Max, Reduce::LogSumExp] {
                         let op = Op::Reduce(kind, axes.clone());
-                        check(&op, &[x.clone()], (dtype, &left), 1.0, true);
+                        check(&op, std::slice::from_ref(&x), (dtype, &left), 1.0, true);
                     }
                     if axes.len() == 1 {
                         for kind in [ArgReduce::Min, ArgReduce::Max] {
                             let op = Op::ArgReduce(kind, axes[0]);
-                            check(&op, &[x.clone()], (Dtype::U32, &left), 0.0, false);
+                            check(
+                                &op,
+                                std::slice::from_ref(&x),
+                                (Dtype::U32, &left),
+                                0.0,
+                                false,
+                            );
                         }
                     }
                 }
                 let width = sizes[rank - 1];
                 check(
                     &Op::Softmax { precise: true },
-                    &[x.clone()],
+                    std::slice::from_ref(&x),
                     (dtype, sizes),
                     2.0,
                     false,
@@ -86,10 +92,16 @@ fn orders_and_totals() {
             let x = numbers.array(dtype, sizes, true);
             let x = numbers.laid(&x);
             for axis in 0..sizes.len() {
-                check(&Op::Sort(axis), &[x.clone()], (dtype, sizes), 0.0, false);
+                check(
+                    &Op::Sort(axis),
+                    std::slice::from_ref(&x),
+                    (dtype, sizes),
+                    0.0,
+                    false,
+                );
                 check(
                     &Op::ArgSort(axis),
-                    &[x.clone()],
+                    std::slice::from_ref(&x),
                     (Dtype::U32, sizes),
                     0.0,
                     false,
@@ -107,7 +119,7 @@ fn orders_and_totals() {
                         reverse,
                         inclusive,
                     };
-                    check(&op, &[x.clone()], (dtype, sizes), 0.0, false);
+                    check(&op, std::slice::from_ref(&x), (dtype, sizes), 0.0, false);
                 }
             }
         }
