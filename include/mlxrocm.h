@@ -2303,7 +2303,8 @@ void mlxrocm_device_free(struct mlxrocm_device *device);
 
 /**
  * Reads a device's memory counters. Of the CPU `active` and `peak` are those of the elements of arrays that are the
- * library's own, in all threads; nothing is cached and nothing but the machine's memory is a limit.
+ * library's own, in all threads; `cache` is memory of arrays that are gone, kept for new ones (256 MiB at most).
+ * Nothing but the machine's memory is a limit.
  *
  * - `device`: borrowed.
  * - `memory`: receives the counters; its `struct_size` must be set.

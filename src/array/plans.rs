@@ -11,8 +11,10 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// Operations of graphs that are planned: with fewer there is nothing to gain, more would take too long to compare.
+/// Operations of graphs that are planned: with fewer there is nothing to gain (on the CPU two may become one), more would
+/// take too long to compare.
 const FEWEST: usize = 4;
+const FEWEST_ON_CPU: usize = 2;
 const MOST: usize = 4096;
 /// Most bytes that a plan of the CPU keeps.
 const MOST_KEPT: usize = 2 << 20;
@@ -55,11 +57,12 @@ pub fn use_plans(on: bool) {
 /// Those of the operations.
 pub(super) fn run(collected: &Collected) -> Result<Option<Vec<Data>>> {
     let operations = collected.graph.nodes.len() - collected.leaves.len();
-    if !(FEWEST..=MOST).contains(&operations) || !ON.load(Ordering::Relaxed) {
+    if !(FEWEST_ON_CPU..=MOST).contains(&operations) || !ON.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let Some(home) = one_home(collected) else {
-        return Ok(None);
+    let home = match one_home(collected) {
+        Some(home) if *home == Home::Cpu || operations >= FEWEST => home,
+        _ => return Ok(None),
     };
     let results = match home {
         Home::Cpu => on_cpu(collected)?,

@@ -59,7 +59,7 @@ fn of_cpu() -> mlxrocm_device_memory {
         integrated: 1,
         active,
         peak,
-        cache: 0,
+        cache: cpu::kept_memory(),
         limit: facts.memory_total,
         total: facts.memory_total,
         free: facts.memory_free,
@@ -69,7 +69,8 @@ fn of_cpu() -> mlxrocm_device_memory {
 }
 
 /// Reads a device's memory counters. Of the CPU `active` and `peak` are those of the elements of arrays that are the
-/// library's own, in all threads; nothing is cached and nothing but the machine's memory is a limit.
+/// library's own, in all threads; `cache` is memory of arrays that are gone, kept for new ones (256 MiB at most).
+/// Nothing but the machine's memory is a limit.
 ///
 /// - `device`: borrowed.
 /// - `memory`: receives the counters; its `struct_size` must be set.

@@ -3,6 +3,8 @@
 use crate::ir::{Dtype, Layout};
 use crate::{Error, Result};
 use bytemuck::Pod;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,10 +31,57 @@ pub enum Storage {
     Kept(Box<dyn AsRef<[u8]> + Send + Sync>),
 }
 
+/// Memory of arrays that are gone, for new ones of the same size: the system takes longer to hand out pages than most
+/// operations take to fill them.
+static KEPT: Mutex<Kept> = Mutex::new(Kept {
+    blocks: BTreeMap::new(),
+    bytes: 0,
+});
+/// Smaller blocks are as fast from the system.
+const KEPT_FROM: usize = 64 << 10;
+/// Most bytes that are kept.
+const KEPT_MOST: usize = 256 << 20;
+
+struct Kept {
+    /// By their words.
+    blocks: BTreeMap<usize, Vec<Vec<u64>>>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn take(&mut self, words: usize) -> Option<Vec<u64>> {
+        let block = self.blocks.get_mut(&words)?.pop()?;
+        self.bytes -= words * 8;
+        Some(block)
+    }
+
+    /// Keeps a block, if need be instead of all others: sizes that are not asked for any more go so.
+    fn keep(&mut self, block: Vec<u64>) {
+        let bytes = block.len() * 8;
+        if !(KEPT_FROM..=KEPT_MOST / 2).contains(&bytes) {
+            return;
+        }
+        if self.bytes + bytes > KEPT_MOST {
+            self.blocks.clear();
+            self.bytes = 0;
+        }
+        self.bytes += bytes;
+        self.blocks.entry(block.len()).or_default().push(block);
+    }
+}
+
+/// Bytes of arrays that are gone, kept for new ones.
+pub fn kept_memory() -> u64 {
+    KEPT.lock().bytes as u64
+}
+
 impl Drop for Storage {
     fn drop(&mut self) {
-        if let Storage::Owned(_, bytes) = self {
+        if let Storage::Owned(words, bytes) = self {
             ACTIVE.fetch_sub(*bytes as u64, Ordering::Relaxed);
+            if words.len() * 8 >= KEPT_FROM {
+                KEPT.lock().keep(std::mem::take(words));
+            }
         }
     }
 }
@@ -43,12 +92,39 @@ impl Storage {
     /// # Errors
     /// `OutOfMemory`.
     pub fn zeros(bytes: usize) -> Result<Storage> {
+        Storage::take(bytes, true)
+    }
+
+    /// Bytes of any value, for what writes all of them.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn any(bytes: usize) -> Result<Storage> {
+        Storage::take(bytes, false)
+    }
+
+    fn take(bytes: usize, zeros: bool) -> Result<Storage> {
         let words = bytes.div_ceil(8);
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(words).map_err(|_| {
-            Error::OutOfMemory(format!("an array of {bytes} bytes does not fit the memory"))
-        })?;
-        memory.resize(words, 0);
+        let kept = match words * 8 >= KEPT_FROM {
+            true => KEPT.lock().take(words),
+            false => None,
+        };
+        let memory = match kept {
+            Some(mut memory) => {
+                if zeros {
+                    memory.fill(0);
+                }
+                memory
+            }
+            None => {
+                let mut memory = Vec::new();
+                memory.try_reserve_exact(words).map_err(|_| {
+                    Error::OutOfMemory(format!("an array of {bytes} bytes does not fit the memory"))
+                })?;
+                memory.resize(words, 0);
+                memory
+            }
+        };
         let active = ACTIVE.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         PEAK.fetch_max(active, Ordering::Relaxed);
         Ok(Storage::Owned(memory, bytes))

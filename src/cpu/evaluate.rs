@@ -3,7 +3,7 @@
 use super::elements::{Elements, Storage};
 use super::ops::{self, Out, View};
 use super::threads::ThreadPool;
-use super::{products, scores};
+use super::{arrays, products, scores, workers};
 use crate::ir::{Layout, Node, Op};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -39,6 +39,26 @@ pub fn compute(
     }
 }
 
+/// Runs an operation on results that may hold anything: all of it is written.
+///
+/// # Errors
+/// Those of the operation.
+pub fn fill(
+    op: &Op,
+    views: &[View<'_>],
+    outs: &mut [Out<'_>],
+    mut pool: Option<&mut ThreadPool>,
+) -> Result<()> {
+    if arrays::run(op, views, outs, pool.as_deref_mut()) {
+        return Ok(());
+    }
+    for out in &mut *outs {
+        // As new memory, which forms may rely on.
+        out.bytes().fill(0);
+    }
+    compute(op, views, outs, pool)
+}
+
 /// The result as another layout of the input's elements, if it can be.
 fn view(node: &Node, inputs: &[&Elements]) -> Result<Option<Elements>> {
     let (Some(x), Some(ty)) = (inputs.first(), node.outputs.first()) else {
@@ -65,7 +85,7 @@ fn call(node: &Node, inputs: &[&Elements]) -> Result<Vec<Elements>> {
                 ty.shape
             )));
         };
-        storages.push(Storage::zeros(count * ty.dtype.size())?);
+        storages.push(Storage::any(count * ty.dtype.size())?);
         sizes.push(numbers);
     }
     let views: Vec<View<'_>> = inputs.iter().map(|input| View::of(input)).collect();
@@ -74,7 +94,7 @@ fn call(node: &Node, inputs: &[&Elements]) -> Result<Vec<Elements>> {
         Out::new(storage.bytes_mut().unwrap_or_default(), ty.dtype, sizes)
     });
     let mut outs = outs.collect::<Result<Vec<_>>>()?;
-    compute(&node.op, &views, &mut outs, None)?;
+    workers::with_workers(|pool| fill(&node.op, &views, &mut outs, pool))?;
     drop(outs);
     let results = storages.into_iter().zip(&node.outputs).zip(&sizes);
     results

@@ -2,7 +2,9 @@
 
 mod activations;
 mod arena;
+mod arrays;
 mod attention;
+mod chains;
 mod elements;
 mod evaluate;
 mod executor;
@@ -23,8 +25,9 @@ mod shared;
 mod slots;
 mod threads;
 mod winograd;
+mod workers;
 
-pub use elements::{Elements, Storage, array_memory, reset_array_peak};
+pub use elements::{Elements, Storage, array_memory, kept_memory, reset_array_peak};
 pub use evaluate::results;
 pub use executor::{CpuExecutor, CpuWeights};
 pub use facts::{CpuFacts, facts, free_memory};

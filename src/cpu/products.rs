@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Products of smaller matrices on the right are not worth it. (Rows on the left do not count: how a row is
 /// computed must not depend on them.)
-const LEAST: usize = 1 << 10;
+pub const LEAST: usize = 1 << 10;
 /// Multiplications below which other workers would take longer to wake than to help.
 pub const WORTH_SHARING: usize = 1 << 17;
 /// Rows of a chunk of work: whole tiles on every level.
@@ -43,6 +43,19 @@ impl Panels {
     pub fn pack(b: &[f32], inner: usize, columns: usize, strides: (usize, usize)) -> Panels {
         let mut numbers = vec![0.0; Panels::room(inner, columns)];
         pack(&mut numbers, b, inner, columns, strides);
+        Panels {
+            numbers,
+            inner,
+            columns,
+        }
+    }
+
+    /// Of numbers that lie as [`Panels::pack`] lays them.
+    pub fn packed(numbers: Vec<f32>, inner: usize, columns: usize) -> Panels {
+        assert!(
+            numbers.len() == Panels::room(inner, columns),
+            "panels of another size"
+        );
         Panels {
             numbers,
             inner,

@@ -1,9 +1,13 @@
 //! Graphs that come again: each result has its place in memory that stays, so that a run allocates what it gives
 //! away and nothing else.
 
+use super::arrays::{Chain, run_chain};
+use super::chains;
 use super::elements::{Elements, Storage};
-use super::evaluate::compute;
+use super::evaluate::fill;
 use super::ops::{Out, View};
+use super::threads::ThreadPool;
+use super::workers;
 use crate::ir::{Dtype, Graph, Layout, Op};
 use crate::{Error, Result};
 use smallvec::SmallVec;
@@ -11,28 +15,35 @@ use std::sync::Arc;
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
+pub enum From {
     Leaf(usize),
     Slot(usize),
 }
 
 /// A value: where its bytes are and how it lies in them.
-#[derive(Debug, Clone)]
-struct Placed {
-    from: From,
-    dtype: Dtype,
-    layout: Layout,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    pub from: From,
+    pub dtype: Dtype,
+    pub layout: Layout,
 }
 
-/// A call of an operation.
-struct Step {
-    op: Op,
-    inputs: SmallVec<[Placed; 3]>,
-    outputs: SmallVec<[Made; 1]>,
+/// What a step runs.
+pub enum Work {
+    Op(Op),
+    /// Functions of elements, the last one of them an operation.
+    Chain(Chain, Op),
+}
+
+/// A call of an operation, or of several at once.
+pub struct Step {
+    pub work: Work,
+    pub inputs: SmallVec<[Placed; 3]>,
+    pub outputs: SmallVec<[Made; 1]>,
 }
 
 /// A result: its slot, dtype and sizes.
-type Made = (usize, Dtype, SmallVec<[usize; 4]>);
+pub type Made = (usize, Dtype, SmallVec<[usize; 4]>);
 
 /// A graph with places for its results. One thread at a time.
 pub struct Replay {
@@ -61,8 +72,8 @@ impl Replay {
         }
         let mut values: Vec<Vec<Placed>> = Vec::with_capacity(graph.nodes.len());
         let mut steps: Vec<Step> = Vec::new();
-        // Bytes of each result, before they share slots, and the last step that reads them.
-        let (mut sizes, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        // Bytes of each result, before they share slots.
+        let mut sizes: Vec<usize> = Vec::new();
         for (place, node) in graph.nodes.iter().enumerate() {
             let find =
                 |value: &crate::ir::Value| values.get(value.node.0)?.get(value.output).cloned();
@@ -94,18 +105,12 @@ impl Replay {
                 }]);
                 continue;
             }
-            for input in &inputs {
-                if let From::Slot(slot) = input.from {
-                    last[slot] = steps.len();
-                }
-            }
             let mut outputs = SmallVec::new();
             let mut results = Vec::with_capacity(node.outputs.len());
             for ty in &node.outputs {
                 let (numbers, count) = (ty.shape.numbers()?, ty.shape.count()?);
                 let slot = sizes.len();
                 sizes.push(count * ty.dtype.size());
-                last.push(steps.len());
                 results.push(Placed {
                     from: From::Slot(slot),
                     dtype: ty.dtype,
@@ -114,7 +119,7 @@ impl Replay {
                 outputs.push((slot, ty.dtype, numbers));
             }
             steps.push(Step {
-                op: node.op.clone(),
+                work: Work::Op(node.op.clone()),
                 inputs,
                 outputs,
             });
@@ -125,6 +130,18 @@ impl Replay {
             .iter()
             .map(|value| values.get(value.node.0)?.get(value.output).cloned());
         let outputs: Vec<Placed> = outputs.collect::<Option<_>>()?;
+        let steps = chains::join(steps, &outputs);
+        // The last step that reads a result, or makes it.
+        let mut last: Vec<Option<usize>> = vec![None; sizes.len()];
+        for (place, step) in steps.iter().enumerate() {
+            let read = step.inputs.iter().filter_map(|input| match input.from {
+                From::Slot(slot) => Some(slot),
+                From::Leaf(_) => None,
+            });
+            for slot in read.chain(step.outputs.iter().map(|output| output.0)) {
+                last[slot] = Some(place);
+            }
+        }
         let mut replay = Replay {
             steps,
             outputs,
@@ -137,7 +154,7 @@ impl Replay {
     }
 
     /// Results that are read no more leave their slots to later ones of the same size.
-    fn share(&mut self, sizes: &[usize], last: &[usize]) {
+    fn share(&mut self, sizes: &[usize], last: &[Option<usize>]) {
         let given = |result: usize| {
             let from = From::Slot(result);
             self.outputs.iter().any(|output| output.from == from)
@@ -147,8 +164,8 @@ impl Replay {
         // Free slots, and results by the step after which they are free.
         let mut free: Vec<usize> = Vec::new();
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.steps.len()];
-        for (result, &step) in last.iter().enumerate() {
-            if !given[result] {
+        for (result, step) in last.iter().enumerate() {
+            if let Some(step) = step.filter(|_| !given[result]) {
                 ends[step].push(result);
             }
         }
@@ -192,14 +209,15 @@ impl Replay {
     pub fn run(&mut self, leaves: &[&Elements]) -> Result<Vec<Elements>> {
         for (slot, &size) in self.sizes.iter().enumerate() {
             match self.slots.get_mut(slot) {
-                None => self.slots.push(Storage::zeros(size)?),
-                Some(storage) if self.given[slot] => *storage = Storage::zeros(size)?,
+                None => self.slots.push(Storage::any(size)?),
+                Some(storage) if self.given[slot] => *storage = Storage::any(size)?,
                 Some(_) => {}
             }
         }
-        for step in &self.steps {
-            run(step, &mut self.slots, leaves)?;
-        }
+        workers::with_workers(|mut pool| {
+            let mut steps = self.steps.iter();
+            steps.try_for_each(|step| run(step, &mut self.slots, leaves, pool.as_deref_mut()))
+        })?;
         let mut shared: Vec<Option<Arc<Storage>>> = vec![None; self.slots.len()];
         let mut results = Vec::with_capacity(self.outputs.len());
         for output in &self.outputs {
@@ -224,8 +242,39 @@ fn lost<T>(found: Option<T>) -> Result<T> {
     found.ok_or_else(|| Error::Internal("a planned graph without one of its arrays".into()))
 }
 
+impl Step {
+    fn op(&self) -> &Op {
+        match &self.work {
+            Work::Op(op) | Work::Chain(_, op) => op,
+        }
+    }
+}
+
+/// Runs a chain, on copies of the inputs where some are not aligned.
+fn chained(
+    chain: &Chain,
+    views: &[View<'_>],
+    out: &mut Out<'_>,
+    mut pool: Option<&mut ThreadPool>,
+) {
+    if run_chain(chain, views, out, pool.as_deref_mut()) {
+        return;
+    }
+    let copies: Vec<Vec<u64>> = views.iter().map(View::aligned).collect();
+    let copied = views.iter().zip(&copies).map(|(view, copy)| {
+        let layout = Layout::rows(view.sizes());
+        View::whole(bytemuck::cast_slice(copy), view.dtype(), layout)
+    });
+    run_chain(chain, &copied.collect::<Vec<_>>(), out, pool);
+}
+
 /// Runs one step: its results are taken out of their slots while it writes them.
-fn run(step: &Step, slots: &mut [Storage], leaves: &[&Elements]) -> Result<()> {
+fn run(
+    step: &Step,
+    slots: &mut [Storage],
+    leaves: &[&Elements],
+    pool: Option<&mut ThreadPool>,
+) -> Result<()> {
     let mut results: SmallVec<[Storage; 1]> = SmallVec::new();
     for (slot, ..) in &step.outputs {
         let empty = Storage::Owned(Vec::new(), 0);
@@ -242,7 +291,7 @@ fn run(step: &Step, slots: &mut [Storage], leaves: &[&Elements]) -> Result<()> {
             if reach.is_none_or(|reach| reach.to * input.dtype.size() > bytes.len()) {
                 return Err(Error::InvalidArgument(format!(
                     "{}: an array of shape {:?} and strides {:?} from element {} does not lie within its data",
-                    step.op.name(),
+                    step.op().name(),
                     input.layout.sizes,
                     input.layout.strides,
                     input.layout.offset
@@ -253,11 +302,16 @@ fn run(step: &Step, slots: &mut [Storage], leaves: &[&Elements]) -> Result<()> {
         let mut outs: SmallVec<[Out<'_>; 1]> = SmallVec::new();
         for (storage, (_, dtype, sizes)) in results.iter_mut().zip(&step.outputs) {
             let bytes = storage.bytes_mut().unwrap_or_default();
-            // As new memory, which forms may rely on.
-            bytes.fill(0);
             outs.push(Out::new(bytes, *dtype, sizes)?);
         }
-        compute(&step.op, &views, &mut outs, None)
+        match (&step.work, &mut outs[..]) {
+            (Work::Op(op), outs) => fill(op, &views, outs, pool),
+            (Work::Chain(chain, _), [out]) => {
+                chained(chain, &views, out, pool);
+                Ok(())
+            }
+            (Work::Chain(..), _) => lost(None),
+        }
     })();
     for (storage, (slot, ..)) in results.into_iter().zip(&step.outputs) {
         slots[*slot] = storage;

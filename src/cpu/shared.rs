@@ -61,20 +61,20 @@ impl<T: Copy + Default> SharedVec<T> {
 
 /// A slice of numbers that workers share.
 #[derive(Debug, Clone, Copy)]
-pub struct SharedSlice<'a> {
-    start: *mut f32,
+pub struct SharedSlice<'a, T = f32> {
+    start: *mut T,
     len: usize,
-    owner: PhantomData<&'a mut [f32]>,
+    owner: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: all access is by the unsafe functions below, whose contracts keep writers apart.
-unsafe impl Sync for SharedSlice<'_> {}
+unsafe impl<T: Send + Sync> Sync for SharedSlice<'_, T> {}
 // SAFETY: as above.
-unsafe impl Send for SharedSlice<'_> {}
+unsafe impl<T: Send + Sync> Send for SharedSlice<'_, T> {}
 
-impl<'a> SharedSlice<'a> {
+impl<'a, T: Copy> SharedSlice<'a, T> {
     /// Of a slice that nobody else uses meanwhile.
-    pub fn new(slice: &'a mut [f32]) -> SharedSlice<'a> {
+    pub fn new(slice: &'a mut [T]) -> SharedSlice<'a, T> {
         SharedSlice {
             start: slice.as_mut_ptr(),
             len: slice.len(),
@@ -88,7 +88,7 @@ impl<'a> SharedSlice<'a> {
     }
 
     /// A part.
-    pub fn part(self, range: Range<usize>) -> SharedSlice<'a> {
+    pub fn part(self, range: Range<usize>) -> SharedSlice<'a, T> {
         assert!(range.start <= range.end && range.end <= self.len, "outside");
         SharedSlice {
             // SAFETY: within the slice.
@@ -99,7 +99,7 @@ impl<'a> SharedSlice<'a> {
     }
 
     /// The first number.
-    pub fn as_ptr(self) -> *mut f32 {
+    pub fn as_ptr(self) -> *mut T {
         self.start
     }
 
@@ -107,7 +107,7 @@ impl<'a> SharedSlice<'a> {
     ///
     /// # Safety
     /// Nobody writes it meanwhile.
-    pub unsafe fn read(self) -> &'a [f32] {
+    pub unsafe fn read(self) -> &'a [T] {
         // SAFETY: alive for 'a; unwritten by contract.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
@@ -116,7 +116,7 @@ impl<'a> SharedSlice<'a> {
     ///
     /// # Safety
     /// Nobody else uses it meanwhile.
-    pub unsafe fn write(self) -> &'a mut [f32] {
+    pub unsafe fn write(self) -> &'a mut [T] {
         // SAFETY: alive for 'a; exclusive by contract.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }

@@ -1,5 +1,6 @@
 /* What operations on arrays take: a table of shapes, the median of each. Beside MLX: array_shapes_mlx.py, same names.
  *   array_shapes [DEVICE [NAMES [SECONDS]]]   NAMES: only shapes whose names contain it; SECONDS of each shape, 0.3
+ * DEVICE 0 is the CPU, which gets smaller shapes: array_shapes_cpu.py runs them beside MLX and numpy.
  * A line: name, median microseconds of one operation, GB/s or TFLOPS. Several operations are queued at a time, as many
  * as take about 3 ms; GB/s is of the bytes that have to be read and written, each once. */
 #include <mlxrocm.h>
@@ -21,6 +22,8 @@ static mlxrocm_error *error;
 static mlxrocm_device *device;
 static const char *only = "";
 static double seconds = 0.3;
+/* Sides of the shapes of elements, of weights and of products; what else is divided by four on the CPU. */
+static int64_t side = 4096, of_weight = 4096, of_product = 4096, part = 1;
 
 static void check(mlxrocm_status status) {
     if (status == MLXROCM_OK) return;
@@ -46,6 +49,12 @@ typedef struct Job {
     Reduction reduction;
     int64_t axis, k;
 } Job;
+
+static const char *sized(const char *format, int64_t size) {
+    static char name[40];
+    snprintf(name, sizeof name, format, (int)size);
+    return name;
+}
 
 static void measure(const char *name, double bytes, double flops, Job job) {
     if (!strstr(name, only)) return;
@@ -216,16 +225,16 @@ static A *chain(const Job *job) {
 #define JOB(maker, ...) (Job){.make = maker, .in = {__VA_ARGS__}}
 
 static void elements(void) {
-    const double M = 4096.0 * 4096.0;
-    A *x = numbers(F32, SHAPE(4096, 4096)), *y = numbers(F32, SHAPE(4096, 4096));
-    A *h = numbers(F16, SHAPE(8192, 4096)), *g = numbers(F16, SHAPE(8192, 4096));
-    A *b = numbers(BF16, SHAPE(8192, 4096)), *c = numbers(BF16, SHAPE(8192, 4096));
-    A *row = numbers(F32, SHAPE(4096)), *column = numbers(F32, SHAPE(4096, 1)), *row16 = numbers(F16, SHAPE(4096));
-    A *half = number(0.5, F16), *three = numbers(F32, SHAPE(64, 512, 512));
+    const double M = (double)side * (double)side;
+    A *x = numbers(F32, SHAPE(side, side)), *y = numbers(F32, SHAPE(side, side));
+    A *h = numbers(F16, SHAPE(2 * side, side)), *g = numbers(F16, SHAPE(2 * side, side));
+    A *b = numbers(BF16, SHAPE(2 * side, side)), *c = numbers(BF16, SHAPE(2 * side, side));
+    A *row = numbers(F32, SHAPE(side)), *column = numbers(F32, SHAPE(side, 1)), *row16 = numbers(F16, SHAPE(side));
+    A *half = number(0.5, F16), *three = numbers(F32, SHAPE(64, side / 8, side / 8));
     A *holds = NULL;
     check(mlxrocm_array_less(x, y, &holds, &error));
     check(mlxrocm_array_eval((const A *const[]){holds}, 1, &error));
-    A *i = cast(indices(1000, SHAPE(4096, 4096)), I32);
+    A *i = cast(indices(1000, SHAPE(side, side)), I32);
 #define UNARY(name, bytes, function, x) measure(name, bytes, 0, (Job){.make = unary, .in = {x}, .unary = mlxrocm_array_##function})
 #define BINARY(name, bytes, function, x, y) \
     measure(name, bytes, 0, (Job){.make = binary, .in = {x, y}, .binary = mlxrocm_array_##function})
@@ -281,7 +290,7 @@ static void elements(void) {
     measure("layer_norm_f32", 8 * M, 0, JOB(layer_norm, x, row, row));
     measure("cumsum_rows_f32", 8 * M, 0, (Job){.make = cumsum, .in = {x}, .axis = 1});
     measure("cumsum_columns_f32", 8 * M, 0, (Job){.make = cumsum, .in = {x}, .axis = 0});
-    A *narrow = numbers(F16, SHAPE(262144, 128)), *weight = numbers(F16, SHAPE(128));
+    A *narrow = numbers(F16, SHAPE(262144 / part, 128)), *weight = numbers(F16, SHAPE(128));
     measure("softmax_narrow_f16", 8 * M, 0, (Job){.make = softmax, .in = {narrow}, .axis = -1});
     measure("rms_norm_narrow_f16", 8 * M, 0, JOB(rms_norm, narrow, weight));
     REDUCE("sum_narrow_f16", 4 * M, sum, narrow, 1);
@@ -290,17 +299,17 @@ static void elements(void) {
 }
 
 static void places(void) {
-    const double M = 1048576.0;
-    A *x = numbers(F32, SHAPE(4096, 2048)), *y = numbers(F32, SHAPE(64, 32768)), *z = numbers(F32, SHAPE(4, 1048576));
+    const double M = 1048576.0 / (double)part;
+    A *x = numbers(F32, SHAPE(4096 / part, 2048)), *y = numbers(F32, SHAPE(64 / part, 32768)), *z = numbers(F32, SHAPE(4 / part, 1048576));
     measure("sort_f32_2048", 64 * M, 0, (Job){.make = sort, .in = {x}, .axis = 1});
     measure("argsort_f32_2048", 64 * M, 0, (Job){.make = argsort, .in = {x}, .axis = 1});
     measure("sort_f32_1M", 32 * M, 0, (Job){.make = sort, .in = {z}, .axis = 1});
     measure("topk_32_f32_32768", 8 * M, 0, (Job){.make = topk, .in = {y}, .axis = 1, .k = 32});
-    A *table = numbers(F16, SHAPE(65536, 1024)), *rows = indices(65536, SHAPE(32768));
+    A *table = numbers(F16, SHAPE(65536 / part, 1024)), *rows = indices((uint32_t)(65536 / part), SHAPE(32768 / part));
     measure("take_rows_f16", 128 * M, 0, (Job){.make = take, .in = {table, rows}, .axis = 0});
-    A *along = indices(2048, SHAPE(4096, 2048));
+    A *along = indices(2048, SHAPE(4096 / part, 2048));
     measure("take_along_f32", 96 * M, 0, (Job){.make = take_along, .in = {x, along}, .axis = 1});
-    A *updates = numbers(F16, SHAPE(32768, 1, 1024));
+    A *updates = numbers(F16, SHAPE(32768 / part, 1, 1024));
     measure("scatter_f16", 320 * M, 0, JOB(scatter, table, rows, updates));
     measure("scatter_add_f16", 320 * M, 0, JOB(scatter_add, table, rows, updates));
     A *all[] = {x, y, z, table, rows, along, updates};
@@ -308,46 +317,46 @@ static void places(void) {
 }
 
 static void products(void) {
-    const double N = 4096.0;
-    const struct { const char *name; uint32_t dtype; } dtypes[] = {{"matmul_f32_4096", F32}, {"matmul_f16_4096", F16}, {"matmul_bf16_4096", BF16}};
+    const double N = (double)of_weight, P = (double)of_product;
+    const struct { const char *name; uint32_t dtype; } dtypes[] = {{"matmul_f32_%d", F32}, {"matmul_f16_%d", F16}, {"matmul_bf16_%d", BF16}};
     for (int k = 0; k < 3; k++) {
-        A *a = numbers(dtypes[k].dtype, SHAPE(4096, 4096)), *b = numbers(dtypes[k].dtype, SHAPE(4096, 4096));
-        measure(dtypes[k].name, 0, 2 * N * N * N, (Job){.make = binary, .in = {a, b}, .binary = mlxrocm_array_matmul});
+        A *a = numbers(dtypes[k].dtype, SHAPE(of_product, of_product)), *b = numbers(dtypes[k].dtype, SHAPE(of_product, of_product));
+        measure(sized(dtypes[k].name, of_product), 0, 2 * P * P * P, (Job){.make = binary, .in = {a, b}, .binary = mlxrocm_array_matmul});
         mlxrocm_array_free(a), mlxrocm_array_free(b);
     }
-    A *w = numbers(F16, SHAPE(4096, 4096)), *one_row = numbers(F16, SHAPE(1, 4096)), *many = numbers(F16, SHAPE(64, 1024, 128));
-    A *other = numbers(F16, SHAPE(64, 128, 1024));
-    BINARY("matvec_f16_4096", 2 * N * N, matmul, one_row, w);
-    measure("matmul_f16_batched", 0, 2.0 * 64 * 1024 * 1024 * 128,
+    A *w = numbers(F16, SHAPE(of_weight, of_weight)), *one_row = numbers(F16, SHAPE(1, of_weight)), *many = numbers(F16, SHAPE(64 / part, 1024 / part, 128));
+    A *other = numbers(F16, SHAPE(64 / part, 128, 1024 / part));
+    BINARY(sized("matvec_f16_%d", of_weight), 2 * N * N, matmul, one_row, w);
+    measure("matmul_f16_batched", 0, 2.0 * 64 * 1024 * 1024 * 128 / (double)(part * part * part),
             (Job){.make = binary, .in = {many, other}, .binary = mlxrocm_array_matmul});
-    A *w32 = numbers(F32, SHAPE(4096, 4096)), *made[3];
+    A *w32 = numbers(F32, SHAPE(of_weight, of_weight)), *made[3];
     check(mlxrocm_array_quantize(w32, 64, 4, &made[0], &made[1], &made[2], &error));
     for (int k = 0; k < 3; k++) {
         if (k) made[k] = cast(made[k], F16);
         check(mlxrocm_array_eval((const A *const[]){made[k]}, 1, &error));
     }
     const int64_t rows[] = {1, 4, 16, 64, 512, 4096};
-    for (int k = 0; k < 6; k++) {
-        A *x = numbers(F16, SHAPE(rows[k], 4096));
-        char name[40];
-        snprintf(name, sizeof name, "quantized_f16_%d_rows", (int)rows[k]);
+    for (int k = 0; k < (part > 1 ? 4 : 6); k++) {
+        A *x = numbers(F16, SHAPE(rows[k], of_weight));
+        const char *name = sized("quantized_f16_%d_rows", rows[k]);
         const double bytes = N * N * 4.5 / 8, flops = rows[k] >= 64 ? 2.0 * (double)rows[k] * N * N : 0.0;
         measure(name, bytes, flops, (Job){.make = quantized, .in = {x, made[0], made[1], made[2]}, .k = 4});
         mlxrocm_array_free(x);
     }
-    A *image = numbers(F16, SHAPE(8, 64, 64, 128)), *filter = numbers(F16, SHAPE(256, 3, 3, 128));
-    measure("conv2d_f16", 0, 2.0 * 8 * 64 * 64 * 256 * 9 * 128, (Job){.make = conv2d, .in = {image, filter}, .k = 1});
-    A *line = numbers(F16, SHAPE(8, 4096, 1024)), *taps = numbers(F16, SHAPE(1024, 4, 1));
-    measure("conv1d_depthwise_f16", 128 * 1048576.0, 0, (Job){.make = conv1d, .in = {line, taps}, .k = 1024});
-    A *q = numbers(F16, SHAPE(1, 32, 2048, 128)), *k = numbers(F16, SHAPE(1, 8, 2048, 128)), *v = numbers(F16, SHAPE(1, 8, 2048, 128));
-    measure("sdpa_f16_2048_causal", 0, 2.0 * 2 * 32 * 2048 * 1024 * 128, (Job){.make = attention, .in = {q, k, v}, .k = 1});
+    A *image = numbers(F16, SHAPE(8 / part, 64 / part, 64, 128)), *filter = numbers(F16, SHAPE(256, 3, 3, 128));
+    measure("conv2d_f16", 0, 2.0 * 8 * 64 * 64 * 256 * 9 * 128 / (double)(part * part), (Job){.make = conv2d, .in = {image, filter}, .k = 1});
+    A *line = numbers(F16, SHAPE(8 / part, 4096, 1024)), *taps = numbers(F16, SHAPE(1024, 4, 1));
+    measure("conv1d_depthwise_f16", 128 * 1048576.0 / (double)part, 0, (Job){.make = conv1d, .in = {line, taps}, .k = 1024});
+    const int64_t heads = 32 / part, tokens = of_weight / 2;
+    A *q = numbers(F16, SHAPE(1, heads, tokens, 128)), *k = numbers(F16, SHAPE(1, heads / 4, tokens, 128)), *v = numbers(F16, SHAPE(1, heads / 4, tokens, 128));
+    measure(sized("sdpa_f16_%d_causal", tokens), 0, 2.0 * 2 * 128 * (double)(heads * tokens * tokens / 2), (Job){.make = attention, .in = {q, k, v}, .k = 1});
     A *q1 = numbers(F16, SHAPE(1, 32, 1, 128)), *k8 = numbers(F16, SHAPE(1, 8, 8192, 128)), *v8 = numbers(F16, SHAPE(1, 8, 8192, 128));
     measure("sdpa_f16_1_of_8192", 4.0 * 8 * 8192 * 128, 0, JOB(attention, q1, k8, v8));
     A *offset = NULL;
     check(mlxrocm_array_number(7, I32, &offset, &error));
     offset = on_device(offset);
-    measure("rope_f16", 2 * 2.0 * 32 * 2048 * 128, 0, JOB(rope, q, offset));
-    measure("rfft_f32_4096", 8 * N * N, 0, JOB(rfft, w32));
+    measure("rope_f16", 2 * 2.0 * (double)(heads * tokens * 128), 0, JOB(rope, q, offset));
+    measure(sized("rfft_f32_%d", of_weight), 8 * N * N, 0, JOB(rfft, w32));
     A *all[] = {w, one_row, many, other, w32, made[0], made[1], made[2], image, filter, line, taps, q, k, v, q1, k8, v8, offset};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mlxrocm_array_free(all[i]);
 }
@@ -356,6 +365,7 @@ int main(int argc, char **argv) {
     const size_t place = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     if (argc > 2) only = argv[2];
     if (argc > 3) seconds = atof(argv[3]);
+    if (place == 0) side = 2048, of_weight = 2048, of_product = 1024, part = 4;
     check(mlxrocm_device_open(place, &device, &error));
     elements();
     places();

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The shapes of array_shapes.c with mlx.core: array_shapes_mlx.py [NAMES [SECONDS]]. Same names, same lines."""
+"""The shapes of array_shapes.c with mlx.core: array_shapes_mlx.py [NAMES [SECONDS]]. Same names, same lines;
+on a machine without a GPU the shapes of its CPU."""
 import sys
 import time
 
@@ -7,7 +8,9 @@ import mlx.core as mx
 
 ONLY = sys.argv[1] if len(sys.argv) > 1 else ""
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 0.3
-M = 4096.0 * 4096.0
+CPU = mx.default_device() == mx.Device(mx.cpu)
+SIDE, WEIGHT, PRODUCT, PART = (2048, 2048, 1024, 4) if CPU else (4096, 4096, 4096, 1)
+M = float(SIDE * SIDE)
 F16, F32, BF16 = mx.float16, mx.float32, mx.bfloat16
 
 
@@ -51,12 +54,12 @@ def indices(limit, *shape):
 
 
 def elements():
-    x, y = numbers(F32, 4096, 4096), numbers(F32, 4096, 4096)
-    h, g = numbers(F16, 8192, 4096), numbers(F16, 8192, 4096)
-    b, c = numbers(BF16, 8192, 4096), numbers(BF16, 8192, 4096)
-    row, column, row16 = numbers(F32, 4096), numbers(F32, 4096, 1), numbers(F16, 4096)
-    half, three, holds = mx.array(0.5, F16), numbers(F32, 64, 512, 512), x < y
-    i = indices(1000, 4096, 4096).astype(mx.int32)
+    x, y = numbers(F32, SIDE, SIDE), numbers(F32, SIDE, SIDE)
+    h, g = numbers(F16, 2 * SIDE, SIDE), numbers(F16, 2 * SIDE, SIDE)
+    b, c = numbers(BF16, 2 * SIDE, SIDE), numbers(BF16, 2 * SIDE, SIDE)
+    row, column, row16 = numbers(F32, SIDE), numbers(F32, SIDE, 1), numbers(F16, SIDE)
+    half, three, holds = mx.array(0.5, F16), numbers(F32, 64, SIDE // 8, SIDE // 8), x < y
+    i = indices(1000, SIDE, SIDE).astype(mx.int32)
     mx.eval(holds, i, half)
     measure("add_f32", 12 * M, 0, lambda: x + y)
     measure("add_f16", 12 * M, 0, lambda: h + g)
@@ -122,24 +125,24 @@ def elements():
     measure("layer_norm_f32", 8 * M, 0, lambda: mx.fast.layer_norm(x, row, row, 1e-5))
     measure("cumsum_rows_f32", 8 * M, 0, lambda: mx.cumsum(x, axis=1))
     measure("cumsum_columns_f32", 8 * M, 0, lambda: mx.cumsum(x, axis=0))
-    narrow, weight = numbers(F16, 262144, 128), numbers(F16, 128)
+    narrow, weight = numbers(F16, 262144 // PART, 128), numbers(F16, 128)
     measure("softmax_narrow_f16", 8 * M, 0, lambda: mx.softmax(narrow, axis=-1))
     measure("rms_norm_narrow_f16", 8 * M, 0, lambda: mx.fast.rms_norm(narrow, weight, 1e-5))
     measure("sum_narrow_f16", 4 * M, 0, lambda: mx.sum(narrow, axis=1))
 
 
 def places():
-    N = 1048576.0
-    x, y, z = numbers(F32, 4096, 2048), numbers(F32, 64, 32768), numbers(F32, 4, 1048576)
+    N = 1048576.0 / PART
+    x, y, z = numbers(F32, 4096 // PART, 2048), numbers(F32, 64 // PART, 32768), numbers(F32, 4 // PART, 1048576)
     measure("sort_f32_2048", 64 * N, 0, lambda: mx.sort(x, axis=1))
     measure("argsort_f32_2048", 64 * N, 0, lambda: mx.argsort(x, axis=1))
     measure("sort_f32_1M", 32 * N, 0, lambda: mx.sort(z, axis=1))
     measure("topk_32_f32_32768", 8 * N, 0, lambda: mx.topk(y, 32, axis=1))
-    table, rows = numbers(F16, 65536, 1024), indices(65536, 32768)
+    table, rows = numbers(F16, 65536 // PART, 1024), indices(65536 // PART, 32768 // PART)
     measure("take_rows_f16", 128 * N, 0, lambda: mx.take(table, rows, axis=0))
-    along = indices(2048, 4096, 2048)
+    along = indices(2048, 4096 // PART, 2048)
     measure("take_along_f32", 96 * N, 0, lambda: mx.take_along_axis(x, along, axis=1))
-    updates = numbers(F16, 32768, 1024)
+    updates = numbers(F16, 32768 // PART, 1024)
 
     def scatter():
         copy = table[:]
@@ -151,35 +154,35 @@ def places():
 
 
 def products():
-    N = 4096.0
+    N, heads, tokens = float(WEIGHT), 32 // PART, WEIGHT // 2
     for name, dtype in (("f32", F32), ("f16", F16), ("bf16", BF16)):
-        a, b = numbers(dtype, 4096, 4096), numbers(dtype, 4096, 4096)
-        measure(f"matmul_{name}_4096", 0, 2 * N**3, lambda: a @ b)
-    w, one_row = numbers(F16, 4096, 4096), numbers(F16, 1, 4096)
-    many, other = numbers(F16, 64, 1024, 128), numbers(F16, 64, 128, 1024)
-    measure("matvec_f16_4096", 2 * N * N, 0, lambda: one_row @ w)
-    measure("matmul_f16_batched", 0, 2.0 * 64 * 1024 * 1024 * 128, lambda: many @ other)
-    w32 = numbers(F32, 4096, 4096)
+        a, b = numbers(dtype, PRODUCT, PRODUCT), numbers(dtype, PRODUCT, PRODUCT)
+        measure(f"matmul_{name}_{PRODUCT}", 0, 2.0 * PRODUCT**3, lambda: a @ b)
+    w, one_row = numbers(F16, WEIGHT, WEIGHT), numbers(F16, 1, WEIGHT)
+    many, other = numbers(F16, 64 // PART, 1024 // PART, 128), numbers(F16, 64 // PART, 128, 1024 // PART)
+    measure(f"matvec_f16_{WEIGHT}", 2 * N * N, 0, lambda: one_row @ w)
+    measure("matmul_f16_batched", 0, 2.0 * 64 * 1024 * 1024 * 128 / PART**3, lambda: many @ other)
+    w32 = numbers(F32, WEIGHT, WEIGHT)
     codes, scales, biases = mx.quantize(w32.astype(F16), 64, 4)
     mx.eval(codes, scales, biases)
-    for rows in (1, 4, 16, 64, 512, 4096):
-        x = numbers(F16, rows, 4096)
+    for rows in (1, 4, 16, 64, 512, 4096)[:3 if CPU else 6]:
+        x = numbers(F16, rows, WEIGHT)
         measure(f"quantized_f16_{rows}_rows", N * N * 4.5 / 8, 2.0 * rows * N * N if rows >= 64 else 0,
                 lambda: mx.quantized_matmul(x, codes, scales, biases, True, 64, 4))
-    image, filter_ = numbers(F16, 8, 64, 64, 128), numbers(F16, 256, 3, 3, 128)
-    measure("conv2d_f16", 0, 2.0 * 8 * 64 * 64 * 256 * 9 * 128, lambda: mx.conv_general(image, filter_, 1, 1))
-    line, taps = numbers(F16, 8, 4096, 1024), numbers(F16, 1024, 4, 1)
-    measure("conv1d_depthwise_f16", 128 * 1048576.0, 0,
+    image, filter_ = numbers(F16, 8 // PART, 64 // PART, 64, 128), numbers(F16, 256, 3, 3, 128)
+    measure("conv2d_f16", 0, 2.0 * 8 * 64 * 64 * 256 * 9 * 128 / PART**2, lambda: mx.conv_general(image, filter_, 1, 1))
+    line, taps = numbers(F16, 8 // PART, 4096, 1024), numbers(F16, 1024, 4, 1)
+    measure("conv1d_depthwise_f16", 128 * 1048576.0 / PART, 0,
             lambda: mx.conv_general(line, taps, 1, ([3], [0]), groups=1024))
-    q, k, v = numbers(F16, 1, 32, 2048, 128), numbers(F16, 1, 8, 2048, 128), numbers(F16, 1, 8, 2048, 128)
+    q, k, v = numbers(F16, 1, heads, tokens, 128), numbers(F16, 1, heads // 4, tokens, 128), numbers(F16, 1, heads // 4, tokens, 128)
     attend = mx.fast.scaled_dot_product_attention
-    measure("sdpa_f16_2048_causal", 0, 2.0 * 2 * 32 * 2048 * 1024 * 128,
+    measure(f"sdpa_f16_{tokens}_causal", 0, 2.0 * 2 * heads * tokens * (tokens // 2) * 128,
             lambda: attend(q, k, v, scale=0.08838834764, mask="causal"))
     q1, k8, v8 = numbers(F16, 1, 32, 1, 128), numbers(F16, 1, 8, 8192, 128), numbers(F16, 1, 8, 8192, 128)
     measure("sdpa_f16_1_of_8192", 4.0 * 8 * 8192 * 128, 0, lambda: attend(q1, k8, v8, scale=0.08838834764))
-    measure("rope_f16", 4.0 * 32 * 2048 * 128, 0,
+    measure("rope_f16", 4.0 * heads * tokens * 128, 0,
             lambda: mx.fast.rope(q, 128, traditional=False, base=10000.0, scale=1.0, offset=7))
-    measure("rfft_f32_4096", 8 * N * N, 0, lambda: mx.fft.rfft(w32))
+    measure(f"rfft_f32_{WEIGHT}", 8 * N * N, 0, lambda: mx.fft.rfft(w32))
 
 
 elements()

@@ -101,6 +101,20 @@ fn rotate(head: &mut [f32], position: i32, frequencies: &[f32], rotary: &Rotary)
     }
 }
 
+/// The frequency of each pair.
+pub fn frequencies(rope: &Rope, periods: Option<&View<'_>>) -> Vec<f32> {
+    let pairs = rope.dims / 2;
+    match periods {
+        Some(periods) => singles(periods).into_iter().map(|p| 1.0 / p).collect(),
+        None => {
+            let base = rope.base.map_or(1.0, |base| base.get() as f32);
+            let step = (f64::from(base).ln() / pairs as f64) as f32;
+            let exponent = |i: usize| -(i as f32) * step;
+            (0..pairs).map(|i| exponent(i).exp()).collect()
+        }
+    }
+}
+
 /// MLX's `fast.rope` of `[batch, …, tokens, dim]`: angles are f32, every step rounds to x's dtype.
 fn turn(
     x: &View<'_>,
@@ -115,15 +129,7 @@ fn turn(
     };
     let heads: usize = middle.iter().product();
     let pairs = rope.dims / 2;
-    let frequencies: Vec<f32> = match periods {
-        Some(periods) => singles(periods).into_iter().map(|p| 1.0 / p).collect(),
-        None => {
-            let base = rope.base.map_or(1.0, |base| base.get() as f32);
-            let step = (f64::from(base).ln() / pairs as f64) as f32;
-            let exponent = |i: usize| -(i as f32) * step;
-            (0..pairs).map(|i| exponent(i).exp()).collect()
-        }
-    };
+    let frequencies = frequencies(rope, periods);
     let offsets = reals(offset);
     let scale = rope.scale.get() as f32;
     let round = |x: f32| round(dtype, x);

@@ -26,17 +26,36 @@ mod route;
 mod unary;
 mod view;
 
+pub(in crate::cpu) use cast::Element;
 pub(in crate::cpu) use convolution::{Space, source};
 pub use create::number_bytes;
+pub(in crate::cpu) use layers::frequencies as rope_frequencies;
+pub(in crate::cpu) use places::{index as indices, starts as slice_starts};
 pub use random::words as random_words;
+pub(in crate::cpu) use reduce::behind;
 pub use view::{Out, View};
+
+/// The function of one f32, if there is one.
+pub(in crate::cpu) fn one_single(kind: Unary) -> Option<fn(f32) -> f32> {
+    unary::of_single(kind)
+}
+
+/// The function of two f32, if there is one.
+pub(in crate::cpu) fn two_singles(kind: Binary) -> Option<fn(f32, f32) -> f32> {
+    two_of(kind)
+}
+
+/// The function of two elements, if there is one.
+pub(in crate::cpu) fn two_of<T: arithmetic::Arithmetic>(kind: Binary) -> Option<fn(T, T) -> T> {
+    T::function(kind)
+}
 
 /// Whether there is a Hadamard transform of rows of this size.
 pub fn hadamard_fits(size: usize) -> bool {
     size > 0 && hadamard::matrix(size).is_some()
 }
 
-use crate::ir::Op;
+use crate::ir::{Binary, Op, Unary};
 use crate::{Error, Result};
 
 /// Runs one operation.

@@ -132,7 +132,7 @@ fn along(op: &Op, x: &[usize], indices: &View<'_>, axis: usize) -> Result<Vec<us
 }
 
 /// Index numbers of any integer dtype.
-pub(super) fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
+pub fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
     Ok(match view.dtype() {
         Dtype::U8 | Dtype::Bool => view.values::<u8>().iter().map(|&i| i.into()).collect(),
         Dtype::U16 => view.values::<u16>().iter().map(|&i| i.into()).collect(),
@@ -152,7 +152,7 @@ pub(super) fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
 }
 
 /// The first element, among those of x row after row, of each slice.
-fn starts(
+pub fn starts(
     op: &Op,
     x: &[usize],
     axes: &[usize],

@@ -53,7 +53,7 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
 }
 
 /// The array with these axes behind the others, and how many elements they have.
-fn behind<'a>(x: &View<'a>, axes: &[usize]) -> (View<'a>, usize) {
+pub fn behind<'a>(x: &View<'a>, axes: &[usize]) -> (View<'a>, usize) {
     let layout = x.layout();
     let kept = (0..x.sizes().len()).filter(|axis| !axes.contains(axis));
     let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();

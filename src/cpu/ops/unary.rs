@@ -88,6 +88,11 @@ fn map<A: Pod, B: Pod>(x: &View<'_>, out: &mut Out<'_>, function: impl Fn(A) -> 
     }
 }
 
+/// The function of one f32.
+pub fn of_single(kind: Unary) -> Option<fn(f32) -> f32> {
+    f32::function(kind)
+}
+
 /// A dtype with functions of its own.
 trait Functions: Sized {
     fn function(kind: Unary) -> Option<fn(Self) -> Self>;

@@ -51,7 +51,7 @@ impl<'a> View<'a> {
     }
 
     /// The same bytes in another layout, one that reaches no further.
-    pub(super) fn with(&self, layout: Layout) -> View<'a> {
+    pub(in crate::cpu) fn with(&self, layout: Layout) -> View<'a> {
         View {
             layout,
             ..self.clone()
@@ -73,6 +73,20 @@ impl<'a> View<'a> {
         let size = size_of::<T>();
         let end = self.bytes.len() / size * size;
         bytemuck::try_cast_slice(self.bytes.get(self.layout.offset * size..end)?).ok()
+    }
+
+    /// The bytes of the elements row after row in memory that every dtype is aligned in.
+    pub(in crate::cpu) fn aligned(&self) -> Vec<u64> {
+        let bytes = self.row_bytes();
+        let mut words = vec![0u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(&bytes);
+        words
+    }
+
+    /// The whole buffer; `None` if it is not aligned.
+    pub(in crate::cpu) fn all<T: Pod>(&self) -> Option<&'a [T]> {
+        let end = self.bytes.len() / size_of::<T>() * size_of::<T>();
+        bytemuck::try_cast_slice(&self.bytes[..end]).ok()
     }
 
     /// Dtype.
@@ -184,12 +198,12 @@ impl<'a> Out<'a> {
     }
 
     /// The bytes.
-    pub(super) fn bytes(&mut self) -> &mut [u8] {
+    pub(in crate::cpu) fn bytes(&mut self) -> &mut [u8] {
         self.bytes
     }
 
     /// Makes every byte of truth values 0 or 1.
-    pub(super) fn truths(&mut self) {
+    pub(in crate::cpu) fn truths(&mut self) {
         self.bytes
             .iter_mut()
             .for_each(|byte| *byte = u8::from(*byte != 0));

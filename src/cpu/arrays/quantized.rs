@@ -1,0 +1,143 @@
+//! Products with quantized matrices: panels of f32 are made of codes as they are needed.
+
+use super::level::{Float, Level, Work, at_best};
+use super::products::{by_panels, narrowed, wide};
+use super::source::Source;
+use crate::cpu::kernels::GEMM_COLUMNS;
+use crate::cpu::ops::{Out, View};
+use crate::cpu::threads::ThreadPool;
+use crate::ir::{Dtype, Op, QuantMode, Quantization};
+use half::{bf16, f16};
+
+/// A row's groups: `code · scale + bias`, codes low bits first.
+struct Row<'a> {
+    bits: usize,
+    group: usize,
+    words: &'a [u32],
+    scales: &'a [f32],
+    biases: &'a [f32],
+    to: &'a mut [f32],
+}
+
+/// Codes of words that hold a whole number of them.
+#[inline(always)]
+fn even<const BITS: usize, const COUNT: usize>(
+    words: &[u32],
+    scale: f32,
+    bias: f32,
+    to: &mut [f32],
+) {
+    let (to, _) = to.as_chunks_mut::<COUNT>();
+    for (&word, to) in words.iter().zip(to) {
+        for (place, to) in to.iter_mut().enumerate() {
+            let code = word >> (place * BITS) & ((1 << BITS) - 1);
+            *to = code as i32 as f32 * scale + bias;
+        }
+    }
+}
+
+impl Work for Row<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let words = self.group * self.bits / 32;
+        let groups = self
+            .words
+            .chunks_exact(words)
+            .zip(self.to.chunks_exact_mut(self.group));
+        for ((words, to), (&scale, &bias)) in groups.zip(self.scales.iter().zip(self.biases)) {
+            match self.bits {
+                2 => even::<2, 16>(words, scale, bias, to),
+                4 => even::<4, 8>(words, scale, bias, to),
+                8 => even::<8, 4>(words, scale, bias, to),
+                bits => {
+                    let (mut held, mut left) = (0u64, 0);
+                    let mut words = words.iter();
+                    for to in to {
+                        if left < bits {
+                            held |= u64::from(*words.next().unwrap_or(&0)) << left;
+                            left += 32;
+                        }
+                        let code = held & ((1 << bits) - 1);
+                        held >>= bits;
+                        left -= bits;
+                        *to = code as f32 * scale + bias;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn product<T: Float>(
+    q: &Quantization,
+    [x, w, scales, biases]: [&View<'_>; 4],
+    out: &mut Out<'_>,
+    mut pool: Option<&mut ThreadPool>,
+) -> Option<()> {
+    let &[.., columns] = out.sizes() else {
+        return None;
+    };
+    let inner = *x.sizes().last()?;
+    // Matrices of a batch of their own are left to the plain form.
+    if w.layout().count() * 32 != columns * inner * q.bits || inner % q.group != 0 {
+        return None;
+    }
+    let words = Source::<u32>::of(w)?.rows()?;
+    let x = wide::<T>(x, pool.as_deref_mut())?;
+    let scales = wide::<T>(scales, pool.as_deref_mut())?;
+    let biases = wide::<T>(biases, pool.as_deref_mut())?;
+    let (of_words, of_groups) = (inner * q.bits / 32, inner / q.group);
+    let pack = |first: usize, width: usize, to: &mut [f32]| {
+        let mut rows = vec![0f32; width * inner];
+        for (n, row) in rows.chunks_exact_mut(inner).enumerate() {
+            let n = first + n;
+            at_best(Row {
+                bits: q.bits,
+                group: q.group,
+                words: &words[n * of_words..][..of_words],
+                scales: &scales[n * of_groups..][..of_groups],
+                biases: &biases[n * of_groups..][..of_groups],
+                to: row,
+            });
+        }
+        at_best(super::products::Pack::<f32> {
+            from: &rows,
+            inner,
+            width,
+            strides: (1, inner),
+            to: &mut to[..inner * GEMM_COLUMNS],
+        });
+    };
+    narrowed(out.values::<T>(), pool, |out, pool| {
+        by_panels(&x, inner, columns, &pack, out, pool);
+    });
+    Some(())
+}
+
+/// Products with one transposed matrix of scales and biases; false: there is no fast form of it.
+pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut ThreadPool>) -> bool {
+    let (
+        Op::QuantizedMatmul {
+            quantization: q,
+            transpose: true,
+        },
+        [x, w, scales, biases],
+    ) = (op, inputs)
+    else {
+        return false;
+    };
+    let dtype = out.dtype();
+    let alike = [x, scales, biases].iter().all(|view| view.dtype() == dtype);
+    if q.mode != QuantMode::Affine || !alike || x.sizes().contains(&0) {
+        return false;
+    }
+    let sides = [x, w, scales, biases];
+    match dtype {
+        Dtype::F32 => product::<f32>(q, sides, out, pool),
+        Dtype::F16 => product::<f16>(q, sides, out, pool),
+        Dtype::Bf16 => product::<bf16>(q, sides, out, pool),
+        _ => None,
+    }
+    .is_some()
+}
