@@ -671,6 +671,8 @@ export const functions = {
   mlxrocm_array_item_f64: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_item_i64: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_free: ["void", ["void *"]],
+  mlxrocm_array_from_buffer: ["int32_t", ["void *", "uint64_t", "void *", "size_t", "uint32_t", "void *", "void *"]],
+  mlxrocm_array_buffer: ["int32_t", ["void *", "void *", "void *", "void *", "void *"]],
   mlxrocm_array_abs: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_arccos: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_arccosh: ["int32_t", ["void *", "void *", "void *"]],

@@ -63,12 +63,12 @@ impl Data {
     /// # Errors
     /// As [`Data::to_host`].
     pub fn to_device(&self, place: &Arc<Place>) -> Result<arrays::Elements> {
-        match self {
-            Data::Device(elements) if Arc::ptr_eq(elements.place(), place) => Ok(elements.clone()),
-            _ => {
-                let host = self.to_host()?;
-                place.upload(host.bytes(), host.dtype(), host.layout())
-            }
+        if let Data::Device(elements) = self
+            && let Some(here) = place.join(elements)?
+        {
+            return Ok(here.into_owned());
         }
+        let host = self.to_host()?;
+        place.upload(host.bytes(), host.dtype(), host.layout())
     }
 }

@@ -144,8 +144,8 @@ pub unsafe extern "C" fn mlxrocm_stream_wait_for(
 /// - `size`: bytes to write; 0 is fine.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-/// OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+/// another device), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_write(
     stream: *const mlxrocm_stream,
@@ -159,6 +159,7 @@ pub unsafe extern "C" fn mlxrocm_stream_write(
         // SAFETY: the caller's bytes, as documented.
         let bytes = unsafe { array(bytes.cast::<u8>(), size, "bytes") }?;
         handle::get::<BufferObject>(buffer, "buffer")?.run(|buffer| {
+            buffer.writable("buffer")?;
             let target = buffer.device("buffer")?;
             object.stream.copy_to_device(target, offset, bytes)
         })
@@ -206,8 +207,8 @@ pub unsafe extern "C" fn mlxrocm_stream_read(
 /// - `size`: bytes to copy; 0 is fine.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
-/// device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, a target that is
+/// memory of an array, another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_copy(
     stream: *const mlxrocm_stream,
@@ -223,6 +224,7 @@ pub unsafe extern "C" fn mlxrocm_stream_copy(
         let source = handle::get::<BufferObject>(source, "source")?;
         let stream = &object.stream;
         target.run(|target| {
+            target.writable("target")?;
             source.run(|source| match (&target.memory, &source.memory) {
                 (Memory::Device(to), Memory::Device(from)) => {
                     stream.copy_on_device(from, source_offset, to, target_offset, size)
@@ -250,8 +252,8 @@ pub unsafe extern "C" fn mlxrocm_stream_copy(
 /// - `value`: each byte's value.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-/// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+/// another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_fill(
     stream: *const mlxrocm_stream,
@@ -263,6 +265,7 @@ pub unsafe extern "C" fn mlxrocm_stream_fill(
 ) -> mlxrocm_status {
     boundary_on(stream, "stream", error, |object: &StreamObject| {
         handle::get::<BufferObject>(buffer, "buffer")?.run(|buffer| {
+            buffer.writable("buffer")?;
             let target = buffer.device("buffer")?;
             object.stream.fill(target, offset, size, value)
         })
@@ -277,8 +280,8 @@ pub unsafe extern "C" fn mlxrocm_stream_fill(
 /// - `error`: nullable; receives an owned error object on failure.
 ///
 /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
-/// argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
-/// thread. Since 0.1.
+/// argument that is wrong, missing or too much, a write to memory of an array, another device),
+/// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_launch(
     stream: *const mlxrocm_stream,
@@ -296,7 +299,12 @@ pub unsafe extern "C" fn mlxrocm_stream_launch(
                 launch.block,
                 launch.dynamic_lds,
                 &launch.args,
-            )
+            )?;
+            launch
+                .touched
+                .iter()
+                .for_each(|buffer| object.stream.note_use(buffer));
+            Ok(())
         })
     })
 }

@@ -8,6 +8,7 @@ mod custom;
 mod elements;
 mod fourier;
 mod indices;
+mod joins;
 mod layers;
 mod matrices;
 mod numbers;
@@ -35,6 +36,7 @@ use super::{Device, DeviceBuffer, Kernel, Stream};
 use crate::ir::{Alike, Dtype, Layout, Met};
 use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -149,7 +151,8 @@ impl Place {
     /// # Errors
     /// The first fault of what was queued; `OutOfMemory`, `DeviceLost`.
     pub fn download(self: &Arc<Self>, x: &Elements) -> Result<(Vec<u8>, Layout)> {
-        let x = self.rows(x)?.unwrap_or_else(|| x.clone());
+        let x = self.join(x)?.unwrap_or(Cow::Borrowed(x));
+        let x = self.rows(&x)?.map_or(x, Cow::Owned);
         let size = x.dtype().size();
         let reach = x
             .layout()

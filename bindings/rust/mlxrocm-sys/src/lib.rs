@@ -1768,8 +1768,8 @@ unsafe extern "C" {
     /// - `size`: bytes to write; 0 is fine.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
-    /// DEVICE_LOST. Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, memory of an array), OUT_OF_MEMORY,
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_buffer_write(buffer: *const mlxrocm_buffer, offset: u64, bytes: *const c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Reads bytes of a buffer to the host. It does not wait for work on streams: where such work writes
@@ -1853,8 +1853,8 @@ unsafe extern "C" {
     /// - `size`: bytes to write; 0 is fine.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-    /// OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+    /// another device), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_stream_write(stream: *const mlxrocm_stream, buffer: *const mlxrocm_buffer, offset: u64, bytes: *const c_void, size: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Reads device memory to the host, after the work queued so far, and waits for it.
@@ -1881,8 +1881,8 @@ unsafe extern "C" {
     /// - `size`: bytes to copy; 0 is fine.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
-    /// device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, a target that is
+    /// memory of an array, another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_stream_copy(stream: *const mlxrocm_stream, target: *const mlxrocm_buffer, target_offset: u64, source: *const mlxrocm_buffer, source_offset: u64, size: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Queues a fill of device memory with one byte value.
@@ -1894,8 +1894,8 @@ unsafe extern "C" {
     /// - `value`: each byte's value.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+    /// another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_stream_fill(stream: *const mlxrocm_stream, buffer: *const mlxrocm_buffer, offset: u64, size: u64, value: u8, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Queues one launch of a kernel. A program of many launches runs faster than these.
@@ -1906,8 +1906,8 @@ unsafe extern "C" {
     /// - `error`: nullable; receives an owned error object on failure.
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
-    /// argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
-    /// thread. Since 0.1.
+    /// argument that is wrong, missing or too much, a write to memory of an array, another device),
+    /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_stream_launch(stream: *const mlxrocm_stream, kernel: *const mlxrocm_kernel, launch: *const mlxrocm_launch, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Frees a stream. Work that was queued on it still runs.
@@ -2146,8 +2146,8 @@ unsafe extern "C" {
     /// - `size`: bytes to copy; 0 records nothing.
     /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, another
-    /// device; not in recording). Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, a target
+    /// that is memory of an array, another device; not in recording). Any thread. Since 0.1.
     pub fn mlxrocm_program_copy(program: *const mlxrocm_program, target: *const mlxrocm_buffer, target_offset: u64, source: *const mlxrocm_buffer, source_offset: u64, size: u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Records a fill of device memory with one byte value.
@@ -2159,8 +2159,8 @@ unsafe extern "C" {
     /// - `value`: each byte's value.
     /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
     ///
-    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device; not in
-    /// recording). Any thread. Since 0.1.
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array, another
+    /// device; not in recording). Any thread. Since 0.1.
     pub fn mlxrocm_program_fill(program: *const mlxrocm_program, buffer: *const mlxrocm_buffer, offset: u64, size: u64, value: u8, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Records that everything after this runs after everything before it.
@@ -3002,6 +3002,44 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_array_free(array: *mut mlxrocm_array);
+
+    /// Makes an array whose elements are a part of a buffer, without a copy, on the buffer's device. Operations on it start
+    /// after the work that was queued with the buffer before this call, on whatever stream: launches that have it among
+    /// their arguments or say that they touch it, runs of programs, copies and fills. The caller does not wait. A kernel that
+    /// reaches the buffer by an address that no argument names has to be waited for before.
+    ///
+    /// The memory stays as long as an array sees it, also when the buffer is freed. Until then nothing may write the part:
+    /// not before this array and the views made from it are freed, and what was computed of them is waited for
+    /// (mlxrocm_array_eval).
+    ///
+    /// - `buffer`: borrowed; device memory.
+    /// - `offset`: byte of the buffer at which the elements begin; a multiple of an element's size.
+    /// - `shape`: `rank` sizes, outermost first, borrowed for the call. The elements lie row after row; truth values are 0
+    ///   or 1.
+    /// - `rank`: number of dimensions; 0 makes a scalar.
+    /// - `dtype`: an MLXROCM_DTYPE number.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, an offset that is not aligned, pinned memory),
+    /// OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+    pub fn mlxrocm_array_from_buffer(buffer: *const mlxrocm_buffer, offset: u64, shape: *const i64, rank: usize, dtype: u32, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
+
+    /// Gives the device memory that an array's elements lie in, row after row, for kernels of the application. What is not
+    /// computed yet is queued; elements that lie otherwise (of a transposition, say) are copied row after row, others are not
+    /// copied. The memory may only be read: launches take it by mlxrocm_arg_input, everything that would write it is refused.
+    ///
+    /// - `array`: borrowed; on a GPU.
+    /// - `stream`: nullable; borrowed; of the same device. Work that is queued on it from now on starts after the elements are
+    ///   there. NULL: they are there when this function returns.
+    /// - `buffer`: receives the buffer, owned: free it with mlxrocm_buffer_free. It may be larger than the array, and keeps
+    ///   the memory also when the array is freed.
+    /// - `offset`: receives the byte of the buffer at which the elements begin.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a stream of another device), UNSUPPORTED (an array of the CPU), those of
+    /// mlxrocm_array_eval. Any thread. Since 0.1.
+    pub fn mlxrocm_array_buffer(array: *const mlxrocm_array, stream: *const mlxrocm_stream, buffer: *mut *mut mlxrocm_buffer, offset: *mut u64, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Absolute value of each element; of complex ones the modulus, as float32.
     ///
