@@ -43,6 +43,12 @@ impl Uses {
     }
 }
 
+impl From<Marks> for Uses {
+    fn from(marks: Marks) -> Uses {
+        Uses(Mutex::new(marks))
+    }
+}
+
 impl From<Mark> for Marks {
     fn from(mark: Mark) -> Marks {
         Marks {
