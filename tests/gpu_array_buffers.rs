@@ -7,10 +7,13 @@ mod c_calls;
 mod gpu;
 
 use c_calls::*;
+use mlxrocm::gpu::arrays::{Chains, use_chains};
 use std::ptr::{null, null_mut};
 
 /// A fresh GPU: on software ones the order in which work of different streams runs is drawn by the seed.
 fn machine(seed: u64) -> gpu::Gpu {
+    // Otherwise a thread may still compile when the next test has another machine.
+    use_chains(Chains::Off);
     match gpu::is_real() {
         true => gpu::gpu(),
         false => {

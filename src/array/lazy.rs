@@ -352,14 +352,11 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     })
 }
 
-/// Where the result of an operation is: on the GPU of its inputs; those that are on the CPU are moved there.
-fn home_of(inputs: &[Array]) -> Home {
+/// Where the result of an operation is: where its inputs are; those of the CPU are moved to the others' GPU, and those of
+/// the GPU's own place join the first that is on a stream.
+pub(super) fn home_of(inputs: &[Array]) -> Home {
     let homes = inputs.iter().map(|input| &input.0.home);
-    homes
-        .into_iter()
-        .find(|home| **home != Home::Cpu)
-        .cloned()
-        .unwrap_or_default()
+    homes.fold(&Home::Cpu, Home::or).clone()
 }
 
 /// The graph of a model's forward pass, which `logits` are the result of.

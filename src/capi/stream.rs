@@ -12,20 +12,32 @@ use super::status::{MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
 use super::strings::{Output, array, bytes_mut, timeout};
 use super::symbols::since_0_1;
 use crate::Error;
+use crate::array::Home;
 use crate::gpu::Stream;
 use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
 
 /// A queue of work that a GPU does in order; different streams run side by side. Internally locked:
 /// any thread.
 ///
 /// Work is queued and not waited for, unless a function says so. What fails while it runs comes out
-/// of the next mlxrocm_stream_wait, once.
+/// of the next mlxrocm_stream_wait, once, or of a wait for arrays that were given to the stream
+/// (mlxrocm_array_to_stream).
 pub struct mlxrocm_stream {
     _private: [u8; 0],
 }
 
 pub(super) struct StreamObject {
-    pub(super) stream: Stream,
+    pub(super) stream: Arc<Stream>,
+    /// Where its arrays are, kept for the graphs that are recorded there.
+    home: OnceLock<Home>,
+}
+
+impl StreamObject {
+    /// The stream as a home of arrays.
+    pub(super) fn home(&self) -> &Home {
+        self.home.get_or_init(|| Home::on(&self.stream))
+    }
 }
 
 impl Object for StreamObject {
@@ -50,8 +62,9 @@ pub unsafe extern "C" fn mlxrocm_stream_new(
     boundary_on(device, "device", error, |object: &DeviceObject| {
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(stream, "stream") }?;
-        let stream = object.gpu()?.device.stream()?;
-        output.write(handle::publish(StreamObject { stream }));
+        let stream = Arc::new(object.gpu()?.device.stream()?);
+        let home = OnceLock::new();
+        output.write(handle::publish(StreamObject { stream, home }));
         Ok(())
     })
 }
@@ -309,7 +322,7 @@ pub unsafe extern "C" fn mlxrocm_stream_launch(
     })
 }
 
-/// Frees a stream. Work that was queued on it still runs.
+/// Frees a stream. Work that was queued on it still runs, and arrays that were given to it stay usable.
 ///
 /// - `stream`: consumed; NULL is fine.
 ///

@@ -1,5 +1,5 @@
 //! The C API called from Rust as C does: functions with raw pointers, objects that are freed by hand.
-#![allow(dead_code)] // each test program uses a part
+#![allow(dead_code, unused_imports)] // each test program uses a part
 
 pub use mlxrocm::capi::array::binary::*;
 pub use mlxrocm::capi::array::memory::*;

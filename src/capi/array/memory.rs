@@ -1,4 +1,4 @@
-//! Arrays in memory that the application's own kernels use, too.
+//! Arrays beside an application's own work on a GPU: streams and memory that both use.
 
 use super::object::{ArrayObject, dtype_of, mlxrocm_array, shape_of, sizes_of};
 use crate::array::Array;
@@ -10,6 +10,41 @@ use crate::capi::status::mlxrocm_status;
 use crate::capi::stream::{StreamObject, mlxrocm_stream};
 use crate::capi::strings::Output;
 use crate::capi::symbols::since_0_1;
+
+/// Gives an array to a stream of a GPU: operations on the result are queued on that stream, in order with the launches and
+/// copies that the application queues there, and so are those of what they give. Streams run side by side. Without one, a
+/// GPU's arrays have a stream of the library's own (mlxrocm_array_to_device gives them back to it).
+///
+/// An operation may have arrays of several streams of one GPU: it is queued on the stream of the first that was given to
+/// one, and starts after what makes the others is done; nobody else waits, and no elements are copied. Results are the
+/// same to the bit on every stream. mlxrocm_array_eval, _wait and _read wait for the streams of their arrays, and for
+/// what the application queued there before. A graph of operations on several streams is computed operation by
+/// operation: one that comes again is faster on a single stream.
+///
+/// On the CPU there are no streams: its operations run on the threads that ask for their results.
+///
+/// - `array`: borrowed; one of the CPU or of another GPU is moved to the stream's GPU.
+/// - `stream`: borrowed. The array, and what is computed of it, keeps what it needs of it.
+/// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+/// - `error`: nullable; receives an owned error object on failure.
+///
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Lazy as all operations. Any thread. Since 0.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mlxrocm_array_to_stream(
+    array: *const mlxrocm_array,
+    stream: *const mlxrocm_stream,
+    result: *mut *mut mlxrocm_array,
+    error: *mut *mut mlxrocm_error,
+) -> mlxrocm_status {
+    boundary_on(array, "array", error, |object: &ArrayObject| {
+        // SAFETY: the caller's pointer, as documented.
+        let output = unsafe { Output::new(result, "result") }?;
+        let stream = handle::get::<StreamObject>(stream, "stream")?;
+        let moved = stream.run(|stream| Ok(object.0.at(stream.home())))?;
+        output.write(handle::publish(ArrayObject(moved)));
+        Ok(())
+    })
+}
 
 /// Makes an array whose elements are a part of a buffer, without a copy, on the buffer's device. Operations on it start
 /// after the work that was queued with the buffer before this call, on whatever stream: launches that have it among
@@ -93,5 +128,5 @@ pub unsafe extern "C" fn mlxrocm_array_buffer(
 }
 
 since_0_1! {
-    mlxrocm_array_from_buffer mlxrocm_array_buffer
+    mlxrocm_array_to_stream mlxrocm_array_from_buffer mlxrocm_array_buffer
 }
