@@ -667,7 +667,8 @@ typedef struct mlxrocm_session mlxrocm_session;
  * any thread.
  *
  * Work is queued and not waited for, unless a function says so. What fails while it runs comes out
- * of the next mlxrocm_stream_wait, once.
+ * of the next mlxrocm_stream_wait, once, or of a wait for arrays that were given to the stream
+ * (mlxrocm_array_to_stream).
  */
 typedef struct mlxrocm_stream mlxrocm_stream;
 
@@ -2637,7 +2638,7 @@ mlxrocm_status mlxrocm_stream_launch(const struct mlxrocm_stream *stream,
                                      struct mlxrocm_error **error);
 
 /**
- * Frees a stream. Work that was queued on it still runs.
+ * Frees a stream. Work that was queued on it still runs, and arrays that were given to it stay usable.
  *
  * - `stream`: consumed; NULL is fine.
  *
@@ -4190,6 +4191,31 @@ mlxrocm_status mlxrocm_array_item_i64(const struct mlxrocm_array *array,
  * Any thread. Since 0.1.
  */
 void mlxrocm_array_free(struct mlxrocm_array *array);
+
+/**
+ * Gives an array to a stream of a GPU: operations on the result are queued on that stream, in order with the launches and
+ * copies that the application queues there, and so are those of what they give. Streams run side by side. Without one, a
+ * GPU's arrays have a stream of the library's own (mlxrocm_array_to_device gives them back to it).
+ *
+ * An operation may have arrays of several streams of one GPU: it is queued on the stream of the first that was given to
+ * one, and starts after what makes the others is done; nobody else waits, and no elements are copied. Results are the
+ * same to the bit on every stream. mlxrocm_array_eval, _wait and _read wait for the streams of their arrays, and for
+ * what the application queued there before. A graph of operations on several streams is computed operation by
+ * operation: one that comes again is faster on a single stream.
+ *
+ * On the CPU there are no streams: its operations run on the threads that ask for their results.
+ *
+ * - `array`: borrowed; one of the CPU or of another GPU is moved to the stream's GPU.
+ * - `stream`: borrowed. The array, and what is computed of it, keeps what it needs of it.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Lazy as all operations. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_to_stream(const struct mlxrocm_array *array,
+                                       const struct mlxrocm_stream *stream,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
 
 /**
  * Makes an array whose elements are a part of a buffer, without a copy, on the buffer's device. Operations on it start

@@ -671,6 +671,7 @@ export const functions = {
   mlxrocm_array_item_f64: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_item_i64: ["int32_t", ["void *", "void *", "void *"]],
   mlxrocm_array_free: ["void", ["void *"]],
+  mlxrocm_array_to_stream: ["int32_t", ["void *", "void *", "void *", "void *"]],
   mlxrocm_array_from_buffer: ["int32_t", ["void *", "uint64_t", "void *", "size_t", "uint32_t", "void *", "void *"]],
   mlxrocm_array_buffer: ["int32_t", ["void *", "void *", "void *", "void *", "void *"]],
   mlxrocm_array_abs: ["int32_t", ["void *", "void *", "void *"]],

@@ -710,6 +710,7 @@ FUNCTIONS = {
     "mlxrocm_array_item_f64": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_item_i64": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_free": (None, (C.c_void_p,)),
+    "mlxrocm_array_to_stream": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_from_buffer": (C.c_int32, (C.c_void_p, C.c_uint64, C.c_void_p, C.c_size_t, C.c_uint32, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_buffer": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_abs": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),

@@ -383,7 +383,8 @@ pub struct mlxrocm_session {
 /// any thread.
 ///
 /// Work is queued and not waited for, unless a function says so. What fails while it runs comes out
-/// of the next mlxrocm_stream_wait, once.
+/// of the next mlxrocm_stream_wait, once, or of a wait for arrays that were given to the stream
+/// (mlxrocm_array_to_stream).
 #[repr(C)]
 pub struct mlxrocm_stream {
     _private: [u8; 0],
@@ -1910,7 +1911,7 @@ unsafe extern "C" {
     /// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
     pub fn mlxrocm_stream_launch(stream: *const mlxrocm_stream, kernel: *const mlxrocm_kernel, launch: *const mlxrocm_launch, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
-    /// Frees a stream. Work that was queued on it still runs.
+    /// Frees a stream. Work that was queued on it still runs, and arrays that were given to it stay usable.
     ///
     /// - `stream`: consumed; NULL is fine.
     ///
@@ -3002,6 +3003,26 @@ unsafe extern "C" {
     ///
     /// Any thread. Since 0.1.
     pub fn mlxrocm_array_free(array: *mut mlxrocm_array);
+
+    /// Gives an array to a stream of a GPU: operations on the result are queued on that stream, in order with the launches and
+    /// copies that the application queues there, and so are those of what they give. Streams run side by side. Without one, a
+    /// GPU's arrays have a stream of the library's own (mlxrocm_array_to_device gives them back to it).
+    ///
+    /// An operation may have arrays of several streams of one GPU: it is queued on the stream of the first that was given to
+    /// one, and starts after what makes the others is done; nobody else waits, and no elements are copied. Results are the
+    /// same to the bit on every stream. mlxrocm_array_eval, _wait and _read wait for the streams of their arrays, and for
+    /// what the application queued there before. A graph of operations on several streams is computed operation by
+    /// operation: one that comes again is faster on a single stream.
+    ///
+    /// On the CPU there are no streams: its operations run on the threads that ask for their results.
+    ///
+    /// - `array`: borrowed; one of the CPU or of another GPU is moved to the stream's GPU.
+    /// - `stream`: borrowed. The array, and what is computed of it, keeps what it needs of it.
+    /// - `result`: receives the array, owned: free it with mlxrocm_array_free.
+    /// - `error`: nullable; receives an owned error object on failure.
+    ///
+    /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Lazy as all operations. Any thread. Since 0.1.
+    pub fn mlxrocm_array_to_stream(array: *const mlxrocm_array, stream: *const mlxrocm_stream, result: *mut *mut mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
     /// Makes an array whose elements are a part of a buffer, without a copy, on the buffer's device. Operations on it start
     /// after the work that was queued with the buffer before this call, on whatever stream: launches that have it among
