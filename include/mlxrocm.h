@@ -667,7 +667,8 @@ typedef struct mlxrocm_session mlxrocm_session;
  * any thread.
  *
  * Work is queued and not waited for, unless a function says so. What fails while it runs comes out
- * of the next mlxrocm_stream_wait, once.
+ * of the next mlxrocm_stream_wait, once, or of a wait for arrays that were given to the stream
+ * (mlxrocm_array_to_stream).
  */
 typedef struct mlxrocm_stream mlxrocm_stream;
 
@@ -2429,8 +2430,8 @@ mlxrocm_status mlxrocm_buffer_get_info(const struct mlxrocm_buffer *buffer,
  * - `size`: bytes to write; 0 is fine.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
- * DEVICE_LOST. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, memory of an array), OUT_OF_MEMORY,
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_buffer_write(const struct mlxrocm_buffer *buffer,
                                     uint64_t offset,
@@ -2547,8 +2548,8 @@ mlxrocm_status mlxrocm_stream_wait_for(const struct mlxrocm_stream *stream,
  * - `size`: bytes to write; 0 is fine.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
- * OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+ * another device), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_stream_write(const struct mlxrocm_stream *stream,
                                     const struct mlxrocm_buffer *buffer,
@@ -2589,8 +2590,8 @@ mlxrocm_status mlxrocm_stream_read(const struct mlxrocm_stream *stream,
  * - `size`: bytes to copy; 0 is fine.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
- * device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, a target that is
+ * memory of an array, another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_stream_copy(const struct mlxrocm_stream *stream,
                                    const struct mlxrocm_buffer *target,
@@ -2610,8 +2611,8 @@ mlxrocm_status mlxrocm_stream_copy(const struct mlxrocm_stream *stream,
  * - `value`: each byte's value.
  * - `error`: nullable; receives an owned error object on failure.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
- * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+ * another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_stream_fill(const struct mlxrocm_stream *stream,
                                    const struct mlxrocm_buffer *buffer,
@@ -2629,8 +2630,8 @@ mlxrocm_status mlxrocm_stream_fill(const struct mlxrocm_stream *stream,
  * - `error`: nullable; receives an owned error object on failure.
  *
  * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
- * argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
- * thread. Since 0.1.
+ * argument that is wrong, missing or too much, a write to memory of an array, another device),
+ * DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_stream_launch(const struct mlxrocm_stream *stream,
                                      const struct mlxrocm_kernel *kernel,
@@ -2638,7 +2639,7 @@ mlxrocm_status mlxrocm_stream_launch(const struct mlxrocm_stream *stream,
                                      struct mlxrocm_error **error);
 
 /**
- * Frees a stream. Work that was queued on it still runs.
+ * Frees a stream. Work that was queued on it still runs, and arrays that were given to it stay usable.
  *
  * - `stream`: consumed; NULL is fine.
  *
@@ -2954,8 +2955,8 @@ mlxrocm_status mlxrocm_program_launch(const struct mlxrocm_program *program,
  * - `size`: bytes to copy; 0 records nothing.
  * - `error`: nullable; receives an owned error object on failure. The program stays as it was.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, another
- * device; not in recording). Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, a target
+ * that is memory of an array, another device; not in recording). Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_program_copy(const struct mlxrocm_program *program,
                                     const struct mlxrocm_buffer *target,
@@ -2975,8 +2976,8 @@ mlxrocm_status mlxrocm_program_copy(const struct mlxrocm_program *program,
  * - `value`: each byte's value.
  * - `error`: nullable; receives an owned error object on failure. The program stays as it was.
  *
- * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device; not in
- * recording). Any thread. Since 0.1.
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array, another
+ * device; not in recording). Any thread. Since 0.1.
  */
 mlxrocm_status mlxrocm_program_fill(const struct mlxrocm_program *program,
                                     const struct mlxrocm_buffer *buffer,
@@ -4191,6 +4192,83 @@ mlxrocm_status mlxrocm_array_item_i64(const struct mlxrocm_array *array,
  * Any thread. Since 0.1.
  */
 void mlxrocm_array_free(struct mlxrocm_array *array);
+
+/**
+ * Gives an array to a stream of a GPU: operations on the result are queued on that stream, in order with the launches and
+ * copies that the application queues there, and so are those of what they give. Streams run side by side. Without one, a
+ * GPU's arrays have a stream of the library's own (mlxrocm_array_to_device gives them back to it).
+ *
+ * An operation may have arrays of several streams of one GPU: it is queued on the stream of the first that was given to
+ * one, and starts after what makes the others is done; nobody else waits, and no elements are copied. Results are the
+ * same to the bit on every stream. mlxrocm_array_eval, _wait and _read wait for the streams of their arrays, and for
+ * what the application queued there before. A graph of operations on several streams is computed operation by
+ * operation: one that comes again is faster on a single stream.
+ *
+ * On the CPU there are no streams: its operations run on the threads that ask for their results.
+ *
+ * - `array`: borrowed; one of the CPU or of another GPU is moved to the stream's GPU.
+ * - `stream`: borrowed. The array, and what is computed of it, keeps what it needs of it.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Lazy as all operations. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_to_stream(const struct mlxrocm_array *array,
+                                       const struct mlxrocm_stream *stream,
+                                       struct mlxrocm_array **result,
+                                       struct mlxrocm_error **error);
+
+/**
+ * Makes an array whose elements are a part of a buffer, without a copy, on the buffer's device. Operations on it start
+ * after the work that was queued with the buffer before this call, on whatever stream: launches that have it among
+ * their arguments or say that they touch it, runs of programs, copies and fills. The caller does not wait. A kernel that
+ * reaches the buffer by an address that no argument names has to be waited for before.
+ *
+ * The memory stays as long as an array sees it, also when the buffer is freed. Until then nothing may write the part:
+ * not before this array and the views made from it are freed, and what was computed of them is waited for
+ * (mlxrocm_array_eval).
+ *
+ * - `buffer`: borrowed; device memory.
+ * - `offset`: byte of the buffer at which the elements begin; a multiple of an element's size.
+ * - `shape`: `rank` sizes, outermost first, borrowed for the call. The elements lie row after row; truth values are 0
+ *   or 1.
+ * - `rank`: number of dimensions; 0 makes a scalar.
+ * - `dtype`: an MLXROCM_DTYPE number.
+ * - `result`: receives the array, owned: free it with mlxrocm_array_free.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, an offset that is not aligned, pinned memory),
+ * OUT_OF_MEMORY, DEVICE_LOST. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_from_buffer(const struct mlxrocm_buffer *buffer,
+                                         uint64_t offset,
+                                         const int64_t *shape,
+                                         size_t rank,
+                                         uint32_t dtype,
+                                         struct mlxrocm_array **result,
+                                         struct mlxrocm_error **error);
+
+/**
+ * Gives the device memory that an array's elements lie in, row after row, for kernels of the application. What is not
+ * computed yet is queued; elements that lie otherwise (of a transposition, say) are copied row after row, others are not
+ * copied. The memory may only be read: launches take it by mlxrocm_arg_input, everything that would write it is refused.
+ *
+ * - `array`: borrowed; on a GPU.
+ * - `stream`: nullable; borrowed; of the same device. Work that is queued on it from now on starts after the elements are
+ *   there. NULL: they are there when this function returns.
+ * - `buffer`: receives the buffer, owned: free it with mlxrocm_buffer_free. It may be larger than the array, and keeps
+ *   the memory also when the array is freed.
+ * - `offset`: receives the byte of the buffer at which the elements begin.
+ * - `error`: nullable; receives an owned error object on failure.
+ *
+ * Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a stream of another device), UNSUPPORTED (an array of the CPU), those of
+ * mlxrocm_array_eval. Any thread. Since 0.1.
+ */
+mlxrocm_status mlxrocm_array_buffer(const struct mlxrocm_array *array,
+                                    const struct mlxrocm_stream *stream,
+                                    struct mlxrocm_buffer **buffer,
+                                    uint64_t *offset,
+                                    struct mlxrocm_error **error);
 
 /**
  * Absolute value of each element; of complex ones the modulus, as float32.

@@ -256,6 +256,7 @@ class Buffer : public detail::Owned<mlxrocm_buffer, mlxrocm_buffer_free> {
   public:
     Buffer(const Device &device, std::uint64_t size, std::uint32_t kind = MLXROCM_BUFFER_DEVICE)
         : Owned(make(device, size, kind)) {}
+    explicit Buffer(mlxrocm_buffer *owned) noexcept : Owned(owned) {}
     mlxrocm_buffer_info info() const {
         mlxrocm_buffer_info info{};
         info.struct_size = sizeof info;

@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace mlxrocm {
 
@@ -120,6 +121,26 @@ class Array : public detail::Owned<mlxrocm_array, mlxrocm_array_free> {
         detail::call(mlxrocm_array_to_device, get(), device.get(), &moved);
         return Array(moved);
     }
+    // The array on a stream of a GPU: what is computed of it is queued there. Lazy; reading works wherever it is.
+    Array to_stream(const Stream &stream) const {
+        mlxrocm_array *moved = nullptr;
+        detail::call(mlxrocm_array_to_stream, get(), stream.get(), &moved);
+        return Array(moved);
+    }
+    // A part of a buffer, not a copy: nothing may write it as long as arrays see it.
+    static Array from_buffer(const Buffer &buffer, std::uint64_t offset, const std::vector<std::int64_t> &shape,
+                             DType dtype) {
+        const std::int64_t none = 0;
+        mlxrocm_array *made = nullptr;
+        detail::call(mlxrocm_array_from_buffer, buffer.get(), offset, shape.empty() ? &none : shape.data(),
+                     shape.size(), static_cast<std::uint32_t>(dtype), &made);
+        return Array(made);
+    }
+    // The memory of a GPU in which the elements lie row after row, which may only be read (In), and the byte at which
+    // they begin. They are there when this returns.
+    std::pair<Buffer, std::uint64_t> buffer() const { return buffer_for(nullptr); }
+    // The same for work that is queued on a stream from now on; nobody waits here.
+    std::pair<Buffer, std::uint64_t> buffer(const Stream &stream) const { return buffer_for(stream.get()); }
     // Computes the elements now.
     const Array &eval() const {
         const mlxrocm_array *self = get();
@@ -128,6 +149,12 @@ class Array : public detail::Owned<mlxrocm_array, mlxrocm_array_free> {
     }
 
   private:
+    std::pair<Buffer, std::uint64_t> buffer_for(const mlxrocm_stream *stream) const {
+        mlxrocm_buffer *memory = nullptr;
+        std::uint64_t offset = 0;
+        detail::call(mlxrocm_array_buffer, get(), stream, &memory, &offset);
+        return {Buffer(memory), offset};
+    }
     template <typename Element>
     static mlxrocm_array *make(const std::vector<Element> &elements, const std::vector<std::int64_t> &shape) {
         std::uint64_t count = 1;

@@ -20,6 +20,10 @@ fn usual(kind: &str, name: &str) -> String {
         "const mlxrocm_array_map *" => "map".into(),
         "const mlxrocm_device *" => "device".into(),
         "const mlxrocm_array_kernel *" => "(const mlxrocm_array_kernel *)NO_HANDLE".into(),
+        "const mlxrocm_buffer *" => "(const mlxrocm_buffer *)NO_HANDLE".into(),
+        "const mlxrocm_stream *" => "(const mlxrocm_stream *)NO_HANDLE".into(),
+        "mlxrocm_buffer **" => "&made_buffer".into(),
+        "uint64_t *" => "&offset".into(),
         "mlxrocm_array_map **" => "&made_map".into(),
         "mlxrocm_array_kernel **" => "&made_kernel".into(),
         "const mlxrocm_array_kernel_options *" => "&options".into(),
@@ -150,6 +154,8 @@ static mlxrocm_array *x, *gone, *out[16];
 static const mlxrocm_array *arrays[2], *gone_arrays[1], *null_arrays[1];
 static mlxrocm_array_map *map, *made_map;
 static mlxrocm_array_kernel *made_kernel;
+static mlxrocm_buffer *made_buffer;
+static uint64_t offset;
 static mlxrocm_device *device;
 static mlxrocm_array_kernel_options options;
 static mlxrocm_array_kernel_call kernel_call;
@@ -170,6 +176,8 @@ static void clear(void) {
     made_map = NULL;
     mlxrocm_array_kernel_free(made_kernel);
     made_kernel = NULL;
+    mlxrocm_buffer_free(made_buffer);
+    made_buffer = NULL;
 }
 
 static void judge(const char *call, int wanted, mlxrocm_status got) {

@@ -9,7 +9,7 @@
 # The tests' own kernels are compiled at run time (hiprtc, or NVRTC of the CUDA toolkit). Where
 # compute-sanitizer is found, memcheck and racecheck run too.
 set -eu
-programs="gpu_memory gpu_streams gpu_programs gpu_random gpu_kernels gpu_speed"
+programs="gpu_memory gpu_streams gpu_programs gpu_random gpu_kernels gpu_array_buffers gpu_array_streams gpu_speed"
 folder=${2:?a folder}
 
 case ${1:-} in

@@ -39,6 +39,7 @@ const SOURCES: &[&str] = &[
     "chess_net",
     "chess_queue",
     "array/object",
+    "array/memory",
     "array/unary",
     "array/binary",
     "array/create",

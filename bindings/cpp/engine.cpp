@@ -90,5 +90,19 @@ int main() {
 
     const mlxrocm::Array x = mlxrocm::Array({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}).to_device(gpu);
     CHECK((mlxrocm::ops::matmul(x, x).to_vector<float>() == std::vector<float>{7, 10, 15, 22}));
+
+    // Arrays in a buffer, on a stream, and their memory for a kernel.
+    {
+        const mlxrocm::Array there = mlxrocm::Array::from_buffer(c, 400, {30, 10}, mlxrocm::DType::float32);
+        mlxrocm::Stream other(gpu);
+        const mlxrocm::Array twice = there.to_stream(stream) + there;
+        const auto [memory, offset] = twice.buffer(other);
+        other.launch(kernel, {2}, {256}, Out{b}, In{memory, offset}, In{memory, offset}, 0.5f, 300u);
+        other.wait();
+        for (std::size_t i = 0; i < 300; i++) CHECK(floats(b)[i] == 3.0f * (static_cast<float>(i + 100) + 0.5f));
+        CHECK_THROWS((twice.buffer().first.write(0, "1234", 4), 0), mlxrocm::InvalidArgumentError);
+        CHECK_THROWS(mlxrocm::Array::from_buffer(c, 2, {1}, mlxrocm::DType::float32), mlxrocm::InvalidArgumentError);
+        CHECK_THROWS(mlxrocm::Array(1.0f).buffer(), mlxrocm::UnsupportedError);
+    }
     std::puts("engine: passed");
 }

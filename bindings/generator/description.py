@@ -15,8 +15,8 @@ PREFIX = "mlxrocm_array_"
 
 # Functions of an array as an object: each language writes these by hand.
 OBJECT = {
-    "from_data", "from_borrowed", "clone", "to_device", "dtype", "rank", "size", "bytes", "shape", "eval",
-    "eval_async", "wait", "read", "item_f64", "item_i64", "free",
+    "from_data", "from_borrowed", "from_buffer", "buffer", "clone", "to_device", "to_stream", "dtype", "rank", "size",
+    "bytes", "shape", "eval", "eval_async", "wait", "read", "item_f64", "item_i64", "free",
 }  # fmt: skip
 
 # Objects beside arrays whose names begin alike.

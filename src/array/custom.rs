@@ -1,5 +1,6 @@
 //! Kernels that an application writes for its arrays.
 
+use super::lazy::home_of;
 use super::{Array, Home};
 use crate::cpu::ops::number_bytes;
 use crate::gpu::arrays::{PRELUDE, Place};
@@ -172,7 +173,8 @@ impl Kernel {
             dtype: *dtype,
             shape: shape.clone(),
         });
-        let home = Home::Gpu(self.place.clone());
+        let mine = Home::Gpu(self.place.clone());
+        let home = mine.or(&home_of(inputs)).clone();
         let op = Op::CustomKernel(Arc::new(custom));
         Ok(Array::call_at(home, op, inputs.to_vec(), outputs.collect()))
     }

@@ -5,8 +5,9 @@ use super::home::{Data, Home};
 use super::lazy::{Collected, collect};
 use super::plans;
 use crate::cpu::{self, Elements, Program};
-use crate::gpu::arrays::{Chained, Place};
+use crate::gpu::arrays::{self, Chained, Place};
 use crate::gpu::network::{Constant, Network, Precision};
+use crate::gpu::{DeviceBuffer, Stream};
 use crate::ir::{Dtype, Node, Op};
 use crate::log::{self, Level};
 use crate::plan::items;
@@ -30,14 +31,15 @@ pub fn wait(arrays: &[Array]) -> Result<()> {
     let mut places: Vec<&Arc<Place>> = Vec::new();
     for array in arrays {
         if let Home::Gpu(place) = array.home()
-            && array.is_evaluated()
-            && !places.iter().any(|other| Arc::ptr_eq(other, place))
+            && let Some(Data::Device(elements)) = array.data()
         {
-            place.wait()?;
-            places.push(place);
+            place.join(&elements)?;
+            if !places.iter().any(|other| Arc::ptr_eq(other, place)) {
+                places.push(place);
+            }
         }
     }
-    Ok(())
+    places.iter().try_for_each(|place| place.wait())
 }
 
 /// As [`eval`], but what GPUs compute is only queued.
@@ -83,7 +85,7 @@ fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
 /// One operation on a GPU; what it has no form of is computed by the CPU and moved there.
 fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
     let foreign = |input: &&&Data| match input {
-        Data::Device(elements) => !Arc::ptr_eq(elements.place(), gpu),
+        Data::Device(elements) => !Arc::ptr_eq(elements.place().device(), gpu.device()),
         Data::Host(_) => false,
     };
     if node.op != Op::Copy && inputs.iter().any(|input| foreign(&input)) {
@@ -96,7 +98,8 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     let here = here?;
     let inputs_here: Vec<_> = here.iter().collect();
     if let Some(results) = gpu.run(&node.op, &inputs_here, &node.outputs)? {
-        return Ok(results.into_iter().map(Data::Device).collect());
+        let queued = |result: arrays::Elements| Data::Device(result.queued());
+        return Ok(results.into_iter().map(queued).collect());
     }
     log::write(Level::Debug, || {
         let dtypes: Vec<String> = inputs_here.iter().map(|x| x.dtype().to_string()).collect();
@@ -123,7 +126,7 @@ pub(super) fn run_chains(gpu: &Arc<Place>, chains: &Chained, leaves: &[Data]) ->
             let made = gpu.run_chain(chain, &here.iter().collect::<Vec<_>>())?;
             let made =
                 made.ok_or_else(|| Error::Internal("a chain that GPUs have no form of".into()))?;
-            return Ok(vec![Data::Device(made)]);
+            return Ok(vec![Data::Device(made.queued())]);
         }
         on_gpu(gpu, node, inputs)
     })
@@ -180,6 +183,28 @@ pub fn compile(
 }
 
 impl Array {
+    /// The memory of a GPU in which the elements lie row after row, and the byte at which they begin. What is not
+    /// computed is queued, what lies otherwise is copied. The elements are there when this returns or, with a stream,
+    /// for the work that is queued on it from now on.
+    ///
+    /// # Errors
+    /// As [`queue`]; `Unsupported` for an array of the CPU; `InvalidArgument` for a stream of another device.
+    pub fn buffer(&self, stream: Option<&Stream>) -> Result<(DeviceBuffer, u64)> {
+        let Home::Gpu(place) = self.home() else {
+            return Err(Error::Unsupported(
+                "the array is on the CPU, which has no buffers: move it to a GPU (array_to_device)"
+                    .into(),
+            ));
+        };
+        queue(std::slice::from_ref(self))?;
+        match self.data() {
+            Some(Data::Device(elements)) => place.to_buffer(&elements, stream),
+            _ => Err(Error::Internal(
+                "an array of a GPU has no elements there".into(),
+            )),
+        }
+    }
+
     /// The elements in host memory, computed if they are not there yet.
     ///
     /// # Errors

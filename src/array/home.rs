@@ -1,17 +1,17 @@
 //! Where arrays are: the CPU or a GPU.
 
-use crate::gpu::Device;
 use crate::gpu::arrays::{self, Place};
+use crate::gpu::{Device, Stream};
 use crate::{Result, cpu};
 use std::sync::Arc;
 
-/// Where arrays are computed and kept. Two are equal if they are the same device.
+/// Where arrays are computed and kept. Two are equal if they are the same device, and there the same stream.
 #[derive(Clone, Default)]
 pub enum Home {
     /// Host memory.
     #[default]
     Cpu,
-    /// A GPU's memory.
+    /// A GPU's memory, and the stream of their work.
     Gpu(Arc<Place>),
 }
 
@@ -22,6 +22,27 @@ impl Home {
     /// `OutOfMemory`, `DeviceLost`.
     pub fn of(device: &Arc<Device>) -> Result<Home> {
         Place::of(device).map(Home::Gpu)
+    }
+
+    /// The home of arrays whose work is queued on a stream.
+    pub fn on(stream: &Arc<Stream>) -> Home {
+        Home::Gpu(Place::on(stream))
+    }
+
+    /// Where the result of an operation on arrays of two homes is: on the GPU, if one is the CPU, and of one GPU on the
+    /// stream that an application chose.
+    pub(super) fn or<'a>(&'a self, other: &'a Home) -> &'a Home {
+        match (self, other) {
+            (Home::Cpu, _) => other,
+            (Home::Gpu(mine), Home::Gpu(theirs))
+                if !mine.is_of_stream()
+                    && theirs.is_of_stream()
+                    && Arc::ptr_eq(mine.device(), theirs.device()) =>
+            {
+                other
+            }
+            _ => self,
+        }
     }
 }
 
@@ -63,12 +84,12 @@ impl Data {
     /// # Errors
     /// As [`Data::to_host`].
     pub fn to_device(&self, place: &Arc<Place>) -> Result<arrays::Elements> {
-        match self {
-            Data::Device(elements) if Arc::ptr_eq(elements.place(), place) => Ok(elements.clone()),
-            _ => {
-                let host = self.to_host()?;
-                place.upload(host.bytes(), host.dtype(), host.layout())
-            }
+        if let Data::Device(elements) = self
+            && let Some(here) = place.join(elements)?
+        {
+            return Ok(here.into_owned());
         }
+        let host = self.to_host()?;
+        place.upload(host.bytes(), host.dtype(), host.layout())
     }
 }

@@ -2,7 +2,11 @@
 
 use super::home::{Data, Home};
 use crate::cpu::Elements;
-use crate::ir::{Dtype, Graph, Input, Node, NodeId, Op, QuickMap, Shape, Symbol, Type, Value};
+use crate::gpu::DeviceBuffer;
+use crate::gpu::arrays::Place;
+use crate::ir::{
+    Dtype, Graph, Input, Layout, Node, NodeId, Op, QuickMap, Shape, Symbol, Type, Value,
+};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -132,15 +136,38 @@ impl Array {
 
     /// An array that has its elements.
     pub fn from_elements(elements: Elements) -> Array {
+        let (dtype, layout) = (elements.dtype(), elements.layout().clone());
+        Array::ready(Home::Cpu, dtype, &layout, Data::Host(elements))
+    }
+
+    /// An array whose elements are a part of a buffer on a GPU, row after row. They are there after the work that was
+    /// queued with the buffer by now; nothing may write them as long as arrays see them.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the part is not aligned or not inside; `OutOfMemory`, `DeviceLost`.
+    pub fn from_buffer(
+        buffer: &DeviceBuffer,
+        offset: u64,
+        dtype: Dtype,
+        sizes: &[usize],
+    ) -> Result<Array> {
+        let place = Place::of(buffer.device())?;
+        let elements = place.of_buffer(buffer, offset, dtype, sizes)?;
+        let layout = elements.layout().clone();
+        let home = Home::Gpu(place);
+        Ok(Array::ready(home, dtype, &layout, Data::Device(elements)))
+    }
+
+    fn ready(home: Home, dtype: Dtype, layout: &Layout, data: Data) -> Array {
         let ty = Type {
-            dtype: elements.dtype(),
-            shape: Shape::new(elements.layout().sizes.iter().copied()),
+            dtype,
+            shape: Shape::new(layout.sizes.iter().copied()),
         };
         Array(Arc::new(Inner {
             ty,
-            home: Home::Cpu,
+            home,
             stamp: STAMPS.fetch_add(1, Ordering::Relaxed),
-            content: Mutex::new(Content::Ready(Data::Host(elements))),
+            content: Mutex::new(Content::Ready(data)),
         }))
     }
 
@@ -325,14 +352,11 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     })
 }
 
-/// Where the result of an operation is: on the GPU of its inputs; those that are on the CPU are moved there.
-fn home_of(inputs: &[Array]) -> Home {
+/// Where the result of an operation is: where its inputs are; those of the CPU are moved to the others' GPU, and those of
+/// the GPU's own place join the first that is on a stream.
+pub(super) fn home_of(inputs: &[Array]) -> Home {
     let homes = inputs.iter().map(|input| &input.0.home);
-    homes
-        .into_iter()
-        .find(|home| **home != Home::Cpu)
-        .cloned()
-        .unwrap_or_default()
+    homes.fold(&Home::Cpu, Home::or).clone()
 }
 
 /// The graph of a model's forward pass, which `logits` are the result of.

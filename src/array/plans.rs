@@ -160,8 +160,10 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
     for leaf in &collected.leaves {
         leaves.push(match leaf {
             Data::Host(x) => Leaf::Host(x.bytes(), x.dtype(), x.layout()),
-            Data::Device(x) if Arc::ptr_eq(x.place(), place) => Leaf::Device(x),
-            Data::Device(_) => return Ok(None),
+            Data::Device(x) => match place.join(x)? {
+                Some(here) => Leaf::Device(here),
+                None => return Ok(None),
+            },
         });
     }
     let make = |before: &[u64]| {

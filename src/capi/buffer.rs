@@ -1,7 +1,7 @@
 //! Buffers: device memory and pinned host memory.
 
 use super::boundary::{boundary_free, boundary_on};
-use super::device::{DeviceObject, Gpu, mlxrocm_device};
+use super::device::{Copies, DeviceObject, mlxrocm_device};
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{OutputStruct, SizedStruct};
@@ -57,7 +57,9 @@ pub(super) enum Memory {
 
 pub(super) struct BufferObject {
     pub(super) memory: Memory,
-    gpu: Arc<Gpu>,
+    /// Arrays see it: nothing may write to it.
+    is_of_array: bool,
+    copies: Arc<Copies>,
 }
 
 impl Object for BufferObject {
@@ -73,6 +75,26 @@ impl BufferObject {
             Memory::Pinned(_) => Err(Error::InvalidArgument(format!(
                 "{parameter} is pinned host memory, a buffer of MLXROCM_BUFFER_DEVICE is needed"
             ))),
+        }
+    }
+
+    /// Memory that elements of an array lie in.
+    pub(super) fn of_array(buffer: DeviceBuffer) -> BufferObject {
+        BufferObject {
+            copies: Arc::new(Copies::of(buffer.device())),
+            memory: Memory::Device(buffer),
+            is_of_array: true,
+        }
+    }
+
+    /// What a write through this handle is refused with, if it is; `parameter` names it.
+    pub(super) fn writable(&self, parameter: &str) -> Result<()> {
+        match self.is_of_array {
+            true => Err(Error::InvalidArgument(format!(
+                "{parameter} is memory of an array (mlxrocm_array_buffer), which is read only: give it to kernels by \
+                 mlxrocm_arg_input, and copy it to change it"
+            ))),
+            false => Ok(()),
         }
     }
 
@@ -111,7 +133,7 @@ pub unsafe extern "C" fn mlxrocm_buffer_new(
     boundary_on(device, "device", error, |object: &DeviceObject| {
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(buffer, "buffer") }?;
-        let gpu = object.gpu()?.clone();
+        let gpu = object.gpu()?;
         let memory = match kind {
             MLXROCM_BUFFER_DEVICE => Memory::Device(gpu.device.alloc(size)?),
             MLXROCM_BUFFER_PINNED => Memory::Pinned(gpu.device.alloc_pinned(size)?),
@@ -121,7 +143,11 @@ pub unsafe extern "C" fn mlxrocm_buffer_new(
                 )));
             }
         };
-        output.write(handle::publish(BufferObject { memory, gpu }));
+        output.write(handle::publish(BufferObject {
+            memory,
+            is_of_array: false,
+            copies: gpu.copies.clone(),
+        }));
         Ok(())
     })
 }
@@ -172,8 +198,8 @@ pub unsafe extern "C" fn mlxrocm_buffer_get_info(
 /// - `size`: bytes to write; 0 is fine.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer), OUT_OF_MEMORY, DEVICE_FAILED,
-/// DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, memory of an array), OUT_OF_MEMORY,
+/// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_buffer_write(
     buffer: *const mlxrocm_buffer,
@@ -187,9 +213,10 @@ pub unsafe extern "C" fn mlxrocm_buffer_write(
         let bytes = unsafe { array(bytes.cast::<u8>(), size, "bytes") }?;
         match &object.memory {
             Memory::Device(buffer) => {
-                let stream = object.gpu.copies()?;
+                object.writable("buffer")?;
+                let stream = object.copies.stream()?;
                 stream.copy_to_device(buffer, offset, bytes)?;
-                object.gpu.device.wait_step(&stream)
+                object.copies.device.wait_step(&stream)
             }
             Memory::Pinned(buffer) => {
                 let to = BufferObject::host(buffer, offset, size)?;
@@ -225,8 +252,9 @@ pub unsafe extern "C" fn mlxrocm_buffer_read(
             Memory::Device(buffer) => {
                 // SAFETY: the caller's bytes, as documented.
                 let bytes = unsafe { bytes_mut(bytes, size, "bytes") }?;
-                let copied = object.gpu.copies()?.copy_to_host(buffer, offset, bytes);
-                object.gpu.device.in_time(copied)
+                let stream = object.copies.stream()?;
+                let copied = stream.copy_to_host(buffer, offset, bytes);
+                object.copies.device.in_time(copied)
             }
             Memory::Pinned(buffer) => {
                 let from = BufferObject::host(buffer, offset, size)?;

@@ -89,31 +89,47 @@ unsafe impl SizedStruct for mlxrocm_device_info {
     const FIRST_SIZE: usize = std::mem::offset_of!(mlxrocm_device_info, target);
 }
 
-/// An open GPU, and the stream of its synchronous copies.
+/// An open GPU, and its synchronous copies.
 pub(super) struct Gpu {
     pub(super) device: Arc<Device>,
     /// Its place among the GPUs.
     ordinal: usize,
-    copies: Mutex<Option<Arc<Stream>>>,
+    pub(super) copies: Arc<Copies>,
 }
 
 impl Gpu {
     fn open(ordinal: usize) -> Result<Arc<Gpu>> {
+        let device = Device::open(ordinal)?;
         Ok(Arc::new(Gpu {
-            device: Device::open(ordinal)?,
+            copies: Arc::new(Copies::of(&device)),
+            device,
             ordinal,
-            copies: Mutex::default(),
         }))
     }
+}
 
-    /// The stream of copies that the caller waits for.
-    pub(super) fn copies(&self) -> Result<Arc<Stream>> {
-        let mut copies = self.copies.lock();
-        if let Some(stream) = &*copies {
+/// Copies of a device that the caller waits for, on a stream of their own.
+pub(super) struct Copies {
+    pub(super) device: Arc<Device>,
+    stream: Mutex<Option<Arc<Stream>>>,
+}
+
+impl Copies {
+    pub(super) fn of(device: &Arc<Device>) -> Copies {
+        Copies {
+            device: device.clone(),
+            stream: Mutex::default(),
+        }
+    }
+
+    /// The stream, made now if it is the first time.
+    pub(super) fn stream(&self) -> Result<Arc<Stream>> {
+        let mut made = self.stream.lock();
+        if let Some(stream) = &*made {
             return Ok(stream.clone());
         }
         let stream = Arc::new(self.device.stream()?);
-        *copies = Some(stream.clone());
+        *made = Some(stream.clone());
         Ok(stream)
     }
 }

@@ -6,7 +6,7 @@ use super::handle;
 use super::options::{self, SizedStruct};
 use super::strings::array;
 use super::symbols::since_0_1;
-use crate::gpu::{Args, Range};
+use crate::gpu::{Args, DeviceBuffer, Range};
 use crate::{Error, Result};
 use std::ptr::null;
 
@@ -78,6 +78,8 @@ pub(super) struct Launch {
     pub args: Args,
     pub reads: Vec<Range>,
     pub writes: Vec<Range>,
+    /// Buffers that are touched without being arguments.
+    pub touched: Vec<DeviceBuffer>,
 }
 
 /// Reads the caller's struct.
@@ -108,6 +110,7 @@ pub(super) unsafe fn read(launch: *const mlxrocm_launch) -> Result<Launch> {
         args: Args::new(),
         reads: Vec::new(),
         writes: Vec::new(),
+        touched: Vec::new(),
     };
     for (place, arg) in args.iter().enumerate() {
         launch
@@ -137,8 +140,11 @@ impl Launch {
         let args = std::mem::take(&mut self.args);
         self.args = match arg.kind {
             MLXROCM_ARG_BUFFER => {
-                let buffer = handle::get::<BufferObject>(arg.buffer, "the argument's buffer")?;
-                let buffer = buffer.value().device("buffer")?;
+                let object = handle::get::<BufferObject>(arg.buffer, "the argument's buffer")?;
+                let buffer = object.value().device("buffer")?;
+                if arg.access & MLXROCM_ACCESS_WRITE != 0 {
+                    object.value().writable("buffer")?;
+                }
                 let Some(rest) = buffer.len().checked_sub(arg.value) else {
                     return Err(Error::InvalidArgument(format!(
                         "the offset {} is past the end of a buffer of {} bytes",
@@ -171,6 +177,7 @@ impl Launch {
                 if is_taken {
                     args.buffer(buffer, arg.value)
                 } else {
+                    self.touched.push(buffer.clone());
                     args
                 }
             }

@@ -193,8 +193,8 @@ pub unsafe extern "C" fn mlxrocm_program_launch(
 /// - `size`: bytes to copy; 0 records nothing.
 /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, another
-/// device; not in recording). Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, pinned memory, a target
+/// that is memory of an array, another device; not in recording). Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_program_copy(
     program: *const mlxrocm_program,
@@ -208,6 +208,7 @@ pub unsafe extern "C" fn mlxrocm_program_copy(
     boundary_on(program, "program", error, |object: &ProgramObject| {
         let target = handle::get::<BufferObject>(target, "target")?;
         let source = handle::get::<BufferObject>(source, "source")?;
+        target.value().writable("target")?;
         let to = target.value().device("target")?;
         let from = source.value().device("source")?;
         object.record(|encoder| encoder.copy(from, source_offset, to, target_offset, size))
@@ -223,8 +224,8 @@ pub unsafe extern "C" fn mlxrocm_program_copy(
 /// - `value`: each byte's value.
 /// - `error`: nullable; receives an owned error object on failure. The program stays as it was.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device; not in
-/// recording). Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array, another
+/// device; not in recording). Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_program_fill(
     program: *const mlxrocm_program,
@@ -236,6 +237,7 @@ pub unsafe extern "C" fn mlxrocm_program_fill(
 ) -> mlxrocm_status {
     boundary_on(program, "program", error, |object: &ProgramObject| {
         let buffer = handle::get::<BufferObject>(buffer, "buffer")?;
+        buffer.value().writable("buffer")?;
         let target = buffer.value().device("buffer")?;
         object.record(|encoder| encoder.fill(target, offset, size, value))
     })
@@ -292,8 +294,12 @@ pub unsafe extern "C" fn mlxrocm_program_run(
     error: *mut *mut mlxrocm_error,
 ) -> mlxrocm_status {
     boundary_on(program, "program", error, |object: &ProgramObject| {
-        handle::get::<StreamObject>(stream, "stream")?
-            .run(|stream| object.ready()?.run(&stream.stream))
+        handle::get::<StreamObject>(stream, "stream")?.run(|stream| {
+            let program = object.ready()?;
+            program.run(&stream.stream)?;
+            program.note_uses();
+            Ok(())
+        })
     })
 }
 

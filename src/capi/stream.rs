@@ -12,20 +12,32 @@ use super::status::{MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
 use super::strings::{Output, array, bytes_mut, timeout};
 use super::symbols::since_0_1;
 use crate::Error;
+use crate::array::Home;
 use crate::gpu::Stream;
 use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
 
 /// A queue of work that a GPU does in order; different streams run side by side. Internally locked:
 /// any thread.
 ///
 /// Work is queued and not waited for, unless a function says so. What fails while it runs comes out
-/// of the next mlxrocm_stream_wait, once.
+/// of the next mlxrocm_stream_wait, once, or of a wait for arrays that were given to the stream
+/// (mlxrocm_array_to_stream).
 pub struct mlxrocm_stream {
     _private: [u8; 0],
 }
 
 pub(super) struct StreamObject {
-    pub(super) stream: Stream,
+    pub(super) stream: Arc<Stream>,
+    /// Where its arrays are, kept for the graphs that are recorded there.
+    home: OnceLock<Home>,
+}
+
+impl StreamObject {
+    /// The stream as a home of arrays.
+    pub(super) fn home(&self) -> &Home {
+        self.home.get_or_init(|| Home::on(&self.stream))
+    }
 }
 
 impl Object for StreamObject {
@@ -50,8 +62,9 @@ pub unsafe extern "C" fn mlxrocm_stream_new(
     boundary_on(device, "device", error, |object: &DeviceObject| {
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(stream, "stream") }?;
-        let stream = object.gpu()?.device.stream()?;
-        output.write(handle::publish(StreamObject { stream }));
+        let stream = Arc::new(object.gpu()?.device.stream()?);
+        let home = OnceLock::new();
+        output.write(handle::publish(StreamObject { stream, home }));
         Ok(())
     })
 }
@@ -144,8 +157,8 @@ pub unsafe extern "C" fn mlxrocm_stream_wait_for(
 /// - `size`: bytes to write; 0 is fine.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-/// OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+/// another device), OUT_OF_MEMORY, DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_write(
     stream: *const mlxrocm_stream,
@@ -159,6 +172,7 @@ pub unsafe extern "C" fn mlxrocm_stream_write(
         // SAFETY: the caller's bytes, as documented.
         let bytes = unsafe { array(bytes.cast::<u8>(), size, "bytes") }?;
         handle::get::<BufferObject>(buffer, "buffer")?.run(|buffer| {
+            buffer.writable("buffer")?;
             let target = buffer.device("buffer")?;
             object.stream.copy_to_device(target, offset, bytes)
         })
@@ -206,8 +220,8 @@ pub unsafe extern "C" fn mlxrocm_stream_read(
 /// - `size`: bytes to copy; 0 is fine.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, another
-/// device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside a buffer, overlapping parts, both pinned, a target that is
+/// memory of an array, another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_copy(
     stream: *const mlxrocm_stream,
@@ -223,6 +237,7 @@ pub unsafe extern "C" fn mlxrocm_stream_copy(
         let source = handle::get::<BufferObject>(source, "source")?;
         let stream = &object.stream;
         target.run(|target| {
+            target.writable("target")?;
             source.run(|source| match (&target.memory, &source.memory) {
                 (Memory::Device(to), Memory::Device(from)) => {
                     stream.copy_on_device(from, source_offset, to, target_offset, size)
@@ -250,8 +265,8 @@ pub unsafe extern "C" fn mlxrocm_stream_copy(
 /// - `value`: each byte's value.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, another device),
-/// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
+/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (outside the buffer, pinned memory, memory of an array,
+/// another device), DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_fill(
     stream: *const mlxrocm_stream,
@@ -263,6 +278,7 @@ pub unsafe extern "C" fn mlxrocm_stream_fill(
 ) -> mlxrocm_status {
     boundary_on(stream, "stream", error, |object: &StreamObject| {
         handle::get::<BufferObject>(buffer, "buffer")?.run(|buffer| {
+            buffer.writable("buffer")?;
             let target = buffer.device("buffer")?;
             object.stream.fill(target, offset, size, value)
         })
@@ -277,8 +293,8 @@ pub unsafe extern "C" fn mlxrocm_stream_fill(
 /// - `error`: nullable; receives an owned error object on failure.
 ///
 /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT (a block or grid too large, too much local memory, an
-/// argument that is wrong, missing or too much, another device), DEVICE_FAILED, DEVICE_LOST. Any
-/// thread. Since 0.1.
+/// argument that is wrong, missing or too much, a write to memory of an array, another device),
+/// DEVICE_FAILED, DEVICE_LOST. Any thread. Since 0.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mlxrocm_stream_launch(
     stream: *const mlxrocm_stream,
@@ -296,12 +312,17 @@ pub unsafe extern "C" fn mlxrocm_stream_launch(
                 launch.block,
                 launch.dynamic_lds,
                 &launch.args,
-            )
+            )?;
+            launch
+                .touched
+                .iter()
+                .for_each(|buffer| object.stream.note_use(buffer));
+            Ok(())
         })
     })
 }
 
-/// Frees a stream. Work that was queued on it still runs.
+/// Frees a stream. Work that was queued on it still runs, and arrays that were given to it stay usable.
 ///
 /// - `stream`: consumed; NULL is fine.
 ///

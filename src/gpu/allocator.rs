@@ -130,11 +130,20 @@ impl Pool {
         Ok(())
     }
 
-    /// A block of at least `bytes`. `stream` says on which stream it is used first.
-    pub fn take(&mut self, source: &impl Source, bytes: u64, stream: Option<u64>) -> Result<Block> {
+    /// A block of at least `bytes`. `stream` says on which stream it is used first; the marks are those of that stream's
+    /// work that may still use it: they are the next owner's, who might never use it there.
+    pub fn take(
+        &mut self,
+        source: &impl Source,
+        bytes: u64,
+        stream: Option<u64>,
+    ) -> Result<(Block, Marks)> {
         let class = size_class(bytes).ok_or_else(|| self.too_much(bytes))?;
-        if let Some(block) = self.reuse(source, class, stream) {
-            return Ok(self.activate(block));
+        if let Some(cached) = self.reuse(source, class, stream) {
+            let of_stream = |mark: &Mark| Some(mark.stream) == stream;
+            let mark = cached.marks.iter().find(of_stream);
+            let marks = mark.map_or_else(Marks::default, Marks::from);
+            return Ok((self.activate(cached.block), marks));
         }
         let Some(room) = self.counters.limit.checked_sub(self.counters.active) else {
             return Err(self.too_much(bytes));
@@ -156,7 +165,7 @@ impl Pool {
             }
             other => other?,
         };
-        Ok(self.activate(block))
+        Ok((self.activate(block), Marks::default()))
     }
 
     fn activate(&mut self, block: Block) -> Block {
@@ -167,7 +176,7 @@ impl Pool {
     }
 
     /// The smallest cached block that fits and is free to use.
-    fn reuse(&mut self, source: &impl Source, class: u64, stream: Option<u64>) -> Option<Block> {
+    fn reuse(&mut self, source: &impl Source, class: u64, stream: Option<u64>) -> Option<Cached> {
         let (size, place) =
             self.free
                 .range(class..=largest(class))
@@ -186,7 +195,7 @@ impl Pool {
             self.free.remove(&size);
         }
         self.counters.cache -= size;
-        Some(cached.block)
+        Some(cached)
     }
 
     /// Takes back a block whose owner is gone; `marks` is the work that may still use it.

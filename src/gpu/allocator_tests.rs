@@ -76,42 +76,54 @@ fn classes_waste_at_most_an_eighth() {
 #[test]
 fn blocks_come_back_from_the_cache() {
     let (source, mut pool) = (Fake::new(1 << 30), Pool::new("memory", 1 << 29, 1 << 30));
-    let block = pool.take(&source, 5000, None).unwrap();
+    let block = pool.take(&source, 5000, None).unwrap().0;
     pool.give_back(block, Marks::default());
-    let again = pool.take(&source, 4900, None).unwrap();
+    let again = pool.take(&source, 4900, None).unwrap().0;
     assert_eq!((again, source.calls.get()), (block, (1, 0)));
     // Far smaller ones do not take it.
     pool.give_back(again, Marks::default());
-    let small = pool.take(&source, 300, None).unwrap();
+    let small = pool.take(&source, 300, None).unwrap().0;
     assert_ne!(small.address, block.address);
     let counters = pool.counters();
     assert_eq!((counters.active, counters.cache), (512, block.size));
     assert_eq!(counters.peak, block.size);
     // Of two that fit, the closer one.
-    let larger = pool.take(&source, 5500, None).unwrap();
+    let larger = pool.take(&source, 5500, None).unwrap().0;
     pool.give_back(larger, Marks::default());
-    assert_eq!(pool.take(&source, 4800, None).unwrap(), block);
+    assert_eq!(pool.take(&source, 4800, None).unwrap().0, block);
 }
 
 #[test]
 fn what_queued_work_uses_is_not_given_out() {
     let (source, mut pool) = (Fake::new(1 << 30), Pool::new("memory", 1 << 29, 1 << 30));
-    let block = pool.take(&source, 1000, None).unwrap();
+    let block = pool.take(&source, 1000, None).unwrap().0;
     pool.give_back(block, used(7, 3));
-    let other = pool.take(&source, 1000, Some(8)).unwrap();
+    let other = pool.take(&source, 1000, Some(8)).unwrap().0;
     assert_ne!(other.address, block.address);
     assert_eq!(pool.pending(&source).len(), 1);
     // The same stream's order protects it; so does the end of the work.
-    assert_eq!(pool.take(&source, 1000, Some(7)).unwrap(), block);
+    assert_eq!(pool.take(&source, 1000, Some(7)).unwrap().0, block);
+    // An owner that never used it, or not there, passes on what the stream still does with it.
+    pool.give_back(block, used(7, 5));
+    let (same, marks) = pool.take(&source, 1000, Some(7)).unwrap();
+    let mark = Mark {
+        stream: 7,
+        ticket: 5,
+    };
+    assert_eq!((same, marks.iter().collect()), (block, vec![mark]));
+    pool.give_back(same, marks);
+    let other = pool.take(&source, 1000, None).unwrap().0;
+    assert_ne!(other.address, block.address);
+    assert_eq!(pool.take(&source, 1000, Some(7)).unwrap().0, block);
     pool.give_back(block, used(7, 4));
     source.done.borrow_mut().insert(7, 4);
-    assert_eq!(pool.take(&source, 1000, None).unwrap(), block);
+    assert_eq!(pool.take(&source, 1000, None).unwrap().0, block);
 }
 
 #[test]
 fn the_limit_and_the_drivers_end_are_errors_that_leave_all_usable() {
     let (source, mut pool) = (Fake::new(1 << 20), Pool::new("memory", 1 << 20, 1 << 20));
-    let block = pool.take(&source, 640 << 10, None).unwrap();
+    let block = pool.take(&source, 640 << 10, None).unwrap().0;
     for bytes in [640 << 10, u64::MAX] {
         let error = pool.take(&source, bytes, None).unwrap_err();
         assert!(matches!(&error, Error::OutOfMemory(text) if text.contains("limit")));
@@ -129,8 +141,8 @@ fn the_limit_and_the_drivers_end_are_errors_that_leave_all_usable() {
 #[test]
 fn the_cache_makes_room_but_not_with_what_is_in_use() {
     let (source, mut pool) = (Fake::new(1 << 30), Pool::new("memory", 1 << 20, 1 << 30));
-    let one = pool.take(&source, 416 << 10, None).unwrap();
-    let two = pool.take(&source, 416 << 10, None).unwrap();
+    let one = pool.take(&source, 416 << 10, None).unwrap().0;
+    let two = pool.take(&source, 416 << 10, None).unwrap().0;
     pool.give_back(one, used(1, 1));
     pool.give_back(two, Marks::default());
     // Needs the room of both, one of which is in use.

@@ -2,7 +2,7 @@
 
 use super::allocator::Block;
 use super::device::Device;
-use super::uses::{Mark, Uses};
+use super::uses::{Mark, Marks, Uses};
 use std::sync::Arc;
 
 /// Memory that kernels work on: the device's, or the host's, which they read over the bus
@@ -31,13 +31,14 @@ impl Drop for Inner {
 }
 
 impl DeviceBuffer {
-    pub(super) fn new(device: Arc<Device>, block: Block, len: u64) -> Self {
+    /// `marks` is work that may still use the block, all of it on the stream that uses it first.
+    pub(super) fn new(device: Arc<Device>, block: Block, len: u64, marks: Marks) -> Self {
         DeviceBuffer {
             inner: Arc::new(Inner {
                 device,
                 block,
                 len,
-                uses: Uses::default(),
+                uses: marks.into(),
             }),
         }
     }

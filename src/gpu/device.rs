@@ -218,7 +218,9 @@ impl Device {
             let (error, pending) = {
                 let mut pool = self.memory.lock();
                 match pool.take(&source, bytes, stream) {
-                    Ok(block) => return Ok(DeviceBuffer::new(self.clone(), block, bytes)),
+                    Ok((block, marks)) => {
+                        return Ok(DeviceBuffer::new(self.clone(), block, bytes, marks));
+                    }
                     Err(error) => (error, pool.pending(&source)),
                 }
             };
@@ -237,7 +239,7 @@ impl Device {
     /// `OutOfMemory`; everything stays usable.
     pub fn alloc_pinned(self: &Arc<Self>, bytes: u64) -> Result<PinnedBuffer> {
         self.enter()?;
-        let block = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
+        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
         // A class is at least as large as what it is for, and it was allocated.
         let len = usize::try_from(bytes).unwrap_or(0);
         Ok(PinnedBuffer::new(self.clone(), block, len))
@@ -249,8 +251,13 @@ impl Device {
     /// `OutOfMemory`; everything stays usable.
     pub fn alloc_mapped(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
         self.enter()?;
-        let block = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
-        Ok(DeviceBuffer::new(self.clone(), block, bytes))
+        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
+        Ok(DeviceBuffer::new(
+            self.clone(),
+            block,
+            bytes,
+            Marks::default(),
+        ))
     }
 
     /// A new stream.

@@ -202,6 +202,15 @@ impl Program {
         self.run_as(stream, mode)
     }
 
+    /// Notes the runs so far as uses of the buffers that they touch. Otherwise these learn of them when the program is
+    /// dropped, which keeps them until then.
+    pub fn note_uses(&self) {
+        let runs = self.uses.so_far();
+        for buffer in &self.buffers {
+            buffer.uses().merge(&runs);
+        }
+    }
+
     /// Whether the next run compares both modes, and waits.
     pub(super) fn is_awaited(&self) -> bool {
         let graphs = &self.device.graphs;
@@ -305,14 +314,8 @@ impl Program {
     /// Runs of one program use the same memory and the same executable graph, so one on another
     /// stream waits for the last one.
     fn follow_last(&self, state: &State, stream: &Stream) -> Result<()> {
-        let Some(last) = state.last.filter(|last| last.stream != stream.id()) else {
-            return Ok(());
-        };
-        if self.device.is_done(last) {
-            return Ok(());
-        }
-        match self.device.core(last.stream) {
-            Some(core) => core.precede(stream),
+        match state.last {
+            Some(last) => stream.follow(&last.into()),
             None => Ok(()),
         }
     }

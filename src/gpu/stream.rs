@@ -6,7 +6,7 @@ use super::buffer::{DeviceBuffer, PinnedBuffer};
 use super::device::Device;
 use super::event::{Event, timed_out};
 use super::module::Kernel;
-use super::uses::Mark;
+use super::uses::{Mark, Marks};
 use crate::driver::{Code, EventHandle, Launch, StreamHandle};
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -263,6 +263,31 @@ impl Stream {
         Ok(())
     }
 
+    /// The end of the queue: what was queued so far.
+    pub(super) fn end(&self) -> Mark {
+        Mark {
+            stream: self.core.id,
+            ticket: self.core.submitted.load(Ordering::Acquire),
+        }
+    }
+
+    /// Notes that what was queued so far uses a buffer: for kernels that reach one by an address in memory.
+    pub fn note_use(&self, buffer: &DeviceBuffer) {
+        buffer.uses().add(self.end());
+    }
+
+    /// Work queued from now on starts after marked work of this device, on whatever streams that was queued.
+    pub(super) fn follow(&self, marks: &Marks) -> Result<()> {
+        for mark in marks.iter().filter(|mark| mark.stream != self.core.id) {
+            // A stream that is not listed was done before it was destroyed.
+            if let Some(core) = self.device.core(mark.stream) {
+                self.device.enter()?;
+                core.precede(self, mark.ticket)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether all queued work is done. A fault of it is kept for the next wait.
     pub fn is_idle(&self) -> Result<bool> {
         self.device.enter()?;
@@ -497,19 +522,35 @@ impl StreamCore {
         Ok(code)
     }
 
-    /// Orders later work of `stream` after this stream's work up to now.
-    pub fn precede(&self, stream: &Stream) -> Result<()> {
+    /// Orders later work of `stream` after this stream's work up to a ticket (of what is queued by now).
+    pub fn precede(&self, stream: &Stream, ticket: u64) -> Result<()> {
         let device = &stream.device;
+        let ticket = ticket.min(self.submitted.load(Ordering::Acquire));
+        if self.completed.load(Ordering::Acquire) >= ticket {
+            return Ok(());
+        }
         // Its handle may be gone, and another thread may find it drained and destroy it just now.
         let mut fences = self.fences.lock();
         let Some(fences) = &mut *fences else {
             return Ok(());
         };
-        let (upto, event) = self.fence(device)?;
+        fences.retain(|(upto, event)| !self.passed(device, *upto, *event));
+        if self.completed.load(Ordering::Acquire) >= ticket {
+            return Ok(());
+        }
+        // The first one behind the ticket that is there already, or a new one at the end of the queue. Its event may be
+        // recorded again only when it is passed: the wait refers to it.
+        let behind = fences.iter().filter(|(upto, _)| *upto >= ticket);
+        let event = match behind.min_by_key(|(upto, _)| *upto) {
+            Some((_, event)) => *event,
+            None => {
+                let fence = self.fence(device)?;
+                fences.push(fence);
+                fence.1
+            }
+        };
         // SAFETY: live handles.
         let code = unsafe { device.api.stream_wait_event(stream.core.handle, event) };
-        // The event may be recorded again only when it is passed: the wait refers to it.
-        fences.push((upto, event));
         stream.queued(code, || "waiting for another stream".into())?;
         Ok(())
     }

@@ -32,9 +32,29 @@ impl Uses {
         marks.iter().for_each(|mark| own.add(mark));
     }
 
-    /// The uses so far.
+    /// The uses so far; they stay noted.
+    pub fn so_far(&self) -> Marks {
+        self.0.lock().clone()
+    }
+
+    /// The uses so far, which are forgotten.
     pub fn take(&self) -> Marks {
         std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl From<Marks> for Uses {
+    fn from(marks: Marks) -> Uses {
+        Uses(Mutex::new(marks))
+    }
+}
+
+impl From<Mark> for Marks {
+    fn from(mark: Mark) -> Marks {
+        Marks {
+            first: Some(mark),
+            more: Vec::new(),
+        }
     }
 }
 
@@ -73,9 +93,10 @@ mod tests {
         other.add(mark(2, 7));
         uses.add(mark(2, 4));
         uses.add(mark(4, 1));
-        other.merge(&uses.take());
+        other.merge(&uses.so_far());
         let marks: Vec<_> = other.take().iter().collect();
         assert_eq!(marks, [mark(2, 7), mark(4, 1)]);
+        assert_eq!(uses.take().iter().count(), 2);
         assert_eq!(uses.take().iter().count(), 0);
     }
 }

@@ -22,7 +22,7 @@ LEFT_OUT = {
         complexfloating floating generic inexact integer isdtype issubdtype result_type signedinteger unsignedinteger
         bfloat16 complex64 float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8""",
     "numbers that C has": "e euler_gamma inf nan newaxis pi",
-    "devices, streams and memory: `mlxrocm_device_…`; an array is computed where it is": """clear_cache clear_streams cpu cuda
+    "devices, streams and memory: `mlxrocm_device_…`; an array is computed where it is (`to_device`, `to_stream`)": """clear_cache clear_streams cpu cuda
         default_device default_stream device_count device_info get_active_memory get_cache_memory get_memory_limit
         get_peak_memory gpu is_available metal new_stream new_thread_local_stream new_thread_unsafe_stream
         reset_peak_memory set_cache_limit set_default_device set_default_stream set_memory_limit set_wired_limit stream""",

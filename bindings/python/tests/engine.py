@@ -85,6 +85,31 @@ class Arrays(unittest.TestCase):
         self.assertEqual(mx.sum(made).item(), count * count)
         self.assertEqual(made.to_device(Device(0)).tolist()[-1], 2.0 * count - 1)
 
+    def test_memory_and_streams(self):
+        gpu = Device(1)
+        kernel = engine.Module(gpu, SOURCE).kernel("scaled_sum")
+        stream, other = engine.Stream(gpu), engine.Stream(gpu)
+        memory, sums = (engine.Buffer(gpu, 4 * COUNT) for _ in range(2))
+        memory.write(array.array("f", range(COUNT)))
+        x = mx.array.from_buffer(memory, (10, 50), mx.float32, offset=4 * 500)
+        self.assertEqual(mx.sum(x).item(), sum(range(500, 1000)))
+        doubled = x.to_stream(stream) * 2
+        there, offset = doubled.buffer(other)
+        of_it = engine.In(there, offset)
+        other.launch(kernel, GRID, [BLOCK], engine.Out(sums), of_it, of_it, c_float(0.5), c_uint32(500))
+        other.wait()
+        self.assertEqual(floats(sums)[:500], [3.0 * (500 + i) for i in range(500)])
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "memory of an array"):
+            there.write(b"1234")
+        with self.assertRaises(TypeError):
+            x.to_stream(gpu)
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "multiples of 4"):
+            mx.array.from_buffer(memory, [1], mx.float32, offset=2)
+        with self.assertRaises(mlxrocm.UnsupportedError):
+            mx.ones([2]).buffer()
+        again, begin = doubled.buffer()
+        self.assertEqual(again.read(8, begin), array.array("f", [1000, 1002]).tobytes())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,6 +13,7 @@ pub mod layers;
 pub mod linear_algebra;
 pub mod lists;
 pub mod map;
+pub mod memory;
 pub mod object;
 pub mod order;
 pub mod places;

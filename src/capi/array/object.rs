@@ -109,7 +109,7 @@ pub(in crate::capi) unsafe fn shape_of(
 }
 
 /// Sizes and bytes of an array of this shape.
-fn sizes_of(shape: &Shape, dtype: Dtype) -> Result<(Vec<usize>, usize)> {
+pub(super) fn sizes_of(shape: &Shape, dtype: Dtype) -> Result<(Vec<usize>, usize)> {
     let sizes = shape.numbers().zip(shape.count());
     let (sizes, count) =
         sizes.ok_or_else(|| Error::InvalidArgument(format!("a shape {shape} without a size")))?;

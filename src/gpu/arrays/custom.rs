@@ -18,13 +18,13 @@ impl Place {
     /// # Errors
     /// `InvalidArgument` with the compiler's log; `Unsupported` if there is no compiler.
     pub fn custom_kernel(&self, custom: &CustomKernel) -> Result<Kernel> {
-        if let Some(kernel) = self.custom.lock().get(&custom.source) {
+        if let Some(kernel) = self.compiled.custom.lock().get(&custom.source) {
             return Ok(kernel.clone());
         }
         // Not under the lock: it takes long.
         let module = Module::compile(&self.device, &custom.name, &custom.source, &[])?;
         let kernel = module.kernel(&custom.name)?;
-        let mut kept = self.custom.lock();
+        let mut kept = self.compiled.custom.lock();
         if kept.len() >= KEPT {
             kept.clear();
         }

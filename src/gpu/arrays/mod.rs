@@ -1,4 +1,4 @@
-//! Arrays on a GPU: where their elements are, and operations on them, one after the other on one stream.
+//! Arrays on a GPU: where their elements are, and operations on them, one after the other on the stream of their place.
 
 mod attention;
 mod chains;
@@ -8,6 +8,7 @@ mod custom;
 mod elements;
 mod fourier;
 mod indices;
+mod joins;
 mod layers;
 mod matrices;
 mod numbers;
@@ -35,52 +36,102 @@ use super::{Device, DeviceBuffer, Kernel, Stream};
 use crate::ir::{Alike, Dtype, Layout, Met};
 use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// A GPU as a home of arrays. There is one for each open device. Internally locked: any thread.
+/// A GPU as a home of arrays: one for each open device, with a stream of the library's own, and one for each stream that
+/// an application gives arrays to. All have their memory from the device, which knows what each stream still uses.
+/// Internally locked: any thread.
 pub struct Place {
     device: Arc<Device>,
     /// What runs for arrays: each operation after those that made its inputs.
-    stream: Stream,
-    /// Kernels of the application by their sources.
-    custom: Mutex<HashMap<String, Kernel>>,
-    /// Kernels of chains of elementwise operations.
-    chains: chains::Kernels,
+    stream: Arc<Stream>,
+    /// Whether the stream is the application's.
+    is_of_stream: bool,
+    compiled: Arc<Compiled>,
     /// What Fourier transforms look up.
     roots: fourier::Tables,
     /// Graphs that came here, and their recorded launches.
     graphs: Mutex<Alike<Met<Arc<Mutex<Replay>>>>>,
 }
 
+/// Kernels that were compiled for arrays of a device, for all its places.
+#[derive(Default)]
+struct Compiled {
+    /// Kernels of the application by their sources.
+    custom: Mutex<HashMap<String, Kernel>>,
+    /// Kernels of chains of elementwise operations.
+    chains: chains::Kernels,
+}
+
+/// The places that there are.
+static OPEN: Mutex<Vec<Weak<Place>>> = Mutex::new(Vec::new());
+
+/// Those of a device.
+fn places_of(open: &mut Vec<Weak<Place>>, device: &Arc<Device>) -> Vec<Arc<Place>> {
+    open.retain(|place| place.strong_count() > 0);
+    let mut places: Vec<Arc<Place>> = open.iter().filter_map(Weak::upgrade).collect();
+    places.retain(|place| Arc::ptr_eq(&place.device, device));
+    places
+}
+
 impl Place {
-    /// Where the arrays of a device are.
+    /// Where the arrays of a device are, unless they are given to a stream.
     ///
     /// # Errors
     /// `OutOfMemory`, `DeviceLost`.
     pub fn of(device: &Arc<Device>) -> Result<Arc<Place>> {
-        static OPEN: Mutex<Vec<Weak<Place>>> = Mutex::new(Vec::new());
         let mut open = OPEN.lock();
-        open.retain(|place| place.strong_count() > 0);
-        let same = |place: &Arc<Place>| Arc::ptr_eq(&place.device, device);
-        if let Some(place) = open.iter().filter_map(Weak::upgrade).find(same) {
-            return Ok(place);
+        let places = places_of(&mut open, device);
+        match places.iter().find(|place| !place.is_of_stream) {
+            Some(place) => Ok(place.clone()),
+            None => {
+                let stream = Arc::new(device.stream()?);
+                Ok(Place::open(&mut open, &places, stream, false))
+            }
         }
+    }
+
+    /// Where the arrays are whose operations are queued on a stream of the application; it stays as long as they.
+    pub fn on(stream: &Arc<Stream>) -> Arc<Place> {
+        let mut open = OPEN.lock();
+        let places = places_of(&mut open, stream.device());
+        let same = |place: &&Arc<Place>| Arc::ptr_eq(&place.stream, stream);
+        match places.iter().find(same) {
+            Some(place) => place.clone(),
+            None => Place::open(&mut open, &places, stream.clone(), true),
+        }
+    }
+
+    /// A new place beside the others of its device.
+    fn open(
+        open: &mut Vec<Weak<Place>>,
+        places: &[Arc<Place>],
+        stream: Arc<Stream>,
+        is_of_stream: bool,
+    ) -> Arc<Place> {
+        let compiled = places.first().map(|place| place.compiled.clone());
         let place = Arc::new(Place {
-            device: device.clone(),
-            stream: device.stream()?,
-            custom: Mutex::default(),
-            chains: chains::Kernels::default(),
+            device: stream.device().clone(),
+            stream,
+            is_of_stream,
+            compiled: compiled.unwrap_or_default(),
             roots: fourier::Tables::default(),
             graphs: Mutex::default(),
         });
         open.push(Arc::downgrade(&place));
-        Ok(place)
+        place
     }
 
     /// The device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// Whether an application gave its arrays to a stream.
+    pub fn is_of_stream(&self) -> bool {
+        self.is_of_stream
     }
 
     /// Graphs that came here, with what was made of them.
@@ -110,12 +161,17 @@ impl Place {
         Ok(buffer)
     }
 
-    /// Lets go of recorded graphs and their memory; whether there were any.
+    /// Lets go of recorded graphs of the device and their memory; whether there were any.
     fn forget(&self) -> bool {
-        self.roots.lock().clear();
-        // Dropped outside the lock: programs wait for what they still run.
-        let had = std::mem::take(&mut *self.graphs.lock());
-        !had.is_empty()
+        let places = places_of(&mut OPEN.lock(), &self.device);
+        let mut had_some = false;
+        for place in places {
+            place.roots.lock().clear();
+            // Dropped outside the lock: programs wait for what they still run.
+            let had = std::mem::take(&mut *place.graphs.lock());
+            had_some |= !had.is_empty();
+        }
+        had_some
     }
 
     /// Elements of the host, of which `bytes` are all that the layout refers to. The copy is queued.
@@ -149,7 +205,8 @@ impl Place {
     /// # Errors
     /// The first fault of what was queued; `OutOfMemory`, `DeviceLost`.
     pub fn download(self: &Arc<Self>, x: &Elements) -> Result<(Vec<u8>, Layout)> {
-        let x = self.rows(x)?.unwrap_or_else(|| x.clone());
+        let x = self.join(x)?.unwrap_or(Cow::Borrowed(x));
+        let x = self.rows(&x)?.map_or(x, Cow::Owned);
         let size = x.dtype().size();
         let reach = x
             .layout()

@@ -6,6 +6,7 @@ use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
 use crate::log::{self, Level};
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -81,8 +82,8 @@ pub(super) fn note(buffer: &DeviceBuffer) -> Result<()> {
 pub enum Leaf<'a> {
     /// In host memory: its bytes, and how its elements lie in them.
     Host(&'a [u8], Dtype, &'a Layout),
-    /// On this GPU.
-    Device(&'a Elements),
+    /// At this place.
+    Device(Cow<'a, Elements>),
 }
 
 impl Leaf<'_> {
@@ -197,7 +198,7 @@ impl Place {
             match leaf {
                 Leaf::Device(x) if before.get(place) == Some(&leaf.address()) => {
                     inputs.push(Input::Same(leaf.address()));
-                    elements.push((*x).clone());
+                    elements.push(x.clone().into_owned());
                     continue;
                 }
                 Leaf::Device(x) => {
@@ -342,14 +343,14 @@ impl Place {
             if let Some(Leaf::Device(x)) = leaf.and_then(|leaf| leaves.get(leaf))
                 && x.buffer().address() == output.buffer.address()
             {
-                results.push(x.with(output.dtype, output.layout.clone())?);
+                results.push(x.with(output.dtype, output.layout.clone())?.queued());
                 continue;
             }
             let (from, bytes) = part(output.dtype, &output.layout);
             let result = self.room(output.dtype, &output.layout)?;
             self.stream
                 .copy_on_device(&output.buffer, from, result.buffer(), 0, bytes)?;
-            results.push(result);
+            results.push(result.queued());
         }
         Ok(Some(results))
     }

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _abi, _dlpack, _elements, _indexing, _methods, dtypes, errors
+from . import _abi, _dlpack, _elements, _indexing, _methods, dtypes, engine, errors
 from ._elements import ints as _ints
 from ._library import Object, call, filled, library, text
 from .dtypes import Dtype
@@ -78,6 +78,25 @@ class array(_methods.Methods, Object):
         if not isinstance(device, Device):
             raise TypeError(f"an array moves to a mlxrocm.Device, like Device(1), not to {device!r}")
         return _one("mlxrocm_array_to_device", self, device.handle)
+
+    def to_stream(self, stream: engine.Stream) -> array:
+        """The array on a stream of a GPU: what is computed of it is queued there. Lazy; reading works wherever it is."""
+        if not isinstance(stream, engine.Stream):
+            raise TypeError(f"an array moves to a mlxrocm.engine.Stream, not to {stream!r}")
+        return _one("mlxrocm_array_to_stream", self, stream.handle)
+
+    @classmethod
+    def from_buffer(cls, buffer: engine.Buffer, shape: int | Sequence[int], dtype: Dtype, offset: int = 0) -> array:
+        """An array in a GPU's memory, a part of a buffer from a byte on, not a copy: nothing may write it as long as
+        arrays see it."""
+        return _one("mlxrocm_array_from_buffer", buffer.handle, offset, *_ints(shape), dtype.number)
+
+    def buffer(self, stream: engine.Stream | None = None) -> tuple[engine.Buffer, int]:
+        """The memory of a GPU in which the elements lie row after row, to be read (engine.In), and the byte at which they
+        begin: there for work that is queued on `stream` from now on, or without one when this returns."""
+        memory, offset = C.c_void_p(), C.c_uint64()
+        call("mlxrocm_array_buffer", self.handle, stream and stream.handle, C.byref(memory), C.byref(offset))
+        return engine.Buffer._own(memory.value or 0), offset.value
 
     def tobytes(self) -> bytes:
         """The elements row after row, in the machine's byte order."""

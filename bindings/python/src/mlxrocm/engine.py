@@ -22,6 +22,13 @@ class Buffer(Object):
         super().__init__(new("mlxrocm_buffer_new", device.handle, kind, size))
         self.size = size
 
+    @classmethod
+    def _own(cls, handle: int) -> Buffer:
+        made = cls.__new__(cls)
+        made._handle = handle
+        made.size = made.info["size"]
+        return made
+
     @property
     def info(self) -> dict[str, Any]:
         """Facts under the names of mlxrocm_buffer_info."""

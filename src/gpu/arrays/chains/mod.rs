@@ -137,7 +137,7 @@ impl Place {
         }
         let kernel = chain.kernel(form).get_or_init(|| {
             let source = chain.source(form);
-            self.chains.of(&self.device, source, mode())
+            self.compiled.chains.of(&self.device, source, mode())
         });
         let Some(compiled) = kernel.get(&self.device) else {
             if !kernel.is_done() {
