@@ -217,7 +217,8 @@ fn wrong_buffers_and_arrays() {
     let before = active(device);
     const F32: u32 = MLXROCM_DTYPE_FLOAT32;
     let huge = [i64::MAX, i64::MAX];
-    let cases: [(*mut mlxrocm_buffer, u64, &[i64], u32, i32, &str); 16] = [
+    type Case<'a> = (*mut mlxrocm_buffer, u64, &'a [i64], u32, i32, &'a str);
+    let cases: [Case<'_>; 16] = [
         (
             null_mut(),
             0,

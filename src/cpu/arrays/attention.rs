@@ -45,6 +45,9 @@ fn panels<T: Float>(from: &[T], inner: usize, columns: usize, strides: (usize, u
     to
 }
 
+/// Adds a row's mask to its scores.
+type Mask<'a> = dyn Fn(usize, &mut [f32]) + 'a;
+
 impl Sizes {
     /// Rows from `first` on, scaled queries, to `out [rows][width]`.
     fn block<T: Float>(
@@ -52,7 +55,7 @@ impl Sizes {
         [k, v]: [&[f32]; 2],
         first: usize,
         q: &[f32],
-        mask: Option<&dyn Fn(usize, &mut [f32])>,
+        mask: Option<&Mask<'_>>,
         out: &mut [f32],
     ) {
         let Sizes {

@@ -74,7 +74,7 @@ fn turns(x: &[f32], out: &mut [f32], ours: impl Fn(f64) -> f64, other: fn(f32) -
         return;
     }
     for (to, &x) in out.iter_mut().zip(x) {
-        if !(x.abs() <= math::TURNS) {
+        if x.is_nan() || x.abs() > math::TURNS {
             *to = other(x);
         }
     }

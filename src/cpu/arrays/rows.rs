@@ -25,13 +25,16 @@ fn rows<'a, T: Float>(x: &View<'a>, pool: Option<&mut ThreadPool>) -> Option<Cow
     Some(Cow::Owned(rows))
 }
 
-/// Calls `work(row in f32, result in f32)` for each row; both are then as wide.
+/// What is done to a row: its numbers, room as wide as it, its result.
+type Work<'a> = dyn Fn(&[f32], &mut [f64], &mut [f32]) + Sync + 'a;
+
+/// Calls `work` for each row, in f32 whatever the rows are of.
 fn each<T: Float>(
     x: &[T],
     width: usize,
     out: &mut [T],
     pool: Option<&mut ThreadPool>,
-    work: &(dyn Fn(&[f32], &mut [f64], &mut [f32]) + Sync),
+    work: &Work<'_>,
 ) {
     parts(out, width, SHARE, pool, &|start, out| {
         let mut scratch = vec![0f64; width];

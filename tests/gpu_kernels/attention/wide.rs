@@ -21,7 +21,7 @@ impl Placed<'_> {
         let (shape, max_pages) = (self.world.shape, self.world.max_pages);
         let (form, columns, heads) = match shape.dim {
             ..=256 => ("wide_256", 256, HEADS),
-            ..=768 => ("wide_768", 768, HEADS),
+            257..=768 => ("wide_768", 768, HEADS),
             _ => ("widest", 4096, 1),
         };
         let most = match self.bench.device.facts().platform {
