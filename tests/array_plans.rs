@@ -78,7 +78,11 @@ fn random_graphs_by_plans_on_a_gpu() {
     };
     let home = Home::of(&Device::open(0).unwrap()).unwrap();
     // Memory that is used again by chance looks as if a leaf stayed: then there is another plan.
-    compare(&home, if gpu::is_real() { 200 } else { 6 }, 5, 0.4);
+    // Of few graphs many may have nothing to plan.
+    match gpu::is_real() {
+        true => compare(&home, 200, 5, 0.4),
+        false => compare(&home, 12, 5, 0.15),
+    }
     drop(home);
     drop(gpu);
 }

@@ -68,10 +68,28 @@ fn logged<T>(run: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, lines)
 }
 
-/// A device with the stand-in's BLAS, or its vendor's.
+/// The stand-in's libraries, known by their files' names, and the functions of their products.
+const ROCBLAS: [&str; 2] = ["librocblas.so.5", "rocblas_gemm_ex"];
+const HIPBLASLT: [&str; 2] = ["libhipblaslt.so.1", "hipblasLtMatmul"];
+
+/// The file of one of them in a folder.
+fn file_of([name, _]: [&str; 2], folder: &Path) -> PathBuf {
+    let path = folder.join(name);
+    if !path.exists() {
+        std::os::unix::fs::symlink(gpu::library(), &path).unwrap();
+    }
+    path
+}
+
+/// A device with the stand-in's rocBLAS, or its vendor's BLAS.
 fn with_blas(gpu: &gpu::Gpu, policy: BlasPolicy) -> Arc<Device> {
+    with(ROCBLAS, gpu, policy)
+}
+
+/// A device with one of the stand-in's libraries, or its vendor's BLAS.
+fn with(library: [&str; 2], gpu: &gpu::Gpu, policy: BlasPolicy) -> Arc<Device> {
     if !gpu::is_real() {
-        gpu.set_blas(Some(&gpu::library()));
+        gpu.set_blas(Some(&file_of(library, gpu.cache())));
     }
     let device = gpu.device();
     device.set_blas_policy(policy);
@@ -100,14 +118,15 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
         let path = write(folder.path(), name);
         let expected = last(&mut *forward(&load(&path, DeviceChoice::Cpu))).unwrap();
         let gpu = device(target);
-        let device = with_blas(&gpu, BlasPolicy::On);
+        let library = [ROCBLAS, HIPBLASLT][place % 2];
+        let device = with(library, &gpu, BlasPolicy::On);
         let (got, lines) = logged(|| logits_on_gpu(&path));
         let farthest = farthest(&got, &expected);
         println!("{name} on {target}: {farthest}, {lines:?}");
         assert!(farthest < TOLERANCE, "{name} on {target}: {farthest}");
         let by_own = lines.iter().any(|line| line.contains("our own kernels"));
         assert!(!by_own, "{name} on {target}: {lines:?}");
-        let calls = gpu.calls("rocblas_gemm_ex");
+        let calls = gpu.calls(library[1]);
         match products {
             // Calls are counted by the stand-in.
             _ if gpu::is_real() => {}
@@ -165,22 +184,24 @@ mod soft {
     #[test]
     fn a_library_that_fails_is_not_used_again() {
         let (_folder, path, gpu, own) = subject();
-        for (policy, fault, calls) in [
-            (BlasPolicy::On, "blas@3", 3),
+        for (library, policy, fault, calls) in [
+            (ROCBLAS, BlasPolicy::On, "blas@3", 3),
             // The first is the timing's.
-            (BlasPolicy::Auto, "blas@1", 1),
-            (BlasPolicy::Auto, "blas@7", 7),
+            (ROCBLAS, BlasPolicy::Auto, "blas@1", 1),
+            (ROCBLAS, BlasPolicy::Auto, "blas@7", 7),
+            (HIPBLASLT, BlasPolicy::On, "blas@3", 3),
+            (HIPBLASLT, BlasPolicy::Auto, "blas@7", 7),
         ] {
-            let device = with_blas(&gpu, policy);
+            let device = with(library, &gpu, policy);
             let model = load(&path, DeviceChoice::Gpu(0));
             let mut state = forward(&model);
-            let before = gpu.calls("rocblas_gemm_ex");
+            let before = gpu.calls(library[1]);
             gpu.fault(fault);
             let (results, lines) = logged(|| [0, 1].map(|_| last(&mut *state).unwrap()));
             assert!(results.iter().all(|got| *got == own), "{fault}");
             let failed = lines.iter().filter(|line| line.contains("status 6"));
             assert_eq!(failed.count(), 1, "{lines:?}");
-            assert_eq!(gpu.calls("rocblas_gemm_ex") - before, calls, "{fault}");
+            assert_eq!(gpu.calls(library[1]) - before, calls, "{fault}");
             assert!(forward(&model).vocab_size() > 0);
             drop((state, model, device));
             gpu.clean();
@@ -257,8 +278,8 @@ mod soft {
         };
         let (got, calls, is_opened) = run();
         assert!(farthest(&got, &own) < TOLERANCE);
-        // Each shape is run once to be compared and four times to be timed.
-        assert!(calls >= 5 * SHAPES as u64 && is_opened, "{calls}");
+        // Each shape is run twice to be compared and four times to be timed.
+        assert!(calls >= 6 * SHAPES as u64 && is_opened, "{calls}");
         assert_eq!(kept(&gpu).len(), SHAPES);
         for file in kept(&gpu) {
             edit(&file, 1, "2");
@@ -279,10 +300,10 @@ mod soft {
         for (at, word) in [(4, "files"), (5, "77"), (7, "/none")] {
             edit(&changed, at, word);
             let (_, calls, is_opened) = run();
-            assert!((5..=7).contains(&calls) && is_opened, "{word}: {calls}");
+            assert!((6..=8).contains(&calls) && is_opened, "{word}: {calls}");
             let text = std::fs::read_to_string(&changed).unwrap();
             assert!(text.ends_with(" end\n"), "{text}");
-            assert_eq!(run().1, calls - 5, "{word}");
+            assert_eq!(run().1, calls - 6, "{word}");
         }
     }
 
@@ -306,6 +327,74 @@ mod soft {
             "{lines:?}"
         );
         assert!(kept(&gpu).is_empty());
+    }
+
+    #[test]
+    fn sums_that_differ_from_time_to_time_are_not_taken() {
+        let (_folder, path, gpu, _) = subject();
+        let device = with(HIPBLASLT, &gpu, BlasPolicy::Auto);
+        // The second product of the first shape.
+        gpu.fault("blas_wrong@2");
+        let (_, lines) = logged(|| logits_on_gpu(&path));
+        let wrong = lines.iter().filter(|line| line.contains("wrong results"));
+        assert_eq!(wrong.count(), 1, "{lines:?}");
+        drop(device);
+        gpu.clean();
+        gpu.no_leaks();
+    }
+
+    #[test]
+    fn libraries_are_found_by_their_names_and_their_code() {
+        let (folder, path, gpu, own) = subject();
+        let (lib, code) = (folder.path().join("lib"), folder.path().join("code"));
+        std::fs::create_dir_all(&lib).unwrap();
+        let set = |name: &str, value: &Path| {
+            // SAFETY: tests take turns, and this one has the GPU.
+            unsafe { std::env::set_var(name, value) }
+        };
+        let unset = |name: &str| {
+            // SAFETY: as above.
+            unsafe { std::env::remove_var(name) }
+        };
+        set("ROCM_PATH", folder.path());
+        file_of(ROCBLAS, &lib);
+        file_of(HIPBLASLT, &lib);
+        for (lt, roc, taken) in [
+            ("gfx1151", "gfx1151", Some(HIPBLASLT)),
+            ("gfx942", "gfx1151", Some(ROCBLAS)),
+            ("gfx942", "gfx942", None),
+        ] {
+            for (name, folder, arch) in [
+                ("HIPBLASLT_TENSILE_LIBPATH", "lt", lt),
+                ("ROCBLAS_TENSILE_LIBPATH", "roc", roc),
+            ] {
+                let folder = code.join(folder).join("library");
+                let _ = std::fs::remove_dir_all(&folder);
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join(format!("Kernels_{arch}.co")), "").unwrap();
+                set(name, folder.parent().unwrap());
+            }
+            unset("MLXROCM_BLAS_LIBRARY");
+            let device = gpu.device();
+            device.set_blas_policy(BlasPolicy::On);
+            let before = [ROCBLAS, HIPBLASLT].map(|library| gpu.calls(library[1]));
+            let (got, lines) = logged(|| logits_on_gpu(&path));
+            assert!(farthest(&got, &own) < TOLERANCE);
+            for (library, before) in [ROCBLAS, HIPBLASLT].into_iter().zip(before) {
+                let expected = if taken == Some(library) { PRODUCTS } else { 0 };
+                assert_eq!(gpu.calls(library[1]) - before, expected, "{lines:?}");
+            }
+            drop(device);
+            gpu.clean();
+            gpu.no_leaks();
+        }
+        for name in [
+            "ROCM_PATH",
+            "HIPBLASLT_TENSILE_LIBPATH",
+            "ROCBLAS_TENSILE_LIBPATH",
+        ] {
+            unset(name);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The vendors' BLAS (rocBLAS, cuBLAS): opened, never linked. One product of it is used.
+//! The vendors' BLAS (hipBLASLt, rocBLAS, cuBLAS): opened, never linked. One product of it is used.
 
 use super::api::{Api, loader_words};
-use super::blas_files::{BlasFile, code_folder, has_code, names, title};
+use super::blas_files::{BlasFile, code_folder, has_code, is_lt, names, title};
+use super::blas_lt::Lt;
 use super::facts::{DeviceFacts, Platform};
 use super::table::{BlasHandle, StreamHandle, find};
 use crate::{Error, Result};
@@ -28,22 +29,26 @@ type CublasGemm = unsafe extern "C" fn(
     *const f32, u64, c_int, c_int, c_int, c_int,
 ) -> c_int;
 
-#[derive(Clone, Copy)]
-enum Gemm {
-    Rocblas(RocblasGemm),
-    Cublas(CublasGemm),
+/// What rocBLAS and cuBLAS have alike.
+struct Common {
+    create: Create,
+    destroy: Destroy,
+    set_stream: SetStream,
+    set_workspace: SetWorkspace,
+    set_atomics: SetAtomics,
+}
+
+enum Calls {
+    Rocblas(Common, RocblasGemm),
+    Cublas(Common, CublasGemm),
+    HipblasLt(Lt),
 }
 
 /// An opened BLAS. It stays loaded: such libraries keep threads and exit handlers. Immutable: any thread.
 pub struct Blas {
     /// Its file's name and version.
     title: String,
-    create: Create,
-    destroy: Destroy,
-    set_stream: SetStream,
-    set_workspace: SetWorkspace,
-    set_atomics: SetAtomics,
-    gemm: Gemm,
+    calls: Calls,
 }
 
 /// `sums[r][o] = Σ_c weights[o][c] · x[r][c]`, where rows lie without gaps, but those of x.
@@ -66,9 +71,9 @@ pub struct Product {
 }
 
 impl Blas {
-    /// Opens the library file `named`, or the platform's own by its names. Of rocBLAS only one that uses
-    /// `api`'s own library (the handles of another would mean nothing to it), and unless it is named, one
-    /// that has code for the device: it ends the process where it has none.
+    /// Opens the library file `named`, or the platform's own by its names: hipBLASLt before rocBLAS. Of these only
+    /// one that uses `api`'s own library (the handles of another would mean nothing to it), and unless it is named,
+    /// one that has code for the device: rocBLAS ends the process where it has none. The device is current.
     ///
     /// # Errors
     /// `Unsupported` with the reason.
@@ -84,7 +89,7 @@ impl Blas {
                 None => load(api, facts.platform, &name).inspect(|blas| opened.push((name, *blas))),
             };
             reason = match blas {
-                Ok(blas) if named.is_some() || blas.has_code(facts) => return Ok(blas),
+                Ok(blas) if named.is_some() || blas.is_able(facts) => return Ok(blas),
                 Ok(_) => format!("{shown} has no code for {}", facts.arch),
                 Err(NotUsed::Missing(words)) if named.is_some() => {
                     format!("{shown} cannot be loaded ({words})")
@@ -100,15 +105,35 @@ impl Blas {
         Err(Error::Unsupported(reason))
     }
 
-    /// Whether it has code for a device. rocBLAS has files beside it; cuBLAS says so when it is called.
-    fn has_code(&self, facts: &DeviceFacts) -> bool {
-        let folder = || code_folder(self.create as *const c_void);
-        facts.platform == Platform::Cuda || folder().is_some_and(|f| has_code(&f, &facts.arch, 3))
+    /// Whether it has code for a device. AMD's have files beside them; cuBLAS says so when it is called.
+    fn is_able(&self, facts: &DeviceFacts) -> bool {
+        if facts.platform == Platform::Cuda {
+            return true;
+        }
+        let (arch, place) = (&facts.arch, self.place());
+        match &self.calls {
+            Calls::HipblasLt(lt) => {
+                let folder = code_folder(place, "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt");
+                folder.is_some_and(|folder| has_code(&folder, arch, 3)) && lt.is_able()
+            }
+            _ => {
+                let folder = code_folder(place, "ROCBLAS_TENSILE_LIBPATH", "rocblas");
+                folder.is_some_and(|folder| has_code(&folder, arch, 3))
+            }
+        }
+    }
+
+    /// An address in the library.
+    fn place(&self) -> *const c_void {
+        match &self.calls {
+            Calls::Rocblas(common, _) | Calls::Cublas(common, _) => common.create as *const c_void,
+            Calls::HipblasLt(lt) => lt.place(),
+        }
     }
 
     /// Its file, if that can be told.
     pub fn file(&self) -> Option<BlasFile> {
-        BlasFile::of(self.create as *const c_void)
+        BlasFile::of(self.place())
     }
 
     /// Its file's name and version.
@@ -126,16 +151,24 @@ impl Blas {
         stream: StreamHandle,
         workspace: (u64, usize),
     ) -> Result<BlasHandle> {
+        let common = match &self.calls {
+            Calls::Rocblas(common, _) | Calls::Cublas(common, _) => common,
+            Calls::HipblasLt(lt) => {
+                // SAFETY: the caller's.
+                let made = unsafe { lt.handle(stream, workspace) };
+                return made.map_err(|code| self.failure("making a handle", code));
+            }
+        };
         let mut handle = BlasHandle::NULL;
         // SAFETY: one handle is written.
-        self.check("making a handle", unsafe { (self.create)(&mut handle) })?;
+        self.check("making a handle", unsafe { (common.create)(&mut handle) })?;
         // cuBLAS forgets the workspace when the stream is set.
         // SAFETY: the caller's.
         let set = unsafe {
-            let stream = (self.set_stream)(handle, stream);
-            let workspace = (self.set_workspace)(handle, workspace.0, workspace.1);
+            let stream = (common.set_stream)(handle, stream);
+            let workspace = (common.set_workspace)(handle, workspace.0, workspace.1);
             // Not allowed: sums would come in any order. 0 to both.
-            let atomics = (self.set_atomics)(handle, 0);
+            let atomics = (common.set_atomics)(handle, 0);
             self.check("setting the stream", stream)
                 .and_then(|()| self.check("setting the workspace", workspace))
                 .and_then(|()| self.check("forbidding atomics", atomics))
@@ -152,7 +185,14 @@ impl Blas {
     /// It is live, nothing of it is queued, and it is not used afterwards. The device is current.
     pub unsafe fn destroy(&self, handle: BlasHandle) {
         // SAFETY: the caller's.
-        unsafe { (self.destroy)(handle) };
+        unsafe {
+            match &self.calls {
+                Calls::Rocblas(common, _) | Calls::Cublas(common, _) => {
+                    (common.destroy)(handle);
+                }
+                Calls::HipblasLt(lt) => lt.destroy(handle),
+            }
+        }
     }
 
     /// Queues a product on the handle's stream.
@@ -171,8 +211,8 @@ impl Blas {
         // Matrices lie column after column to a BLAS: the sums are its [outs][rows], of weights transposed.
         // SAFETY: the caller's; both take alpha and beta from the host, during the call.
         let code = unsafe {
-            match self.gemm {
-                Gemm::Rocblas(gemm) => {
+            match &self.calls {
+                Calls::Rocblas(_, gemm) => {
                     // rocblas_operation_transpose and _none; rocblas_datatype_f16_r and _f32_r.
                     let (t, plain, f16, f32) = (112, 111, 150, 151);
                     gemm(
@@ -180,7 +220,7 @@ impl Blas {
                         c, f32, m, f32, 0, 0, 0,
                     )
                 }
-                Gemm::Cublas(gemm) => {
+                Calls::Cublas(_, gemm) => {
                     // CUBLAS_OP_T and _N; CUDA_R_16F and _32F; CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT.
                     let (t, plain, f16, f32) = (1, 0, 2, 0);
                     gemm(
@@ -188,6 +228,7 @@ impl Blas {
                         68, -1,
                     )
                 }
+                Calls::HipblasLt(lt) => lt.multiply(handle, product).err().unwrap_or(0),
             }
         };
         self.check("a product", code)
@@ -196,10 +237,14 @@ impl Blas {
     fn check(&self, what: &str, code: c_int) -> Result<()> {
         match code {
             0 => Ok(()),
-            code => Err(Error::Driver {
-                code,
-                message: format!("{what} by {} failed with status {code}", self.title),
-            }),
+            code => Err(self.failure(what, code)),
+        }
+    }
+
+    fn failure(&self, what: &str, code: c_int) -> Error {
+        Error::Driver {
+            code,
+            message: format!("{what} by {} failed with status {code}", self.title),
         }
     }
 }
@@ -219,48 +264,49 @@ fn load(api: &Api, platform: Platform, name: &OsStr) -> Result<&'static Blas, No
     if platform == Platform::Hip && !api.is_behind(&library) {
         return Err(NotUsed::Unfit("uses another HIP library".into()));
     }
-    let names = match platform {
-        Platform::Hip => [
-            "rocblas_create_handle",
-            "rocblas_destroy_handle",
-            "rocblas_set_stream",
-            "rocblas_set_workspace",
-            "rocblas_set_atomics_mode",
-            "rocblas_gemm_ex",
-        ],
-        Platform::Cuda => [
-            "cublasCreate_v2",
-            "cublasDestroy_v2",
-            "cublasSetStream_v2",
-            "cublasSetWorkspace_v2",
-            "cublasSetAtomicsMode",
-            "cublasGemmEx",
-        ],
-    };
-    let [
-        create,
-        destroy,
-        set_stream,
-        set_workspace,
-        set_atomics,
-        gemm,
-    ] = names;
     let lacks = |name: &str| NotUsed::Unfit(format!("lacks {name}"));
-    // SAFETY: the vendors' headers declare the functions with these signatures.
-    let blas = unsafe {
-        Blas {
-            title: title(&library, name, platform),
-            create: find(&library, &[create]).ok_or_else(|| lacks(create))?,
-            destroy: find(&library, &[destroy]).ok_or_else(|| lacks(destroy))?,
-            set_stream: find(&library, &[set_stream]).ok_or_else(|| lacks(set_stream))?,
-            set_workspace: find(&library, &[set_workspace]).ok_or_else(|| lacks(set_workspace))?,
-            set_atomics: find(&library, &[set_atomics]).ok_or_else(|| lacks(set_atomics))?,
-            gemm: match platform {
-                Platform::Hip => find(&library, &[gemm]).map(Gemm::Rocblas),
-                Platform::Cuda => find(&library, &[gemm]).map(Gemm::Cublas),
-            }
-            .ok_or_else(|| lacks(gemm))?,
+    let calls = match platform {
+        Platform::Hip if is_lt(name) => Calls::HipblasLt(Lt::of(&library).map_err(lacks)?),
+        Platform::Hip => {
+            let names = [
+                "rocblas_create_handle",
+                "rocblas_destroy_handle",
+                "rocblas_set_stream",
+                "rocblas_set_workspace",
+                "rocblas_set_atomics_mode",
+            ];
+            let gemm = function(&library, "rocblas_gemm_ex").map_err(lacks)?;
+            Calls::Rocblas(common(&library, names).map_err(lacks)?, gemm)
+        }
+        Platform::Cuda => {
+            let names = [
+                "cublasCreate_v2",
+                "cublasDestroy_v2",
+                "cublasSetStream_v2",
+                "cublasSetWorkspace_v2",
+                "cublasSetAtomicsMode",
+            ];
+            let gemm = function(&library, "cublasGemmEx").map_err(lacks)?;
+            Calls::Cublas(common(&library, names).map_err(lacks)?, gemm)
         }
     };
-    Ok(Box::leak(Box::new(blas)))
+    let title = title(&library, name, platform);
+    Ok(Box::leak(Box::new(Blas { title, calls })))
+}
+
+/// A function of the library, which has the type that the vendor's header gives it; its name where there is none.
+fn function<'a, F: Copy>(library: &Library, name: &'a str) -> Result<F, &'a str> {
+    // SAFETY: the callers' types are those of the headers.
+    unsafe { find(library, &[name]) }.ok_or(name)
+}
+
+fn common<'a>(library: &Library, names: [&'a str; 5]) -> Result<Common, &'a str> {
+    let [create, destroy, set_stream, set_workspace, set_atomics] = names;
+    Ok(Common {
+        create: function(library, create)?,
+        destroy: function(library, destroy)?,
+        set_stream: function(library, set_stream)?,
+        set_workspace: function(library, set_workspace)?,
+        set_atomics: function(library, set_atomics)?,
+    })
 }

@@ -7,12 +7,21 @@ use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// "librocblas.so.5 5.0.2".
+/// Whether a library is hipBLASLt, by its file's name.
+pub(super) fn is_lt(name: &OsStr) -> bool {
+    let file = Path::new(name).file_name().unwrap_or(name);
+    file.to_string_lossy().contains("hipblaslt")
+}
+
+/// "librocblas.so.5 5.0.2". hipBLASLt tells its version only by a handle.
 pub(super) fn title(library: &Library, name: &OsStr, platform: Platform) -> String {
     let file = Path::new(name)
         .file_name()
         .unwrap_or(name)
         .to_string_lossy();
+    if is_lt(name) {
+        return file.into_owned();
+    }
     // SAFETY: the headers' signatures; the text is written with its end, the number into an integer.
     let version = unsafe {
         match platform {
@@ -46,17 +55,23 @@ pub(super) fn title(library: &Library, name: &OsStr, platform: Platform) -> Stri
     )
 }
 
-/// The names to try, newest first.
+/// The names to try, newest first; hipBLASLt's before those of rocBLAS, which for gfx1151 is the slower one by far.
 pub(super) fn names(platform: Platform) -> Vec<OsString> {
-    let (file, versions): (_, &[u32]) = match platform {
-        Platform::Hip => ("librocblas.so", &[5, 4, 3, 0]),
-        Platform::Cuda => ("libcublas.so", &[13, 12]),
+    let kinds: &[(&str, &[u32])] = match platform {
+        Platform::Hip => &[
+            ("libhipblaslt.so", &[1, 0]),
+            ("librocblas.so", &[5, 4, 3, 0]),
+        ],
+        Platform::Cuda => &[("libcublas.so", &[13, 12])],
     };
-    let mut files: Vec<String> = versions.iter().map(|v| format!("{file}.{v}")).collect();
-    files.push(file.into());
-    let mut names: Vec<OsString> = files.iter().map(OsString::from).collect();
-    if platform == Platform::Hip {
-        names.extend(super::loader::in_rocm(&files));
+    let mut names = Vec::new();
+    for (file, versions) in kinds {
+        let mut files: Vec<String> = versions.iter().map(|v| format!("{file}.{v}")).collect();
+        files.push((*file).into());
+        names.extend(files.iter().map(OsString::from));
+        if platform == Platform::Hip {
+            names.extend(super::loader::in_rocm(&files));
+        }
     }
     names
 }
@@ -111,12 +126,16 @@ impl BlasFile {
     }
 }
 
-/// Where the rocBLAS that has a function has its kernels: beside itself, if the environment does not say.
-pub(super) fn code_folder(function: *const c_void) -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os("ROCBLAS_TENSILE_LIBPATH") {
+/// Where the library that has a function has its kernels: in a folder beside itself, if the environment does not say.
+pub(super) fn code_folder(
+    function: *const c_void,
+    variable: &str,
+    beside: &str,
+) -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os(variable) {
         return Some(folder.into());
     }
-    Some(path_of(function)?.parent()?.join("rocblas"))
+    Some(path_of(function)?.parent()?.join(beside))
 }
 
 /// The path of the library that has a function.
@@ -187,9 +206,14 @@ mod tests {
     #[test]
     fn newer_libraries_are_tried_first() {
         let names = names(Platform::Hip);
-        assert_eq!(names[0], "librocblas.so.5");
-        assert_eq!(names[4], "librocblas.so");
-        assert!(names[5].to_str().unwrap().ends_with("/lib/librocblas.so.5"));
+        assert_eq!(names[0], "libhipblaslt.so.1");
+        assert_eq!(names[2], "libhipblaslt.so");
+        let ends = |place: usize, end| names[place].to_str().unwrap().ends_with(end);
+        assert!(ends(3, "/lib/libhipblaslt.so.1"));
+        assert_eq!(names[6], "librocblas.so.5");
+        assert_eq!(names[10], "librocblas.so");
+        assert!(ends(11, "/lib/librocblas.so.5"));
+        assert!(names[..6].iter().all(|name| is_lt(name)) && !is_lt(&names[6]));
         assert_eq!(super::names(Platform::Cuda)[0], "libcublas.so.13");
     }
 }

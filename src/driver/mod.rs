@@ -4,6 +4,7 @@
 mod api;
 mod blas;
 mod blas_files;
+mod blas_lt;
 mod comgr;
 mod compiler;
 mod cuda;

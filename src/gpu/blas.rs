@@ -135,7 +135,9 @@ impl Device {
             return None;
         }
         *self.blas.library.get_or_init(|| {
-            let opened = Blas::open(self.api, self.facts(), named().as_deref());
+            let opened = self
+                .enter()
+                .and_then(|()| Blas::open(self.api, self.facts(), named().as_deref()));
             log::write(log::Level::Info, || match &opened {
                 Ok(blas) => format!("BLAS: {}", blas.title()),
                 Err(error) => format!("BLAS: none, all products by our own kernels: {error}"),

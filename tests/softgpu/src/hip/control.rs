@@ -152,7 +152,7 @@ impl State {
             self.graphs.len(),
             self.executables.len(),
             super::hiprtc::program_count(),
-            self.blas_handles.len(),
+            self.blas_handles.len() + self.lt_objects.len(),
         );
         let hung = self
             .streams

@@ -1,5 +1,5 @@
-//! The stand-in HIP runtime: the C functions of `libamdhip64`, `libhiprtc` and `librocblas` over
-//! [`crate::isa`].
+//! The stand-in HIP runtime: the C functions of `libamdhip64`, `libhiprtc`, `librocblas` and
+//! `libhipblaslt` over [`crate::isa`].
 //!
 //! Calls that are not modelled are absent, so that `dlsym` fails as it would on an old runtime. What
 //! is modelled keeps HIP's rules where they bite: work runs after the call returned, in an order that
@@ -23,6 +23,7 @@ pub mod faults;
 pub mod graph;
 pub mod graph_exec;
 pub mod graph_node;
+pub mod hipblaslt;
 pub mod hiprtc;
 mod host_read;
 pub mod launch;

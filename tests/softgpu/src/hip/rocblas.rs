@@ -47,8 +47,44 @@ impl State {
         self.blas_handles.get_mut(&handle).ok_or(INVALID_HANDLE)
     }
 
+    /// Queues a product on a stream, with the faults that are asked for. Its statuses are hipBLAS' as well.
+    pub fn queue_product(&mut self, stream: u64, call: ProductCall) -> Outcome {
+        let call = ProductCall {
+            wrong: self.faults.strikes(Site::BlasWrong),
+            fails: self.faults.strikes(Site::BlasLate),
+            ..call
+        };
+        if self.faults.strikes(Site::BlasDies) {
+            std::process::abort();
+        }
+        for (address, bytes, what) in call.ends() {
+            self.product_end(address, bytes, what)?;
+        }
+        if self.faults.strikes(Site::Blas) {
+            return Err(INTERNAL_ERROR);
+        }
+        self.refuse_capturing_stream(stream, "a product by a BLAS")
+            .map_err(|_| INTERNAL_ERROR)?;
+        let work = What::Work(Arc::new(Work::Product(call)));
+        let queued = self.enqueue(stream, work, None);
+        queued.map(|_| ()).map_err(|_| INTERNAL_ERROR)
+    }
+
+    /// Whether products of a stream are queued: reported where their handle is destroyed.
+    pub fn refuse_product_in_flight(&mut self, stream: u64) {
+        let is_product = |operation: &Operation| match &operation.what {
+            What::Work(work) => matches!(**work, Work::Product(_)),
+            _ => false,
+        };
+        let queue = self.streams.get(&stream).map(|found| &found.queue);
+        if queue.is_some_and(|queue| queue.iter().any(is_product)) {
+            let message = "a BLAS handle was destroyed while a product of its stream was queued";
+            self.report.violation("free_in_flight", message.to_owned());
+        }
+    }
+
     /// Memory that a product uses is the device's.
-    fn product_end(&mut self, address: u64, bytes: u64, what: &str) -> Outcome {
+    pub fn product_end(&mut self, address: u64, bytes: u64, what: &str) -> Outcome {
         match self.copy_end(address, bytes, what) {
             Ok(End::Device | End::Pinned) => Ok(()),
             _ => Err(INVALID_POINTER),
@@ -113,15 +149,7 @@ hip_functions! {
     fn rocblas_destroy_handle(handle: *mut c_void) {
         let mut state = runtime().lock();
         let stream = state.blas_handle(handle)?.stream;
-        let is_product = |operation: &Operation| match &operation.what {
-            What::Work(work) => matches!(**work, Work::Product(_)),
-            _ => false,
-        };
-        let queue = state.streams.get(&stream).map(|found| &found.queue);
-        if queue.is_some_and(|queue| queue.iter().any(is_product)) {
-            let message = "a BLAS handle was destroyed while a product of its stream was queued";
-            state.report.violation("free_in_flight", message.to_owned());
-        }
+        state.refuse_product_in_flight(stream);
         state.blas_handles.remove(&(handle as u64));
         Ok(())
     }
@@ -223,23 +251,9 @@ hip_functions! {
             lda: number(lda),
             ldb: number(ldb),
             ldc: number(ldc),
-            wrong: state.faults.strikes(Site::BlasWrong),
-            fails: state.faults.strikes(Site::BlasLate),
+            wrong: false,
+            fails: false,
         };
-        if state.faults.strikes(Site::BlasDies) {
-            std::process::abort();
-        }
-        for (address, bytes, what) in call.ends() {
-            state.product_end(address, bytes, what)?;
-        }
-        if state.faults.strikes(Site::Blas) {
-            return Err(INTERNAL_ERROR);
-        }
-        state
-            .refuse_capturing_stream(stream, "a product by a BLAS")
-            .map_err(|_| INTERNAL_ERROR)?;
-        let work = What::Work(Arc::new(Work::Product(call)));
-        let queued = state.enqueue(stream, work, None);
-        queued.map(|_| ()).map_err(|_| INTERNAL_ERROR)
+        state.queue_product(stream, call)
     }
 }

@@ -47,6 +47,8 @@ pub enum HandleKind {
     Program = 8,
     /// `rocblas_handle`
     Blas = 9,
+    /// What hipBLASLt makes
+    BlasLt = 10,
 }
 
 /// Handles are addresses that no memory has, so that a program that follows one crashes at once.
@@ -84,6 +86,7 @@ pub struct State {
     pub executables: BTreeMap<u64, Executable>,
     /// Handles of the BLAS.
     pub blas_handles: BTreeMap<u64, BlasHandle>,
+    pub lt_objects: BTreeMap<u64, super::hipblaslt::Object>,
     /// Stream captures under way, by number.
     pub captures: BTreeMap<u64, Capture>,
     /// Operations that are not done: the stream of each.
@@ -272,6 +275,7 @@ impl State {
             graphs: BTreeMap::new(),
             executables: BTreeMap::new(),
             blas_handles: BTreeMap::new(),
+            lt_objects: BTreeMap::new(),
             captures: BTreeMap::new(),
             pending: HashMap::new(),
             running: None,

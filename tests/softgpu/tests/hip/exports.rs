@@ -37,7 +37,12 @@ fn the_library_has_what_an_engine_opens_and_no_stubs() {
         hiprtcCreateProgram hiprtcCompileProgram hiprtcGetCode hiprtcGetCodeSize \
         hiprtcGetProgramLog hiprtcGetProgramLogSize hiprtcDestroyProgram hiprtcVersion \
         hiprtcGetErrorString rocblas_create_handle rocblas_destroy_handle rocblas_set_stream \
-        rocblas_set_workspace rocblas_set_atomics_mode rocblas_gemm_ex rocblas_get_version_string softgpu_configure softgpu_fault softgpu_report softgpu_reset \
+        rocblas_set_workspace rocblas_set_atomics_mode rocblas_gemm_ex rocblas_get_version_string \
+        hipblasLtCreate hipblasLtDestroy hipblasLtMatmulDescCreate hipblasLtMatmulDescDestroy \
+        hipblasLtMatmulDescSetAttribute hipblasLtMatrixLayoutCreate hipblasLtMatrixLayoutDestroy \
+        hipblasLtMatmulPreferenceCreate hipblasLtMatmulPreferenceDestroy \
+        hipblasLtMatmulPreferenceSetAttribute hipblasLtMatmulAlgoGetHeuristic hipblasLtMatmul \
+        softgpu_configure softgpu_fault softgpu_report softgpu_reset \
         softgpu_clear";
     for name in modelled.split_whitespace() {
         assert!(has(name), "{name} is missing");
