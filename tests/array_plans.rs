@@ -14,7 +14,7 @@ use mlxrocm::array::{Array, Home, eval, plan_counts, use_plans};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, use_chains};
-use mlxrocm::ir::Dtype;
+use mlxrocm::ir::{Binary, Dtype, Unary};
 use random_graph::{KINDS, bits, graph};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -62,6 +62,37 @@ fn random_graphs_by_plans_on_the_cpu() {
     match gpu::is_all() {
         true => compare(&Home::Cpu, 100_000, 3, 0.5),
         false => compare(&Home::Cpu, 400, 5, 0.7),
+    }
+}
+
+/// A result that one operation reads in two ways at once: as it lies, and turned or backwards.
+#[test]
+fn a_result_that_is_read_in_two_ways() {
+    let _one = turn();
+    let numbers: Vec<f32> = (0..9).map(|n| n as f32 / 4.0 - 1.0).collect();
+    let run = |function: Unary, planned: bool| {
+        use_plans(planned);
+        let x = Elements::from_slice(&numbers, Dtype::F32, &[3, 3]).unwrap();
+        let made = Array::from_elements(x).unary(function).unwrap();
+        let turned = made.transpose(&[1, 0]).unwrap();
+        let sum = made.binary(Binary::Add, &turned).unwrap();
+        let twice = sum.binary(Binary::Multiply, &sum).unwrap();
+        // What has a handle would be a result of its own.
+        drop((made, turned, sum));
+        twice.read().unwrap().to_vec::<f32>()
+    };
+    for (function, of) in [
+        (Unary::Abs, f32::abs as fn(f32) -> f32),
+        (Unary::Negative, |x| -x),
+        (Unary::Square, |x| x * x),
+        (Unary::Floor, f32::floor),
+    ] {
+        let sum = |n: usize| of(numbers[n]) + of(numbers[n % 3 * 3 + n / 3]);
+        let expected: Vec<f32> = (0..9).map(|n| sum(n) * sum(n)).collect();
+        for planned in [false, true, true, true] {
+            let found = run(function, planned);
+            assert_eq!(found, expected, "{function:?}, planned: {planned}");
+        }
     }
 }
 

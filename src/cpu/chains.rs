@@ -41,15 +41,15 @@ impl Growing {
 /// Joins the steps of a graph whose results do not share slots yet.
 pub fn join(steps: Vec<Step>, outputs: &[Placed]) -> Vec<Step> {
     let slots = steps.iter().flat_map(|step| &step.outputs).count();
-    // The only step that reads a result; none if there are several, or if the graph gives it away.
-    let mut reader: Vec<Option<usize>> = vec![None; slots];
+    // How the only step that reads a result does so; several if it does so in two ways, or if the graph gives it away.
+    let mut reader: Vec<Option<(usize, &Placed)>> = vec![None; slots];
     let mut readers = vec![0usize; slots];
     for (place, step) in steps.iter().enumerate() {
         for input in &step.inputs {
             if let From::Slot(slot) = input.from
-                && reader[slot] != Some(place)
+                && reader[slot] != Some((place, input))
             {
-                reader[slot] = Some(place);
+                reader[slot] = Some((place, input));
                 readers[slot] += 1;
             }
         }
