@@ -152,6 +152,25 @@ impl Fields<'_> {
         ))
     }
 
+    pub(in crate::model) fn unsupported(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        Error::Unsupported(format!(
+            "{}: metadata {}.{key}: {what}",
+            self.gguf.path().display(),
+            self.architecture
+        ))
+    }
+
+    /// Says that a key without the architecture before it is missing, where it is.
+    pub(in crate::model) fn needs(&self, key: &str) -> Result<()> {
+        match self.gguf.get(key) {
+            Some(_) => Ok(()),
+            None => Err(Error::InvalidFile(format!(
+                "{}: metadata {key}: missing",
+                self.gguf.path().display()
+            ))),
+        }
+    }
+
     /// What the file says it is.
     pub(in crate::model) fn architecture(&self) -> &str {
         self.architecture

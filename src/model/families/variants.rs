@@ -179,6 +179,15 @@ pub const APERTUS: Family = Family {
         activation: Activation::Xielu,
         ..Form::LLAMA
     },
+    architectures: &["apertus"],
+    gguf_modules: &[
+        ("attention_layernorm", "attn_norm"),
+        ("feedforward_layernorm", "ffn_norm"),
+    ],
+    read_gguf: |fields, _| {
+        let mut keys = ["xielu.alpha_p", "xielu.alpha_n"].iter();
+        keys.try_for_each(|key| fields.needs(key))
+    },
     read: |fields, config| {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
         Ok(())
