@@ -357,16 +357,18 @@ impl Channels {
             taps,
             rank,
             conv_bias,
+            exponentiated,
             ..
         } = kind
         else {
             return Err(Error::Internal("channels of another kind".into()));
         };
         let hidden = bind.hidden();
-        let rate = bind.source.table(&bind.at("A_log"), "", width, columns)?;
-        let rate = bind
-            .bound
-            .vector(rate.into_iter().map(|a| -a.exp()).collect());
+        let mut rate = bind.source.table(&bind.at("A_log"), "", width, columns)?;
+        if !exponentiated {
+            rate.iter_mut().for_each(|a| *a = -a.exp());
+        }
+        let rate = bind.bound.vector(rate);
         Ok(Channels {
             width,
             columns,
