@@ -64,6 +64,8 @@ const CHANGES: &[&str] = &[
     "attn_logit_softcapping",
     "final_logit_softcapping",
     "router_logit_softcapping",
+    "kda.safe_gate",
+    "kda.gate_lower_bound",
     "rope.dimension_sections",
     "rope.freq_base_swa",
     "use_parallel_residual",

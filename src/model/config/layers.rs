@@ -86,6 +86,8 @@ pub enum Recurrent {
         dim: usize,
         /// Tokens that the convolutions see.
         taps: usize,
+        /// The file has `−exp(A_log)` in place of `A_log`: it is llama.cpp's.
+        exponentiated: bool,
     },
 }
 
