@@ -28,6 +28,9 @@ const END_TOKENS: [&str; 16] = [
     "<｜end▁of▁sentence｜>",
 ];
 
+/// The ε of RMS norms.
+pub const RMS_EPS: &str = "attention.layer_norm_rms_epsilon";
+
 impl Config {
     /// Reads the config that a GGUF file's metadata and tensor names describe.
     pub fn from_gguf(gguf: &Gguf) -> Result<Config> {
@@ -82,7 +85,9 @@ impl Config {
         }
         let rope_dims = fields.integer("rope.dimension_count", limits::HEAD_DIM)?;
         let eps_key = match family.form.norm {
-            NormKind::Rms => "attention.layer_norm_rms_epsilon",
+            NormKind::Rms | NormKind::RmsBias => RMS_EPS,
+            // Its files have norms of another kind.
+            _ if family.gguf_keys.contains(&RMS_EPS) => RMS_EPS,
             NormKind::Layer | NormKind::LayerBias => "attention.layer_norm_epsilon",
         };
         let Some(norm_eps) = fields.number(eps_key, limits::NORM_EPS)? else {
@@ -350,6 +355,7 @@ fn vocab_size(fields: &Fields) -> Result<usize> {
 
 fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
     const FACTORS: &str = "rope_freqs.weight";
+    const LONG_FACTORS: &str = "rope_factors_long.weight";
     let factor = match fields.number("rope.scaling.factor", limits::ROPE_FACTOR)? {
         Some(factor) => factor as f32,
         None => fields
@@ -367,7 +373,23 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
         None if factor == 1.0 => "none",
         None => "linear",
     };
-    let factors = fields.gguf.find(FACTORS)?;
+    let long = factors(fields, LONG_FACTORS)?;
+    if let Some(factors) = long {
+        if !matches!(kind, "none" | "longrope") {
+            return Err(Error::Unsupported(format!(
+                "{}: tensor {LONG_FACTORS} together with RoPE scaling {:?}",
+                fields.gguf.path().display(),
+                brief(kind)
+            )));
+        }
+        let magnitude = fields.number("rope.scaling.attn_factor", 1e-3..=1e6)?;
+        // As in folders, whatever the length of a text; llama.cpp goes by the context that is asked for.
+        return Ok(RopeScaling::Long {
+            factors,
+            magnitude: magnitude.unwrap_or(1.0) as f32,
+        });
+    }
+    let factors = factors(fields, FACTORS)?;
     let scaling = match kind {
         "none" => RopeScaling::None,
         "linear" if factor == 1.0 => RopeScaling::None,
@@ -375,7 +397,7 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
         "yarn" => yarn(fields, factor)?,
         other => {
             return Err(Error::Unsupported(format!(
-                "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear and yarn",
+                "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear, yarn and longrope with factors",
                 fields.gguf.path().display(),
                 fields.architecture,
                 brief(other)
@@ -391,9 +413,17 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
             fields.gguf.path().display()
         )));
     }
+    Ok(RopeScaling::Factors(factors))
+}
+
+/// A vector of divisors of frequencies, where the file has it.
+fn factors(fields: &Fields, tensor: &str) -> Result<Option<Vec<f32>>> {
+    let Some(factors) = fields.gguf.find(tensor)? else {
+        return Ok(None);
+    };
     if factors.rows != 1 || factors.cols > limits::WIDTH {
         return Err(Error::InvalidFile(format!(
-            "{}: tensor {FACTORS} has shape [{}, {}]; a vector is needed",
+            "{}: tensor {tensor} has shape [{}, {}]; a vector is needed",
             fields.gguf.path().display(),
             factors.rows,
             factors.cols
@@ -403,11 +433,11 @@ fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
     factors.dequantize_row(0, &mut values)?;
     if values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return Err(Error::InvalidFile(format!(
-            "{}: tensor {FACTORS} has a factor that is not positive",
+            "{}: tensor {tensor} has a factor that is not positive",
             fields.gguf.path().display()
         )));
     }
-    Ok(RopeScaling::Factors(values))
+    Ok(Some(values))
 }
 
 fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
