@@ -6,6 +6,7 @@ mod form;
 mod gemma4;
 mod gguf;
 mod gguf_keys;
+mod gguf_rope;
 mod hf;
 mod keys;
 mod layers;

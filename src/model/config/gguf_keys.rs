@@ -47,6 +47,7 @@ const CHANGES: &[&str] = &[
     "expert_count",
     "expert_used_count",
     "expert_shared_count",
+    "expert_group_count",
     "expert_feed_forward_length",
     "leading_dense_block_count",
     "nextn_predict_layers",
