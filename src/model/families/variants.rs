@@ -249,12 +249,9 @@ pub const MINISTRAL3: Family = Family {
             }
             _ => None,
         };
-        // With it cos and sin are not multiplied: mscale and mscale_all_dim are one number.
-        if fields
-            .positive("rope.scaling.yarn_log_multiplier")?
-            .is_some()
-        {
-            config.rope_scaling.set_magnitude(1.0);
+        // It is mscale_all_dim, beside an mscale of 1.
+        if let Some(all) = fields.positive("rope.scaling.yarn_log_multiplier")? {
+            config.rope_scaling.divide_magnitude(all);
         }
         Ok(())
     },

@@ -4,7 +4,7 @@ values of one width), state spaces, and families whose folders have other tensor
 VOCABULARY, COUNT_EXPERTS, EXPERT, SHARED = 61, 7, 32, 48
 
 
-def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, interval, mlp=None, tied=False):
+def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, interval, mlp=None, tied=False, together=False):
     inner = values * state
     channels = 2 * keys * state + inner
     metadata = {
@@ -74,10 +74,10 @@ def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, int
                 "ffn_down.weight": matrix(width, mlp),
             }
         else:
+            rows = {"gate_up": 2 * EXPERT} if together else {"gate": EXPERT, "up": EXPERT}
             names |= {
                 "ffn_gate_inp.weight": matrix(COUNT_EXPERTS, width),
-                "ffn_gate_exps.weight": matrix(COUNT_EXPERTS, EXPERT, width),
-                "ffn_up_exps.weight": matrix(COUNT_EXPERTS, EXPERT, width),
+                **{f"ffn_{name}_exps.weight": matrix(COUNT_EXPERTS, rows, width) for name, rows in rows.items()},
                 "ffn_down_exps.weight": matrix(COUNT_EXPERTS, width, EXPERT),
                 "ffn_gate_shexp.weight": matrix(SHARED, width),
                 "ffn_up_shexp.weight": matrix(SHARED, width),
@@ -437,6 +437,7 @@ NETS = {
     "qwen3next": net("qwen3next", 48, 4, 2, 20, 2, 6, 12, 5, 4),
     "qwen35": net("qwen35", 52, 3, 1, 28, 3, 6, 20, 5, 2, mlp=76, tied=True),
     "qwen35moe": net("qwen35moe", 48, 4, 2, 24, 2, 4, 16, 3, 2),
+    "qwen35moe with stacks together": net("qwen35moe", 48, 4, 2, 24, 2, 4, 16, 3, 2, together=True),
     "mixtral": blocks("llama", *[BEFORE | attention() | experts(MLP - 8)] * 2, feed_forward_length=MLP - 8, **CHOSEN),
     # llama.cpp takes as many heads of keys as of queries there.
     "olmoe": blocks(
@@ -478,6 +479,17 @@ NETS = {
         rope__scaling__yarn_beta_fast=32.0,
         rope__scaling__yarn_beta_slow=1.0,
         rope__scaling__yarn_log_multiplier=1.0,
+    ),
+    "mistral3 with another magnitude": blocks(
+        "mistral3",
+        *[BEFORE | attention() | mlp()] * 2,
+        rope__scaling__type="yarn",
+        rope__scaling__factor=4.0,
+        rope__scaling__original_context_length=16,
+        rope__scaling__yarn_beta_fast=32.0,
+        rope__scaling__yarn_beta_slow=1.0,
+        rope__scaling__yarn_log_multiplier=0.4,
+        rope__scaling__attn_factor=1.2,
     ),
     "stablelm": blocks(
         "stablelm",
