@@ -15,6 +15,7 @@ use mlxrocm::cpu::{CpuExecutor, CpuWeights, ThreadPool};
 use mlxrocm::graph::{RULES, Rules};
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{KvType, Slice, Wanted, families};
+use safetensors::tensor::{Dtype, TensorView};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -71,6 +72,51 @@ fn check(family: &str, text: &str) {
     assert!(failures.is_empty(), "{family}: {failures:#?}");
     let (_, variant) = variants.iter().next().unwrap();
     refuses(family, variant);
+}
+
+/// Experts of Gemma 4 as its makers publish them: gate and up of each one after the other, without modules.
+#[test]
+fn experts_of_gemma4_as_published() {
+    let variant = &variants(include_str!("golden/families/gemma4.json"))["experts"];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), variant);
+    let path = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let mut tensors = Vec::new();
+    for (name, view) in file.tensors() {
+        let Some((module, part)) = name.split_once(".switch_glu.") else {
+            tensors.push((name, view.shape().to_vec(), view.data().to_vec()));
+            continue;
+        };
+        let mut shape = view.shape().to_vec();
+        let mut data = view.data().to_vec();
+        let part = part.strip_suffix(".weight").unwrap();
+        if part == "up_proj" {
+            continue;
+        }
+        if part == "gate_proj" {
+            let up = file.tensor(&format!("{module}.switch_glu.up_proj.weight"));
+            let up = up.unwrap();
+            let each = data.len() / shape[0];
+            let both = data.chunks(each).zip(up.data().chunks(each));
+            data = both.flat_map(|(gate, up)| [gate, up].concat()).collect();
+            shape[1] *= 2;
+        }
+        let part = part.replace("gate_proj", "gate_up_proj");
+        tensors.push((format!("{module}.{part}"), shape, data));
+    }
+    let views = tensors.iter().map(|(name, shape, data)| {
+        let view = TensorView::new(Dtype::F32, shape.clone(), data).unwrap();
+        (name.as_str(), view)
+    });
+    std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+    for rules in [Rules::All, Rules::Nothing] {
+        let [logits, hidden] = results(folder.path(), rules, &[30]);
+        let far = farthest(&logits, &variant.logits).max(farthest(&hidden, &variant.hidden));
+        println!("{rules:?}: {far:.1e}");
+        assert!(far < TOLERANCE, "{rules:?}: {far}");
+    }
 }
 
 /// What would change the results, and nothing here reads, is refused by name.

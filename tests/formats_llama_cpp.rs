@@ -11,9 +11,13 @@ mod in_steps;
 
 use golden_family::{TOKENS, Variant, farthest, kept, tokens, variants, write_gguf};
 use in_steps::{executor, in_steps};
+use mlxrocm::Error;
 use mlxrocm::graph::Rules;
+use mlxrocm::model::config::Growth;
+use mlxrocm::model::families;
+use mlxrocm::model::weights::Source;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -87,6 +91,126 @@ fn models_of_their_own() {
         }
     }
     assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// What llama.cpp takes for granted of Llama 4, beyond the length of the text above.
+#[test]
+fn what_files_of_llama4_do_not_say() {
+    let net = &variants(include_str!("golden/llama_cpp/nets.json"))["llama4"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), net, net.gguf.as_ref().unwrap());
+    let source = Source::open(&path).unwrap();
+    let config = source.config();
+    assert_eq!(config.form.chunk, Some(8192));
+    let growth = Growth {
+        beta: 0.1,
+        length: 8192.0,
+        from: 1.0,
+        still_only: true,
+    };
+    assert_eq!(config.form.query_growth, Some(growth));
+    assert_eq!(config.unturned_layers, [false, false, false, true]);
+}
+
+/// Metadata that says something else than what is computed is refused by name.
+#[test]
+fn other_metadata_is_refused_by_name() {
+    let nets = variants(include_str!("golden/llama_cpp/nets.json"));
+    for (net, key, value) in [
+        ("llama4", "attention.sliding_window", json!(0)),
+        ("llama4", "attention.sliding_window", json!(4096)),
+        (
+            "llama4",
+            "attention.sliding_window_pattern",
+            json!([true, false, true, false]),
+        ),
+        ("llama4", "expert_used_count", json!(2)),
+        ("llama4", "rope.freq_base_swa", json!(20000.0)),
+        ("kimi-linear", "attention.q_lora_rank", json!(24)),
+        ("kimi-linear", "kda.safe_gate", json!(true)),
+        ("kimi-linear", "kda.gate_lower_bound", json!(-5.0)),
+        ("jamba", "expert_shared_count", json!(2)),
+        ("jamba", "expert_group_count", json!(7)),
+        ("gemma4 with experts", "expert_shared_count", json!(2)),
+        ("phimoe", "logit_scale", json!(0.25)),
+        (
+            "phimoe with long factors",
+            "rope.scaling.type",
+            json!("yarn"),
+        ),
+        ("apertus", "attention.scale", json!(0.5)),
+    ] {
+        let mut variant = nets[net].clone();
+        let gguf = variant.gguf.as_mut().unwrap();
+        gguf.metadata.insert(key.into(), value);
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), &variant, variant.gguf.as_ref().unwrap());
+        let named = match key {
+            "rope.scaling.type" => "rope_factors_long.weight",
+            key => key,
+        };
+        let error = Source::open(&path).expect_err(key);
+        assert!(
+            matches!(error, Error::Unsupported(_)),
+            "{net} {key}: {error:?}"
+        );
+        assert!(error.to_string().contains(named), "{net} {key}: {error}");
+    }
+    let mut variant = nets["apertus"].clone();
+    for key in ["xielu.alpha_p", "xielu.alpha_n"] {
+        let gguf = variant.gguf.as_mut().unwrap();
+        let value = gguf.metadata.remove(&format!("/{key}")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), &variant, variant.gguf.as_ref().unwrap());
+        let error = Source::open(&path).expect_err(key);
+        assert!(matches!(error, Error::InvalidFile(_)), "{key}: {error:?}");
+        assert!(error.to_string().contains(key), "{key}: {error}");
+        let gguf = variant.gguf.as_mut().unwrap();
+        gguf.metadata.insert(format!("/{key}"), value);
+    }
+}
+
+/// Numbers of a function that is not computed, and scales that only files of other formats have.
+#[test]
+fn other_functions_and_further_tensors_are_refused_by_name() {
+    let nets = variants(include_str!("golden/llama_cpp/nets.json"));
+    let refused = |variant: &Variant, name: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), variant, variant.gguf.as_ref().unwrap());
+        let source = Source::open(&path).unwrap();
+        let bound = families::schedule(&source, Rules::All);
+        let error = bound.and_then(|_| source.check_unused()).expect_err(name);
+        assert!(matches!(error, Error::Unsupported(_)), "{name}: {error:?}");
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    };
+    let mut apertus = nets["apertus"].clone();
+    let gguf = apertus.gguf.as_mut().unwrap();
+    gguf.metadata
+        .insert("/xielu.eps".into(), json!([-1e-6, -0.25]));
+    refused(&apertus, "layers.1.mlp.act_fn.eps");
+    for (net, name, shape) in [
+        (
+            "gemma4 with experts",
+            "blk.0.ffn_gate_up_exps.scale",
+            vec![7],
+        ),
+        (
+            "gemma4 with experts apart",
+            "blk.1.ffn_down_exps.scale",
+            vec![7],
+        ),
+        ("jamba", "blk.1.exp_probs_b.bias", vec![7]),
+        ("kimi-linear", "blk.1.attn_q_a_norm.weight", vec![24]),
+        ("llama4", "blk.0.attn_q_norm.weight", vec![12]),
+        ("phimoe", "blk.0.ffn_up_exps.bias", vec![7, 48]),
+        ("apertus", "blk.0.attn_q_norm.bias", vec![12]),
+    ] {
+        let mut variant = nets[net].clone();
+        variant.tensors.insert(name.into(), (shape, 1.0, 0.25));
+        let names = &mut variant.gguf.as_mut().unwrap().names;
+        names.insert(name.into(), name.into());
+        refused(&variant, name);
+    }
 }
 
 macro_rules! families {

@@ -9,7 +9,9 @@ mod gpu;
 #[path = "support/on_gpu.rs"]
 mod on_gpu;
 
-use golden_family::{Variant, farthest, kept, tiny_tokenizer, tokens, variants, write};
+use golden_family::{
+    Variant, farthest, kept, tiny_tokenizer, tokens, variants, write, write_gguf_with,
+};
 use mlxrocm::Error;
 use mlxrocm::model::{
     DeviceChoice, Forward, KvType, LoadOptions, Model, Rollback, Slice, StateSize, Wanted,
@@ -147,6 +149,48 @@ fn families_on_a_gpu_give_what_mlx_lm_gives() {
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }
+    }
+}
+
+/// GGUF files whose parts no folder has: norms, stacks of experts, names, values that are made already.
+#[test]
+fn gguf_files_on_a_gpu_give_what_llama_cpp_gives() {
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    let nets = variants(include_str!("golden/llama_cpp/nets.json"));
+    let mut failures = Vec::new();
+    for name in [
+        "apertus",
+        "gemma4 with experts",
+        "gemma4 with experts apart",
+        "jamba",
+        "kimi-linear",
+        "llama4",
+        "phimoe with long factors",
+    ] {
+        let (net, folder) = (&nets[name], tempfile::tempdir().unwrap());
+        let path = write_gguf_with(folder.path(), net, net.gguf.as_ref().unwrap(), |writer| {
+            tiny_tokenizer::write_gguf(writer);
+        });
+        let model = load(&path).unwrap();
+        let text = tokens(net.config["vocab_size"].as_u64().unwrap() as usize);
+        let whole = on_gpu::logits(&model, &text, PIECES).unwrap();
+        let whole = typical(&kept(&whole, model.info().vocab_size), &net.logits);
+        let exact = farthest(&one_by_one(&model).unwrap(), &net.logits);
+        println!("{target} {name}: usually {whole:.1e}, one by one {exact:.1e}");
+        // llama.cpp keeps keys and values in f32 there, and has a table of f16 for GELU.
+        let most = if name.starts_with("gemma4") {
+            2e-2
+        } else {
+            3e-3
+        };
+        if whole.is_nan() || whole > TOLERANCE || exact.is_nan() || exact > most {
+            failures.push(format!("{name}: {whole}, {exact}"));
+        }
+    }
+    assert!(failures.is_empty(), "{target}: {failures:#?}");
+    if !gpu::is_real() {
+        assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
     }
 }
 

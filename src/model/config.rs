@@ -6,6 +6,7 @@ mod form;
 mod gemma4;
 mod gguf;
 mod gguf_keys;
+mod gguf_rope;
 mod hf;
 mod keys;
 mod layers;
@@ -90,6 +91,22 @@ impl RopeScaling {
         } = self
         {
             *attention_factor = magnitude;
+        }
+    }
+
+    /// Divides what YaRN multiplies cos and sin by by `1 + weight·ln(factor)/10`.
+    pub(super) fn divide_magnitude(&mut self, weight: f32) {
+        if let RopeScaling::Yarn {
+            factor,
+            attention_factor,
+            ..
+        } = self
+            && *factor > 1.0
+        {
+            if *attention_factor == 0.0 {
+                *attention_factor = 0.1 * factor.ln() + 1.0;
+            }
+            *attention_factor /= 0.1 * weight * factor.ln() + 1.0;
         }
     }
 }

@@ -99,6 +99,11 @@ impl GgufWriter {
         self.array(key, 5, values.len(), &bytes)
     }
 
+    pub fn f32s(&mut self, key: &str, values: &[f32]) -> &mut Self {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.array(key, 6, values.len(), &bytes)
+    }
+
     pub fn flags(&mut self, key: &str, values: &[bool]) -> &mut Self {
         let bytes: Vec<u8> = values.iter().map(|&flag| flag.into()).collect();
         self.array(key, 7, values.len(), &bytes)

@@ -67,7 +67,7 @@ pub struct Variant {
 #[derive(Deserialize, Clone)]
 pub struct Gguf {
     pub architecture: String,
-    /// Without the architecture before the keys.
+    /// Without the architecture before the keys; with a slash before those that have none.
     pub metadata: BTreeMap<String, serde_json::Value>,
     /// By the names in a folder.
     pub names: BTreeMap<String, String>,
@@ -115,16 +115,34 @@ pub fn write(folder: &Path, variant: &Variant) {
 
 /// Writes the same model as a GGUF file.
 pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
+    write_gguf_with(folder, variant, gguf, |_| {})
+}
+
+/// The same with what `more` adds.
+pub fn write_gguf_with(
+    folder: &Path,
+    variant: &Variant,
+    gguf: &Gguf,
+    more: impl FnOnce(&mut GgufWriter),
+) -> PathBuf {
     let mut writer = GgufWriter::new(3);
+    more(&mut writer);
     writer.text("general.architecture", &gguf.architecture);
     for (key, value) in &gguf.metadata {
-        let key = format!("{}.{key}", gguf.architecture);
+        let key = match key.strip_prefix('/') {
+            Some(whole) => whole.to_string(),
+            None => format!("{}.{key}", gguf.architecture),
+        };
         match value {
             serde_json::Value::Bool(flag) => writer.flag(&key, *flag),
             serde_json::Value::String(text) => writer.text(&key, text),
             serde_json::Value::Array(list) if list[0].is_boolean() => {
                 let flags = list.iter().map(|flag| flag.as_bool().unwrap());
                 writer.flags(&key, &flags.collect::<Vec<_>>())
+            }
+            serde_json::Value::Array(list) if list[0].is_f64() => {
+                let numbers = list.iter().map(|number| number.as_f64().unwrap() as f32);
+                writer.f32s(&key, &numbers.collect::<Vec<_>>())
             }
             serde_json::Value::Array(list) => {
                 let numbers = list.iter().map(|number| number.as_i64().unwrap() as i32);
@@ -164,7 +182,8 @@ pub fn write_gguf(folder: &Path, variant: &Variant, gguf: &Gguf) -> PathBuf {
             .flat_map(|number| number.to_le_bytes())
             .collect();
         // Convolutions lose the axis of one channel.
-        let kept = |(axis, size): &(usize, &usize)| !(*axis == 2 && **size == 1);
+        let kept =
+            |(axis, size): &(usize, &usize)| !(*axis == 2 && **size == 1 && shape.len() == 3);
         let sizes = shape.iter().enumerate().filter(kept);
         let dims: Vec<u64> = sizes.rev().map(|(_, &size)| size as u64).collect();
         writer.tensor(&gguf.names[name], &dims, 0, bytes);

@@ -92,6 +92,8 @@ pub struct Growth {
 pub enum NormKind {
     /// `x · rsqrt(mean(x²) + ε) · w`.
     Rms,
+    /// The same with `+ b`.
+    RmsBias,
     /// `(x − mean) · rsqrt(variance + ε) · w`.
     Layer,
     /// The same with `+ b`.

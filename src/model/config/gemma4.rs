@@ -15,4 +15,6 @@ pub struct Gemma4 {
     pub per_layer: usize,
     /// Experts beside the MLP.
     pub experts: bool,
+    /// The experts' weights are multiplied by a number of each expert.
+    pub expert_scales: bool,
 }

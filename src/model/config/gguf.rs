@@ -1,7 +1,6 @@
 //! A config from GGUF metadata.
 
-use super::{Config, Feed, NormKind, RopeScaling, gguf_keys, limits, unknown_family};
-use crate::formats::brief;
+use super::{Config, Feed, NormKind, gguf_keys, gguf_rope, limits, unknown_family};
 use crate::formats::gguf::{Gguf, Value};
 use crate::model::families;
 use crate::{Error, Result};
@@ -27,6 +26,9 @@ const END_TOKENS: [&str; 16] = [
     "[EOT]",
     "<｜end▁of▁sentence｜>",
 ];
+
+/// The ε of RMS norms.
+pub const RMS_EPS: &str = "attention.layer_norm_rms_epsilon";
 
 impl Config {
     /// Reads the config that a GGUF file's metadata and tensor names describe.
@@ -82,7 +84,9 @@ impl Config {
         }
         let rope_dims = fields.integer("rope.dimension_count", limits::HEAD_DIM)?;
         let eps_key = match family.form.norm {
-            NormKind::Rms => "attention.layer_norm_rms_epsilon",
+            NormKind::Rms | NormKind::RmsBias => RMS_EPS,
+            // Its files have norms of another kind.
+            _ if family.gguf_keys.contains(&RMS_EPS) => RMS_EPS,
             NormKind::Layer | NormKind::LayerBias => "attention.layer_norm_epsilon",
         };
         let Some(norm_eps) = fields.number(eps_key, limits::NORM_EPS)? else {
@@ -116,7 +120,7 @@ impl Config {
                 .unwrap_or(10_000.0) as f32,
             rope_dims: rope_dims.unwrap_or(head_dim),
             rope_interleaved: false,
-            rope_scaling: rope_scaling(&fields)?,
+            rope_scaling: gguf_rope::scaling(&fields)?,
             tied_embeddings: gguf.dims("output.weight").is_none(),
             attention_bias: gguf.dims("blk.0.attn_q.bias").is_some(),
             output_bias: gguf.dims("blk.0.attn_output.bias").is_some(),
@@ -150,6 +154,25 @@ impl Fields<'_> {
             self.gguf.path().display(),
             self.architecture
         ))
+    }
+
+    pub(in crate::model) fn unsupported(&self, key: &str, what: impl std::fmt::Display) -> Error {
+        Error::Unsupported(format!(
+            "{}: metadata {}.{key}: {what}",
+            self.gguf.path().display(),
+            self.architecture
+        ))
+    }
+
+    /// Says that a key without the architecture before it is missing, where it is.
+    pub(in crate::model) fn needs(&self, key: &str) -> Result<()> {
+        match self.gguf.get(key) {
+            Some(_) => Ok(()),
+            None => Err(Error::InvalidFile(format!(
+                "{}: metadata {key}: missing",
+                self.gguf.path().display()
+            ))),
+        }
     }
 
     /// What the file says it is.
@@ -327,106 +350,6 @@ fn vocab_size(fields: &Fields) -> Result<usize> {
             "{file}: tensor token_embd.weight is missing"
         ))),
     }
-}
-
-fn rope_scaling(fields: &Fields) -> Result<RopeScaling> {
-    const FACTORS: &str = "rope_freqs.weight";
-    let factor = match fields.number("rope.scaling.factor", limits::ROPE_FACTOR)? {
-        Some(factor) => factor as f32,
-        None => fields
-            .number("rope.scale_linear", limits::ROPE_FACTOR)?
-            .unwrap_or(1.0) as f32,
-    };
-    let kind = match fields.get("rope.scaling.type") {
-        Some(value) => value.as_str().ok_or_else(|| {
-            fields.bad(
-                "rope.scaling.type",
-                format_args!("{} where a text is needed", value.kind()),
-            )
-        })?,
-        // Files older than the key have only the factor.
-        None if factor == 1.0 => "none",
-        None => "linear",
-    };
-    let factors = fields.gguf.find(FACTORS)?;
-    let scaling = match kind {
-        "none" => RopeScaling::None,
-        "linear" if factor == 1.0 => RopeScaling::None,
-        "linear" => RopeScaling::Linear { factor },
-        "yarn" => yarn(fields, factor)?,
-        other => {
-            return Err(Error::Unsupported(format!(
-                "{}: metadata {}.rope.scaling.type is {:?}; supported are none, linear and yarn",
-                fields.gguf.path().display(),
-                fields.architecture,
-                brief(other)
-            )));
-        }
-    };
-    let Some(factors) = factors else {
-        return Ok(scaling);
-    };
-    if scaling != RopeScaling::None {
-        return Err(Error::Unsupported(format!(
-            "{}: tensor {FACTORS} together with RoPE scaling {kind:?}",
-            fields.gguf.path().display()
-        )));
-    }
-    if factors.rows != 1 || factors.cols > limits::WIDTH {
-        return Err(Error::InvalidFile(format!(
-            "{}: tensor {FACTORS} has shape [{}, {}]; a vector is needed",
-            fields.gguf.path().display(),
-            factors.rows,
-            factors.cols
-        )));
-    }
-    let mut values = vec![0.0; factors.cols];
-    factors.dequantize_row(0, &mut values)?;
-    if values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
-        return Err(Error::InvalidFile(format!(
-            "{}: tensor {FACTORS} has a factor that is not positive",
-            fields.gguf.path().display()
-        )));
-    }
-    Ok(RopeScaling::Factors(values))
-}
-
-fn yarn(fields: &Fields, factor: f32) -> Result<RopeScaling> {
-    let original = fields.integer("rope.scaling.original_context_length", limits::CONTEXT)?;
-    let original_context = match original {
-        Some(original) => original,
-        None => fields.needed("context_length", limits::CONTEXT)?,
-    };
-    // 1 is YaRN's mix of scaled and plain frequencies; other mixes are not in use.
-    let mix = fields.number("rope.scaling.yarn_ext_factor", -1.0..=1e6)?;
-    if mix.is_some_and(|mix| mix >= 0.0 && mix != 1.0) {
-        return Err(Error::Unsupported(format!(
-            "{}: metadata {}.rope.scaling.yarn_ext_factor other than 1",
-            fields.gguf.path().display(),
-            fields.architecture
-        )));
-    }
-    // The file's factor multiplies the standard one.
-    let multiplier = match fields.number("rope.scaling.attn_factor", 1e-3..=1e6)? {
-        Some(multiplier) => Some(multiplier),
-        None => fields.number("rope.scaling.yarn_attn_factor", 1e-3..=1e6)?,
-    };
-    let attention_factor = match multiplier {
-        None => 0.0,
-        Some(multiplier) => multiplier as f32 * (0.1 * factor.ln() + 1.0),
-    };
-    let beta = |key: &str, default: f64| -> Result<f32> {
-        Ok(fields.number(key, 1e-3..=1e6)?.unwrap_or(default) as f32)
-    };
-    Ok(RopeScaling::Yarn {
-        factor,
-        original_context,
-        beta_fast: beta("rope.scaling.yarn_beta_fast", 32.0)?,
-        beta_slow: beta("rope.scaling.yarn_beta_slow", 1.0)?,
-        // As llama.cpp; the format has no key for it.
-        truncate: true,
-        attention_factor,
-    })
 }
 
 /// Tokens that end a generation: those the metadata names and those spelled as one. An id outside

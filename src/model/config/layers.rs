@@ -75,6 +75,8 @@ pub enum Recurrent {
         conv_bias: bool,
         /// The products before and behind have biases.
         bias: bool,
+        /// The file has `−exp(A_log)` in place of `A_log`: it is llama.cpp's.
+        exponentiated: bool,
     },
     /// Kimi's delta rule, whose state's columns decay on their own.
     Delta {
@@ -84,6 +86,8 @@ pub enum Recurrent {
         dim: usize,
         /// Tokens that the convolutions see.
         taps: usize,
+        /// The file has `−exp(A_log)` in place of `A_log`: it is llama.cpp's.
+        exponentiated: bool,
     },
 }
 

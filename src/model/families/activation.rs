@@ -1,11 +1,11 @@
 //! The functions between the products of an MLP.
 
-use crate::Result;
 use crate::array::Array;
 use crate::ir::{Binary, Unary};
 use crate::model::bind::Bound;
 use crate::model::config::Activation;
 use crate::model::weights::Source;
+use crate::{Error, Result};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// One MLP's function, with its numbers.
@@ -29,7 +29,7 @@ impl Function {
             Activation::ReluSquared => vec![0.0],
             Activation::Xielu => {
                 let path = format!("{path}.act_fn");
-                let number = |part: &str| Ok::<_, crate::Error>(source.part(&path, part, 1)?[0]);
+                let number = |part: &str| Ok::<_, Error>(source.part(&path, part, 1)?[0]);
                 let softplus = |x: f32| f64::from(x).exp().ln_1p();
                 let optional = |part: &str, otherwise: f64| -> Result<f64> {
                     match source.has_part(&path, part)? {
@@ -38,6 +38,13 @@ impl Function {
                     }
                 };
                 let (beta, eps) = (optional("beta", 0.5)?, optional("eps", -1e-6)?);
+                // All models have -1e-6: what that adds above 0 is left out.
+                if !(-1e-5..=0.0).contains(&eps) {
+                    return Err(Error::Unsupported(format!(
+                        "{}: {path}.eps is {eps}; numbers from -1e-5 to 0 are supported",
+                        source.path().display()
+                    )));
+                }
                 let (positive, negative) = (number("alpha_p")?, number("alpha_n")?);
                 vec![
                     0.0,

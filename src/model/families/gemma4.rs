@@ -105,6 +105,7 @@ fn read(fields: &Fields, config: &mut Config) -> Result<()> {
         sharing,
         per_layer: number("hidden_size_per_layer_input", 256)?,
         experts,
+        expert_scales: true,
     };
     if gemma.sharing >= config.layers {
         let what = format_args!("{sharing} of {} layers", config.layers);
@@ -178,7 +179,7 @@ struct KeysValues {
 struct Mixture {
     scale: Array,
     router: Linear,
-    of_expert: Array,
+    of_expert: Option<Array>,
     before: Norm,
     after: [Norm; 2],
     stacks: Stacks,
@@ -321,12 +322,15 @@ impl Block {
                 let hidden = c.hidden_size;
                 let scale = source.numbers(&path("router.scale"), hidden)?;
                 let root = (hidden as f32).sqrt();
-                let of_expert = source.numbers(&path("router.per_expert_scale"), experts.count)?;
+                let of_expert = match g.expert_scales {
+                    true => Some(source.numbers(&path("router.per_expert_scale"), experts.count)?),
+                    false => None,
+                };
                 let router = path("router.proj");
                 Some(Mixture {
                     scale: bound.vector(scale.into_iter().map(|s| s / root).collect()),
                     router: bound.linear(source, &router, experts.count, hidden)?,
-                    of_expert: bound.vector(of_expert),
+                    of_expert: of_expert.map(|scales| bound.vector(scales)),
                     before: Norm::bind(source, bound, &path("pre_feedforward_layernorm_2"), 1.0)?,
                     after: [
                         Norm::bind(source, bound, &path("post_feedforward_layernorm_1"), 1.0)?,
@@ -467,8 +471,10 @@ impl Mixture {
     fn of(&self, c: &Config, x: &Array, fed: &Array) -> Result<Array> {
         let logits = x.rms_norm(Some(&self.scale), c.norm_eps.into())?;
         let route = Route::softmax(self.chosen, true);
-        let (index, weight) = self.router.of(&logits)?.route(route, None)?;
-        let weight = weight.times(&self.of_expert.take(&index, 0)?)?;
+        let (index, mut weight) = self.router.of(&logits)?.route(route, None)?;
+        if let Some(of_expert) = &self.of_expert {
+            weight = weight.times(&of_expert.take(&index, 0)?)?;
+        }
         let y = self.stacks.of(&self.before.of(x)?, &index, &weight)?;
         let [of_mlp, of_experts] = &self.after;
         of_mlp.of(fed)?.plus(&of_experts.of(&y)?)

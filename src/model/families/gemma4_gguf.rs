@@ -1,10 +1,10 @@
-//! Gemma 4 (text, without experts) as a GGUF file: what layers that see everything have is the usual there, and what
+//! Gemma 4 (text) as a GGUF file: what layers that see everything have is the usual there, and what
 //! others have has keys of its own.
 
 use crate::Result;
 use crate::formats::gguf::Value;
 use crate::model::Config;
-use crate::model::config::{Feed, Gemma4, GgufFields, Parts, RopeScaling};
+use crate::model::config::{Experts, Feed, Gemma4, GgufFields, Parts, RopeScaling};
 
 const PATTERN: &str = "attention.sliding_window_pattern";
 const KEY_HEADS: &str = "attention.head_count_kv";
@@ -22,6 +22,9 @@ pub const KEYS: &[&str] = &[
     "rope.freq_base_swa",
     "embedding_length_per_layer_input",
     "final_logit_softcapping",
+    "expert_count",
+    "expert_used_count",
+    "expert_feed_forward_length",
 ];
 
 pub const MODULES: &[(&str, &str)] = &[
@@ -35,6 +38,12 @@ pub const MODULES: &[(&str, &str)] = &[
     ("pre_feedforward_layernorm", "ffn_norm"),
     ("post_feedforward_layernorm", "post_ffw_norm"),
     ("layer_scalar", "layer_output_scale.weight"),
+    ("router.proj", "ffn_gate_inp"),
+    ("router.scale", "ffn_gate_inp.scale"),
+    ("router.per_expert_scale", "ffn_down_exps.scale"),
+    ("pre_feedforward_layernorm_2", "pre_ffw_norm_2"),
+    ("post_feedforward_layernorm_1", "post_ffw_norm_1"),
+    ("post_feedforward_layernorm_2", "post_ffw_norm_2"),
 ];
 
 pub fn read(fields: &GgufFields, config: &mut Config) -> Result<()> {
@@ -85,7 +94,8 @@ pub fn read(fields: &GgufFields, config: &mut Config) -> Result<()> {
             .any(|layer| !pattern[layer] && !fields.has(&format!("blk.{layer}.attn_v.weight"))),
         sharing: sharing.unwrap_or(0),
         per_layer: per_layer.unwrap_or(0),
-        experts: false,
+        experts: fields.integer("expert_count", 0..=1 << 16)?.unwrap_or(0) > 0,
+        expert_scales: fields.has("blk.0.ffn_down_exps.scale"),
     };
     if gemma.sharing >= layers {
         let what = format!("{} of {layers} layers", gemma.sharing);
@@ -104,6 +114,9 @@ pub fn read(fields: &GgufFields, config: &mut Config) -> Result<()> {
         mlp: Feed::Dense(*width),
     });
     config.parts = parts.collect();
+    if gemma.experts {
+        config.experts = Some(Experts::read_gguf(fields)?);
+    }
     config.gemma4 = Some(gemma);
     Ok(())
 }

@@ -2,8 +2,13 @@
 //! without weights; one expert a token, which takes x times its weight, beside a shared one.
 
 use super::Family;
+use crate::Result;
 use crate::ir::Scores;
-use crate::model::config::{Experts, Form, Growth, HeadNorm};
+use crate::model::Config;
+use crate::model::config::{Experts, Form, GgufFields, Growth, HeadNorm};
+
+/// Tokens of a run in GGUF files, which do not say; llama.cpp takes no others.
+const CHUNK: usize = 8192;
 
 pub const LLAMA4: Family = Family {
     name: "llama4",
@@ -102,6 +107,54 @@ pub const LLAMA4: Family = Family {
         });
         Ok(())
     },
+    architectures: &["llama4"],
+    gguf_keys: &[
+        "expert_count",
+        "expert_used_count",
+        "expert_feed_forward_length",
+        "interleave_moe_layer_step",
+        "attention.sliding_window",
+    ],
+    read_gguf,
     quantizes: false,
     ..Family::PLAIN
 };
+
+/// Files say little: the layers that do not turn, their queries' growth and the norms of heads are as in llama.cpp.
+fn read_gguf(fields: &GgufFields, config: &mut Config) -> Result<()> {
+    const WINDOW: &str = "attention.sliding_window";
+    if let Some(window) = fields.integer(WINDOW, 0..=1 << 30)?
+        && window != CHUNK
+    {
+        return Err(fields.unsupported(WINDOW, format_args!("{window}; {CHUNK} is supported")));
+    }
+    config.rope_interleaved = true;
+    config.unturned_layers = (0..config.layers)
+        .map(|layer| (layer + 1) % 4 == 0)
+        .collect();
+    config.form.chunk = Some(CHUNK);
+    config.form.query_growth = Some(Growth {
+        beta: 0.1,
+        length: CHUNK as f32,
+        from: 1.0,
+        still_only: true,
+    });
+    let experts = Experts::read_gguf(fields)?;
+    if experts.chosen != 1 {
+        return Err(fields.unsupported("expert_used_count", "1 is supported"));
+    }
+    // The larger of the two models has none.
+    if experts.count != 128 {
+        config.form.qk_norm = Some(HeadNorm::Weightless);
+    }
+    config.experts = Some(Experts {
+        normalize: false,
+        scores: Scores::Sigmoid,
+        weighted_input: true,
+        shared: experts.width,
+        ..experts
+    });
+    let every = fields.needed("interleave_moe_layer_step", 1..=1 << 20)?;
+    config.set_experts(|layer| (layer + 1) % every == 0);
+    Ok(())
+}

@@ -244,6 +244,20 @@ pub const PHIMOE: Family = Family {
         });
         Ok(())
     },
+    architectures: &["phimoe"],
+    gguf_keys: &[
+        "attention.layer_norm_rms_epsilon",
+        "expert_count",
+        "expert_used_count",
+    ],
+    read_gguf: |fields, config| {
+        // As llama.cpp: its form of this model has RMS norms with biases and a usual router, where the model's makers
+        // (and so folders) have layer norms and a router of their own.
+        config.form.norm = NormKind::RmsBias;
+        let width = config.intermediate_size;
+        config.experts = Some(Experts::counted_gguf(fields, width)?);
+        Ok(())
+    },
     quantizes: false,
     ..Family::PLAIN
 };

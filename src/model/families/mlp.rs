@@ -1,6 +1,7 @@
 //! What follows attention in a block: `down(act(gate(x)) · up(x))`, `down(act(up(x)))`, or a mixture of experts of that form.
 
 use super::activation::Function;
+use super::latent::parts;
 use crate::array::Array;
 use crate::ir::{Factor, Unary};
 use crate::model::Config;
@@ -31,9 +32,7 @@ pub struct Dense {
 
 /// The matrices of experts.
 pub struct Stacks {
-    /// `None`: the function is of up alone.
-    gate: Option<Factor>,
-    up: Factor,
+    inner: Inner,
     down: Factor,
     function: Function,
     /// Whether the function is that of one operation with both products.
@@ -41,6 +40,16 @@ pub struct Stacks {
     experts: Experts,
     /// Columns of what experts take and give.
     width: usize,
+}
+
+/// What experts make of x.
+enum Inner {
+    /// `act(gate(x)) · up(x)`.
+    Gated([Factor; 2]),
+    /// The same, gate and up of an expert one after the other in one matrix.
+    Together(Factor),
+    /// `act(up(x))`.
+    Up(Factor),
 }
 
 /// Experts, chosen by `router`.
@@ -239,18 +248,21 @@ impl Stacks {
             let path = format!("{path}.switch_mlp.{name}");
             bound.stack(source, &path, [count, out, cols], experts.biases)
         };
-        let gate = match c.form.gated {
-            true => Some(stack("gate_proj", width, columns)?),
-            false => None,
+        let together = source.has(&format!("{path}.switch_mlp.gate_up_proj"))?;
+        let inner = match c.form.gated {
+            true if together && experts.limit.is_none() => {
+                Inner::Together(stack("gate_up_proj", 2 * width, columns)?)
+            }
+            true => Inner::Gated([
+                stack("gate_proj", width, columns)?,
+                stack("up_proj", width, columns)?,
+            ]),
+            false => Inner::Up(stack("up_proj", width, columns)?),
         };
-        let (up, down) = (
-            stack("up_proj", width, columns)?,
-            stack("down_proj", columns, width)?,
-        );
-        let silu = c.form.activation == Activation::Silu && c.form.gated;
+        let down = stack("down_proj", columns, width)?;
+        let silu = c.form.activation == Activation::Silu;
         Ok(Stacks {
-            gate,
-            up,
+            inner,
             down,
             function: Function::bind(source, path, bound)?,
             fused: silu || experts.limit.is_some(),
@@ -272,21 +284,25 @@ impl Stacks {
             weighted_input,
             ..
         } = self.experts;
-        let inner = match (self.fused, self.gate) {
-            (true, Some(gate)) => x.experts_swiglu(index, [gate, self.up], count, width, limit)?,
-            (_, gate) => {
-                let rows = x.shape().dims()[0];
-                let each = crate::ir::Shape::new([rows, chosen.into(), self.width.into()]);
-                let x = x.expand_dims(&[1])?.broadcast_to(each)?;
-                let up = x.stack_products(index, self.up, count, width)?;
-                match gate {
-                    None => self.function.of(&up)?,
-                    Some(gate) => {
-                        let gate = x.stack_products(index, gate, count, width)?;
-                        self.function.of(&gate)?.times(&up)?
-                    }
-                }
+        let products = |factor: Factor, out: usize| {
+            let rows = x.shape().dims()[0];
+            let each = crate::ir::Shape::new([rows, chosen.into(), self.width.into()]);
+            let x = x.expand_dims(&[1])?.broadcast_to(each)?;
+            x.stack_products(index, factor, count, out)
+        };
+        let inner = match self.inner {
+            Inner::Gated(factors) if self.fused => {
+                x.experts_swiglu(index, factors, count, width, limit)?
             }
+            Inner::Gated([gate, up]) => {
+                let up = products(up, width)?;
+                self.function.of(&products(gate, width)?)?.times(&up)?
+            }
+            Inner::Together(both) => {
+                let [gate, up] = parts(&products(both, 2 * width)?, [width; 2])?;
+                self.function.of(&gate)?.times(&up)?
+            }
+            Inner::Up(up) => self.function.of(&products(up, width)?)?,
         };
         if weighted_input {
             let y = inner.stack_products(index, self.down, count, self.width)?;

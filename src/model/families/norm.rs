@@ -27,7 +27,7 @@ impl Norm {
         let weight = source.norm(path, c.hidden_size)?;
         let weight = bound.vector(scaled(weight, c.form.norm_offset));
         let bias = match c.form.norm {
-            NormKind::LayerBias => {
+            NormKind::LayerBias | NormKind::RmsBias => {
                 let bias = source.part(path, "bias", c.hidden_size)?;
                 Some(bound.vector(scaled(bias, 0.0)))
             }
@@ -47,7 +47,13 @@ impl Norm {
     /// Those of the operations.
     pub fn of(&self, x: &Array) -> Result<Array> {
         match self.kind {
-            NormKind::Rms => x.rms_norm(Some(&self.weight), self.eps),
+            NormKind::Rms | NormKind::RmsBias => {
+                let y = x.rms_norm(Some(&self.weight), self.eps)?;
+                match &self.bias {
+                    Some(bias) => y.plus(bias),
+                    None => Ok(y),
+                }
+            }
             NormKind::Layer | NormKind::LayerBias => {
                 x.layer_norm(Some(&self.weight), self.bias.as_ref(), self.eps)
             }

@@ -46,9 +46,7 @@ impl Layer {
             Recurrent::Channels { .. } => {
                 Layer::Channels(Box::new(Channels::bind(&mut bind, kind)?))
             }
-            Recurrent::Delta { heads, dim, taps } => {
-                Layer::Delta(Box::new(Delta::bind(&mut bind, heads, dim, taps)?))
-            }
+            Recurrent::Delta { .. } => Layer::Delta(Box::new(Delta::bind(&mut bind, kind)?)),
         })
     }
 
@@ -357,16 +355,18 @@ impl Channels {
             taps,
             rank,
             conv_bias,
+            exponentiated,
             ..
         } = kind
         else {
             return Err(Error::Internal("channels of another kind".into()));
         };
         let hidden = bind.hidden();
-        let rate = bind.source.table(&bind.at("A_log"), "", width, columns)?;
-        let rate = bind
-            .bound
-            .vector(rate.into_iter().map(|a| -a.exp()).collect());
+        let mut rate = bind.source.table(&bind.at("A_log"), "", width, columns)?;
+        if !exponentiated {
+            rate.iter_mut().for_each(|a| *a = -a.exp());
+        }
+        let rate = bind.bound.vector(rate);
         Ok(Channels {
             width,
             columns,
@@ -441,7 +441,16 @@ pub struct Delta {
 }
 
 impl Delta {
-    fn bind(bind: &mut Bind, heads: usize, dim: usize, taps: usize) -> Result<Delta> {
+    fn bind(bind: &mut Bind, kind: Recurrent) -> Result<Delta> {
+        let Recurrent::Delta {
+            heads,
+            dim,
+            taps,
+            exponentiated,
+        } = kind
+        else {
+            return Err(Error::Internal("a delta rule of another kind".into()));
+        };
         let (hidden, width) = (bind.hidden(), heads * dim);
         let mut side = |product: &str, conv: &str| {
             let product = bind.linear(product, width, hidden)?;
@@ -452,8 +461,11 @@ impl Delta {
             side("k_proj", "k_conv.conv")?,
             side("v_proj", "v_conv.conv")?,
         ];
-        let rate = bind.numbers("A_log", heads)?;
-        let rate = rate.iter().flat_map(|a| std::iter::repeat_n(-a.exp(), dim));
+        let mut rate = bind.numbers("A_log", heads)?;
+        if !exponentiated {
+            rate.iter_mut().for_each(|a| *a = -a.exp());
+        }
+        let rate = rate.iter().flat_map(|a| std::iter::repeat_n(*a, dim));
         Ok(Delta {
             heads,
             dim,

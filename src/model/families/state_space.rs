@@ -346,6 +346,7 @@ pub const JAMBA: Family = Family {
             },
             conv_bias: fields.flag("mamba_conv_bias")?.unwrap_or(true),
             bias: fields.flag("mamba_proj_bias")?.unwrap_or(false),
+            exponentiated: false,
         });
         let names = ["mamba", "attention"];
         match fields.kinds("layers_block_type", config.layers, names)? {
@@ -367,6 +368,10 @@ pub const JAMBA: Family = Family {
         }
         Ok(())
     },
+    architectures: &["jamba"],
+    gguf_keys: gguf::JAMBA_KEYS,
+    gguf_modules: gguf::JAMBA_MODULES,
+    read_gguf: gguf::read_jamba,
     quantizes: false,
     ..Family::PLAIN
 };

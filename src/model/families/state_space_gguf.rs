@@ -74,6 +74,24 @@ pub const NEMOTRON_KEYS: &[&str] = space_keys![
     "expert_gating_func",
 ];
 
+/// Of Jamba.
+pub const JAMBA_KEYS: &[&str] = &[
+    "ssm.conv_kernel",
+    "ssm.inner_size",
+    "ssm.state_size",
+    "ssm.time_step_rank",
+    "expert_count",
+    "expert_used_count",
+];
+pub const JAMBA_MODULES: &[(&str, &str)] = space_modules![
+    ("mixer.x_proj", "ssm_x"),
+    ("mixer.dt_proj", "ssm_dt"),
+    ("mixer.dt_layernorm", "ssm_dt_norm"),
+    ("mixer.b_layernorm", "ssm_b_norm"),
+    ("mixer.c_layernorm", "ssm_c_norm"),
+    ("pre_ff_layernorm", "ffn_norm"),
+];
+
 /// Mamba 2, Falcon-H1: the state spaces, and what blocks are made of.
 pub fn read(fields: &GgufFields, config: &mut Config) -> Result<()> {
     config.parts = (0..config.layers)
@@ -119,6 +137,34 @@ pub fn read_nemotron(fields: &GgufFields, config: &mut Config) -> Result<()> {
         ..experts
     };
     config.experts = Some(experts.grouped_gguf(fields, 2)?);
+    Ok(())
+}
+
+/// Jamba.
+pub fn read_jamba(fields: &GgufFields, config: &mut Config) -> Result<()> {
+    config.parts = (0..config.layers)
+        .map(|layer| parts(fields, config, layer))
+        .collect();
+    config.unturned_layers = vec![true; config.layers];
+    if let Some(first) = (0..config.layers).find(|layer| config.parts[*layer].recurrent) {
+        let has = |tensor: &str| fields.has(&format!("blk.{first}.{tensor}"));
+        config.recurrent = Some(Recurrent::Channels {
+            width: fields.needed("ssm.inner_size", MOST)?,
+            state: fields.needed("ssm.state_size", MOST)?,
+            taps: fields.needed("ssm.conv_kernel", 1..=64)?,
+            rank: fields.needed("ssm.time_step_rank", MOST)?,
+            conv_bias: has("ssm_conv1d.bias"),
+            bias: has("ssm_in.bias"),
+            exponentiated: true,
+        });
+    }
+    if config.parts.iter().any(|parts| parts.mlp == Feed::Experts) {
+        config.experts = Some(Experts {
+            // As llama.cpp and the model's makers; folders are read as mlx-lm reads them, which divides.
+            normalize: false,
+            ..Experts::counted_gguf(fields, config.intermediate_size)?
+        });
+    }
     Ok(())
 }
 

@@ -179,6 +179,15 @@ pub const APERTUS: Family = Family {
         activation: Activation::Xielu,
         ..Form::LLAMA
     },
+    architectures: &["apertus"],
+    gguf_modules: &[
+        ("attention_layernorm", "attn_norm"),
+        ("feedforward_layernorm", "ffn_norm"),
+    ],
+    read_gguf: |fields, _| {
+        let mut keys = ["xielu.alpha_p", "xielu.alpha_n"].iter();
+        keys.try_for_each(|key| fields.needs(key))
+    },
     read: |fields, config| {
         config.rope_interleaved = fields.flag("rope_traditional")?.unwrap_or(false);
         Ok(())
@@ -240,12 +249,9 @@ pub const MINISTRAL3: Family = Family {
             }
             _ => None,
         };
-        // With it cos and sin are not multiplied: mscale and mscale_all_dim are one number.
-        if fields
-            .positive("rope.scaling.yarn_log_multiplier")?
-            .is_some()
-        {
-            config.rope_scaling.set_magnitude(1.0);
+        // It is mscale_all_dim, beside an mscale of 1.
+        if let Some(all) = fields.positive("rope.scaling.yarn_log_multiplier")? {
+            config.rope_scaling.divide_magnitude(all);
         }
         Ok(())
     },

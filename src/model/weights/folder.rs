@@ -128,6 +128,13 @@ impl FolderTensors {
         if let Some(weight) = self.weights.get(&name) {
             return Ok(Some(weight.clone()));
         }
+        // Gemma 4's experts as published are no modules of their own.
+        let bare = name.strip_suffix(".weight");
+        if let Some(bare) = bare.filter(|name| name.contains(".experts.switch_glu."))
+            && let Some(weight) = self.weights.get(&bare.replace(".switch_glu.", "."))
+        {
+            return Ok(Some(weight.clone()));
+        }
         match self.folder.tensor(&name) {
             None => Ok(None),
             Some((tensor, file)) => Err(Error::InvalidFile(format!(

@@ -1,10 +1,10 @@
 //! Names of a GGUF file under their Hugging Face paths.
 
-use crate::Result;
-use crate::formats::Weight;
 use crate::formats::gguf::{Gguf, Value};
+use crate::formats::{Format, MappedFile, ScalarType, Weight};
 use crate::model::Config;
 use crate::model::families::Family;
+use crate::{Error, Result};
 use std::path::Path;
 
 /// The tensors of one GGUF file.
@@ -36,6 +36,9 @@ impl GgufTensors {
             "lm_head" if config.tied_embeddings => "model.embed_tokens",
             path => path,
         };
+        if let Some(number) = self.of_function(path, part)? {
+            return Ok(Some(number));
+        }
         let Some(name) = name(path, part, config.family) else {
             return Ok(None);
         };
@@ -45,6 +48,33 @@ impl GgufTensors {
             (weight, _) => weight,
         };
         Ok(weight.cloned())
+    }
+}
+
+impl GgufTensors {
+    /// A number of a layer's xIELU, which stands in the metadata: a list with one for each layer, or one for all.
+    fn of_function(&self, path: &str, part: &str) -> Result<Option<Weight>> {
+        let block = path.strip_prefix("model.layers.");
+        let Some((layer, "mlp.act_fn")) = block.and_then(|block| block.split_once('.')) else {
+            return Ok(None);
+        };
+        let key = format!("xielu.{part}");
+        let Some(value) = self.file.get(&key) else {
+            return Ok(None);
+        };
+        let number = match (value.floats(), layer.parse::<usize>()) {
+            (Some(list), Ok(layer)) => list.get(layer).copied(),
+            _ => value.as_f64(),
+        };
+        let Some(number) = number else {
+            return Err(Error::InvalidFile(format!(
+                "{}: metadata {key}: no number for layer {layer}",
+                self.file.path().display()
+            )));
+        };
+        let data = MappedFile::made_of(self.file.path(), &[number as f32])?;
+        let format = Format::Dense(ScalarType::F32);
+        Weight::new(key, format, 1, 1, data, None, None).map(Some)
     }
 }
 
@@ -76,6 +106,7 @@ pub(in crate::model) fn name(path: &str, part: &str, family: &Family) -> Option<
                 "mlp.switch_mlp.gate_proj" => "ffn_gate_exps",
                 "mlp.switch_mlp.up_proj" => "ffn_up_exps",
                 "mlp.switch_mlp.down_proj" => "ffn_down_exps",
+                "mlp.switch_mlp.gate_up_proj" => "ffn_gate_up_exps",
                 "mlp.correction" => "exp_probs_b.bias",
                 "mlp.shared_expert_gate" => "ffn_gate_inp_shexp",
                 "mlp.shared_expert.gate_proj" => "ffn_gate_shexp",

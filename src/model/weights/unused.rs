@@ -10,10 +10,12 @@ use crate::{Error, Result};
 use std::path::Path;
 
 /// RoPE frequencies, which follow from the config.
-const FREQUENCIES: [&str; 3] = [
+const FREQUENCIES: [&str; 5] = [
     "rotary_emb.inv_freq",
     "attn_rot_embd.weight",
     "rope_freqs.weight",
+    "rope_factors_long.weight",
+    "rope_factors_short.weight",
 ];
 
 /// Parts of a model that see or hear; a text does not go through them.

@@ -54,7 +54,8 @@ def write(path, variant):
     writer.add_uint32(f"{arch}.vocab_size", vocabulary)
     for key, number in numbers.items():
         add = {bool: writer.add_bool, str: writer.add_string, float: writer.add_float32, list: writer.add_array}
-        add.get(type(number), writer.add_uint32)(f"{arch}.{key}", number)
+        key = key[1:] if key.startswith("/") else f"{arch}.{key}"
+        add.get(type(number), writer.add_uint32)(key, number)
     for name, (shape, centre, spread) in variant["tensors"].items():
         count = int(np.prod(shape)) if shape else 1
         data = np.float32(centre) + np.float32(spread) * uniform(name, count)

@@ -4,7 +4,7 @@ values of one width), state spaces, and families whose folders have other tensor
 VOCABULARY, COUNT_EXPERTS, EXPERT, SHARED = 61, 7, 32, 48
 
 
-def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, interval, mlp=None, tied=False):
+def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, interval, mlp=None, tied=False, together=False):
     inner = values * state
     channels = 2 * keys * state + inner
     metadata = {
@@ -74,10 +74,10 @@ def net(arch, width, heads, kv_heads, head_dim, keys, values, state, layers, int
                 "ffn_down.weight": matrix(width, mlp),
             }
         else:
+            rows = {"gate_up": 2 * EXPERT} if together else {"gate": EXPERT, "up": EXPERT}
             names |= {
                 "ffn_gate_inp.weight": matrix(COUNT_EXPERTS, width),
-                "ffn_gate_exps.weight": matrix(COUNT_EXPERTS, EXPERT, width),
-                "ffn_up_exps.weight": matrix(COUNT_EXPERTS, EXPERT, width),
+                **{f"ffn_{name}_exps.weight": matrix(COUNT_EXPERTS, rows, width) for name, rows in rows.items()},
                 "ffn_down_exps.weight": matrix(COUNT_EXPERTS, width, EXPERT),
                 "ffn_gate_shexp.weight": matrix(SHARED, width),
                 "ffn_up_shexp.weight": matrix(SHARED, width),
@@ -126,9 +126,9 @@ def attention(biases=False, keys=KEYS):
     return made | {"attn_output.weight": matrix(WIDTH, HEADS * DIM)}
 
 
-def mlp(gated=True):
-    gate = {"ffn_gate.weight": matrix(MLP, WIDTH)} if gated else {}
-    return gate | {"ffn_up.weight": matrix(MLP, WIDTH), "ffn_down.weight": matrix(WIDTH, MLP)}
+def mlp(gated=True, width=MLP):
+    gate = {"ffn_gate.weight": matrix(width, WIDTH)} if gated else {}
+    return gate | {"ffn_up.weight": matrix(width, WIDTH), "ffn_down.weight": matrix(WIDTH, width)}
 
 
 def experts(width=EXPERT, gated=True, shared=0, correction=False):
@@ -178,7 +178,80 @@ def spaces(heads, dim, state, groups):
     }
 
 
-def gemma4(windows, sharing, per_layer, full_dim=24, keys_are_values=False):
+def channels(width, state, rank):
+    """A state space whose every number decays on its own."""
+    return {
+        "ssm_in.weight": matrix(2 * width, WIDTH),
+        "ssm_conv1d.weight": [[width, 4], 0.0, 0.7],
+        "ssm_conv1d.bias": bias(width),
+        "ssm_x.weight": matrix(rank + 2 * state, width),
+        "ssm_dt.weight": matrix(width, rank),
+        "ssm_dt.bias": [[width], -1.0, 1.0],
+        "ssm_dt_norm.weight": norm(rank),
+        "ssm_b_norm.weight": norm(state),
+        "ssm_c_norm.weight": norm(state),
+        "ssm_a": [[width, state], -2.0, 1.5],
+        "ssm_d": [[width], 1.0, 0.25],
+        "ssm_out.weight": matrix(WIDTH, width),
+    }
+
+
+def kimi_delta(dim, axes):
+    """A delta rule whose state's columns decay on their own; converters write convolutions with four axes or three."""
+    width = HEADS * dim
+    made = {f"attn_{name}.weight": matrix(width, WIDTH) for name in "qkv"}
+    shape = [1, width, 1, 4] if axes == 4 else [width, 1, 4]
+    made |= {f"ssm_conv1d_{name}.weight": [shape, 0.0, 0.7] for name in "qkv"}
+    return made | {
+        "ssm_f_a.weight": matrix(dim, WIDTH),
+        "ssm_f_b.weight": matrix(width, dim),
+        "ssm_g_a.weight": matrix(dim, WIDTH),
+        "ssm_g_b.weight": matrix(width, dim),
+        "ssm_beta.weight": matrix(HEADS, WIDTH),
+        "ssm_a": [[1, 1, HEADS, 1] if axes == 4 else [HEADS, 1], -2.0, 1.5],
+        "ssm_dt.bias": [[width], -1.0, 1.0],
+        "ssm_norm.weight": norm(dim),
+        "attn_output.weight": matrix(WIDTH, width),
+    }
+
+
+def kimi_latent(rank, still, turned, value):
+    return {
+        "attn_q.weight": matrix(HEADS * (still + turned), WIDTH),
+        "attn_kv_a_mqa.weight": matrix(rank + turned, WIDTH),
+        "attn_kv_a_norm.weight": norm(rank),
+        "attn_k_b.weight": matrix(HEADS, rank, still),
+        "attn_v_b.weight": matrix(HEADS, value, rank),
+        "attn_output.weight": matrix(WIDTH, HEADS * value),
+    }
+
+
+def kimi(axes, **metadata):
+    rank, still, turned, value, dim = 32, 20, 8, 16, 10
+    delta, latent = BEFORE | kimi_delta(dim, axes), BEFORE | kimi_latent(rank, still, turned, value)
+    mixture = experts(shared=EXPERT, correction=True)
+    return blocks(
+        "kimi-linear",
+        *[delta | mlp(), latent | mixture, delta | mixture],
+        attention__head_count_kv=[0, 1, 0],
+        attention__key_length=rank + turned,
+        attention__value_length=rank,
+        attention__key_length_mla=still + turned,
+        attention__value_length_mla=value,
+        attention__kv_lora_rank=rank,
+        rope__dimension_count=turned,
+        ssm__conv_kernel=4,
+        kda__head_dim=dim,
+        expert_feed_forward_length=EXPERT,
+        expert_shared_count=1,
+        expert_gating_func=2,
+        leading_dense_block_count=1,
+        **metadata,
+        **CHOSEN,
+    )
+
+
+def gemma4(windows, sharing, per_layer, full_dim=24, keys_are_values=False, together=None):
     """Layers with windows or without; so many of the last take keys and values of earlier ones."""
     made = []
     for layer, windowed in enumerate(windows):
@@ -198,6 +271,8 @@ def gemma4(windows, sharing, per_layer, full_dim=24, keys_are_values=False):
             names |= {"attn_k.weight": matrix(key_heads * dim, WIDTH), "attn_k_norm.weight": norm(dim)}
             if key_heads == KEYS:
                 names["attn_v.weight"] = matrix(key_heads * dim, WIDTH)
+        if together is not None:
+            names |= gemma4_experts(together)
         if per_layer:
             names |= {
                 "inp_gate.weight": matrix(per_layer, WIDTH),
@@ -224,6 +299,7 @@ def gemma4(windows, sharing, per_layer, full_dim=24, keys_are_values=False):
         rope__freq_base_swa=20000.0,
         embedding_length_per_layer_input=per_layer,
         final_logit_softcapping=3.0,
+        **({} if together is None else {"expert_feed_forward_length": EXPERT} | CHOSEN),
     )
     if per_layer:
         all_of_them = len(windows) * per_layer
@@ -236,6 +312,21 @@ def gemma4(windows, sharing, per_layer, full_dim=24, keys_are_values=False):
     net["tensors"]["rope_freqs.weight"] = [[full_dim // 2], 1.0, 0.0]
     net["gguf"]["names"] = {name: name for name in net["tensors"]}
     return net
+
+
+def gemma4_experts(together):
+    """Experts beside the MLP; their gate and up are one stack or two."""
+    made = norms("pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2") | {
+        "ffn_gate_inp.scale": norm(WIDTH),
+        "ffn_gate_inp.weight": [[COUNT_EXPERTS, WIDTH], 0.0, 1.7],
+        "ffn_down_exps.weight": matrix(COUNT_EXPERTS, WIDTH, EXPERT),
+    }
+    if together:
+        return made | {
+            "ffn_gate_up_exps.weight": matrix(COUNT_EXPERTS, 2 * EXPERT, WIDTH),
+            "ffn_down_exps.scale": norm(COUNT_EXPERTS),
+        }
+    return made | {f"ffn_{name}_exps.weight": matrix(COUNT_EXPERTS, EXPERT, WIDTH) for name in ("gate", "up")}
 
 
 def blocks(arch, *all_of_them, layer_norm=False, norm_biases=False, tied=False, head_bias=False, **metadata):
@@ -276,14 +367,77 @@ OF_HEADS = {"attn_q_norm.weight": norm(DIM), "attn_k_norm.weight": norm(DIM)}
 OF_ALL_HEADS = {"attn_q_norm.weight": norm(HEADS * DIM), "attn_k_norm.weight": norm(KEYS * DIM)}
 OF_EACH_HEAD = {"attn_q_norm.weight": [[HEADS, DIM], 1.0, 0.25], "attn_k_norm.weight": [[KEYS, DIM], 1.0, 0.25]}
 CHOSEN = {"expert_count": COUNT_EXPERTS, "expert_used_count": 3}
+# One number for each block, and without the architecture before the keys.
+XIELU = {
+    "/xielu__alpha_p": [0.3, 0.5],
+    "/xielu__alpha_n": [0.2, 0.45],
+    "/xielu__beta": [0.5, 0.4],
+    "/xielu__eps": [-1e-6, -3e-6],
+}
 SPACE = (6, 16, 8, 2)
+CHANNELS = (2 * WIDTH, 6, 5)
 WHOLE = (6, 16, 8, 1)
+
+
+def llama4(count):
+    """Every fourth layer sees everything; every second one has experts."""
+    names = lambda layer: BEFORE | attention() | (experts_of(count) if layer % 2 else mlp())
+    return blocks(
+        "llama4",
+        *[names(layer) for layer in range(4)],
+        expert_count=count,
+        expert_used_count=1,
+        expert_feed_forward_length=EXPERT,
+        interleave_moe_layer_step=2,
+        rope__freq_base=500000.0,
+    )
+
+
+def experts_of(count):
+    made = experts(shared=EXPERT)
+    return {name: [[count, *shape[1:]] if shape[0] == COUNT_EXPERTS else shape, *rest] for name, (shape, *rest) in made.items()}
+
+
+# As llama.cpp takes the long ones beyond the original context.
+LONG = {
+    "rope__scaling__type": "longrope",
+    "rope__scaling__original_context_length": 16,
+    "rope__scaling__attn_factor": 1.3,
+}
+
+
+def with_tensors(net, tensors, long=False):
+    net["tensors"] |= tensors
+    if long:
+        net["tensors"] |= {
+            "rope_factors_long.weight": [[DIM // 2], 2.5, 1.4],
+            "rope_factors_short.weight": [[DIM // 2], 1.2, 0.1],
+        }
+    net["gguf"]["names"] = {name: name for name in net["tensors"]}
+    return net
+
+
+def phi3(**metadata):
+    names = BEFORE | {
+        "attn_qkv.weight": matrix((HEADS + 2 * KEYS) * DIM, WIDTH),
+        "attn_output.weight": matrix(WIDTH, HEADS * DIM),
+        "ffn_up.weight": matrix(2 * MLP, WIDTH),
+        "ffn_down.weight": matrix(WIDTH, MLP),
+    }
+    return with_tensors(blocks("phi3", names, names, **metadata), {}, bool(metadata))
+
+
+def phimoe(**metadata):
+    names = BEFORE_BIASED | attention(biases=True) | {"attn_output.bias": bias(WIDTH)} | experts(MLP - 8)
+    net = blocks("phimoe", names, names, norm_biases=True, feed_forward_length=MLP - 8, **metadata, **CHOSEN)
+    return with_tensors(net, {"output.bias": bias(VOCABULARY)}, bool(metadata))
 
 
 NETS = {
     "qwen3next": net("qwen3next", 48, 4, 2, 20, 2, 6, 12, 5, 4),
     "qwen35": net("qwen35", 52, 3, 1, 28, 3, 6, 20, 5, 2, mlp=76, tied=True),
     "qwen35moe": net("qwen35moe", 48, 4, 2, 24, 2, 4, 16, 3, 2),
+    "qwen35moe with stacks together": net("qwen35moe", 48, 4, 2, 24, 2, 4, 16, 3, 2, together=True),
     "mixtral": blocks("llama", *[BEFORE | attention() | experts(MLP - 8)] * 2, feed_forward_length=MLP - 8, **CHOSEN),
     # llama.cpp takes as many heads of keys as of queries there.
     "olmoe": blocks(
@@ -325,6 +479,17 @@ NETS = {
         rope__scaling__yarn_beta_fast=32.0,
         rope__scaling__yarn_beta_slow=1.0,
         rope__scaling__yarn_log_multiplier=1.0,
+    ),
+    "mistral3 with another magnitude": blocks(
+        "mistral3",
+        *[BEFORE | attention() | mlp()] * 2,
+        rope__scaling__type="yarn",
+        rope__scaling__factor=4.0,
+        rope__scaling__original_context_length=16,
+        rope__scaling__yarn_beta_fast=32.0,
+        rope__scaling__yarn_beta_slow=1.0,
+        rope__scaling__yarn_log_multiplier=0.4,
+        rope__scaling__attn_factor=1.2,
     ),
     "stablelm": blocks(
         "stablelm",
@@ -411,6 +576,39 @@ NETS = {
     "gemma4": gemma4([True, False, True, False], 0, 0),
     "gemma4 with keys as values": gemma4([True, False], 0, 0, keys_are_values=True),
     "gemma4 that shares": gemma4([True, True, False, True, False], 2, 10),
+    "gemma4 with experts": gemma4([True, False], 0, 0, keys_are_values=True, together=True),
+    "gemma4 with experts apart": gemma4([True, False], 0, 10, together=False),
+    "apertus": blocks("apertus", *[BEFORE | attention() | OF_HEADS | mlp(gated=False)] * 2, **XIELU),
+    "apertus with biases": blocks(
+        "apertus",
+        *[BEFORE | attention(biases=True) | {"attn_output.bias": bias(WIDTH)} | OF_HEADS | mlp(gated=False)] * 2,
+        **XIELU,
+    ),
+    "jamba": blocks(
+        "jamba",
+        *[
+            BEFORE | part
+            for part in (
+                channels(*CHANNELS) | mlp(width=MLP - 8),
+                attention() | experts(MLP - 8),
+                channels(*CHANNELS) | experts(MLP - 8),
+            )
+        ],
+        attention__head_count_kv=[0, KEYS, 0],
+        feed_forward_length=MLP - 8,
+        ssm__conv_kernel=4,
+        ssm__inner_size=CHANNELS[0],
+        ssm__state_size=CHANNELS[1],
+        ssm__time_step_rank=CHANNELS[2],
+        **CHOSEN,
+    ),
+    "kimi-linear": kimi(4, expert_weights_scale=1.6),
+    "kimi-linear with three axes": kimi(3),
+    "llama4": llama4(3),
+    "llama4 with many experts": llama4(128),
+    "phimoe": phimoe(),
+    "phimoe with long factors": phimoe(**LONG),
+    "phi3 with long factors": phi3(**LONG),
     "falcon-h1": blocks(
         "falcon-h1", *[FALCON | attention() | space(*SPACE, normed=False) | mlp()] * 2, **spaces(*SPACE)
     ),
