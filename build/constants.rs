@@ -4,6 +4,7 @@
 //! what it includes; `enum X` stands for all members of X, which are `u32` as launches take them (the others `usize`). What `#if PLATFORM_NVIDIA` (or `_AMD`) decides has a value for each platform; what any other condition
 //! decides is no constant, and asking for it fails the build.
 
+use crate::conditions::{Conditions, PLATFORMS};
 use std::collections::BTreeMap;
 
 /// Sources (below `hip/ops`) and the names that are taken from them.
@@ -42,8 +43,6 @@ pub const SHARED: &[(&str, &[&str])] = &[
 
 /// A name, its values on AMD and on NVIDIA, and whether it is a member of an enum.
 pub type Value = (String, [u64; 2], bool);
-
-const PLATFORMS: [&str; 2] = ["PLATFORM_AMD", "PLATFORM_NVIDIA"];
 
 /// A module of constants for each source: `texts` gives a source's text with its includes in place.
 pub fn rust<'a>(texts: impl Fn(&str) -> Option<&'a str>) -> Result<String, String> {
@@ -121,42 +120,14 @@ impl Table {
 
 fn definitions(text: &str, platform: usize) -> Table {
     let mut table = Table::default();
-    // Of each `#if` that is open: whether its present branch is taken, and whether an earlier one was; `None`: not known.
-    let mut open: Vec<(Option<bool>, Option<bool>)> = Vec::new();
+    let mut conditions = Conditions::new(platform);
     let mut members: Option<String> = None;
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or("").trim();
-        let known = |condition: &str| match condition.trim() {
-            "PLATFORM_AMD" => Some(platform == 0),
-            "PLATFORM_NVIDIA" => Some(platform == 1),
-            "!PLATFORM_AMD" => Some(platform != 0),
-            "!PLATFORM_NVIDIA" => Some(platform != 1),
-            _ => None,
+        let sure = match conditions.line(line) {
+            Some(false) => continue,
+            sure => sure.is_some(),
         };
-        if let Some(rest) = line.strip_prefix("#if") {
-            let taken = known(rest);
-            open.push((taken, taken));
-        } else if let Some(rest) = line.strip_prefix("#el") {
-            if let Some((now, before)) = open.last_mut() {
-                let own = rest.strip_prefix("if").map_or(Some(true), known);
-                *now = match *before {
-                    Some(true) => Some(false),
-                    Some(false) => own,
-                    None => None,
-                };
-                *before = match (*before, own) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                };
-            }
-        } else if line.starts_with("#endif") {
-            open.pop();
-        }
-        if open.iter().any(|(now, _)| *now == Some(false)) {
-            continue;
-        }
-        let sure = open.iter().all(|(now, _)| *now == Some(true));
         if let Some(rest) = line.strip_prefix("#define ") {
             let name = rest
                 .split(|c: char| c != '_' && !c.is_alphanumeric())

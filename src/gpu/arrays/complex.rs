@@ -42,7 +42,11 @@ impl Place {
         if !known(x.dtype()) || !known(to) {
             return Ok(None);
         }
-        let numbers = [function, x.dtype() as u32, to as u32];
+        let numbers = [
+            ("function", function),
+            ("from", x.dtype() as u32),
+            ("to", to as u32),
+        ];
         self.elementwise("mlxrocm_array_complex_unary", &[x], to, &numbers)
     }
 
@@ -54,7 +58,7 @@ impl Place {
         b: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
-        let numbers = [function, to as u32];
+        let numbers = [("function", function), ("to", to as u32)];
         self.elementwise("mlxrocm_array_complex_binary", &[a, b], to, &numbers)
     }
 

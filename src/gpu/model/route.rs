@@ -191,40 +191,41 @@ impl Recorder<'_> {
             runs.whole(),
         ];
         let places = |args: Args| {
-            args.buffer(arena, self.at(logits, 0))
-                .buffer(arena, self.at(index, 0))
-                .buffer(arena, self.at(weight, 0))
-                .buffer(order, 0)
-                .buffer(runs, 0)
+            args.buffer("logits", arena, self.at(logits, 0))
+                .buffer("index", arena, self.at(index, 0))
+                .buffer("weight", arena, self.at(weight, 0))
+                .buffer("order", order, 0)
+                .buffer("runs", runs, 0)
         };
         let sizes = |args: Args| {
-            args.u32(experts as u32)
-                .u32(route.chosen as u32)
-                .u32(route.normalize.into())
-                .u32(count as u32)
-                .u32(most as u32)
+            args.u32("experts", experts as u32)
+                .u32("chosen", route.chosen as u32)
+                .u32("normalize", route.normalize.into())
+                .u32("most_runs", count as u32)
+                .u32("most_pairs", most as u32)
         };
         let made_by = place.map(|place| (&self.schedule.steps[place], &self.launches[place]));
         let Some((Step::Matmul { x, norm, .. }, [launch])) =
             made_by.map(|(step, launches)| (step, launches.as_slice()))
         else {
-            let args = sizes(places(Args::new()).u32(rows as u32));
+            let args = sizes(places(Args::new()).u32("rows", rows as u32));
             let reads = [self.range(logits, 0, rows)];
             let kernel = "mlxrocm_route_sort";
             return self.launch(kernel, [1, 1, 1], 1024, 0, args, &reads, &writes);
         };
         let matrix = &launch.matrix;
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(arena, self.at(*x, 0));
+        let args =
+            Args::new()
+                .buffer("weights", &matrix.data, 0)
+                .buffer("x", arena, self.at(*x, 0));
         let args = self
-            .norm_of(args, *norm)
-            .buffer_or_null(launch.bias.as_ref().map(|bias| (bias, 0)));
+            .norm_of(args, "norm", *norm)
+            .buffer_or_null("bias", launch.bias.as_ref().map(|bias| (bias, 0)));
         let args = places(args)
-            .buffer(&memory.counters, 0)
-            .f32(norm.map_or(0.0, |norm| norm.eps))
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32);
+            .buffer("counter", &memory.counters, 0)
+            .f32("eps", norm.map_or(0.0, |norm| norm.eps))
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32);
         let args = sizes(args);
         let reads = [self.range(*x, 0, rows)];
         writes.extend([self.range(logits, 0, rows), memory.counters.whole()]);
@@ -264,19 +265,19 @@ impl Recorder<'_> {
         let rows = self.rows(logits);
         let arena = &self.memory.arena;
         let mut reads = vec![self.range(logits, 0, rows)];
-        let mut args = Args::new().buffer(arena, self.at(logits, 0));
+        let mut args = Args::new().buffer("logits", arena, self.at(logits, 0));
         let softmax = is_softmax(route, inputs);
         if !softmax {
             let correction = correction.as_ref();
             reads.extend(correction.map(|of| of.buffer.range(of.offset, of.bytes())));
-            args = args.buffer_or_null(correction.map(|of| (&of.buffer, of.offset)));
+            args = args.buffer_or_null("correction", correction.map(|of| (&of.buffer, of.offset)));
         }
         args = args
-            .buffer(arena, self.at(index, 0))
-            .buffer(arena, self.at(weight, 0))
-            .u32(self.width(logits) as u32)
-            .u32(route.chosen as u32)
-            .u32(route.normalize.into());
+            .buffer("index", arena, self.at(index, 0))
+            .buffer("weight", arena, self.at(weight, 0))
+            .u32("experts", self.width(logits) as u32)
+            .u32("chosen", route.chosen as u32)
+            .u32("normalize", route.normalize.into());
         if !softmax {
             let (scores, limit) = match route.scores {
                 Scores::Softmax => (0, 0.0),
@@ -285,12 +286,12 @@ impl Recorder<'_> {
             };
             let groups = route.groups;
             args = args
-                .u32(scores)
-                .u32(groups.map_or(1, |groups| groups.count) as u32)
-                .u32(groups.map_or(1, |groups| groups.kept) as u32)
-                .u32(groups.map_or(1, |groups| groups.best) as u32)
-                .f32(route.factor.get() as f32)
-                .f32(limit as f32);
+                .u32("scores", scores)
+                .u32("groups", groups.map_or(1, |groups| groups.count) as u32)
+                .u32("kept", groups.map_or(1, |groups| groups.kept) as u32)
+                .u32("best", groups.map_or(1, |groups| groups.best) as u32)
+                .f32("factor", route.factor.get() as f32)
+                .f32("limit", limit as f32);
         }
         let writes = [self.range(index, 0, rows), self.range(weight, 0, rows)];
         let grid = [rows as u32, 1, 1];

@@ -48,13 +48,13 @@ pub fn binary_number(function: Binary) -> Option<u32> {
 pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
     let count = number(op, out.count())?;
     let a = input(op, inputs, 0)?;
-    let args = Args::new().buffer(&a.buffer, a.offset);
+    let args = Args::new().buffer("a", &a.buffer, a.offset);
     let (kernel, args, function) = match op {
         Op::Unary(function) => ("mlxrocm_unary_f32", args, unary_number(*function)),
         Op::AsType => ("mlxrocm_unary_f32", args, Some(FROM_I32)),
         Op::Binary(function) => {
             let b = input(op, inputs, 1)?;
-            let args = args.buffer(&b.buffer, b.offset);
+            let args = args.buffer("b", &b.buffer, b.offset);
             ("mlxrocm_binary_f32", args, binary_number(*function))
         }
         op => return Err(missing(op)),
@@ -64,8 +64,8 @@ pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
         kernel,
         grid: [count.div_ceil(BLOCK), 1, 1],
         args: args
-            .buffer(&out.buffer, out.offset)
-            .u32(count)
-            .u32(function),
+            .buffer("out", &out.buffer, out.offset)
+            .u32("count", count)
+            .u32("function", function),
     })
 }
