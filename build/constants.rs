@@ -12,13 +12,24 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention", &["WIDEST"]),
     ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
     ("arrays/attention_tiles", &["QUERIES"]),
+    ("arrays/complex", &["enum ComplexFunction"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
     ("arrays/codes", &["enum Mode"]),
     (
         "arrays/elementwise",
-        &["BLOCK", "enum BinaryFunction", "enum UnaryFunction"],
+        &[
+            "BLOCK",
+            "enum BinaryFunction",
+            "enum Dtype",
+            "enum UnaryFunction",
+        ],
     ),
+    ("arrays/hadamard", &["MOST"]),
+    ("arrays/order", &["enum Scan"]),
+    ("arrays/product_warpgroup_f32", &["SPLIT_BLOCKS"]),
     ("arrays/reduce_rows", &["enum Reduction"]),
+    ("arrays/scan_rows", &["enum Scan"]),
+    ("arrays/scatter", &["enum Meeting"]),
     ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),
     ("attention/flash", &["QUERIES"]),
     (
@@ -27,16 +38,49 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),
+    (
+        "experts/route_scores",
+        &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
+    ),
     ("experts/route_sort", &["MOST_PAIRS", "MOST_SORTED"]),
+    ("matmul/blas", &["FINISH_NUMBERS"]),
+    ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
+    ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
+    ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
+    ("matmul/rows_dense_amd", &["CHUNK"]),
+    (
+        "matmul/rows_q4",
+        &[
+            "BLOCK_COLS",
+            "MANY_ROWS",
+            "STAGES",
+            "STAGE_BYTES",
+            "TEAMS",
+            "TILE_ROWS",
+            "enum Epilogue",
+            "enum Scales",
+        ],
+    ),
+    ("matmul/warpgroup_q4", &["WARPGROUP_BYTES"]),
     ("network/attention", &["MOST_ROWS"]),
     ("network/chain", &["MOST_CALLS", "enum Function"]),
     ("network/norm", &["HELD"]),
-    ("network/product", &["TILE_BYTES", "STEP_COLS"]),
+    (
+        "network/product",
+        &["TILE_BYTES", "STEP_COLS", "enum Activation"],
+    ),
+    ("network/product_f32", &["SIDE"]),
+    ("pack/dense", &["TEAMS"]),
+    (
+        "plain/elementwise",
+        &["enum BinaryFunction", "enum UnaryFunction"],
+    ),
     ("recurrent/delta", &["ROWS", "THREADS"]),
     (
         "recurrent/conv",
         &["FRESH", "SECOND", "SEQUENCE_WORDS", "UNUSED_ROWS"],
     ),
+    ("recurrent/selective_scan", &["THREADS"]),
     ("rows/argmax", &["BLOCKS"]),
     ("rows/sample", &["CHOICE_WORDS", "LIST", "TILE", "TILES"]),
 ];
@@ -61,6 +105,10 @@ pub fn rust<'a>(texts: impl Fn(&str) -> Option<&'a str>) -> Result<String, Strin
         );
         for (name, [amd, nvidia], is_member) in values {
             let kind = if is_member { "u32" } else { "usize" };
+            if is_member {
+                // An enum comes whole.
+                module += "    #[allow(dead_code)]\n";
+            }
             module += &match amd == nvidia {
                 true => format!("    pub const {name}: {kind} = {amd};\n"),
                 false => format!(

@@ -4,12 +4,13 @@ use super::matrices::Extra;
 use super::numbers::{is_known, unary_number};
 use super::{Elements, Place};
 use crate::Result;
+use crate::gpu::constants::arrays_complex;
 use crate::ir::{Binary, Dtype, Layout, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Of `enum ComplexFunction`.
-const TIMES_I: u32 = 35;
+const TIMES_I: u32 = arrays_complex::TIMES_I;
 
 /// `enum UnaryFunction` and `enum ComplexFunction`.
 pub(super) fn complex_number(function: Unary) -> Option<u32> {

@@ -5,6 +5,7 @@ use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_hadamard;
 use crate::ir::{Conv, Dtype, Number};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const NARROW: usize = 8;
 /// Results of a group from which on warpgroups make them, though they make 128 columns at least.
 const WIDE: usize = 24;
 /// The longest row of a Hadamard transform.
-const LONGEST: usize = 8192;
+const LONGEST: usize = arrays_hadamard::MOST;
 
 /// Three numbers, with `other` for dimensions that are not there.
 fn three<T: Copy>(list: &[T], other: T) -> [T; 3] {

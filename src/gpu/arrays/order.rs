@@ -4,7 +4,9 @@ use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::constants::arrays_sort_tiles as sort;
+use crate::gpu::constants::{
+    arrays_order as scans, arrays_scan_rows as scan_rows, arrays_sort_tiles as sort,
+};
 use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Scan};
 use smallvec::SmallVec;
@@ -49,11 +51,11 @@ impl Place {
             return Ok(Some(made));
         }
         let scan = match kind {
-            Scan::Sum => 0,
-            Scan::Prod => 1,
-            Scan::Min => 2,
-            Scan::Max => 3,
-            Scan::LogAddExp => 4,
+            Scan::Sum => scans::SUM,
+            Scan::Prod => scans::PROD,
+            Scan::Min => scans::MIN,
+            Scan::Max => scans::MAX,
+            Scan::LogAddExp => scans::LOG_ADD_EXP,
         };
         let numbers = [
             ("scan", scan),
@@ -73,9 +75,9 @@ impl Place {
         (reverse, inclusive): (bool, bool),
     ) -> Result<Option<Elements>> {
         let kind = match kind {
-            Scan::Sum => 0,
-            Scan::Min => 2,
-            Scan::Max => 3,
+            Scan::Sum => scan_rows::SUM,
+            Scan::Min => scan_rows::MIN,
+            Scan::Max => scan_rows::MAX,
             Scan::Prod | Scan::LogAddExp => return Ok(None),
         };
         if !is_float(x.dtype()) {

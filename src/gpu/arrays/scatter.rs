@@ -6,6 +6,7 @@ use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_scatter as meetings;
 use crate::ir::{Dtype, Layout, Op, Scan, ScatterReduce, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 /// `enum Meeting`.
 fn meeting(reduce: ScatterReduce) -> u32 {
     match reduce {
-        ScatterReduce::None => 0,
-        ScatterReduce::Sum => 1,
-        ScatterReduce::Prod => 2,
-        ScatterReduce::Max => 3,
-        ScatterReduce::Min => 4,
+        ScatterReduce::None => meetings::REPLACE,
+        ScatterReduce::Sum => meetings::SUM,
+        ScatterReduce::Prod => meetings::PROD,
+        ScatterReduce::Max => meetings::MAX,
+        ScatterReduce::Min => meetings::MIN,
     }
 }
 

@@ -5,6 +5,7 @@ use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_product_warpgroup_f32;
 use crate::ir::{Dtype, Layout};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ const ROWS: usize = 128;
 const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
 
 /// Blocks of `product_split`, and the fewest multiplications of a product of parts.
-const SPLIT_BLOCKS: usize = 512;
+const SPLIT_BLOCKS: usize = arrays_product_warpgroup_f32::SPLIT_BLOCKS;
 const LEAST_OF_PARTS: usize = 1 << 28;
 
 /// How many elements there are from the first to the last, if that is not much more than how many are looked at.

@@ -9,15 +9,16 @@ use super::matmul::{
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::Platform;
+use crate::gpu::constants::{experts_route_scores, matmul_experts_q4};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::{ExpertProducts, Schedule, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The most experts of a row (`MAX_CHOSEN` of `hip/ops/matmul/experts.h`; a lane each in `route.hip`).
-pub(super) const MAX_CHOSEN: usize = 32;
+/// The most experts of a row (a lane each in `hip/ops/experts/route.hip`).
+pub(super) const MAX_CHOSEN: usize = matmul_experts_q4::MAX_CHOSEN;
 /// The most experts (`hip/ops/experts/route.hip`, `sort.hip`).
-pub(super) const MAX_EXPERTS: usize = 1024;
+pub(super) const MAX_EXPERTS: usize = experts_route_scores::MOST_EXPERTS;
 
 /// What steps with experts need besides the arena.
 pub struct ExpertMemory {

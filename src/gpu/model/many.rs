@@ -8,6 +8,7 @@ use super::matmul::{
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
+use crate::gpu::constants::matmul_blas;
 use crate::gpu::{Args, Device, DeviceBuffer, Range};
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
@@ -62,10 +63,9 @@ impl Outputs {
     }
 }
 
-/// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes
-/// (`FINISH_NUMBERS`): `hip/ops/matmul/blas.hip`.
+/// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes.
 const DECODE_COLS: usize = 128;
-const FINISH_NUMBERS: usize = 1024;
+const FINISH_NUMBERS: usize = matmul_blas::FINISH_NUMBERS;
 
 /// Our own kernel for products of many rows with a matrix of so many columns, and how it takes x.
 pub(super) fn own_kernel(

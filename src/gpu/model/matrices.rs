@@ -12,6 +12,7 @@ use super::placement::Placement;
 use super::staging::{Launch, Part, Staging, Then};
 use super::weights::GpuMatrix;
 use crate::formats::{Bytes, Format, Weight};
+use crate::gpu::constants::pack_dense;
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::MatrixId;
 use crate::{Error, Result};
@@ -19,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Teams of a block of `hip/ops/pack/pack.h`.
-const TEAMS: usize = 8;
+const TEAMS: usize = pack_dense::TEAMS;
 
 /// Which matrices lie together: how, and in which order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

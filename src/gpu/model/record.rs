@@ -4,7 +4,7 @@ use super::blas::Scratch;
 use super::experts::ExpertMemory;
 use super::inputs::{Bucket, Output, Places};
 use super::many::{Outputs, Way};
-use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
+use super::matmul::{ADD, MatrixForm, Operand, SILU, STORE, scalar_name, scales_number};
 use super::pack::TILE_ROWS;
 use super::recurrent::RecurrentMemory;
 use super::weights::{GpuWeights, Launch};
@@ -409,12 +409,12 @@ pub(super) struct Multiply<'a> {
     pub epilogue: Epilogue,
 }
 
-/// `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+/// What kernels call it.
 fn epilogue_number(launch: &Launch, epilogue: Epilogue) -> u32 {
     match epilogue {
-        Epilogue::Add(_) => 1,
-        Epilogue::SwiGlu if launch.silu => 2,
-        Epilogue::Store | Epilogue::SwiGlu => 0,
+        Epilogue::Add(_) => ADD,
+        Epilogue::SwiGlu if launch.silu => SILU,
+        Epilogue::Store | Epilogue::SwiGlu => STORE,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
-use crate::gpu::constants::{recurrent_conv, recurrent_delta};
+use crate::gpu::constants::{recurrent_conv, recurrent_delta, recurrent_selective_scan};
 use crate::gpu::{Args, Device, DeviceBuffer, Range, Stream};
 use crate::ir;
 use crate::step::{
@@ -21,8 +21,9 @@ const THREADS: u32 = recurrent_delta::THREADS as u32;
 const ROWS: usize = recurrent_delta::ROWS;
 /// Widths of keys that there are kernels for.
 const KEY_DIMS: [usize; 3] = [64, 128, 256];
-/// The same of `hip/ops/recurrent/selective_scan.hip`.
+/// The same of `hip/ops/recurrent/selective_scan.hip`, and its threads, a channel each.
 const CHANNEL_DIMS: [usize; 1] = [16];
+const SCAN_THREADS: u32 = recurrent_selective_scan::THREADS as u32;
 /// Flags of a sequence: its state is zero; the second copy is the one to read; from
 /// this bit on, the rows behind it that are not used.
 const FRESH: u32 = recurrent_conv::FRESH as u32;
@@ -386,11 +387,12 @@ impl Recorder<'_> {
         let writes = [self.range(step.out, 0, rows), data.whole()];
         let slots = self.bucket.slots as u32;
         let grid = match rule.channels {
-            true => [(shape.value_heads as u32).div_ceil(THREADS), slots, 1],
+            true => [(shape.value_heads as u32).div_ceil(SCAN_THREADS), slots, 1],
             false => [blocks(&step) as u32, shape.value_heads as u32, slots],
         };
+        let threads = if rule.channels { SCAN_THREADS } else { THREADS };
         let kernel = format!("{}_{dim}", rule.kernel);
-        self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)
+        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// Records a norm of each head times the SiLU of a gate.

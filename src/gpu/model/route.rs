@@ -6,7 +6,7 @@ use super::record::Recorder;
 use super::weights::Launch;
 use crate::driver::Platform;
 use crate::gpu::Args;
-use crate::gpu::constants::experts_route_sort as route_sort;
+use crate::gpu::constants::{experts_route_scores as scores, experts_route_sort as route_sort};
 use crate::ir::{Op, Route, Scores, Type};
 use crate::step::{BufferId, Epilogue, Place, Source, Step};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ const MAX_ROUTED: usize = 512;
 /// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
 const MAX_SORTED: [usize; 3] = [route_sort::MOST_SORTED, route_sort::MOST_PAIRS, 64];
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.
-const MAX_GROUPS: usize = 32;
+const MAX_GROUPS: usize = scores::ROUTE_LANES;
 const MAX_BEST: usize = 2;
 
 /// Why GPUs cannot run a router, if they cannot.
@@ -279,14 +279,14 @@ impl Recorder<'_> {
             .u32("chosen", route.chosen as u32)
             .u32("normalize", route.normalize.into());
         if !softmax {
-            let (scores, limit) = match route.scores {
-                Scores::Softmax => (0, 0.0),
-                Scores::Sigmoid => (1, 0.0),
-                Scores::Band(limit) => (2, limit.get()),
+            let (kind, limit) = match route.scores {
+                Scores::Softmax => (scores::SOFTMAX, 0.0),
+                Scores::Sigmoid => (scores::SIGMOID, 0.0),
+                Scores::Band(limit) => (scores::BAND, limit.get()),
             };
             let groups = route.groups;
             args = args
-                .u32("scores", scores)
+                .u32("scores", kind)
                 .u32("groups", groups.map_or(1, |groups| groups.count) as u32)
                 .u32("kept", groups.map_or(1, |groups| groups.kept) as u32)
                 .u32("best", groups.map_or(1, |groups| groups.best) as u32)
