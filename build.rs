@@ -6,10 +6,14 @@ mod archive;
 mod arguments;
 #[path = "build/compiler.rs"]
 mod compiler;
+#[path = "build/conditions.rs"]
+mod conditions;
 #[path = "build/constants.rs"]
 mod constants;
 #[path = "build/kernels.rs"]
 mod kernels;
+#[path = "build/parameters.rs"]
+mod parameters;
 #[path = "build/source.rs"]
 mod source;
 #[path = "build/symbol_versions.rs"]

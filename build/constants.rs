@@ -4,6 +4,7 @@
 //! what it includes; `enum X` stands for all members of X, which are `u32` as launches take them (the others `usize`). What `#if PLATFORM_NVIDIA` (or `_AMD`) decides has a value for each platform; what any other condition
 //! decides is no constant, and asking for it fails the build.
 
+use crate::conditions::{Conditions, PLATFORMS};
 use std::collections::BTreeMap;
 
 /// Sources (below `hip/ops`) and the names that are taken from them.
@@ -11,13 +12,24 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention", &["WIDEST"]),
     ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
     ("arrays/attention_tiles", &["QUERIES"]),
+    ("arrays/complex", &["enum ComplexFunction"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
     ("arrays/codes", &["enum Mode"]),
     (
         "arrays/elementwise",
-        &["BLOCK", "enum BinaryFunction", "enum UnaryFunction"],
+        &[
+            "BLOCK",
+            "enum BinaryFunction",
+            "enum Dtype",
+            "enum UnaryFunction",
+        ],
     ),
+    ("arrays/hadamard", &["MOST"]),
+    ("arrays/order", &["enum Scan"]),
+    ("arrays/product_warpgroup_f32", &["SPLIT_BLOCKS"]),
     ("arrays/reduce_rows", &["enum Reduction"]),
+    ("arrays/scan_rows", &["enum Scan"]),
+    ("arrays/scatter", &["enum Meeting"]),
     ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),
     ("attention/flash", &["QUERIES"]),
     (
@@ -26,24 +38,55 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),
+    (
+        "experts/route_scores",
+        &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
+    ),
     ("experts/route_sort", &["MOST_PAIRS", "MOST_SORTED"]),
+    ("matmul/blas", &["FINISH_NUMBERS"]),
+    ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
+    ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
+    ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
+    ("matmul/rows_dense_amd", &["CHUNK"]),
+    (
+        "matmul/rows_q4",
+        &[
+            "BLOCK_COLS",
+            "MANY_ROWS",
+            "STAGES",
+            "STAGE_BYTES",
+            "TEAMS",
+            "TILE_ROWS",
+            "enum Epilogue",
+            "enum Scales",
+        ],
+    ),
+    ("matmul/warpgroup_q4", &["WARPGROUP_BYTES"]),
     ("network/attention", &["MOST_ROWS"]),
     ("network/chain", &["MOST_CALLS", "enum Function"]),
     ("network/norm", &["HELD"]),
-    ("network/product", &["TILE_BYTES", "STEP_COLS"]),
+    (
+        "network/product",
+        &["TILE_BYTES", "STEP_COLS", "enum Activation"],
+    ),
+    ("network/product_f32", &["SIDE"]),
+    ("pack/dense", &["TEAMS"]),
+    (
+        "plain/elementwise",
+        &["enum BinaryFunction", "enum UnaryFunction"],
+    ),
     ("recurrent/delta", &["ROWS", "THREADS"]),
     (
         "recurrent/conv",
         &["FRESH", "SECOND", "SEQUENCE_WORDS", "UNUSED_ROWS"],
     ),
+    ("recurrent/selective_scan", &["THREADS"]),
     ("rows/argmax", &["BLOCKS"]),
     ("rows/sample", &["CHOICE_WORDS", "LIST", "TILE", "TILES"]),
 ];
 
 /// A name, its values on AMD and on NVIDIA, and whether it is a member of an enum.
 pub type Value = (String, [u64; 2], bool);
-
-const PLATFORMS: [&str; 2] = ["PLATFORM_AMD", "PLATFORM_NVIDIA"];
 
 /// A module of constants for each source: `texts` gives a source's text with its includes in place.
 pub fn rust<'a>(texts: impl Fn(&str) -> Option<&'a str>) -> Result<String, String> {
@@ -62,6 +105,10 @@ pub fn rust<'a>(texts: impl Fn(&str) -> Option<&'a str>) -> Result<String, Strin
         );
         for (name, [amd, nvidia], is_member) in values {
             let kind = if is_member { "u32" } else { "usize" };
+            if is_member {
+                // An enum comes whole.
+                module += "    #[allow(dead_code)]\n";
+            }
             module += &match amd == nvidia {
                 true => format!("    pub const {name}: {kind} = {amd};\n"),
                 false => format!(
@@ -121,42 +168,14 @@ impl Table {
 
 fn definitions(text: &str, platform: usize) -> Table {
     let mut table = Table::default();
-    // Of each `#if` that is open: whether its present branch is taken, and whether an earlier one was; `None`: not known.
-    let mut open: Vec<(Option<bool>, Option<bool>)> = Vec::new();
+    let mut conditions = Conditions::new(platform);
     let mut members: Option<String> = None;
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or("").trim();
-        let known = |condition: &str| match condition.trim() {
-            "PLATFORM_AMD" => Some(platform == 0),
-            "PLATFORM_NVIDIA" => Some(platform == 1),
-            "!PLATFORM_AMD" => Some(platform != 0),
-            "!PLATFORM_NVIDIA" => Some(platform != 1),
-            _ => None,
+        let sure = match conditions.line(line) {
+            Some(false) => continue,
+            sure => sure.is_some(),
         };
-        if let Some(rest) = line.strip_prefix("#if") {
-            let taken = known(rest);
-            open.push((taken, taken));
-        } else if let Some(rest) = line.strip_prefix("#el") {
-            if let Some((now, before)) = open.last_mut() {
-                let own = rest.strip_prefix("if").map_or(Some(true), known);
-                *now = match *before {
-                    Some(true) => Some(false),
-                    Some(false) => own,
-                    None => None,
-                };
-                *before = match (*before, own) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                };
-            }
-        } else if line.starts_with("#endif") {
-            open.pop();
-        }
-        if open.iter().any(|(now, _)| *now == Some(false)) {
-            continue;
-        }
-        let sure = open.iter().all(|(now, _)| *now == Some(true));
         if let Some(rest) = line.strip_prefix("#define ") {
             let name = rest
                 .split(|c: char| c != '_' && !c.is_alphanumeric())

@@ -14,6 +14,7 @@ use crate::archive::{self, Object};
 use crate::arguments::{arguments, is_nvidia};
 use crate::compiler::Compiler;
 use crate::constants;
+use crate::parameters;
 use crate::source::{self, Source};
 use crate::variable;
 
@@ -36,6 +37,8 @@ pub fn build() -> Result<(), String> {
     let text = |name: &str| sources.iter().find(|source| source.name == name);
     let module = constants::rust(|name| text(name).map(|source| source.text.as_str()))?;
     fs::write(out.join("constants.rs"), module)
+        .map_err(|error| format!("{}: {error}", out.display()))?;
+    fs::write(out.join("parameters.rs"), parameters::rust(&sources)?)
         .map_err(|error| format!("{}: {error}", out.display()))?;
     let (list, asked) = targets();
     let store = store(&out)?;

@@ -174,18 +174,20 @@ fn kernel_names(text: &str) -> Vec<String> {
     names
 }
 
-fn without_comments(text: &str) -> String {
+pub fn without_comments(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
+    while let Some(start) = rest.find('/') {
         let (before, comment) = rest.split_at(start);
         code.push_str(before);
-        code.push(' ');
         let end = if comment.starts_with("//") {
             comment.find('\n').unwrap_or(comment.len())
-        } else {
+        } else if comment.starts_with("/*") {
             comment.find("*/").map_or(comment.len(), |end| end + 2)
+        } else {
+            1
         };
+        code.push_str(if end == 1 { "/" } else { " " });
         rest = &comment[end..];
     }
     code.push_str(rest);

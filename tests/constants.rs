@@ -1,8 +1,19 @@
-//! Numbers that the library takes from kernel sources (`build/constants.rs`).
+//! What the library takes from kernel sources: numbers (`build/constants.rs`), names of parameters (`build/parameters.rs`).
 
-#[allow(dead_code)] // the build uses the rest
+#[allow(dead_code)] // the build uses the rest of all these
+#[path = "../build/arguments.rs"]
+mod arguments;
+#[path = "../build/conditions.rs"]
+mod conditions;
+#[allow(dead_code)]
 #[path = "../build/constants.rs"]
 mod constants;
+#[allow(dead_code)]
+#[path = "../build/parameters.rs"]
+mod parameters;
+#[allow(dead_code)]
+#[path = "../build/source.rs"]
+mod source;
 
 const TEXT: &str = "
 #define ROWS 16u // a comment: 99
@@ -61,4 +72,63 @@ fn what_is_no_constant_is_an_error_that_names_it() {
     }
     let source = constants::rust(|_| None).unwrap_err();
     assert!(source.contains("is not there"), "{source}");
+}
+
+const KERNELS: &str = "
+#define KERNEL(threads) extern C void
+#define STEPS(a, b) i32 a##_row, u32 b /* one (of two) */
+#define NUMBERS f32 eps, \\
+    STEPS(x, last)
+#define OF_TYPE(NAME, T, ...) KERNEL(64) NAME(const T *x, NUMBERS) { call<__VA_ARGS__>(x, (u32)eps); }
+#if PLATFORM_NVIDIA && defined(ONE)
+#define ELSEWHERE(NAME) KERNEL(64) NAME(u64 bytes) {}
+#else
+#define ELSEWHERE(NAME)
+#endif
+KERNEL(256) mlxrocm_plain(u8 *RESTRICT to, const u8 *, u32, // no mlxrocm_comment(u32 of)
+                          i64 count) {
+    to[0] = count;
+}
+OF_TYPE(mlxrocm_typed, f16, 1, 2)
+ELSEWHERE(mlxrocm_elsewhere)
+KERNEL(1) mlxrocm_none() {}
+";
+
+#[test]
+fn parameters_as_sources_name_them() {
+    let found = parameters::of_text(KERNELS).unwrap();
+    let of = |kernel: &str| -> Vec<(&str, &str)> {
+        let list = found.get(kernel).expect(kernel).iter();
+        list.map(|(kind, name)| (*kind, name.as_str())).collect()
+    };
+    let plain = [
+        ("Pointer", "to"),
+        ("Pointer", ""),
+        ("U32", ""),
+        ("I64", "count"),
+    ];
+    assert_eq!(of("mlxrocm_plain"), plain);
+    let typed = [
+        ("Pointer", "x"),
+        ("F32", "eps"),
+        ("I32", "x_row"),
+        ("U32", "last"),
+    ];
+    assert_eq!(of("mlxrocm_typed"), typed);
+    assert_eq!(of("mlxrocm_elsewhere"), [("U64", "bytes")]);
+    assert_eq!(of("mlxrocm_none"), []);
+    assert_eq!(found.len(), 4);
+}
+
+#[test]
+fn parameters_that_are_not_understood_or_differ_are_errors() {
+    let error = parameters::of_text("void mlxrocm_k(f16 x) {}").unwrap_err();
+    assert!(
+        error.contains("mlxrocm_k") && error.contains("f16 x"),
+        "{error}"
+    );
+    let two =
+        "#if PLATFORM_AMD\nvoid mlxrocm_k(u32 a) {}\n#else\nvoid mlxrocm_k(u32 b) {}\n#endif\n";
+    let error = parameters::of_text(two).unwrap_err();
+    assert!(error.contains("mlxrocm_k"), "{error}");
 }

@@ -12,8 +12,10 @@ fn chain(device: &Arc<Device>, kernel: &Kernel, buffer: &DeviceBuffer, count: u3
     device
         .record(|encoder| {
             for k in 0..count {
-                let args = Args::new().buffer(buffer, 0).buffer(buffer, 0);
-                let args = args.buffer(buffer, 0).u32(64).u32(k);
+                let args = Args::new()
+                    .buffer("target", buffer, 0)
+                    .buffer("a", buffer, 0);
+                let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
                 let ranges = [buffer.whole()];
                 encoder.launch(kernel, [1, 1, 1], [64, 1, 1], 0, args, &ranges, &ranges)?;
             }
@@ -288,8 +290,10 @@ fn programs_that_cannot_be_compared_are_judged_by_the_trial() {
         .record(|encoder| {
             for k in 0..12 {
                 let buffer = &set.buffer;
-                let args = Args::new().buffer(buffer, 0).buffer(buffer, 0);
-                let args = args.buffer(buffer, 0).u32(64).u32(k);
+                let args = Args::new()
+                    .buffer("target", buffer, 0)
+                    .buffer("a", buffer, 0);
+                let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
                 encoder.launch(&set.kernel, [1, 1, 1], [64, 1, 1], 0, args, &[], &[])?;
             }
             Ok(())

@@ -24,11 +24,11 @@ fn mix(
     k: u32,
 ) {
     let args = Args::new()
-        .buffer(target.0, target.1 * 4)
-        .buffer(a.0, a.1 * 4)
-        .buffer(b.0, b.1 * 4)
-        .u32(n as u32)
-        .u32(k);
+        .buffer("target", target.0, target.1 * 4)
+        .buffer("a", a.0, a.1 * 4)
+        .buffer("b", b.0, b.1 * 4)
+        .u32("n", n as u32)
+        .u32("k", k);
     let range = |(buffer, at): (&DeviceBuffer, u64)| -> Range { buffer.range(at * 4, n * 4) };
     let reads = [range(target), range(a), range(b)];
     let grid = [n.div_ceil(64) as u32, 1, 1];
@@ -84,8 +84,10 @@ fn what_cannot_be_launched_is_refused_at_recording() {
     let kernel = gpu::mix_kernel(&device);
     let buffer = device.alloc(400).unwrap();
     let args = || {
-        let args = Args::new().buffer(&buffer, 0).buffer(&buffer, 0);
-        args.buffer(&buffer, 0).u32(100).u32(1)
+        let args = Args::new()
+            .buffer("target", &buffer, 0)
+            .buffer("a", &buffer, 0);
+        args.buffer("b", &buffer, 0).u32("n", 100).u32("k", 1)
     };
     let whole = [buffer.whole()];
     let program = device
@@ -120,7 +122,7 @@ fn what_cannot_be_launched_is_refused_at_recording() {
                     one,
                     one,
                     0,
-                    args().buffer(&buffer, 401),
+                    args().buffer("more", &buffer, 401),
                     &whole,
                     &whole,
                 ),
@@ -136,7 +138,7 @@ fn what_cannot_be_launched_is_refused_at_recording() {
             }
             let mut many = args();
             for i in 0..60 {
-                many = many.u32(i);
+                many = many.u32("more", i);
             }
             let result = e.launch(&kernel, one, one, 0, many, &whole, &whole);
             assert!(result.unwrap_err().to_string().contains("arguments"));
@@ -226,8 +228,10 @@ fn overlapping_launches_give_the_same_bits() {
                 } else {
                     (&two, &one)
                 };
-                let args = Args::new().buffer(target, 0).buffer(other, 0);
-                let args = args.buffer(other, 0).u32(numbers).u32(k);
+                let args = Args::new()
+                    .buffer("target", target, 0)
+                    .buffer("a", other, 0);
+                let args = args.buffer("b", other, 0).u32("n", numbers).u32("k", k);
                 let (reads, writes) = ([target.whole(), other.whole()], [target.whole()]);
                 let (grid, block) = ([numbers.div_ceil(128), 1, 1], [128, 1, 1]);
                 let options = LaunchOptions { overlap: true };
@@ -267,8 +271,10 @@ fn launches_that_declare_nothing_keep_their_order() {
     let program = device
         .record(|e| {
             let three = |target: &DeviceBuffer, other: &DeviceBuffer| {
-                let args = Args::new().buffer(target, 0).buffer(other, 0);
-                args.buffer(other, 0).u32(64).u32(1)
+                let args = Args::new()
+                    .buffer("target", target, 0)
+                    .buffer("a", other, 0);
+                args.buffer("b", other, 0).u32("n", 64).u32("k", 1)
             };
             let (grid, block) = ([1, 1, 1], [64, 1, 1]);
             e.launch(&kernel, grid, block, 0, three(&one, &two), &[], &[])?;

@@ -91,8 +91,11 @@ impl Engine {
             .len()
             .min(self.slots[other].model.len());
         let (to, from) = (&self.slots[target].buffer, &self.slots[other].buffer);
-        let args = Args::new().buffer(to, 0).buffer(from, 0).buffer(from, 0);
-        let args = args.u32(n as u32).u32(k);
+        let args = Args::new()
+            .buffer("target", to, 0)
+            .buffer("a", from, 0)
+            .buffer("b", from, 0);
+        let args = args.u32("n", n as u32).u32("k", k);
         let (grid, block) = ([(n as u32).div_ceil(64), 1, 1], [64, 1, 1]);
         let stream = &self.streams[stream];
         let mode = match self.random.below(4) {

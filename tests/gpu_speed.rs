@@ -33,8 +33,10 @@ fn program(
         .record(|encoder| {
             for k in 0..nodes {
                 let buffer = &buffers[k as usize % buffers.len()];
-                let args = Args::new().buffer(buffer, 0).buffer(buffer, 0);
-                let args = args.buffer(buffer, 0).u32(64).u32(k);
+                let args = Args::new()
+                    .buffer("target", buffer, 0)
+                    .buffer("a", buffer, 0);
+                let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
                 let (grid, block, ranges) = ([1, 1, 1], [64, 1, 1], [buffer.whole()]);
                 let options = LaunchOptions { overlap };
                 encoder.launch_with(kernel, grid, block, 0, args, &ranges, &ranges, options)?;

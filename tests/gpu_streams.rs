@@ -186,8 +186,10 @@ mod soft {
         let event = device.event().unwrap();
         let buffer = device.alloc(400).unwrap();
         gpu.fault("hang@1");
-        let args = Args::new().buffer(&buffer, 0).buffer(&buffer, 0);
-        let args = args.buffer(&buffer, 0).u32(100).u32(1);
+        let args = Args::new()
+            .buffer("target", &buffer, 0)
+            .buffer("a", &buffer, 0);
+        let args = args.buffer("b", &buffer, 0).u32("n", 100).u32("k", 1);
         let grid = [1, 1, 1];
         stream.launch(&kernel, grid, [128, 1, 1], 0, &args).unwrap();
         stream.record(&event).unwrap();

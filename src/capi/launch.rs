@@ -6,7 +6,7 @@ use super::handle;
 use super::options::{self, SizedStruct};
 use super::strings::array;
 use super::symbols::since_0_1;
-use crate::gpu::{Args, DeviceBuffer, Range};
+use crate::gpu::{Args, DeviceBuffer, Range, UNNAMED};
 use crate::{Error, Result};
 use std::ptr::null;
 
@@ -175,19 +175,22 @@ impl Launch {
                     self.writes.push(range);
                 }
                 if is_taken {
-                    args.buffer(buffer, arg.value)
+                    args.buffer(UNNAMED, buffer, arg.value)
                 } else {
                     self.touched.push(buffer.clone());
                     args
                 }
             }
-            MLXROCM_ARG_32 if is_taken => args.u32(u32::try_from(arg.value).map_err(|_| {
-                Error::InvalidArgument(format!(
-                    "value is {:#x}, a number of 32 bits has no more",
-                    arg.value
-                ))
-            })?),
-            MLXROCM_ARG_64 if is_taken => args.u64(arg.value),
+            MLXROCM_ARG_32 if is_taken => {
+                let wrong = || {
+                    Error::InvalidArgument(format!(
+                        "value is {:#x}, a number of 32 bits has no more",
+                        arg.value
+                    ))
+                };
+                args.u32(UNNAMED, u32::try_from(arg.value).map_err(|_| wrong())?)
+            }
+            MLXROCM_ARG_64 if is_taken => args.u64(UNNAMED, arg.value),
             MLXROCM_ARG_32 | MLXROCM_ARG_64 => {
                 return Err(Error::InvalidArgument(
                     "a number: only buffers can be touched".into(),

@@ -22,6 +22,8 @@ mod graveyard;
 mod hazards;
 mod kept;
 mod module;
+#[cfg(debug_assertions)]
+mod parameters;
 mod policy;
 mod probation;
 mod program;
@@ -32,7 +34,7 @@ mod uses;
 mod verdict;
 
 pub use allocator::MemoryCounters;
-pub use args::{Args, MAX_ARGS};
+pub use args::{Args, MAX_ARGS, Name, UNNAMED};
 pub use buffer::{DeviceBuffer, PinnedBuffer, Range};
 pub use device::{Device, Devices};
 pub use encoder::{Encoder, LaunchOptions};

@@ -4,6 +4,8 @@ use super::args::Args;
 use super::device::Device;
 use super::graveyard::Remains;
 use super::kernels::Registry;
+#[cfg(debug_assertions)]
+use super::parameters;
 use super::signature::{Signature, signatures};
 use super::uses::{Mark, Uses};
 use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle};
@@ -257,7 +259,14 @@ impl Kernel {
     pub(super) fn check_args(&self, device: &Device, args: &Args) -> Result<()> {
         args.check(device).map_err(|wrong| self.wrong(wrong))?;
         let signature = self.shared.signature.as_ref();
-        match signature.and_then(|s| s.wrong(args.values().len(), args.wide())) {
+        let wrong = signature.and_then(|s| s.wrong(args.values().len(), args.wide()));
+        #[cfg(debug_assertions)]
+        let wrong = wrong.or_else(|| {
+            let is_built_in = self.module.is_none();
+            let takes = parameters::of(self.name()).filter(|_| is_built_in)?;
+            parameters::wrong(takes, args.given())
+        });
+        match wrong {
             Some(wrong) => Err(self.wrong(&wrong)),
             None => Ok(()),
         }

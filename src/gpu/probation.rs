@@ -293,12 +293,19 @@ fn trial(device: &Arc<Device>, nodes: usize) -> Result<Program> {
             let args = Args::new();
             // A sum is up to 1.62 times the numbers before it.
             if i % 5 == 4 {
-                let args = args.buffer(b, 0).buffer(&order, 0).buffer(to, 0);
-                let args = args.u32(TRIAL_ROWS).u32(TRIAL_WIDTH);
+                let args = args
+                    .buffer("x", b, 0)
+                    .buffer("index", &order, 0)
+                    .buffer("out", to, 0);
+                let args = args.u32("rows", TRIAL_ROWS).u32("cols", TRIAL_WIDTH);
                 let (grid, reads) = ([TRIAL_ROWS, 1, 1], [b.whole(), order.whole()]);
                 encoder.launch(&gather, grid, [256, 1, 1], 0, args, &reads, &[to.whole()])?;
             } else {
-                let args = args.buffer(to, 0).buffer(a, 0).buffer(b, 0).u32(numbers);
+                let args = args
+                    .buffer("c", to, 0)
+                    .buffer("a", a, 0)
+                    .buffer("b", b, 0)
+                    .u32("count", numbers);
                 let (grid, reads) = ([numbers / 256, 1, 1], [a.whole(), b.whole()]);
                 encoder.launch(&add, grid, [256, 1, 1], 0, args, &reads, &[to.whole()])?;
             }

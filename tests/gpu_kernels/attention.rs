@@ -64,9 +64,10 @@ impl<'a> Placed<'a> {
     }
 
     fn norm(&self, args: Args, which: usize) -> Args {
+        let name = ["q_norm", "k_norm"][which];
         match self.world.shape.norm {
-            true => args.buffer(&self.norms[which], 0),
-            false => args.null(),
+            true => args.buffer(name, &self.norms[which], 0),
+            false => args.null(name),
         }
     }
 
@@ -86,9 +87,9 @@ impl<'a> Placed<'a> {
     /// Where the cache is.
     fn strides(&self, args: Args) -> Args {
         let layer = self.world.layer_bytes();
-        args.u64((layer * LAYERS) as u64)
-            .u64((layer * LAYER) as u64)
-            .u32(self.world.max_pages as u32)
+        args.u64("page_stride", (layer * LAYERS) as u64)
+            .u64("layer_start", (layer * LAYER) as u64)
+            .u32("max_pages", self.world.max_pages as u32)
     }
 
     fn write(&self, cache: &DeviceBuffer, keep: impl Fn(usize) -> bool) {
@@ -104,19 +105,19 @@ impl<'a> Placed<'a> {
     ) {
         let shape = self.world.shape;
         let args = Args::new()
-            .buffer(&self.k, 0)
-            .buffer(&self.v, 0)
-            .buffer(cache, 0)
-            .buffer(&self.positions(keep), 0)
-            .buffer(&self.slots, 0)
-            .buffer(&self.pages, 0);
-        let args = self.strides(self.norm(args, 1).buffer(&self.rope, 0));
+            .buffer("k", &self.k, 0)
+            .buffer("v", &self.v, 0)
+            .buffer("cache", cache, 0)
+            .buffer("positions", &self.positions(keep), 0)
+            .buffer("slots", &self.slots, 0)
+            .buffer("pages", &self.pages, 0);
+        let args = self.strides(self.norm(args, 1).buffer("rope", &self.rope, 0));
         let args = args
-            .u32(shape.kv_heads as u32)
-            .u32(shape.dim as u32)
-            .u32(shape.pairs as u32)
-            .u32(u32::from(shape.interleaved))
-            .f32(EPS);
+            .u32("kv_heads", shape.kv_heads as u32)
+            .u32("dim", shape.dim as u32)
+            .u32("pairs", shape.pairs as u32)
+            .u32("interleaved", u32::from(shape.interleaved))
+            .f32("eps", EPS);
         let kernel = self.bench.device.kernel(&self.world.kind.name(kernel));
         let grid = [self.world.rows as u32, shape.kv_heads as u32, 1];
         self.bench.launch(&kernel.unwrap(), grid, threads, 0, &args);
@@ -128,32 +129,32 @@ impl<'a> Placed<'a> {
         out: &DeviceBuffer,
         cache: &DeviceBuffer,
         positions: &DeviceBuffer,
-        list: &[u32],
+        (name, list): (&'static str, &[u32]),
     ) -> Args {
         let args = Args::new()
-            .buffer(&self.q, 0)
-            .buffer(out, 0)
-            .buffer(cache, 0)
-            .buffer(positions, 0)
-            .buffer(&self.slots, 0)
-            .buffer(&self.pages, 0)
-            .buffer(&self.bench.buffer(list), 0);
+            .buffer("q", &self.q, 0)
+            .buffer("out", out, 0)
+            .buffer("cache", cache, 0)
+            .buffer("positions", positions, 0)
+            .buffer("slots", &self.slots, 0)
+            .buffer("pages", &self.pages, 0)
+            .buffer(name, &self.bench.buffer(list), 0);
         let args = self.norm(args, 0);
         let args = match self.world.shape.sinks {
-            true => args.buffer(&self.sinks, 0),
-            false => args.null(),
+            true => args.buffer("sinks", &self.sinks, 0),
+            false => args.null("sinks"),
         };
-        args.buffer(&self.rope, 0)
+        args.buffer("rope", &self.rope, 0)
     }
 
     fn shape_args(&self, args: Args) -> Args {
         let shape = self.world.shape;
-        args.u32(shape.heads as u32)
-            .u32(shape.kv_heads as u32)
-            .u32(shape.dim as u32)
-            .u32(shape.pairs as u32)
-            .u32(u32::from(shape.interleaved))
-            .u32(shape.window as u32)
+        args.u32("heads", shape.heads as u32)
+            .u32("kv_heads", shape.kv_heads as u32)
+            .u32("dim", shape.dim as u32)
+            .u32("pairs", shape.pairs as u32)
+            .u32("interleaved", u32::from(shape.interleaved))
+            .u32("window", shape.window as u32)
     }
 
     /// The rows alone, each a sequence's only token: what decoding gives its kernel.
@@ -198,19 +199,23 @@ impl<'a> Placed<'a> {
             true => {
                 let list: Vec<u32> = (0..rows.len() as u32).collect();
                 let alone = self.alone(rows);
-                let args = alone.attend_args(&out, cache, &positions, &list);
-                self.norm(args.buffer(&alone.k, 0).buffer(&alone.v, 0), 1)
+                let args = alone.attend_args(&out, cache, &positions, ("tokens", &list));
+                self.norm(args.buffer("k", &alone.k, 0).buffer("v", &alone.v, 0), 1)
             }
             false => {
-                let args = self.attend_args(&out, cache, &positions, rows);
-                args.null().null().null()
+                let args = self.attend_args(&out, cache, &positions, ("tokens", rows));
+                args.null("k").null("v").null("k_norm")
             }
         };
         let args = args
-            .buffer(&self.bench.buffer(&parts_out), 0)
-            .buffer(&counters, 0);
+            .buffer("parts", &self.bench.buffer(&parts_out), 0)
+            .buffer("counters", &counters, 0);
         let args = self.shape_args(self.strides(args));
-        let args = args.u32(1).f32(EPS).f32(self.world.scale()).f32(EPS);
+        let args = args
+            .u32("by_token", 1)
+            .f32("eps", EPS)
+            .f32("scale", self.world.scale())
+            .f32("k_eps", EPS);
         let kernel = self.world.kind.name(&format!("paged_{columns}"));
         let kernel = self.bench.device.kernel(&kernel).unwrap();
         let grid = [rows.len() as u32, groups as u32, parts as u32];
@@ -259,11 +264,11 @@ impl<'a> Placed<'a> {
         }
         let kernel = kernel.unwrap();
         let out = self.out();
-        let args = self.attend_args(&out, cache, &self.positions(|_| true), tiles);
+        let args = self.attend_args(&out, cache, &self.positions(|_| true), ("tiles", tiles));
         let args = self
             .shape_args(self.strides(args))
-            .f32(EPS)
-            .f32(self.world.scale());
+            .f32("eps", EPS)
+            .f32("scale", self.world.scale());
         let mut grid = [tiles.len() as u32 / 2, shape.heads as u32, 1];
         let is_wide = columns == 256;
         let mut threads = if is_wide { 8 } else { 4 } * self.bench.wave();

@@ -256,13 +256,13 @@ fn decoded_weights_are_right_to_the_bit() {
                 // Some more than there are.
                 let out = bench.buffer(&vec![POISON; tiles * 16 * cols / 2 + 64]);
                 let args = Args::new()
-                    .buffer(&weights, 0)
-                    .buffer(&out, 0)
-                    .u32(form.bits as u32)
-                    .u32(form.scales as u32)
-                    .u32(form.group as u32)
-                    .f32(BACK)
-                    .u32(cols as u32);
+                    .buffer("weights", &weights, 0)
+                    .buffer("out", &out, 0)
+                    .u32("bits", form.bits as u32)
+                    .u32("scales", form.scales as u32)
+                    .u32("group", form.group as u32)
+                    .f32("back", BACK)
+                    .u32("cols", cols as u32);
                 let grid = [tiles as u32, cols.div_ceil(128) as u32, 1];
                 bench.launch(&kernel, grid, 256, 0, &args);
                 let words = bench.values(&out);
@@ -347,20 +347,27 @@ fn finish(
     });
     let (bias_there, residual_there) = (floats(&bias), floats(&residual));
     let args = Args::new()
-        .buffer(&on_device, 0)
-        .buffer(&floats(&scales), 0);
+        .buffer("sums", &on_device, 0)
+        .buffer("scales", &floats(&scales), 0);
     let args = match with_bias {
-        true => args.buffer(&bias_there, 0),
-        false => args.null(),
+        true => args.buffer("bias", &bias_there, 0),
+        false => args.null("bias"),
     };
     let args = match epilogue {
-        Epilogue::Add => args.buffer(&residual_there, 0),
-        _ => args.null(),
+        Epilogue::Add => args.buffer("residual", &residual_there, 0),
+        _ => args.null("residual"),
     };
-    let args = outs.iter().fold(args, |args, out| args.buffer(out, 0));
-    let args = args.u32(ends[0] as u32).u32((ends[0] + ends[1]) as u32);
-    let args = widths.iter().fold(args, |args, w| args.u32(*w as u32));
-    let args = args.f32(BACK).u32(tiles as u32).u32(epilogue as u32);
+    let named = ["out0", "out1", "out2"].into_iter().zip(&outs);
+    let args = named.fold(args, |args, (name, out)| args.buffer(name, out, 0));
+    let args = args
+        .u32("end0", ends[0] as u32)
+        .u32("end1", (ends[0] + ends[1]) as u32);
+    let named = ["width0", "width1", "width2"].into_iter().zip(&widths);
+    let args = named.fold(args, |args, (name, w)| args.u32(name, *w as u32));
+    let args = args
+        .f32("back", BACK)
+        .u32("tiles", tiles as u32)
+        .u32("epilogue", epilogue as u32);
     let kernel = bench.device.kernel("mlxrocm_matmul_finish").unwrap();
     let grid = [rows as u32, (tiles * 16).div_ceil(1024) as u32, 1];
     bench.launch(&kernel, grid, 256, 0, &args);

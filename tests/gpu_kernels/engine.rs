@@ -3,7 +3,7 @@
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};
 use half::{bf16, f16};
-use mlxrocm::gpu::Args;
+use mlxrocm::gpu::{Args, Kernel};
 
 #[test]
 fn fill_stays_in_its_range() {
@@ -13,9 +13,9 @@ fn fill_stays_in_its_range() {
         for (start, count) in [(0, 4096), (1, 2000), (4, 1023), (3, 1), (8, 0)] {
             let buffer = bench.buffer(&[7; 5000]);
             let args = Args::new()
-                .buffer(&buffer, start as u64 * 4)
-                .u64(count as u64)
-                .u32(0xABCD_0123);
+                .buffer("to", &buffer, start as u64 * 4)
+                .u64("count", count as u64)
+                .u32("value", 0xABCD_0123);
             bench.launch(
                 &kernel,
                 [(count as u32).div_ceil(1024), 1, 1],
@@ -52,9 +52,9 @@ fn copy_copies_any_alignment() {
         ] {
             let (source, target) = (bench.buffer(&data), bench.buffer(&[0; 3000]));
             let args = Args::new()
-                .buffer(&target, to)
-                .buffer(&source, from)
-                .u64(count);
+                .buffer("to", &target, to)
+                .buffer("from", &source, from)
+                .u64("bytes", count);
             bench.launch(&kernel, [count.div_ceil(4096) as u32, 1, 1], 256, 0, &args);
             let copied = crate::gpu::bytes_of(&bench.values(&target));
             let (to, from, count) = (to as usize, from as usize, count as usize);
@@ -84,10 +84,10 @@ fn vector_add_adds() {
             bench.buffer(&[0; 1000]),
         );
         let args = Args::new()
-            .buffer(&z, 0)
-            .buffer(&x, 0)
-            .buffer(&y, 0)
-            .u32(999);
+            .buffer("c", &z, 0)
+            .buffer("a", &x, 0)
+            .buffer("b", &y, 0)
+            .u32("count", 999);
         bench.launch(&kernel, [4, 1, 1], 256, 0, &args);
         let sums = bench.values(&z);
         for i in 0..999 {
@@ -111,10 +111,10 @@ fn read_sums_everything_once() {
             data.push(0xFFFF_FFFF);
             let (from, to) = (bench.buffer(&data), bench.buffer(&vec![0; blocks as usize]));
             let args = Args::new()
-                .buffer(&to, 0)
-                .buffer(&from, 0)
-                .u64(count as u64)
-                .u32(blocks);
+                .buffer("partial", &to, 0)
+                .buffer("from", &from, 0)
+                .u64("count", count as u64)
+                .u32("blocks", blocks);
             bench.launch(&kernel, [blocks, 1, 1], 256, 0, &args);
             let sum = bench
                 .values(&to)
@@ -138,9 +138,9 @@ fn reduce_sums_and_finds_the_largest() {
             let kernel = bench.device.kernel(name).unwrap();
             let to = bench.buffer(&[0; 5]);
             let args = Args::new()
-                .buffer(&to, 0)
-                .buffer(&from, 0)
-                .u32(columns as u32);
+                .buffer("out", &to, 0)
+                .buffer("in", &from, 0)
+                .u32("columns", columns as u32);
             bench.launch(&kernel, [5, 1, 1], 256, 0, &args);
             bench.values(&to)
         };
@@ -207,11 +207,11 @@ fn tiles_multiply() {
             let (left, right) = (bench.buffer(&pairs(&a)), bench.buffer(&pairs(&b)));
             let to = bench.buffer(&vec![0; m * n]);
             let args = Args::new()
-                .buffer(&to, 0)
-                .buffer(&left, 0)
-                .buffer(&right, 0)
-                .u32(n as u32)
-                .u32(k as u32);
+                .buffer("c", &to, 0)
+                .buffer("a", &left, 0)
+                .buffer("b", &right, 0)
+                .u32("n", n as u32)
+                .u32("k", k as u32);
             bench.launch(
                 &kernel,
                 [n as u32 / 16, m as u32 / 16, 1],
@@ -262,10 +262,10 @@ fn the_software_gpu_sees_a_wrong_length() {
     let kernel = bench.device.kernel("mlxrocm_vector_add_f32").unwrap();
     let buffer = bench.buffer(&[0; 256]);
     let args = Args::new()
-        .buffer(&buffer, 0)
-        .buffer(&buffer, 0)
-        .buffer(&buffer, 0)
-        .u32(257);
+        .buffer("c", &buffer, 0)
+        .buffer("a", &buffer, 0)
+        .buffer("b", &buffer, 0)
+        .u32("count", 257);
     bench
         .stream
         .launch(&kernel, [2, 1, 1], [256, 1, 1], 0, &args)
@@ -295,9 +295,15 @@ pub fn one_argmax(bench: &Bench) {
     let (from, to) = (bench.buffer(&bits(&data)), bench.buffer(&[0; 4]));
     let (parts, counters) = (bench.buffer(&[7; 4 * 32 * 3]), bench.buffer(&[0; 4]));
     let kernel = bench.device.kernel("mlxrocm_argmax_f32").unwrap();
-    let args = Args::new().buffer(&from, 0).buffer(&to, 0);
-    let args = args.buffer(&parts, 0).buffer(&counters, 0);
-    let args = args.u32(columns as u32).u32(columns as u32);
+    let args = Args::new()
+        .buffer("logits", &from, 0)
+        .buffer("tokens", &to, 0);
+    let args = args
+        .buffer("parts", &parts, 0)
+        .buffer("counters", &counters, 0);
+    let args = args
+        .u32("cols", columns as u32)
+        .u32("stride", columns as u32);
     bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
     let none = u32::MAX;
     assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
@@ -346,13 +352,13 @@ fn embed_takes_given_and_chosen_tokens() {
             let [data, given, chosen] = [&data[..], &tokens, &choices].map(|v| bench.buffer(v));
             let out = bench.buffer(&vec![1; tokens.len() * columns]);
             let args = Args::new()
-                .buffer(&data, 0)
-                .buffer(&given, 0)
-                .buffer(&chosen, 0)
-                .buffer(&out, 0)
-                .u32(choices.len() as u32)
-                .u32(vocabulary as u32)
-                .u32(columns as u32);
+                .buffer("table", &data, 0)
+                .buffer("tokens", &given, 0)
+                .buffer("chosen", &chosen, 0)
+                .buffer("out", &out, 0)
+                .u32("choices", choices.len() as u32)
+                .u32("vocab", vocabulary as u32)
+                .u32("cols", columns as u32);
             let kernel = bench.device.kernel(name).unwrap();
             bench.launch(&kernel, [tokens.len() as u32, 1, 1], 1024, 0, &args);
             assert_eq!(bench.values(&given), resolved);
@@ -364,5 +370,36 @@ fn embed_takes_given_and_chosen_tokens() {
                 }
             }
         }
+    });
+}
+
+/// Arguments of one size that changed places, and one of another type.
+#[test]
+fn arguments_that_changed_places_are_refused() {
+    on_every_target(|bench| {
+        let kernel = |name: &str| bench.device.kernel(name).unwrap();
+        let refused = |kernel: &Kernel, args: &Args| {
+            let one = [1, 1, 1];
+            let result = bench.stream.launch(kernel, one, [256, 1, 1], 0, args);
+            result.unwrap_err().to_string()
+        };
+        let (to, from) = (bench.buffer(&[7; 4]), bench.buffer(&[8; 4]));
+        let args = Args::new().buffer("from", &from, 0).buffer("to", &to, 0);
+        let wrong = refused(&kernel("mlxrocm_copy_u8"), &args.u64("bytes", 16));
+        assert!(
+            wrong.contains("'mlxrocm_copy_u8'")
+                && wrong.contains("argument 0 is the pointer `to`, the pointer `from` was given"),
+            "{wrong}"
+        );
+        let count = kernel("mlxrocm_arange_u32");
+        let args = Args::new().buffer("out", &to, 0).u32("count", 4);
+        let wrong = refused(&count, &args.clone().u32("step", 3).u32("start", 7));
+        let what = "argument 2 is the u32 `start`, the u32 `step` was given";
+        assert!(wrong.contains(what), "{wrong}");
+        let wrong = refused(&count, &args.u32("start", 7).f32("step", 3.0));
+        let what = "argument 3 is the u32 `step`, the f32 `step` was given";
+        assert!(wrong.contains(what), "{wrong}");
+        bench.stream.wait(crate::gpu::PATIENCE).unwrap();
+        assert_eq!(bench.values(&to), [7; 4]);
     });
 }

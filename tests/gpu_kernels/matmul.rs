@@ -131,13 +131,13 @@ impl Product {
         let operand = bench.buffer(&vec![u32::MAX; words]);
         let scales = bench.buffer(&vec![POISON; rows]);
         let args = Args::new()
-            .buffer(&Self::floats(bench, &self.x), 0)
-            .null()
-            .buffer(&operand, 0)
-            .buffer(&scales, 0)
-            .u32(cols as u32)
-            .f32(0.0)
-            .f32(1.0);
+            .buffer("x", &Self::floats(bench, &self.x), 0)
+            .null("norm")
+            .buffer("operand", &operand, 0)
+            .buffer("scales", &scales, 0)
+            .u32("cols", cols as u32)
+            .f32("eps", 0.0)
+            .f32("norm_scale", 1.0);
         let kernel = bench.device.kernel(kernel).unwrap();
         bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
         [operand, scales]
@@ -173,35 +173,41 @@ impl Product {
         let parts = bench.buffer(&vec![u32::MAX; blocks * splits * PART]);
         let bias = self.bias.as_ref().map(|bias| Self::floats(bench, bias));
         let args = Args::new()
-            .buffer(&weights, 0)
-            .buffer(&x, 0)
-            .buffer(&scales, 0);
+            .buffer("weights", &weights, 0)
+            .buffer("x", &x, 0)
+            .buffer("scales", &scales, 0);
         let args = match &bias {
-            Some(bias) => args.buffer(bias, 0),
-            None => args.null(),
+            Some(bias) => args.buffer("bias", bias, 0),
+            None => args.null("bias"),
         };
         let args = match epilogue {
-            Epilogue::Add => args.buffer(&residual, 0),
-            _ => args.null(),
+            Epilogue::Add => args.buffer("residual", &residual, 0),
+            _ => args.null("residual"),
         };
-        let args = outs.iter().fold(args, |args, out| args.buffer(out, 0));
+        let named = ["out0", "out1", "out2"].into_iter().zip(&outs);
+        let args = named.fold(args, |args, (name, out)| args.buffer(name, out, 0));
         let ends = self.widths.map(|width| width.div_ceil(16));
-        let args = args.u32(ends[0] as u32).u32((ends[0] + ends[1]) as u32);
-        let args = self.widths.iter().fold(args, |args, w| args.u32(*w as u32));
+        let args = args
+            .u32("end0", ends[0] as u32)
+            .u32("end1", (ends[0] + ends[1]) as u32);
+        let named = ["width0", "width1", "width2"].into_iter().zip(&self.widths);
+        let args = named.fold(args, |args, (name, w)| args.u32(name, *w as u32));
         let number = match epilogue {
             Epilogue::Store(_) => 0,
             Epilogue::Add => 1,
             Epilogue::Silu => 2,
         };
         let args = args
-            .f32(self.matrix.back)
-            .u32(rows as u32)
-            .u32(cols as u32)
-            .u32(self.matrix.tiles as u32)
-            .u32(number);
+            .f32("back", self.matrix.back)
+            .u32("rows", rows as u32)
+            .u32("cols", cols as u32)
+            .u32("tiles", self.matrix.tiles as u32)
+            .u32("epilogue", number);
         let args = match splits {
-            1 => args.null().null(),
-            _ => args.buffer(&parts, 0).buffer(&counters, 0),
+            1 => args.null("parts").null("counters"),
+            _ => args
+                .buffer("parts", &parts, 0)
+                .buffer("counters", &counters, 0),
         };
         let kernel = bench.device.kernel(kernel).unwrap();
         let grid = [across as u32, down as u32, splits as u32];

@@ -86,8 +86,10 @@ fn functions_of_elements() {
         let kernel = bench.device.kernel("mlxrocm_unary_f32").unwrap();
         for (number, f, x) in &cases {
             let out = poisoned(bench, count);
-            let args = Args::new().buffer(&put(bench, x), 0).buffer(&out, 0);
-            let args = args.u32(count as u32).u32(*number);
+            let args = Args::new()
+                .buffer("a", &put(bench, x), 0)
+                .buffer("out", &out, 0);
+            let args = args.u32("count", count as u32).u32("function", *number);
             bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
             let expected: Vec<f64> = x.iter().map(|&x| f(x.into())).collect();
             let what = format!("unary {number}");
@@ -97,8 +99,11 @@ fn functions_of_elements() {
         let (x, y) = (put(bench, &a), put(bench, &b));
         for (number, f) in &binary {
             let out = poisoned(bench, count);
-            let args = Args::new().buffer(&x, 0).buffer(&y, 0).buffer(&out, 0);
-            let args = args.u32(count as u32).u32(*number);
+            let args = Args::new()
+                .buffer("a", &x, 0)
+                .buffer("b", &y, 0)
+                .buffer("out", &out, 0);
+            let args = args.u32("count", count as u32).u32("function", *number);
             bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
             let pairs = a.iter().zip(&b);
             let expected: Vec<f64> = pairs.map(|(&a, &b)| f(a.into(), b.into())).collect();
@@ -109,8 +114,17 @@ fn functions_of_elements() {
         let (x, y) = (put(bench, &[f32::NAN, 1.0]), put(bench, &[1.0, f32::NAN]));
         for number in [4, 5] {
             let out = poisoned(bench, 2);
-            let args = Args::new().buffer(&x, 0).buffer(&y, 0).buffer(&out, 0);
-            bench.launch(&kernel, [1, 1, 1], 256, 0, &args.u32(2).u32(number));
+            let args = Args::new()
+                .buffer("a", &x, 0)
+                .buffer("b", &y, 0)
+                .buffer("out", &out, 0);
+            bench.launch(
+                &kernel,
+                [1, 1, 1],
+                256,
+                0,
+                &args.u32("count", 2).u32("function", number),
+            );
             assert!(taken(bench, &out).iter().all(|x| x.is_nan()), "{number}");
         }
     });
@@ -139,10 +153,17 @@ fn views_that_are_moved() {
                 places = next.collect();
             }
             let out = poisoned(bench, places.len());
-            let mut args = Args::new().buffer(&from, first as u64 * 4).buffer(&out, 0);
-            args = args.u32(places.len() as u32);
-            args = sizes[1..].iter().fold(args, |args, &size| args.u32(size));
-            args = strides.iter().fold(args, |args, &stride| args.i32(stride));
+            let mut args = Args::new()
+                .buffer("x", &from, first as u64 * 4)
+                .buffer("out", &out, 0);
+            args = args.u32("count", places.len() as u32);
+            let axes = ["0", "1", "2", "3", "4", "5"];
+            for (axis, &size) in axes.iter().zip(&sizes).skip(1) {
+                args = args.u32(("s", *axis), size);
+            }
+            for (axis, &stride) in axes.iter().zip(&strides) {
+                args = args.i32(("t", *axis), stride);
+            }
             let blocks = places.len().div_ceil(256) as u32;
             bench.launch(&kernel, [blocks, 1, 1], 256, 0, &args);
             let expected: Vec<f32> = places.iter().map(|&at| x[at as usize]).collect();
@@ -160,16 +181,23 @@ fn joins_and_counts() {
         let kernel = bench.device.kernel("mlxrocm_join_u32").unwrap();
         let count = a.len() + b.len();
         let out = poisoned(bench, count);
-        let args = Args::new().buffer(&put(bench, &a), 0);
-        let args = args.buffer(&put(bench, &b), 0).buffer(&out, 0);
-        let args = args.u32(count as u32).u32(37).u32(5);
+        let args = Args::new().buffer("a", &put(bench, &a), 0);
+        let args = args.buffer("b", &put(bench, &b), 0).buffer("out", &out, 0);
+        let args = args
+            .u32("count", count as u32)
+            .u32("first", 37)
+            .u32("second", 5);
         bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
         let pairs = a.chunks(widths[0]).zip(b.chunks(widths[1]));
         let expected: Vec<f32> = pairs.flat_map(|(a, b)| [a, b].concat()).collect();
         assert_eq!(taken(bench, &out), expected);
         let kernel = bench.device.kernel("mlxrocm_arange_u32").unwrap();
         let out = bench.buffer(&vec![NAN; 301]);
-        let args = Args::new().buffer(&out, 0).u32(300).u32(7).u32(3);
+        let args = Args::new()
+            .buffer("out", &out, 0)
+            .u32("count", 300)
+            .u32("start", 7)
+            .u32("step", 3);
         bench.launch(&kernel, [2, 1, 1], 256, 0, &args);
         let expected = (0..300).map(|i| 7 + 3 * i).chain([NAN]);
         assert_eq!(bench.values(&out), expected.collect::<Vec<_>>());
@@ -195,12 +223,15 @@ fn norms_and_rotations() {
         let kernel = bench.device.kernel("mlxrocm_rms_norm_f32").unwrap();
         for weighted in [true, false] {
             let out = poisoned(bench, x.len());
-            let args = Args::new().buffer(&from, 0);
+            let args = Args::new().buffer("x", &from, 0);
             let args = match weighted {
-                true => args.buffer(&scale, 0),
-                false => args.null(),
+                true => args.buffer("weight", &scale, 0),
+                false => args.null("weight"),
             };
-            let args = args.buffer(&out, 0).u32(width as u32).f32(1e-5);
+            let args = args
+                .buffer("out", &out, 0)
+                .u32("width", width as u32)
+                .f32("eps", 1e-5);
             bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
             let norm = |row: &[f32]| -> Vec<f64> {
                 let squares: f64 = row.iter().map(|&x| f64::from(x).powi(2)).sum();
@@ -216,13 +247,14 @@ fn norms_and_rotations() {
         let kernel = bench.device.kernel("mlxrocm_layer_norm_f32").unwrap();
         for (weighted, biased) in [(true, true), (true, false), (false, true), (false, false)] {
             let out = poisoned(bench, x.len());
-            let args = Args::new().buffer(&from, 0);
-            let given = |there: bool, args: Args| match there {
-                true => args.buffer(&scale, 0),
-                false => args.null(),
+            let args = Args::new().buffer("x", &from, 0);
+            let given = |there: bool, name: &'static str, args: Args| match there {
+                true => args.buffer(name, &scale, 0),
+                false => args.null(name),
             };
-            let args = given(biased, given(weighted, args)).buffer(&out, 0);
-            let args = args.u32(width as u32).f32(1e-5);
+            let args =
+                given(biased, "bias", given(weighted, "weight", args)).buffer("out", &out, 0);
+            let args = args.u32("width", width as u32).f32("eps", 1e-5);
             bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
             let norm = |row: &[f32]| -> Vec<f64> {
                 let mean = row.iter().map(|&x| f64::from(x)).sum::<f64>() / width as f64;
@@ -246,15 +278,17 @@ fn norms_and_rotations() {
         for interleaved in [false, true] {
             let out = poisoned(bench, x.len());
             let args = Args::new()
-                .buffer(&from, 0)
-                .buffer(&at, 0)
-                .buffer(&table, 0);
+                .buffer("x", &from, 0)
+                .buffer("position", &at, 0)
+                .buffer("table", &table, 0);
             let args = args
-                .buffer(&out, 0)
-                .u32(6)
-                .u32(heads as u32)
-                .u32(dim as u32);
-            let args = args.u32(pairs as u32).u32(interleaved.into());
+                .buffer("out", &out, 0)
+                .u32("positions", 6)
+                .u32("heads", heads as u32)
+                .u32("dim", dim as u32);
+            let args = args
+                .u32("pairs", pairs as u32)
+                .u32("interleaved", interleaved.into());
             bench.launch(&kernel, [rows as u32, 1, 1], 256, 0, &args);
             let mut expected: Vec<f64> = x.iter().map(|&x| x.into()).collect();
             for (row, &position) in expected.chunks_mut(width).zip(&positions) {

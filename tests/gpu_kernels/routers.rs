@@ -157,23 +157,25 @@ fn route(bench: &Bench, case: Case, logits: &[f32], correction: &[f32]) -> [Vec<
     let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let of = bench.buffer(&bits(correction));
     let results = [0, 1].map(|_| bench.buffer(&vec![u32::MAX; rows * case.chosen]));
-    let args = Args::new().buffer(&bench.buffer(&bits(logits)), 0);
+    let args = Args::new().buffer("logits", &bench.buffer(&bits(logits)), 0);
     let args = match case.corrected {
-        true => args.buffer(&of, 0),
-        false => args.null(),
+        true => args.buffer("correction", &of, 0),
+        false => args.null("correction"),
     };
     let [count, kept, best] = case.groups.map(|number| number as u32);
-    let args = args.buffer(&results[0], 0).buffer(&results[1], 0);
     let args = args
-        .u32(case.experts as u32)
-        .u32(case.chosen as u32)
-        .u32(case.normalize.into())
-        .u32(case.scores)
-        .u32(count)
-        .u32(kept)
-        .u32(best)
-        .f32(case.factor as f32)
-        .f32(case.limit as f32);
+        .buffer("index", &results[0], 0)
+        .buffer("weight", &results[1], 0);
+    let args = args
+        .u32("experts", case.experts as u32)
+        .u32("chosen", case.chosen as u32)
+        .u32("normalize", case.normalize.into())
+        .u32("scores", case.scores)
+        .u32("groups", count)
+        .u32("kept", kept)
+        .u32("best", best)
+        .f32("factor", case.factor as f32)
+        .f32("limit", case.limit as f32);
     let kernel = bench.device.kernel("mlxrocm_route_scores").unwrap();
     bench.launch(&kernel, [rows as u32, 1, 1], 32, 0, &args);
     results.map(|buffer| bench.values(&buffer))

@@ -176,14 +176,14 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
         [&logits, &words, &tokens, &wanted].map(|values| bench.buffer(values));
     let chosen = bench.buffer(&vec![0; rows]);
     let args = Args::new()
-        .buffer(&logits, 0)
-        .buffer(&words, 0)
-        .buffer(&tokens, 0)
-        .buffer(&wanted, 0)
-        .buffer(&chosen, 0)
-        .u32(rows as u32)
-        .u32(columns as u32)
-        .u32((columns + padding.len()) as u32);
+        .buffer("logits", &logits, 0)
+        .buffer("choices", &words, 0)
+        .buffer("tokens", &tokens, 0)
+        .buffer("wanted", &wanted, 0)
+        .buffer("chosen", &chosen, 0)
+        .u32("rows", rows as u32)
+        .u32("cols", columns as u32)
+        .u32("stride", (columns + padding.len()) as u32);
     let kernel = bench.device.kernel("mlxrocm_sample_f32").unwrap();
     bench.launch(&kernel, [rows as u32, 1, 1], 1024, 0, &args);
     bench.values(&chosen)

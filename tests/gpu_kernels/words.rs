@@ -119,7 +119,7 @@ fn lanes_exchange() {
         let mut random = Prng::new(1);
         let values: Vec<u32> = (0..wave).map(|_| random.u64() as u32).collect();
         let (out, input) = (bench.buffer(&[0; 22 * 64]), bench.buffer(&values));
-        let args = Args::new().buffer(&out, 0).buffer(&input, 0);
+        let args = Args::new().buffer("out", &out, 0).buffer("in", &input, 0);
         bench.launch(&kernel(bench, "lanes"), [1, 1, 1], wave as u32, 0, &args);
         let got = bench.values(&out);
         let masks = [1, 2, 3, 4, 7, 8, 13, 15, 16, 21, 31, wave - 1, wave / 2];
@@ -185,9 +185,9 @@ fn numbers_are_right() {
     on_every_target(|bench| {
         let (out, from) = (bench.buffer(&vec![0; count * 32]), bench.buffer(&input));
         let args = Args::new()
-            .buffer(&out, 0)
-            .buffer(&from, 0)
-            .u32(count as u32 - 1);
+            .buffer("out", &out, 0)
+            .buffer("in", &from, 0)
+            .u32("count", count as u32 - 1);
         bench.launch(
             &kernel(bench, "numbers"),
             [count.div_ceil(64) as u32, 1, 1],
@@ -341,10 +341,13 @@ fn blocks_work_together() {
         );
         let (counters, copies) = (bench.buffer(&[0; 6]), bench.buffer(&vec![0; rows * 1024]));
         let args = Args::new()
-            .buffer(&sums, 0)
-            .buffer(&total, 0)
-            .buffer(&counters, 0);
-        let args = args.buffer(&copies, 0).buffer(&input, 0).u32(rows as u32);
+            .buffer("rows", &sums, 0)
+            .buffer("total", &total, 0)
+            .buffer("counters", &counters, 0);
+        let args = args
+            .buffer("copies", &copies, 0)
+            .buffer("in", &input, 0)
+            .u32("count", rows as u32);
         bench.launch(
             &kernel(bench, "blocks"),
             [rows as u32, 1, 1],

@@ -37,6 +37,9 @@ pub(super) struct Attention<'a> {
     pub scale: f32,
 }
 
+/// What kernels call the strides of a mask.
+pub(super) const MASK_STRIDES: [&str; 4] = ["mask_batch", "mask_head", "mask_row", "mask_key"];
+
 /// Sizes as kernels take them.
 struct Sizes {
     batch: u32,
@@ -70,29 +73,28 @@ impl Attention<'_> {
     }
 
     fn inputs(&self) -> Args {
-        let args = [self.q, self.k, self.v]
-            .iter()
-            .fold(Args::new(), |args, x| args.buffer(x.buffer(), x.offset()));
-        [self.mask, self.sinks].iter().fold(args, |args, x| {
-            args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())))
-        })
+        Args::new()
+            .buffer("q", self.q.buffer(), self.q.offset())
+            .buffer("k", self.k.buffer(), self.k.offset())
+            .buffer("v", self.v.buffer(), self.v.offset())
+            .buffer_or_null("mask", self.mask.map(|x| (x.buffer(), x.offset())))
+            .buffer_or_null("sinks", self.sinks.map(|x| (x.buffer(), x.offset())))
     }
 
     /// `SCORES_PARAMETERS`.
     fn scores(&self, args: Args, sizes: &Sizes) -> Args {
         let truth = self.mask.is_some_and(|mask| mask.dtype() == Dtype::Bool);
         let args = args
-            .u32(sizes.heads)
-            .u32(sizes.kv_heads)
-            .u32(sizes.rows)
-            .u32(sizes.keys)
-            .u32(sizes.dim)
-            .u32(truth.into())
-            .u32(self.causal.into())
-            .f32(self.scale);
-        self.mask_strides
-            .iter()
-            .fold(args, |args, &stride| args.i32(stride))
+            .u32("heads", sizes.heads)
+            .u32("kv_heads", sizes.kv_heads)
+            .u32("rows", sizes.rows)
+            .u32("keys", sizes.keys)
+            .u32("dim", sizes.dim)
+            .u32("mask_is_truth", truth.into())
+            .u32("causal", self.causal.into())
+            .f32("scale", self.scale);
+        let strides = MASK_STRIDES.into_iter().zip(self.mask_strides);
+        strides.fold(args, |args, (name, stride)| args.i32(name, stride))
     }
 }
 
@@ -135,7 +137,7 @@ impl Place {
             };
             let kernel = format!("mlxrocm_array_attention_{form}_{wide}_{}", suffix(dtype));
             let kernel = self.device.kernel(&kernel)?;
-            let args = what.scores(what.inputs().buffer(out.buffer(), 0), &sizes);
+            let args = what.scores(what.inputs().buffer("out", out.buffer(), 0), &sizes);
             let threads = 4 * self.device.facts().wave_size;
             self.launch_blocks(&kernel, blocks, ([threads, 1, 1], 0), &args)?;
             return Ok(true);
@@ -166,7 +168,7 @@ impl Place {
         let Ok(kernel) = self.device.kernel(&name) else {
             return Ok(false);
         };
-        let args = what.scores(what.inputs().buffer(out.buffer(), 0), sizes);
+        let args = what.scores(what.inputs().buffer("out", out.buffer(), 0), sizes);
         let blocks = [sizes.batch * sizes.heads, tiles, 1];
         let shared = 1024 + (1 + WARPGROUP_SLOTS) * 256 * sizes.dim + 8 + 16 * WARPGROUP_SLOTS;
         self.launch_blocks(&kernel, blocks, ([384, 1, 1], shared), &args)?;
@@ -193,7 +195,10 @@ impl Place {
         let queries = sizes.batch * sizes.heads * sizes.rows;
         let numbers = queries as usize * parts as usize * (sizes.dim as usize + 2);
         let between = self.memory(numbers, Dtype::F32)?;
-        let args = what.inputs().buffer(&between, 0).u32(of_part);
+        let args = what
+            .inputs()
+            .buffer("parts", &between, 0)
+            .u32("of_part", of_part);
         let name = |form: &str| format!("mlxrocm_array_attention_{form}_{}", suffix(out.dtype()));
         self.launch(
             &name("parts"),
@@ -201,14 +206,14 @@ impl Place {
             &what.scores(args, sizes),
         )?;
         let args = Args::new()
-            .buffer(&between, 0)
-            .buffer_or_null(what.sinks.map(|x| (x.buffer(), x.offset())))
-            .buffer(out.buffer(), 0)
-            .u32(queries)
-            .u32(sizes.rows)
-            .u32(sizes.heads)
-            .u32(parts)
-            .u32(sizes.dim);
+            .buffer("parts", &between, 0)
+            .buffer_or_null("sinks", what.sinks.map(|x| (x.buffer(), x.offset())))
+            .buffer("out", out.buffer(), 0)
+            .u32("queries", queries)
+            .u32("of_head", sizes.rows)
+            .u32("heads", sizes.heads)
+            .u32("count", parts)
+            .u32("dim", sizes.dim);
         let blocks = [queries.div_ceil(THREADS / 64), sizes.dim.div_ceil(64), 1];
         self.launch(&name("join"), blocks, &args)?;
         Ok(true)

@@ -4,12 +4,13 @@ use super::matrices::Extra;
 use super::numbers::{is_known, unary_number};
 use super::{Elements, Place};
 use crate::Result;
+use crate::gpu::constants::arrays_complex;
 use crate::ir::{Binary, Dtype, Layout, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Of `enum ComplexFunction`.
-const TIMES_I: u32 = 35;
+const TIMES_I: u32 = arrays_complex::TIMES_I;
 
 /// `enum UnaryFunction` and `enum ComplexFunction`.
 pub(super) fn complex_number(function: Unary) -> Option<u32> {
@@ -42,7 +43,11 @@ impl Place {
         if !known(x.dtype()) || !known(to) {
             return Ok(None);
         }
-        let numbers = [function, x.dtype() as u32, to as u32];
+        let numbers = [
+            ("function", function),
+            ("from", x.dtype() as u32),
+            ("to", to as u32),
+        ];
         self.elementwise("mlxrocm_array_complex_unary", &[x], to, &numbers)
     }
 
@@ -54,7 +59,7 @@ impl Place {
         b: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
-        let numbers = [function, to as u32];
+        let numbers = [("function", function), ("to", to as u32)];
         self.elementwise("mlxrocm_array_complex_binary", &[a, b], to, &numbers)
     }
 

@@ -5,6 +5,7 @@ use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_hadamard;
 use crate::ir::{Conv, Dtype, Number};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const NARROW: usize = 8;
 /// Results of a group from which on warpgroups make them, though they make 128 columns at least.
 const WIDE: usize = 24;
 /// The longest row of a Hadamard transform.
-const LONGEST: usize = 8192;
+const LONGEST: usize = arrays_hadamard::MOST;
 
 /// Three numbers, with `other` for dimensions that are not there.
 fn three<T: Copy>(list: &[T], other: T) -> [T; 3] {
@@ -72,25 +73,30 @@ impl Place {
         };
         let args = |across: usize| {
             let mut args = Args::new()
-                .buffer(x.buffer(), x.offset())
-                .buffer(w.buffer(), w.offset())
-                .buffer(out.buffer(), 0)
-                .u32(rows as u32)
-                .u32(across as u32)
-                .u32(dtype as u32);
-            let number = |args: Args, x: &usize| args.u32(*x as u32);
-            args = three(x_space, 1).iter().fold(args, number);
-            args = args.u32(*channels as u32);
-            for list in [taps, space, &conv.stride] {
-                args = three(list, 1).iter().fold(args, number);
+                .buffer("x", x.buffer(), x.offset())
+                .buffer("w", w.buffer(), w.offset())
+                .buffer("out", out.buffer(), 0)
+                .u32("rows", rows as u32)
+                .u32("across", across as u32)
+                .u32("dtype", dtype as u32);
+            const AXIS: [&str; 3] = ["0", "1", "2"];
+            let numbers = |args: Args, name, list: &[usize]| {
+                let list = AXIS.into_iter().zip(three(list, 1));
+                list.fold(args, |args, (axis, x)| args.u32((name, axis), x as u32))
+            };
+            args = numbers(args, "x", x_space);
+            args = args.u32("channels", *channels as u32);
+            args = numbers(args, "k", taps);
+            args = numbers(args, "o", space);
+            args = numbers(args, "s", &conv.stride);
+            for (axis, x) in AXIS.into_iter().zip(three(&low, 0)) {
+                args = args.i32(("l", axis), x);
             }
-            args = three(&low, 0).iter().fold(args, |args, &x| args.i32(x));
-            for list in [&conv.kernel_dilation, &conv.input_dilation] {
-                args = three(list, 1).iter().fold(args, number);
-            }
-            args.u32(conv.flip.into())
-                .u32(conv.groups as u32)
-                .u32(*width as u32)
+            args = numbers(args, "d", &conv.kernel_dilation);
+            args = numbers(args, "g", &conv.input_dilation);
+            args.u32("flip", conv.flip.into())
+                .u32("groups", conv.groups as u32)
+                .u32("width", *width as u32)
         };
         // As convolution_warpgroup.hip says.
         let pieces = (channels / conv.groups).is_multiple_of(8) && of_group.is_multiple_of(8);
@@ -144,12 +150,12 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(columns as u32)
-            .u32(odd as u32)
-            .u32(x.dtype() as u32)
-            .f32(scale.get() as f32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("columns", columns as u32)
+            .u32("odd", odd as u32)
+            .u32("dtype", x.dtype() as u32)
+            .f32("scale", scale.get() as f32);
         let rows = count / columns as u32;
         self.launch("mlxrocm_array_hadamard", [rows, 1, 1], &args)?;
         Ok(Some(out))

@@ -1,7 +1,7 @@
 //! Kernels of the application: compiled for the device once, launched as operations.
 
 use super::{Elements, Place};
-use crate::gpu::{Args, Kernel, Module};
+use crate::gpu::{Args, Kernel, Module, UNNAMED};
 use crate::ir::{CustomKernel, Layout, Type};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -64,17 +64,17 @@ impl Place {
         }
         let mut args = Args::new();
         for elements in given.iter().chain(&results) {
-            args = args.buffer(elements.buffer(), elements.offset());
+            args = args.buffer(UNNAMED, elements.buffer(), elements.offset());
         }
         let small = |size: usize| u32::try_from(size).map_err(|_| too_large("a size"));
         for input in custom.sizes.iter().filter_map(|&place| given.get(place)) {
             for &size in &input.layout().sizes {
-                args = args.u32(small(size)?);
+                args = args.u32(UNNAMED, small(size)?);
             }
         }
         for input in custom.strides.iter().filter_map(|&place| given.get(place)) {
             for &stride in &input.layout().strides {
-                args = args.u64((stride as i64).cast_unsigned());
+                args = args.u64(UNNAMED, (stride as i64).cast_unsigned());
             }
         }
         self.launch_blocks(&kernel, custom.grid, (custom.block, 0), &args)?;

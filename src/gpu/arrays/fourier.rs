@@ -267,30 +267,30 @@ impl Place {
         let roots = self.fft_table((pass.n, 0))?;
         let (x, out) = (&lines.x, &lines.out);
         let mut args = Args::new()
-            .buffer(x.elements.buffer(), x.elements.offset())
-            .buffer(out.elements.buffer(), out.elements.offset())
-            .buffer(&roots, 0)
-            .buffer_or_null(lines.factors.map(|factors| (factors, 0)))
-            .u32(number(pass.n))
-            .u32(number(joined))
-            .u32(number(all))
-            .u32(number(pass.count))
-            .u32(number(lines.inner))
-            .u32(flags);
-        for (ends, steps) in [(x, pass.x_steps), (out, pass.out_steps)] {
+            .buffer("x", x.elements.buffer(), x.elements.offset())
+            .buffer("out", out.elements.buffer(), out.elements.offset())
+            .buffer("roots", &roots, 0)
+            .buffer_or_null("factors", lines.factors.map(|factors| (factors, 0)))
+            .u32("n", number(pass.n))
+            .u32("lines", number(joined))
+            .u32("all_lines", number(all))
+            .u32("s_count", number(pass.count))
+            .u32("i_count", number(lines.inner))
+            .u32("flags", flags);
+        for (side, ends, steps) in [("x", x, pass.x_steps), ("out", out, pass.out_steps)] {
             args = args
-                .u32(number(lines.inner))
-                .u32(number(ends.count * lines.inner))
-                .u32(number(steps.0))
-                .u32(number(steps.1))
-                .u32(number(ends.count));
+                .u32((side, "_step"), number(lines.inner))
+                .u32((side, "_outer"), number(ends.count * lines.inner))
+                .u32((side, "_g_step"), number(steps.0))
+                .u32((side, "_g_line"), number(steps.1))
+                .u32((side, "_count"), number(ends.count));
         }
         let args = args
-            .u32(number(lines.n))
-            .u32(number(lines.chirps))
-            .u32(radices as u32)
-            .u32((radices >> 32) as u32)
-            .f32(lines.scale as f32);
+            .u32("whole", number(lines.n))
+            .u32("chirps", number(lines.chirps))
+            .u32("radices", radices as u32)
+            .u32("more_radices", (radices >> 32) as u32)
+            .f32("scale", lines.scale as f32);
         let kernel = self.device.kernel(kernel)?;
         let grid = [number(all.div_ceil(joined)), 1, 1];
         self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), &args)

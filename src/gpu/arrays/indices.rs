@@ -22,14 +22,14 @@ impl Place {
     ) -> Result<()> {
         let count = places.count() as u32;
         let args = Args::new()
-            .buffer(index.buffer(), index.offset())
-            .buffer(places.buffer(), 0)
-            .u32(count)
-            .u32(index.dtype() as u32)
-            .i64(numbers[0] as i64)
-            .i64(numbers[1] as i64)
-            .i64(step as i64)
-            .u32(adds.into());
+            .buffer("index", index.buffer(), index.offset())
+            .buffer("places", places.buffer(), 0)
+            .u32("count", count)
+            .u32("dtype", index.dtype() as u32)
+            .i64("limit", numbers[0] as i64)
+            .i64("slice", numbers[1] as i64)
+            .i64("step", step as i64)
+            .u32("adds", adds.into());
         self.launch("mlxrocm_array_place", grid(count), &args)
     }
 
@@ -117,8 +117,14 @@ impl Place {
         };
         let count = places.count() as u32;
         if count > 0 {
-            let args = Args::new().buffer(places.buffer(), 0).u32(count);
-            self.launch("mlxrocm_array_place_lines", grid(count), &walk.add(args))?;
+            let args = Args::new()
+                .buffer("places", places.buffer(), 0)
+                .u32("count", count);
+            self.launch(
+                "mlxrocm_array_place_lines",
+                grid(count),
+                &walk.add(args, ["x"]),
+            )?;
         }
         Ok(Some(places))
     }
@@ -144,13 +150,13 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(places.buffer(), 0)
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(dtype.size() as u32)
-            .u32(part.count() as u32);
-        self.launch("mlxrocm_array_gather", grid(count), &walk.add(args))?;
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("places", places.buffer(), 0)
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", dtype.size() as u32)
+            .u32("slice", part.count() as u32);
+        self.launch("mlxrocm_array_gather", grid(count), &walk.add(args, ["x"]))?;
         Ok(Some(out))
     }
 }

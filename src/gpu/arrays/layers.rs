@@ -1,6 +1,6 @@
 //! Attention and rotations: `hip/ops/arrays/attention.hip`.
 
-use super::attention::Attention;
+use super::attention::{Attention, MASK_STRIDES};
 use super::numbers::{is_float, is_known};
 use super::run::THREADS;
 use super::{Elements, Place};
@@ -82,22 +82,27 @@ impl Place {
             return Ok(Some(out));
         }
         let mut args = Args::new();
-        for x in [&q, &k, &v] {
-            args = args.buffer(x.buffer(), x.offset());
+        for (name, x) in [("q", &q), ("k", &k), ("v", &v)] {
+            args = args.buffer(name, x.buffer(), x.offset());
         }
-        for x in [mask, sinks.as_ref()] {
-            args = args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())));
+        for (name, x) in [("mask", mask), ("sinks", sinks.as_ref())] {
+            args = args.buffer_or_null(name, x.map(|x| (x.buffer(), x.offset())));
         }
-        args = args.buffer(out.buffer(), 0);
-        for size in [heads, kv_heads, rows, keys, dim, width] {
-            args = args.u32(size as u32);
-        }
+        args = args.buffer("out", out.buffer(), 0);
         args = args
-            .u32(to as u32)
-            .u32(mask.map_or(0, |mask| mask.dtype() as u32))
-            .u32(u32::from(*causal))
-            .f32(scale.get() as f32);
-        args = mask_strides.iter().fold(args, |args, &s| args.i32(s));
+            .u32("heads", heads as u32)
+            .u32("kv_heads", kv_heads as u32)
+            .u32("rows", rows as u32)
+            .u32("keys", keys as u32)
+            .u32("dim", dim as u32)
+            .u32("width", width as u32)
+            .u32("dtype", to as u32)
+            .u32("mask_dtype", mask.map_or(0, |mask| mask.dtype() as u32))
+            .u32("causal", u32::from(*causal))
+            .f32("scale", scale.get() as f32);
+        for (name, stride) in MASK_STRIDES.into_iter().zip(mask_strides) {
+            args = args.i32(name, stride);
+        }
         let blocks = [(batch * heads * rows) as u32, 1, 1];
         self.launch("mlxrocm_array_attention", blocks, &args)?;
         Ok(Some(out))
@@ -138,21 +143,27 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(offset.buffer(), offset.offset())
-            .buffer_or_null(periods.as_ref().map(|x| (x.buffer(), x.offset())))
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(count / batch as u32)
-            .u32(rows as u32)
-            .u32(columns as u32)
-            .u32(rope.dims as u32)
-            .u32(x.dtype() as u32)
-            .u32(offset.dtype() as u32)
-            .u32(one.into())
-            .u32(rope.traditional.into())
-            .f32(rope.base.map_or(1.0, |base| base.get().log2()) as f32)
-            .f32(rope.scale.get() as f32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("offset", offset.buffer(), offset.offset())
+            .buffer_or_null(
+                "periods",
+                periods.as_ref().map(|x| (x.buffer(), x.offset())),
+            )
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("per_batch", count / batch as u32)
+            .u32("rows", rows as u32)
+            .u32("columns", columns as u32)
+            .u32("dims", rope.dims as u32)
+            .u32("dtype", x.dtype() as u32)
+            .u32("offset_dtype", offset.dtype() as u32)
+            .u32("one_offset", one.into())
+            .u32("pairs_adjoin", rope.traditional.into())
+            .f32(
+                "log2_base",
+                rope.base.map_or(1.0, |base| base.get().log2()) as f32,
+            )
+            .f32("scale", rope.scale.get() as f32);
         self.launch("mlxrocm_array_rope", [count.div_ceil(THREADS), 1, 1], &args)?;
         Ok(Some(out))
     }

@@ -139,47 +139,65 @@ impl Product<'_> {
             None => (None, None),
         };
         let mut args = Args::new()
-            .buffer(self.left.elements.buffer(), self.left.elements.offset())
-            .buffer(self.right.elements.buffer(), self.right.elements.offset());
-        let plus = self.extra.plus.map(|(c, _)| c);
-        let words = self.words.iter().map(Option::as_ref);
-        for x in [scales, biases, plus].into_iter().chain(words) {
-            args = args.buffer_or_null(x.map(|x| (x.buffer(), x.offset())));
-        }
-        args = args.buffer(out.buffer(), 0);
-        let [_, b1, b2] = self.batches;
-        for size in [
-            self.m,
-            self.n,
-            self.k,
-            across,
-            b1,
-            b2,
-            self.left.count,
-            self.right.count,
+            .buffer(
+                "left",
+                self.left.elements.buffer(),
+                self.left.elements.offset(),
+            )
+            .buffer(
+                "right",
+                self.right.elements.buffer(),
+                self.right.elements.offset(),
+            );
+        let [left_places, right_places, segments] = self.words.each_ref().map(Option::as_ref);
+        for (name, x) in [
+            ("scales", scales),
+            ("biases", biases),
+            ("plus", self.extra.plus.map(|(c, _)| c)),
+            ("left_places", left_places),
+            ("right_places", right_places),
+            ("segments", segments),
         ] {
-            args = args.u32(size as u32);
+            args = args.buffer_or_null(name, x.map(|x| (x.buffer(), x.offset())));
         }
-        for side in [&self.left, &self.right] {
-            let strides = side.batch.iter().chain([&side.stride]);
-            args = strides.fold(args, |args, &step| args.i64(step));
+        args = args.buffer("out", out.buffer(), 0);
+        let [_, b1, b2] = self.batches;
+        for (name, size) in [
+            ("m", self.m),
+            ("n", self.n),
+            ("k", self.k),
+            ("across", across),
+            ("b1", b1),
+            ("b2", b2),
+            ("left_count", self.left.count),
+            ("right_count", self.right.count),
+        ] {
+            args = args.u32(name, size as u32);
         }
-        args = self.plus.iter().fold(args, |args, &step| args.i64(step));
+        let sides = [
+            (&self.left, ["l0", "l1", "l2"], "left_stride"),
+            (&self.right, ["r0", "r1", "r2"], "right_stride"),
+        ];
+        for (side, of_batch, stride) in sides {
+            args = args.i64s(of_batch, side.batch).i64(stride, side.stride);
+        }
+        let of_plus = ["p0", "p1", "p2", "plus_row", "plus_column"];
+        args = args.i64s(of_plus, self.plus);
         let (row, column) = match self.turned {
             true => (1, self.m as i64),
             false => (self.n as i64, 1),
         };
         let q = self.codes.as_ref().map(|(q, ..)| **q);
         let batches = self.batches.iter().product::<usize>();
-        args.i64(row)
-            .i64(column)
-            .u32(self.left.along.into())
-            .u32(self.right.along.into())
-            .f32(self.extra.alpha.unwrap_or(1.0) as f32)
-            .f32(self.extra.plus.map_or(0.0, |(_, beta)| beta) as f32)
-            .u32(q.map_or(batches as u32, |q| q.group as u32))
-            .u32(q.map_or(1, |q| q.bits as u32))
-            .u32(q.map_or(0, |q| mode_number(q.mode)))
+        args.i64("out_row", row)
+            .i64("out_column", column)
+            .u32("left_along", self.left.along.into())
+            .u32("right_along", self.right.along.into())
+            .f32("alpha", self.extra.alpha.unwrap_or(1.0) as f32)
+            .f32("beta", self.extra.plus.map_or(0.0, |(_, beta)| beta) as f32)
+            .u32("group", q.map_or(batches as u32, |q| q.group as u32))
+            .u32("bits", q.map_or(1, |q| q.bits as u32))
+            .u32("mode", q.map_or(0, |q| mode_number(q.mode)))
     }
 }
 

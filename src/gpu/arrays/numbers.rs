@@ -3,6 +3,31 @@
 use crate::gpu::constants::{arrays_elementwise as functions, arrays_reduce_rows as reductions};
 use crate::ir::{ArgReduce, Binary, Dtype, Reduce, Unary};
 
+/// Kernels take a dtype as the number that it has here.
+const _: () = {
+    let pairs = [
+        (Dtype::Bool, functions::BOOL),
+        (Dtype::U8, functions::U8),
+        (Dtype::U16, functions::U16),
+        (Dtype::U32, functions::U32),
+        (Dtype::U64, functions::U64),
+        (Dtype::I8, functions::I8),
+        (Dtype::I16, functions::I16),
+        (Dtype::I32, functions::I32),
+        (Dtype::I64, functions::I64),
+        (Dtype::F16, functions::F16),
+        (Dtype::F32, functions::F32),
+        (Dtype::F64, functions::F64),
+        (Dtype::Bf16, functions::BF16),
+        (Dtype::C64, functions::C64),
+    ];
+    let mut at = 0;
+    while at < pairs.len() {
+        assert!(pairs[at].0 as u32 == pairs[at].1);
+        at += 1;
+    }
+};
+
 pub(super) fn is_float(dtype: Dtype) -> bool {
     matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32)
 }

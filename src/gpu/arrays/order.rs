@@ -4,7 +4,9 @@ use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::constants::arrays_sort_tiles as sort;
+use crate::gpu::constants::{
+    arrays_order as scans, arrays_scan_rows as scan_rows, arrays_sort_tiles as sort,
+};
 use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Scan};
 use smallvec::SmallVec;
@@ -48,17 +50,18 @@ impl Place {
         if let Some(made) = self.scan_well(x, axis, kind, (reverse, inclusive))? {
             return Ok(Some(made));
         }
+        let scan = match kind {
+            Scan::Sum => scans::SUM,
+            Scan::Prod => scans::PROD,
+            Scan::Min => scans::MIN,
+            Scan::Max => scans::MAX,
+            Scan::LogAddExp => scans::LOG_ADD_EXP,
+        };
         let numbers = [
-            match kind {
-                Scan::Sum => 0,
-                Scan::Prod => 1,
-                Scan::Min => 2,
-                Scan::Max => 3,
-                Scan::LogAddExp => 4,
-            },
-            x.dtype() as u32,
-            reverse.into(),
-            inclusive.into(),
+            ("scan", scan),
+            ("dtype", x.dtype() as u32),
+            ("backwards", reverse.into()),
+            ("inclusive", inclusive.into()),
         ];
         self.by_axis("mlxrocm_array_scan", x, axis, to, &numbers)
     }
@@ -72,9 +75,9 @@ impl Place {
         (reverse, inclusive): (bool, bool),
     ) -> Result<Option<Elements>> {
         let kind = match kind {
-            Scan::Sum => 0,
-            Scan::Min => 2,
-            Scan::Max => 3,
+            Scan::Sum => scan_rows::SUM,
+            Scan::Min => scan_rows::MIN,
+            Scan::Max => scan_rows::MAX,
             Scan::Prod | Scan::LogAddExp => return Ok(None),
         };
         if !is_float(x.dtype()) {
@@ -110,14 +113,16 @@ impl Place {
             return Ok(None);
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(rows.columns);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0);
         let args = match name {
-            "rows" => args,
-            _ => args.u32(rows.step),
+            "rows" => args.u32("columns", rows.columns),
+            _ => args.u32("rows", rows.columns).u32("columns", rows.step),
         };
-        let args = args.u32(kind).u32(reverse.into()).u32(inclusive.into());
+        let args = args
+            .u32("scan", kind)
+            .u32("backwards", reverse.into())
+            .u32("inclusive", inclusive.into());
         self.launch_blocks(&kernel, blocks, ([threads, 1, 1], 0), &args)?;
         Ok(Some(out))
     }
@@ -170,14 +175,14 @@ impl Place {
             ));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .buffer(&runs[0].0, 0)
-            .buffer(&runs[0].1, 0)
-            .u32(rows.columns)
-            .u32(rows.step)
-            .u32(x.dtype() as u32)
-            .u32(tiles);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .buffer("runs", &runs[0].0, 0)
+            .buffer("run_places", &runs[0].1, 0)
+            .u32("columns", rows.columns)
+            .u32("step", rows.step)
+            .u32("dtype", x.dtype() as u32)
+            .u32("tiles", tiles);
         let kernel = self
             .device
             .kernel(&format!("mlxrocm_array_{name}_{bits}"))?;
@@ -185,16 +190,16 @@ impl Place {
         let mut run = TILE;
         while run < rows.columns {
             let args = Args::new()
-                .buffer(&runs[0].0, 0)
-                .buffer(&runs[0].1, 0)
-                .buffer(&runs[1].0, 0)
-                .buffer(&runs[1].1, 0)
-                .buffer(out.buffer(), 0)
-                .u32(rows.columns)
-                .u32(rows.step)
-                .u32(x.dtype() as u32)
-                .u32(run)
-                .u32(tiles);
+                .buffer("runs", &runs[0].0, 0)
+                .buffer("run_places", &runs[0].1, 0)
+                .buffer("to", &runs[1].0, 0)
+                .buffer("to_places", &runs[1].1, 0)
+                .buffer("out", out.buffer(), 0)
+                .u32("columns", rows.columns)
+                .u32("step", rows.step)
+                .u32("dtype", x.dtype() as u32)
+                .u32("run", run)
+                .u32("tiles", tiles);
             self.launch(&format!("mlxrocm_array_{name}_merge_{bits}"), blocks, &args)?;
             runs.swap(0, 1);
             run = run.saturating_mul(2);
@@ -208,7 +213,7 @@ impl Place {
         x: &Elements,
         axis: usize,
         to: Dtype,
-        numbers: &[u32],
+        numbers: &[(&'static str, u32)],
     ) -> Result<Option<Elements>> {
         let Some(x) = self.rows(x)? else {
             return Ok(None);
@@ -223,11 +228,13 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(rows.columns)
-            .u32(rows.step);
-        let args = numbers.iter().fold(args, |args, &number| args.u32(number));
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("columns", rows.columns)
+            .u32("step", rows.step);
+        let args = numbers
+            .iter()
+            .fold(args, |args, &(name, number)| args.u32(name, number));
         self.launch(kernel, [rows.count, 1, 1], &args)?;
         Ok(Some(out))
     }

@@ -46,32 +46,32 @@ impl Place {
         if let Some((unit, columns, row)) = rows_of(x, &part, step) {
             let units = count / (unit / x.dtype().size()) as u32;
             let args = Args::new()
-                .buffer(x.buffer(), x.offset())
-                .buffer(index.buffer(), index.offset())
-                .buffer(out.buffer(), 0)
-                .u32(units)
-                .u32(columns)
-                .u32(index.dtype() as u32)
-                .u32(limit)
-                .i32(row);
+                .buffer("x", x.buffer(), x.offset())
+                .buffer("index", index.buffer(), index.offset())
+                .buffer("out", out.buffer(), 0)
+                .u32("count", units)
+                .u32("columns", columns)
+                .u32("index_dtype", index.dtype() as u32)
+                .u32("limit", limit)
+                .i32("x_row", row);
             let blocks = units.div_ceil(4 * THREADS);
             self.launch("mlxrocm_array_take_rows_16", [blocks, 1, 1], &args)?;
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(index.buffer(), index.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(x.dtype().size() as u32)
-            .u32(index.dtype() as u32)
-            .u32(part.count() as u32)
-            .u32(limit)
-            .i32(step);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("index", index.buffer(), index.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", x.dtype().size() as u32)
+            .u32("index_dtype", index.dtype() as u32)
+            .u32("slice", part.count() as u32)
+            .u32("limit", limit)
+            .i32("step", step);
         self.launch(
             "mlxrocm_array_take",
             [count.div_ceil(THREADS), 1, 1],
-            &walk.add(args),
+            &walk.add(args, ["x"]),
         )?;
         Ok(Some(out))
     }
@@ -108,18 +108,18 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(index.buffer(), index.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(x.dtype().size() as u32)
-            .u32(index.dtype() as u32)
-            .u32(limit)
-            .i32(step);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("index", index.buffer(), index.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", x.dtype().size() as u32)
+            .u32("index_dtype", index.dtype() as u32)
+            .u32("limit", limit)
+            .i32("step", step);
         self.launch(
             "mlxrocm_array_take_along",
             [count.div_ceil(THREADS), 1, 1],
-            &walk.add(args),
+            &walk.add(args, ["x", "i"]),
         )?;
         Ok(Some(out))
     }
@@ -191,14 +191,14 @@ impl Place {
         }
         let size = x.dtype().size();
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), (at.offset * size) as u64)
-            .u32(count)
-            .u32(size as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), (at.offset * size) as u64)
+            .u32("count", count)
+            .u32("size", size as u32);
         self.launch(
             "mlxrocm_array_put",
             [count.div_ceil(THREADS), 1, 1],
-            &walk.add(args),
+            &walk.add(args, ["x", "o"]),
         )?;
         Ok(true)
     }

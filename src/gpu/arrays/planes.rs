@@ -1,6 +1,6 @@
 //! The faster forms of single elements: `hip/ops/arrays/vectors.h` and `copies.hip`, where arrays lie well enough.
 
-use super::run::THREADS;
+use super::run::{THREADS, names_of};
 use super::walk::merged;
 use super::{Elements, Place};
 use crate::Result;
@@ -57,9 +57,12 @@ impl Plane {
         self.columns.min(count)
     }
 
-    pub(super) fn add(&self, args: Args) -> Args {
-        let steps = self.steps.iter();
-        steps.fold(args, |args, &(row, step)| args.i32(row).u32(step))
+    /// Steps as arguments; `names` are what the kernel calls the arrays.
+    pub(super) fn add(&self, args: Args, names: impl IntoIterator<Item = &'static str>) -> Args {
+        let arrays = names.into_iter().zip(&self.steps);
+        arrays.fold(args, |args, (name, &(row, step))| {
+            args.i32((name, "_row"), row).u32((name, "_step"), step)
+        })
     }
 }
 
@@ -123,7 +126,7 @@ impl Place {
         kernel: &str,
         inputs: &[&Elements],
         to: Dtype,
-        number: Option<u32>,
+        number: Option<(&'static str, u32)>,
         (width, groups): (usize, usize),
     ) -> Result<Option<Elements>> {
         let Some(plane) = Plane::of(inputs, width) else {
@@ -133,18 +136,23 @@ impl Place {
             return Ok(None);
         };
         let mut args = Args::new();
-        for input in inputs {
-            args = args.buffer(input.buffer(), input.offset());
+        let names = names_of(inputs.len());
+        for (input, name) in inputs.iter().zip(names) {
+            args = args.buffer(*name, input.buffer(), input.offset());
         }
         args = args
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(plane.columns(count));
-        if let Some(number) = number {
-            args = args.u32(number);
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("columns", plane.columns(count));
+        if let Some((name, number)) = number {
+            args = args.u32(name, number);
         }
         let blocks = (count / width as u32).div_ceil(THREADS * groups as u32);
-        self.launch(kernel, [blocks, 1, 1], &plane.add(args))?;
+        self.launch(
+            kernel,
+            [blocks, 1, 1],
+            &plane.add(args, names.iter().copied()),
+        )?;
         Ok(Some(out))
     }
 
@@ -158,7 +166,8 @@ impl Place {
             return Ok(None);
         };
         let width = 16 / x.dtype().size().max(to.size());
-        self.vectors(kernel, &[x], to, Some(number), (width, 16 / width))
+        let number = Some(("function", number));
+        self.vectors(kernel, &[x], to, number, (width, 16 / width))
     }
 
     pub(super) fn binary_vectors(
@@ -172,7 +181,9 @@ impl Place {
             return Ok(None);
         };
         let width = 16 / a.dtype().size();
-        self.vectors(kernel, &[a, b], to, Some(number), (width, 2))
+        let compares = to == Dtype::Bool;
+        let name = if compares { "holds" } else { "function" };
+        self.vectors(kernel, &[a, b], to, Some((name, number)), (width, 2))
     }
 
     pub(super) fn select_vectors(
@@ -225,11 +236,11 @@ impl Place {
             return Ok(false);
         };
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(units)
-            .u32(rest)
-            .u32(x.dtype().size() as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("units", units)
+            .u32("rest", rest)
+            .u32("size", x.dtype().size() as u32);
         let blocks = units.div_ceil(UNITS).max(1);
         self.launch("mlxrocm_array_full", [blocks, 1, 1], &args)?;
         Ok(true)
@@ -267,12 +278,12 @@ impl Place {
             return Ok(false);
         };
         let args = Args::new()
-            .buffer(x.buffer(), from)
-            .buffer(out.buffer(), to)
-            .u32(count)
-            .u32((columns / unit) as u32)
-            .i32(x_row)
-            .i32(out_row);
+            .buffer("x", x.buffer(), from)
+            .buffer("out", out.buffer(), to)
+            .u32("count", count)
+            .u32("columns", (columns / unit) as u32)
+            .i32("x_row", x_row)
+            .i32("out_row", out_row);
         self.launch(kernel, [count.div_ceil(UNITS), 1, 1], &args)?;
         Ok(true)
     }
@@ -329,22 +340,18 @@ impl Place {
             return Ok(false);
         };
         let args = Args::new()
-            .buffer(x.buffer(), from)
-            .buffer(out.buffer(), to)
-            .u32(height)
-            .u32(width)
-            .u32(middle.0 as u32);
-        let numbers = [
-            most.1[0],
-            middle.1[0],
-            steps[0],
-            most.1[1],
-            middle.1[1],
-            row[1],
-        ];
-        let args = numbers
-            .iter()
-            .fold(args, |args, &number| args.i64(number as i64));
+            .buffer("x", x.buffer(), from)
+            .buffer("out", out.buffer(), to)
+            .u32("rows", height)
+            .u32("columns", width)
+            .u32("inner", middle.0 as u32);
+        let args = args
+            .i64("x_outer", most.1[0] as i64)
+            .i64("x_inner", middle.1[0] as i64)
+            .i64("x_column", steps[0] as i64)
+            .i64("out_outer", most.1[1] as i64)
+            .i64("out_inner", middle.1[1] as i64)
+            .i64("out_row", row[1] as i64);
         self.launch(kernel, blocks.map(|blocks| blocks as u32), &args)?;
         Ok(true)
     }

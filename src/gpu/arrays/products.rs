@@ -194,15 +194,15 @@ impl Place {
             return Ok((fits && count == 0).then_some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(mask.buffer(), mask.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(*rows as u32)
-            .u32(*columns as u32)
-            .u32(block as u32)
-            .u32(x.dtype() as u32)
-            .u32(mask.dtype() as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("mask", mask.buffer(), mask.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("rows", *rows as u32)
+            .u32("columns", *columns as u32)
+            .u32("block", block as u32)
+            .u32("dtype", x.dtype() as u32)
+            .u32("mask_dtype", mask.dtype() as u32);
         let grid = [count.div_ceil(super::run::THREADS), 1, 1];
         self.launch("mlxrocm_array_mask_blocks", grid, &args)?;
         Ok(Some(out))

@@ -164,24 +164,27 @@ impl Place {
         if groups == 0 {
             return Ok(Some(made));
         }
-        let mut args = Args::new().buffer(x.buffer(), x.offset());
+        let mut args = Args::new().buffer("x", x.buffer(), x.offset());
         let affine = q.mode == QuantMode::Affine;
         if !affine {
-            args = args.buffer_or_null(whole.map(|x| (x.buffer(), x.offset())));
+            args = args.buffer_or_null("whole", whole.map(|x| (x.buffer(), x.offset())));
         }
-        for out in &made {
-            args = args.buffer(out.buffer(), 0);
+        for (name, out) in ["codes", "scales", "biases"].into_iter().zip(&made) {
+            args = args.buffer(name, out.buffer(), 0);
         }
-        args = args.u32(groups).u32(q.group as u32).u32(q.bits as u32);
+        args = args
+            .u32("groups", groups)
+            .u32("group", q.group as u32)
+            .u32("bits", q.bits as u32);
         if !affine {
-            args = args.u32(mode_number(q.mode));
+            args = args.u32("mode", mode_number(q.mode));
         }
         let kernel = match affine {
             true => "mlxrocm_array_quantize_affine",
             false => "mlxrocm_array_quantize_float",
         };
         let grid = [groups.div_ceil(THREADS), 1, 1];
-        self.launch(kernel, grid, &args.u32(x.dtype() as u32))?;
+        self.launch(kernel, grid, &args.u32("dtype", x.dtype() as u32))?;
         Ok(Some(made))
     }
 
@@ -200,14 +203,14 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer_or_null(whole.map(|x| (x.buffer(), x.offset())))
-            .buffer(out.buffer(), 0)
-            .u32(groups)
-            .u32(q.group as u32)
-            .u32(q.bits as u32)
-            .u32(mode_number(q.mode))
-            .u32(x.dtype() as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer_or_null("whole", whole.map(|x| (x.buffer(), x.offset())))
+            .buffer("out", out.buffer(), 0)
+            .u32("groups", groups)
+            .u32("group", q.group as u32)
+            .u32("bits", q.bits as u32)
+            .u32("mode", mode_number(q.mode))
+            .u32("dtype", x.dtype() as u32);
         let grid = [groups.div_ceil(THREADS), 1, 1];
         self.launch("mlxrocm_array_requantize", grid, &args)?;
         Ok(Some(out))
@@ -248,18 +251,18 @@ impl Place {
         }
         let of_biases = biases.as_ref().map_or(Dtype::F32, Elements::dtype);
         let args = Args::new()
-            .buffer(codes.buffer(), codes.offset())
-            .buffer(scales.buffer(), scales.offset())
-            .buffer_or_null(biases.as_ref().map(|x| (x.buffer(), x.offset())))
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(q.group as u32)
-            .u32(q.bits as u32)
-            .u32(mode_number(q.mode))
-            .u32(scales.dtype() as u32)
-            .u32(of_biases as u32)
-            .u32(scales.dtype().promote(of_biases) as u32)
-            .u32(to as u32);
+            .buffer("codes", codes.buffer(), codes.offset())
+            .buffer("scales", scales.buffer(), scales.offset())
+            .buffer_or_null("biases", biases.as_ref().map(|x| (x.buffer(), x.offset())))
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("group", q.group as u32)
+            .u32("bits", q.bits as u32)
+            .u32("mode", mode_number(q.mode))
+            .u32("scale_dtype", scales.dtype() as u32)
+            .u32("bias_dtype", of_biases as u32)
+            .u32("sum_dtype", scales.dtype().promote(of_biases) as u32)
+            .u32("dtype", to as u32);
         let grid = [count.div_ceil(8).div_ceil(THREADS), 1, 1];
         self.launch("mlxrocm_array_dequantize", grid, &args)?;
         Ok(Some(out))

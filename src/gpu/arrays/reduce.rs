@@ -78,21 +78,23 @@ impl Place {
         }
         let ([_, s1, s2], outer) = halves.kept;
         let ([_, r1, r2], inner) = halves.joined;
-        let args = Args::new().buffer(x.buffer(), x.offset());
-        let args = args
-            .buffer(out.buffer(), 0)
-            .u32(outputs as u32)
-            .u32(halves.count)
-            .u32(pieces as u32)
-            .u32(reduction);
+        let args = Args::new()
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("outputs", outputs as u32)
+            .u32("joined", halves.count)
+            .u32("pieces", pieces as u32)
+            .u32("reduction", reduction);
         let args = match complex {
             true => args,
-            false => args.u32(x.dtype() as u32).u32(to as u32),
+            false => args.u32("from", x.dtype() as u32).u32("to", to as u32),
         };
-        let args = args.u32(s1).u32(s2);
-        let args = outer.iter().fold(args, |args, &stride| args.i32(stride));
-        let args = args.u32(r1).u32(r2);
-        let args = inner.iter().fold(args, |args, &stride| args.i32(stride));
+        let strides = |args: Args, name, strides: [i32; 3]| {
+            let strides = ["0", "1", "2"].into_iter().zip(strides);
+            strides.fold(args, |args, (axis, step)| args.i32((name, axis), step))
+        };
+        let args = strides(args.u32("s1", s1).u32("s2", s2), "o", outer);
+        let args = strides(args.u32("r1", r1).u32("r2", r2), "i", inner);
         let kernel = match (complex, by_lanes) {
             (false, true) => "mlxrocm_array_reduce_lanes",
             (false, false) => "mlxrocm_array_reduce",
@@ -198,8 +200,8 @@ impl Place {
         }
         let piece = joined.div_ceil(pieces).next_multiple_of(width) as u32;
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0);
         let (kernel, grid, args) = match form {
             Form::Rows(row_step) => {
                 let places = reduction > MAX;
@@ -209,14 +211,14 @@ impl Place {
                     "reduce_rows"
                 };
                 let args = args
-                    .u32(outputs as u32)
-                    .u32(joined as u32)
-                    .u32(pieces as u32)
-                    .u32(piece)
-                    .u32(reduction)
-                    .u32(to as u32)
-                    .u32(by_waves.into())
-                    .i64(*row_step as i64);
+                    .u32("outputs", outputs as u32)
+                    .u32("joined", joined as u32)
+                    .u32("pieces", pieces as u32)
+                    .u32("piece", piece)
+                    .u32("reduction", reduction)
+                    .u32("to", to as u32)
+                    .u32("by_waves", by_waves.into())
+                    .i64("row_step", *row_step as i64);
                 (kernel, [blocks as u32, pieces as u32, 1], args)
             }
             Form::Columns {
@@ -226,14 +228,14 @@ impl Place {
                 row_step,
             } => {
                 let args = args
-                    .u32(*columns as u32)
-                    .u32(joined as u32)
-                    .u32(pieces as u32)
-                    .u32(piece)
-                    .u32(reduction)
-                    .u32(to as u32)
-                    .i64(*outer_step as i64)
-                    .i64(*row_step as i64);
+                    .u32("columns", *columns as u32)
+                    .u32("rows", joined as u32)
+                    .u32("pieces", pieces as u32)
+                    .u32("piece", piece)
+                    .u32("reduction", reduction)
+                    .u32("to", to as u32)
+                    .i64("outer_step", *outer_step as i64)
+                    .i64("row_step", *row_step as i64);
                 let across = columns.div_ceil(32 * width) as u32;
                 (
                     "reduce_columns",

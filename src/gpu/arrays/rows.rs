@@ -38,25 +38,32 @@ impl Place {
             return Ok(Some(out));
         }
         let rows = count / columns as u32;
-        let mut args = Args::new().buffer(x.buffer(), x.offset());
-        for vector in &vectors {
-            args = args.buffer_or_null(vector.as_ref().map(|x| (x.buffer(), x.offset())));
+        let mut args = Args::new().buffer("x", x.buffer(), x.offset());
+        for (name, vector) in ["weight", "bias"].into_iter().zip(&vectors) {
+            args = args.buffer_or_null(name, vector.as_ref().map(|x| (x.buffer(), x.offset())));
         }
         let lanes = lanes_of(&x, columns, &vectors);
         if lanes.is_some() && kernel == "mlxrocm_array_rms_norm" {
             // The kernels in registers take a bias, too.
-            args = args.buffer_or_null(None);
+            args = args.buffer_or_null("bias", None);
         }
-        args = args.buffer(out.buffer(), 0);
+        args = args.buffer("out", out.buffer(), 0);
         let (args, blocks) = match lanes {
             Some(lanes) => {
-                let args = args.u32(rows).u32(columns as u32).u32(lanes);
+                let args = args
+                    .u32("rows", rows)
+                    .u32("columns", columns as u32)
+                    .u32("lanes", lanes);
                 (args, rows.div_ceil(THREADS / lanes))
             }
-            None => (args.u32(columns as u32).u32(x.dtype() as u32), rows),
+            None => (
+                args.u32("columns", columns as u32)
+                    .u32("dtype", x.dtype() as u32),
+                rows,
+            ),
         };
         let args = match eps {
-            Some(eps) => args.f32(eps.get() as f32),
+            Some(eps) => args.f32("eps", eps.get() as f32),
             None => args,
         };
         match lanes {

@@ -15,6 +15,15 @@ pub(super) const THREADS: u32 = 256;
 /// Elements of a block of the kernels of single elements.
 pub(super) const BLOCK: u32 = crate::gpu::constants::arrays_elementwise::BLOCK as u32;
 
+/// What kernels of elements call that many inputs.
+pub(super) fn names_of(inputs: usize) -> &'static [&'static str] {
+    match inputs {
+        1 => &["x"],
+        2 => &["a", "b"],
+        _ => &["c", "a", "b"],
+    }
+}
+
 impl Place {
     /// Queues an operation whose inputs are here; `None` if GPUs have no form of it.
     ///
@@ -189,7 +198,7 @@ impl Place {
         kernel: &str,
         inputs: &[&Elements],
         dtype: Dtype,
-        numbers: &[u32],
+        numbers: &[(&'static str, u32)],
     ) -> Result<Option<Elements>> {
         let made = self.new_rows(&inputs[0].layout().sizes, dtype)?;
         let Some((out, count)) = made else {
@@ -206,7 +215,7 @@ impl Place {
         inputs: &[&Elements],
         out: &Elements,
         count: u32,
-        numbers: &[u32],
+        numbers: &[(&'static str, u32)],
     ) -> Result<bool> {
         let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|x| x.layout()).collect();
         let Some(walk) = Walk::of_layouts(&layouts) else {
@@ -216,15 +225,16 @@ impl Place {
             return Ok(true);
         }
         let mut args = Args::new();
-        for input in inputs {
-            args = args.buffer(input.buffer(), input.offset());
+        let names = names_of(inputs.len());
+        for (input, name) in inputs.iter().zip(names) {
+            args = args.buffer(*name, input.buffer(), input.offset());
         }
-        args = args.buffer(out.buffer(), 0).u32(count);
-        for &number in numbers {
-            args = args.u32(number);
+        args = args.buffer("out", out.buffer(), 0).u32("count", count);
+        for &(name, number) in numbers {
+            args = args.u32(name, number);
         }
         let grid = [count.div_ceil(BLOCK), 1, 1];
-        self.launch(kernel, grid, &walk.add(args))?;
+        self.launch(kernel, grid, &walk.add(args, names.iter().copied()))?;
         Ok(true)
     }
 
@@ -243,7 +253,11 @@ impl Place {
         if let Some(made) = self.unary_vectors(function, x, to)? {
             return Ok(Some(made));
         }
-        let numbers = [function, x.dtype() as u32, to as u32];
+        let numbers = [
+            ("function", function),
+            ("from", x.dtype() as u32),
+            ("to", to as u32),
+        ];
         self.elementwise("mlxrocm_array_unary", &[x], to, &numbers)
     }
 
@@ -263,7 +277,11 @@ impl Place {
         if let Some(made) = self.binary_vectors(function, a, b, to)? {
             return Ok(Some(made));
         }
-        let numbers = [function, a.dtype() as u32, to as u32];
+        let numbers = [
+            ("function", function),
+            ("from", a.dtype() as u32),
+            ("to", to as u32),
+        ];
         self.elementwise("mlxrocm_array_binary", &[a, b], to, &numbers)
     }
 
@@ -276,7 +294,7 @@ impl Place {
         if let Some(made) = self.select_vectors(c, a, b)? {
             return Ok(Some(made));
         }
-        let size = [a.dtype().size() as u32];
+        let size = [("size", a.dtype().size() as u32)];
         self.elementwise("mlxrocm_array_select", &[c, a, b], a.dtype(), &size)
     }
 
@@ -288,7 +306,7 @@ impl Place {
         let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
             return Ok(None);
         };
-        let size = [x.dtype().size() as u32];
+        let size = [("size", x.dtype().size() as u32)];
         let done = count == 0
             || self.copy_number(x, &out)?
             || self.copy_well(x, &out, out.layout())?

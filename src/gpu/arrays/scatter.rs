@@ -6,6 +6,7 @@ use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_scatter as meetings;
 use crate::ir::{Dtype, Layout, Op, Scan, ScatterReduce, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 /// `enum Meeting`.
 fn meeting(reduce: ScatterReduce) -> u32 {
     match reduce {
-        ScatterReduce::None => 0,
-        ScatterReduce::Sum => 1,
-        ScatterReduce::Prod => 2,
-        ScatterReduce::Max => 3,
-        ScatterReduce::Min => 4,
+        ScatterReduce::None => meetings::REPLACE,
+        ScatterReduce::Sum => meetings::SUM,
+        ScatterReduce::Prod => meetings::PROD,
+        ScatterReduce::Max => meetings::MAX,
+        ScatterReduce::Min => meetings::MIN,
     }
 }
 
@@ -105,7 +106,7 @@ impl Place {
 
     /// A copy of `x` in memory of its own.
     fn copied(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
-        let size = [x.dtype().size() as u32];
+        let size = [("size", x.dtype().size() as u32)];
         self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
     }
 
@@ -161,8 +162,8 @@ impl Place {
         let slices = places.count() as u32;
         let size = part.count() as u32;
         let args = Args::new()
-            .buffer(elements.buffer(), elements.offset())
-            .buffer(places.buffer(), 0);
+            .buffer("updates", elements.buffer(), elements.offset())
+            .buffer("places", places.buffer(), 0);
         if *reduce == ScatterReduce::None {
             let claims = match slices {
                 1 => None,
@@ -172,12 +173,16 @@ impl Place {
                 },
             };
             let args = args
-                .buffer_or_null(claims.as_ref().map(|claims| (claims.buffer(), 0)))
-                .buffer(out.buffer(), 0)
-                .u32(count)
-                .u32(out.dtype().size() as u32)
-                .u32(size);
-            self.launch("mlxrocm_array_replace", grid(count), &walk.add(args))?;
+                .buffer_or_null("claims", claims.as_ref().map(|claims| (claims.buffer(), 0)))
+                .buffer("out", out.buffer(), 0)
+                .u32("count", count)
+                .u32("size", out.dtype().size() as u32)
+                .u32("slice", size);
+            self.launch(
+                "mlxrocm_array_replace",
+                grid(count),
+                &walk.add(args, ["u", "o"]),
+            )?;
             return Ok(true);
         }
         let flat = places.with(places.dtype(), Layout::rows(&[places.count()]))?;
@@ -185,14 +190,18 @@ impl Place {
             return Ok(false);
         };
         let args = args
-            .buffer(order.buffer(), order.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(slices)
-            .u32(out.dtype() as u32)
-            .u32(meeting(*reduce))
-            .u32(size);
-        self.launch("mlxrocm_array_meet", grid(count), &walk.add(args))?;
+            .buffer("order", order.buffer(), order.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("slices", slices)
+            .u32("dtype", out.dtype() as u32)
+            .u32("how", meeting(*reduce))
+            .u32("slice", size);
+        self.launch(
+            "mlxrocm_array_meet",
+            grid(count),
+            &walk.add(args, ["u", "o"]),
+        )?;
         Ok(true)
     }
 
@@ -201,13 +210,15 @@ impl Place {
         let Some((claims, count)) = self.new_rows(&[room], Dtype::U32)? else {
             return Ok(None);
         };
-        let args = Args::new().buffer(claims.buffer(), 0).u32(count);
+        let args = Args::new()
+            .buffer("claims", claims.buffer(), 0)
+            .u32("count", count);
         self.launch("mlxrocm_array_clear_claims", grid(count), &args)?;
         let slices = places.count() as u32;
         let args = Args::new()
-            .buffer(places.buffer(), 0)
-            .buffer(claims.buffer(), 0)
-            .u32(slices);
+            .buffer("places", places.buffer(), 0)
+            .buffer("claims", claims.buffer(), 0)
+            .u32("count", slices);
         self.launch("mlxrocm_array_claim", grid(slices), &args)?;
         Ok(Some(claims))
     }
@@ -234,12 +245,16 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(update.buffer(), update.offset())
-            .buffer(out.buffer(), (at.offset * x.dtype().size()) as u64)
-            .u32(count)
-            .u32(x.dtype() as u32)
-            .u32(meeting(reduce));
-        self.launch("mlxrocm_array_combine", grid(count), &walk.add(args))?;
+            .buffer("updates", update.buffer(), update.offset())
+            .buffer("out", out.buffer(), (at.offset * x.dtype().size()) as u64)
+            .u32("count", count)
+            .u32("dtype", x.dtype() as u32)
+            .u32("how", meeting(reduce));
+        self.launch(
+            "mlxrocm_array_combine",
+            grid(count),
+            &walk.add(args, ["u", "o"]),
+        )?;
         Ok(Some(out))
     }
 
@@ -276,14 +291,14 @@ impl Place {
             return Ok(None);
         };
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(mask.buffer(), mask.offset())
-            .buffer(before.buffer(), before.offset())
-            .buffer(source.buffer(), source.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(x.dtype().size() as u32)
-            .u32(source.count() as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("mask", mask.buffer(), mask.offset())
+            .buffer("before", before.buffer(), before.offset())
+            .buffer("source", source.buffer(), source.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", x.dtype().size() as u32)
+            .u32("sources", source.count() as u32);
         self.launch("mlxrocm_array_masked", grid(count), &args)?;
         Ok(Some(out))
     }

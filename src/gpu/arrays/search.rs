@@ -29,13 +29,13 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(values.buffer(), values.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(x.count() as u32)
-            .u32(x.dtype() as u32)
-            .u32(right.into());
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("values", values.buffer(), values.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", x.count() as u32)
+            .u32("dtype", x.dtype() as u32)
+            .u32("right", right.into());
         self.launch(
             "mlxrocm_array_search",
             [count.div_ceil(THREADS), 1, 1],

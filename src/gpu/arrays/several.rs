@@ -88,13 +88,13 @@ impl Place {
             _ => x as i64,
         };
         let args = Args::new()
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(ty.dtype as u32)
-            .i64(whole(start))
-            .i64(whole(step))
-            .u64(start.to_bits())
-            .u64(step.to_bits());
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("dtype", ty.dtype as u32)
+            .i64("start", whole(start))
+            .i64("step", whole(step))
+            .u64("start_bits", start.to_bits())
+            .u64("step_bits", step.to_bits());
         self.launch(
             "mlxrocm_array_arange",
             [count.div_ceil(THREADS), 1, 1],
@@ -126,10 +126,10 @@ impl Place {
             return Ok((each == 0).then_some(out));
         }
         let args = Args::new()
-            .buffer(keys.buffer(), keys.offset())
-            .buffer(out.buffer(), 0)
-            .u32(threads)
-            .u32(each);
+            .buffer("keys", keys.buffer(), keys.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", threads)
+            .u32("bytes", each);
         let grid = [threads.div_ceil(THREADS), 1, 1];
         self.launch("mlxrocm_array_random_bits", grid, &args)?;
         Ok(Some(out))
@@ -154,10 +154,10 @@ impl Place {
             return Ok(Some(out));
         }
         let args = Args::new()
-            .buffer(x.buffer(), x.offset())
-            .buffer(out.buffer(), 0)
-            .u32(count)
-            .u32(float as u32);
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("dtype", float as u32);
         self.launch(kernel, [count.div_ceil(THREADS), 1, 1], &args)?;
         Ok(Some(out))
     }

@@ -31,11 +31,16 @@ impl Walk {
         Some(walk)
     }
 
-    /// Sizes and strides as arguments.
-    pub fn add(&self, args: Args) -> Args {
-        let args = self.sizes[1..].iter().fold(args, |args, &s| args.u32(s));
-        let strides = self.strides.iter().flatten();
-        strides.fold(args, |args, &s| args.i32(s))
+    /// Sizes and strides as arguments; `names` are what the kernel calls the arrays, in one letter.
+    pub fn add(&self, args: Args, names: impl IntoIterator<Item = &'static str>) -> Args {
+        const AXIS: [&str; AXES] = ["0", "1", "2", "3", "4", "5"];
+        let sizes = AXIS.iter().zip(self.sizes).skip(1);
+        let args = sizes.fold(args, |args, (axis, size)| args.u32(("s", *axis), size));
+        let arrays = names.into_iter().zip(&self.strides);
+        arrays.fold(args, |args, (name, strides)| {
+            let strides = AXIS.iter().zip(strides);
+            strides.fold(args, |args, (axis, &step)| args.i32((name, *axis), step))
+        })
     }
 }
 

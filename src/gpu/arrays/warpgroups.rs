@@ -5,6 +5,7 @@ use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_product_warpgroup_f32;
 use crate::ir::{Dtype, Layout};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ const ROWS: usize = 128;
 const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
 
 /// Blocks of `product_split`, and the fewest multiplications of a product of parts.
-const SPLIT_BLOCKS: usize = 512;
+const SPLIT_BLOCKS: usize = arrays_product_warpgroup_f32::SPLIT_BLOCKS;
 const LEAST_OF_PARTS: usize = 1 << 28;
 
 /// How many elements there are from the first to the last, if that is not much more than how many are looked at.
@@ -135,11 +136,11 @@ impl Place {
         {
             let memory = self.memory(3 * span, Dtype::Bf16)?;
             let args = Args::new()
-                .buffer(x.buffer(), x.offset())
-                .buffer(&memory, 0)
-                .buffer(&exponents, (place * SPLIT_BLOCKS * 4) as u64)
-                .u32(span as u32)
-                .u32(span as u32);
+                .buffer("x", x.buffer(), x.offset())
+                .buffer("parts", &memory, 0)
+                .buffer("exponents", &exponents, (place * SPLIT_BLOCKS * 4) as u64)
+                .u32("count", span as u32)
+                .u32("plane", span as u32);
             let grid = [SPLIT_BLOCKS as u32, 1, 1];
             self.launch_blocks(&split, grid, ([THREADS, 1, 1], 0), &args)?;
             let layout = Layout::rows(&[3, span]);
@@ -152,16 +153,18 @@ impl Place {
         swap(product);
         let args = product
             .args(out, product.n.div_ceil(ROWS))
-            .buffer(&exponents, 0)
-            .u32(of_left as u32)
-            .u32(of_right as u32);
+            .buffer("exponents", &exponents, 0)
+            .u32("left_plane", of_left as u32)
+            .u32("right_plane", of_right as u32);
         swap(product);
         let units = (self.device.facts().compute_units as usize).max(1);
         let blocks = [tiles.min(units) as u32, 1, 1];
         // Two steps of three parts of both sides.
         let shared = 2 * (6 * ROWS * 128 + 16) + 1024;
         self.launch_blocks(&kernel, blocks, ([384, 1, 1], shared as u32), &args)?;
-        let args = product.args(out, grid[0] / batches).buffer(&exponents, 0);
+        let args = product
+            .args(out, grid[0] / batches)
+            .buffer("exponents", &exponents, 0);
         let grid = [grid[0] as u32, grid[1] as u32, 1];
         self.launch("mlxrocm_array_product_left_f32", grid, &args)?;
         Ok(true)

@@ -92,23 +92,26 @@ impl Recorder<'_> {
         let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
         let memory = self.memory;
         let args = Args::new()
-            .buffer(&memory.arena, self.at(k, 0))
-            .buffer(&memory.arena, self.at(v, 0))
-            .buffer(&memory.cache, 0)
-            .buffer(self.inputs, byte(places.positions))
-            .buffer(self.inputs, byte(places.slots))
-            .buffer(self.inputs, byte(places.pages));
+            .buffer("k", &memory.arena, self.at(k, 0))
+            .buffer("v", &memory.arena, self.at(v, 0))
+            .buffer("cache", &memory.cache, 0)
+            .buffer("positions", self.inputs, byte(places.positions))
+            .buffer("slots", self.inputs, byte(places.slots))
+            .buffer("pages", self.inputs, byte(places.pages));
         let args = self
-            .norm_of(args, k_norm)
-            .buffer(self.rope_table(attend), 0)
-            .u64(self.schedule.page_bytes(self.kv) as u64)
-            .u64(self.schedule.state_offset(state, self.kv) as u64)
-            .u32(self.bucket.pages as u32)
-            .u32(shape.kv_heads as u32)
-            .u32(shape.head_dim as u32);
+            .norm_of(args, "k_norm", k_norm)
+            .buffer("rope", self.rope_table(attend), 0)
+            .u64("page_stride", self.schedule.page_bytes(self.kv) as u64)
+            .u64(
+                "layer_start",
+                self.schedule.state_offset(state, self.kv) as u64,
+            )
+            .u32("max_pages", self.bucket.pages as u32)
+            .u32("kv_heads", shape.kv_heads as u32)
+            .u32("dim", shape.head_dim as u32);
         let args = self
             .rope_shape(args, attend)
-            .f32(k_norm.map_or(0.0, |n| n.eps));
+            .f32("eps", k_norm.map_or(0.0, |n| n.eps));
         let tokens = self.bucket.rows;
         let reads = [
             self.range(k, 0, tokens),
@@ -125,12 +128,12 @@ impl Recorder<'_> {
     fn attend_tiles(&mut self, attend: Attend) -> Result<()> {
         let dim = tile_dim(attend.shape.head_dim);
         let tokens = self.bucket.rows;
-        let args = self.attend_args(attend, 0, self.places().tiles);
+        let args = self.attend_args(attend, 0, ("tiles", self.places().tiles));
         let args = self.attend_shape(args, attend);
         let args = args
-            .u32(attend.shape.window.unwrap_or(0) as u32)
-            .f32(attend.q_norm.map_or(0.0, |n| n.eps))
-            .f32(attend.shape.scale);
+            .u32("window", attend.shape.window.unwrap_or(0) as u32)
+            .f32("eps", attend.q_norm.map_or(0.0, |n| n.eps))
+            .f32("scale", attend.shape.scale);
         let memory = self.memory;
         let reads = [
             self.range(attend.q, 0, tokens),
@@ -185,7 +188,7 @@ impl Recorder<'_> {
                 true => (0, self.rows(q)),
                 false => (done, now),
             };
-            let args = self.attend_args(attend, row, list + done);
+            let args = self.attend_args(attend, row, ("tokens", list + done));
             let mut reads = vec![
                 self.range(q, row, rows),
                 memory.cache.whole(),
@@ -203,20 +206,22 @@ impl Recorder<'_> {
                     reads.push(self.range(attend.v, 0, tokens));
                     writes.push(memory.cache.whole());
                     let args = args
-                        .buffer(&memory.arena, self.at(attend.k, 0))
-                        .buffer(&memory.arena, self.at(attend.v, 0));
-                    self.norm_of(args, attend.k_norm)
+                        .buffer("k", &memory.arena, self.at(attend.k, 0))
+                        .buffer("v", &memory.arena, self.at(attend.v, 0));
+                    self.norm_of(args, "k_norm", attend.k_norm)
                 }
-                false => args.null().null().null(),
+                false => args.null("k").null("v").null("k_norm"),
             };
-            let args = args.buffer(&memory.parts, 0).buffer(&memory.counters, 0);
+            let args =
+                args.buffer("parts", &memory.parts, 0)
+                    .buffer("counters", &memory.counters, 0);
             let args = self.attend_shape(args, attend);
             let args = args
-                .u32(shape.window.unwrap_or(0) as u32)
-                .u32(u32::from(by_token))
-                .f32(attend.q_norm.map_or(0.0, |n| n.eps))
-                .f32(shape.scale)
-                .f32(attend.k_norm.map_or(0.0, |n| n.eps));
+                .u32("window", shape.window.unwrap_or(0) as u32)
+                .u32("by_token", u32::from(by_token))
+                .f32("eps", attend.q_norm.map_or(0.0, |n| n.eps))
+                .f32("scale", shape.scale)
+                .f32("k_eps", attend.k_norm.map_or(0.0, |n| n.eps));
             let grid = [now as u32, groups, parts as u32];
             self.launch(&kernel, grid, 256, 0, args, &reads, &writes)?;
             done += now;
@@ -225,19 +230,19 @@ impl Recorder<'_> {
     }
 
     /// The arguments that attention kernels begin with: queries from `row` on, those of a list.
-    fn attend_args(&self, attend: Attend, row: usize, list: usize) -> Args {
+    fn attend_args(&self, attend: Attend, row: usize, (name, list): (&'static str, usize)) -> Args {
         let (places, byte) = (self.places(), |place: usize| (place * 4) as u64);
         let args = Args::new()
-            .buffer(&self.memory.arena, self.at(attend.q, row))
-            .buffer(&self.memory.arena, self.at(attend.out, row))
-            .buffer(&self.memory.cache, 0)
-            .buffer(self.inputs, byte(places.positions))
-            .buffer(self.inputs, byte(places.slots))
-            .buffer(self.inputs, byte(places.pages))
-            .buffer(self.inputs, byte(list));
-        let args = self.norm_of(args, attend.q_norm);
-        self.vector_of(args, attend.sinks)
-            .buffer(self.rope_table(attend), 0)
+            .buffer("q", &self.memory.arena, self.at(attend.q, row))
+            .buffer("out", &self.memory.arena, self.at(attend.out, row))
+            .buffer("cache", &self.memory.cache, 0)
+            .buffer("positions", self.inputs, byte(places.positions))
+            .buffer("slots", self.inputs, byte(places.slots))
+            .buffer("pages", self.inputs, byte(places.pages))
+            .buffer(name, self.inputs, byte(list));
+        let args = self.norm_of(args, "q_norm", attend.q_norm);
+        self.vector_of(args, "sinks", attend.sinks)
+            .buffer("rope", self.rope_table(attend), 0)
     }
 
     /// Angles of the attention's rotation; any table where there is none.
@@ -249,20 +254,26 @@ impl Recorder<'_> {
     /// How many pairs turn, and which lie together.
     fn rope_shape(&self, args: Args, attend: Attend) -> Args {
         let rope = attend.rope.and_then(|rope| self.schedule.ropes.get(rope));
-        args.u32(rope.map_or(0, |rope| rope.inv_freq.len()) as u32)
-            .u32(u32::from(rope.is_some_and(|rope| rope.interleaved)))
+        args.u32("pairs", rope.map_or(0, |rope| rope.inv_freq.len()) as u32)
+            .u32(
+                "interleaved",
+                u32::from(rope.is_some_and(|rope| rope.interleaved)),
+            )
     }
 
     /// Those that say where the cache is and what the heads are.
     pub(super) fn attend_shape(&self, args: Args, attend: Attend) -> Args {
         let shape = attend.shape;
         let args = args
-            .u64(self.schedule.page_bytes(self.kv) as u64)
-            .u64(self.schedule.state_offset(attend.state, self.kv) as u64)
-            .u32(self.bucket.pages as u32)
-            .u32(shape.heads as u32)
-            .u32(shape.kv_heads as u32)
-            .u32(shape.head_dim as u32);
+            .u64("page_stride", self.schedule.page_bytes(self.kv) as u64)
+            .u64(
+                "layer_start",
+                self.schedule.state_offset(attend.state, self.kv) as u64,
+            )
+            .u32("max_pages", self.bucket.pages as u32)
+            .u32("heads", shape.heads as u32)
+            .u32("kv_heads", shape.kv_heads as u32)
+            .u32("dim", shape.head_dim as u32);
         self.rope_shape(args, attend)
     }
 }

@@ -9,15 +9,16 @@ use super::matmul::{
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::Platform;
+use crate::gpu::constants::{experts_route_scores, matmul_experts_q4};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::{ExpertProducts, Schedule, Step};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The most experts of a row (`MAX_CHOSEN` of `hip/ops/matmul/experts.h`; a lane each in `route.hip`).
-pub(super) const MAX_CHOSEN: usize = 32;
+/// The most experts of a row (a lane each in `hip/ops/experts/route.hip`).
+pub(super) const MAX_CHOSEN: usize = matmul_experts_q4::MAX_CHOSEN;
 /// The most experts (`hip/ops/experts/route.hip`, `sort.hip`).
-pub(super) const MAX_EXPERTS: usize = 1024;
+pub(super) const MAX_EXPERTS: usize = experts_route_scores::MOST_EXPERTS;
 
 /// What steps with experts need besides the arena.
 pub struct ExpertMemory {
@@ -230,16 +231,21 @@ impl Recorder<'_> {
                 (&memory.arena, self.at(step.out, 0), bytes, width)
             }
         };
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(&memory.arena, self.at(step.x, 0));
+        let args = Args::new().buffer("weights", &matrix.data, 0).buffer(
+            "x",
+            &memory.arena,
+            self.at(step.x, 0),
+        );
         let residual = step.residual.filter(|_| summed.is_some());
         let args = self
-            .norm_of(args, step.norm)
-            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer_or_null(residual.map(|residual| (&memory.arena, self.at(residual, 0))))
-            .buffer(out, offset)
-            .buffer(&memory.arena, self.at(step.index, 0));
+            .norm_of(args, "norm", step.norm)
+            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer_or_null(
+                "residual",
+                residual.map(|residual| (&memory.arena, self.at(residual, 0))),
+            )
+            .buffer("out", out, offset)
+            .buffer("index", &memory.arena, self.at(step.index, 0));
         let rows = self.rows(step.index);
         let mut reads = vec![self.range(step.x, 0, rows), self.range(step.index, 0, rows)];
         reads.extend(residual.map(|residual| self.range(residual, 0, rows)));
@@ -250,41 +256,50 @@ impl Recorder<'_> {
         let mut args = match summed.filter(|_| routed.is_none()) {
             Some(weights) => {
                 reads.push(self.range(weights, 0, rows));
-                args.buffer(&memory.arena, self.at(weights, 0))
+                args.buffer("expert_weights", &memory.arena, self.at(weights, 0))
             }
-            None => args.null(),
+            None => args.null("expert_weights"),
         };
         let is_quantized = matches!(matrix.form, MatrixForm::Quant(_));
         if is_quantized {
             args = match routed {
                 Some((logits, _)) => {
                     reads.push(self.range(logits, 0, rows));
-                    args.buffer(&memory.arena, self.at(logits, 0))
+                    args.buffer("logits", &memory.arena, self.at(logits, 0))
                 }
-                None => args.null(),
+                None => args.null("logits"),
             };
         }
         args = args
-            .u32(width as u32)
-            .f32(step.norm.map_or(0.0, |norm| norm.eps))
-            .u32(matrix.cols as u32)
-            .u32(stack.tiles as u32)
-            .u32(if residual.is_some() {
-                ADD
-            } else {
-                stack.epilogue
-            })
-            .u32(stack.experts as u32)
-            .u32(segments as u32)
-            .u32(share as u32);
+            .u32("width", width as u32)
+            .f32("eps", step.norm.map_or(0.0, |norm| norm.eps))
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", stack.tiles as u32)
+            .u32(
+                "epilogue",
+                if residual.is_some() {
+                    ADD
+                } else {
+                    stack.epilogue
+                },
+            )
+            .u32("experts", stack.experts as u32)
+            .u32("segments", segments as u32)
+            .u32("share", share as u32);
         if is_quantized {
             let route = routed.map(|(_, route)| route);
             args = args
-                .u32(route.map_or(step.chosen, |route| route.chosen) as u32)
-                .u32(route.is_some_and(|route| route.normalize).into())
-                .u32(summed.is_some().into());
+                .u32(
+                    "chosen",
+                    route.map_or(step.chosen, |route| route.chosen) as u32,
+                )
+                .u32(
+                    "normalize",
+                    route.is_some_and(|route| route.normalize).into(),
+                )
+                .u32("sums", summed.is_some().into());
         }
-        let args = args.f32(step.limit.unwrap_or(0.0));
+        let args = args.f32("limit", step.limit.unwrap_or(0.0));
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
         let blocks = matrix.form.blocks_of_each(facts, works, count);
         let (grid, lds) = match matrix.form {
@@ -331,13 +346,13 @@ impl Recorder<'_> {
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
         let (order, runs) = (order.clone(), runs.clone());
         let args = Args::new()
-            .buffer(&self.memory.arena, self.at(index, 0))
-            .buffer(&order, 0)
-            .buffer(&runs, 0)
-            .u32(pairs as u32)
-            .u32(step.experts as u32)
-            .u32(count as u32)
-            .u32(most as u32);
+            .buffer("index", &self.memory.arena, self.at(index, 0))
+            .buffer("order", &order, 0)
+            .buffer("runs", &runs, 0)
+            .u32("pairs", pairs as u32)
+            .u32("experts", step.experts as u32)
+            .u32("most_runs", count as u32)
+            .u32("most_pairs", most as u32);
         let reads = [self.range(index, 0, rows)];
         let writes = [order.whole(), runs.whole()];
         let sort = "mlxrocm_experts_sort";
@@ -358,22 +373,24 @@ impl Recorder<'_> {
         let width = self.width(step.out) / step.chosen;
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
         let (order, runs) = (order.clone(), runs.clone());
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(&self.memory.arena, self.at(step.x, 0));
+        let args = Args::new().buffer("weights", &matrix.data, 0).buffer(
+            "x",
+            &self.memory.arena,
+            self.at(step.x, 0),
+        );
         let args = self
-            .norm_of(args, step.norm)
-            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer(&self.memory.arena, self.at(step.out, 0))
-            .buffer(&runs, 0)
-            .buffer(&order, 0)
-            .u32(width as u32)
-            .f32(step.norm.map_or(0.0, |norm| norm.eps))
-            .u32(matrix.cols as u32)
-            .u32(stack.tiles as u32)
-            .u32(stack.epilogue)
-            .u32(if step.own { 1 } else { step.chosen } as u32)
-            .f32(step.limit.unwrap_or(0.0));
+            .norm_of(args, "norm", step.norm)
+            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer("out", &self.memory.arena, self.at(step.out, 0))
+            .buffer("runs", &runs, 0)
+            .buffer("order", &order, 0)
+            .u32("width", width as u32)
+            .f32("eps", step.norm.map_or(0.0, |norm| norm.eps))
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", stack.tiles as u32)
+            .u32("epilogue", stack.epilogue)
+            .u32("share", if step.own { 1 } else { step.chosen } as u32)
+            .f32("limit", step.limit.unwrap_or(0.0));
         let reads = [self.range(step.x, 0, rows), runs.whole(), order.whole()];
         let writes = [self.range(step.out, 0, rows)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
@@ -418,19 +435,19 @@ impl Recorder<'_> {
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
         let (operand, (codes, groups)) = (&self.memory.operand, prepared.at(0));
         let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(operand, codes)
-            .buffer(operand, groups)
-            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer(&to, offset)
-            .buffer(runs, 0)
-            .buffer(order, 0)
-            .u32(width as u32)
-            .u32(matrix.cols as u32)
-            .u32(stack.tiles as u32)
-            .u32(stack.epilogue)
-            .u32(share as u32)
-            .f32(step.limit.unwrap_or(0.0));
+            .buffer("weights", &matrix.data, 0)
+            .buffer("codes", operand, codes)
+            .buffer("groups", operand, groups)
+            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer("out", &to, offset)
+            .buffer("runs", runs, 0)
+            .buffer("order", order, 0)
+            .u32("width", width as u32)
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", stack.tiles as u32)
+            .u32("epilogue", stack.epilogue)
+            .u32("share", share as u32)
+            .f32("limit", step.limit.unwrap_or(0.0));
         let reads = [operand.whole(), runs.whole(), order.whole()];
         let writes = [to.range(offset, (pairs * width * 4) as u64)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
@@ -485,20 +502,20 @@ impl Recorder<'_> {
         let (to, offset, width) = self.results_of_pairs(step)?;
         let (operand, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new()
-            .buffer(&stack.matrix.data, 0)
-            .buffer(operand, 0)
-            .buffer(scales, 0)
-            .buffer_or_null(stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer(&to, offset)
-            .buffer(&runs, 0)
-            .buffer(&order, 0)
-            .f32(stack.matrix.back())
-            .u32(width as u32)
-            .u32(stack.matrix.cols as u32)
-            .u32(stack.tiles as u32)
-            .u32(stack.epilogue)
-            .u32(share as u32)
-            .f32(step.limit.unwrap_or(0.0));
+            .buffer("weights", &stack.matrix.data, 0)
+            .buffer("x", operand, 0)
+            .buffer("scales", scales, 0)
+            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
+            .buffer("out", &to, offset)
+            .buffer("blocks", &runs, 0)
+            .buffer("order", &order, 0)
+            .f32("back", stack.matrix.back())
+            .u32("width", width as u32)
+            .u32("cols", stack.matrix.cols as u32)
+            .u32("tiles", stack.tiles as u32)
+            .u32("epilogue", stack.epilogue)
+            .u32("share", share as u32)
+            .f32("limit", step.limit.unwrap_or(0.0));
         let reads = [operand.whole(), scales.whole(), runs.whole(), order.whole()];
         let writes = [to.range(offset, (pairs * width * 4) as u64)];
         let down = stack
@@ -521,14 +538,14 @@ impl Recorder<'_> {
         let (width, sums) = (self.width(step.out), self.expert_memory()?.sums.clone());
         let arena = &self.memory.arena;
         let args = Args::new()
-            .buffer(&sums, 0)
-            .buffer(arena, self.at(weights, 0));
+            .buffer("x", &sums, 0)
+            .buffer("weight", arena, self.at(weights, 0));
         let residual = step.residual.map(|residual| (arena, self.at(residual, 0)));
         let args = args
-            .buffer_or_null(residual)
-            .buffer(&self.memory.arena, self.at(step.out, 0))
-            .u32(width as u32)
-            .u32(step.chosen as u32);
+            .buffer_or_null("residual", residual)
+            .buffer("out", &self.memory.arena, self.at(step.out, 0))
+            .u32("width", width as u32)
+            .u32("chosen", step.chosen as u32);
         let bytes = (rows * step.chosen * width * 4) as u64;
         let mut reads = vec![sums.range(0, bytes), self.range(weights, 0, rows)];
         reads.extend(step.residual.map(|residual| self.range(residual, 0, rows)));

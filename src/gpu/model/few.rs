@@ -110,15 +110,15 @@ impl Recorder<'_> {
             return Err(Error::Internal(format!("no room for {rows} rows of x")));
         }
         let (codes, groups) = prepared.at(0);
-        let args = Args::new().buffer(&self.memory.arena, self.at(x, 0));
-        let args = self.norm_of(args, norm);
+        let args = Args::new().buffer("x", &self.memory.arena, self.at(x, 0));
+        let args = self.norm_of(args, "norm", norm);
         let args = args
-            .buffer(to, codes)
-            .buffer(to, groups)
-            .f32(norm.map_or(0.0, |n| n.eps))
-            .u32(rows as u32)
-            .u32(matrix.cols as u32)
-            .u32(prepared.padded as u32);
+            .buffer("codes", to, codes)
+            .buffer("groups", to, groups)
+            .f32("eps", norm.map_or(0.0, |n| n.eps))
+            .u32("rows", rows as u32)
+            .u32("cols", matrix.cols as u32)
+            .u32("padded", prepared.padded as u32);
         let (reads, writes) = ([self.range(x, 0, self.rows(x))], [to.whole()]);
         let grid = [(prepared.sets * SET_ROWS) as u32, 1, 1];
         let threads = matrix.form.threads(self.weights.device.facts());
@@ -144,7 +144,7 @@ impl Recorder<'_> {
         let threads = matrix.form.threads(facts);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(facts, (rows, matrix.cols));
-        let args = Args::new().buffer(&matrix.data, 0);
+        let args = Args::new().buffer("weights", &matrix.data, 0);
         let prepared = match rows {
             1 => None,
             _ => Prepared::of(matrix.form, facts, self.rows(x), matrix.cols),
@@ -152,21 +152,27 @@ impl Recorder<'_> {
         let (args, mut reads) = match prepared {
             Some(prepared) => {
                 let ((codes, groups), x) = (prepared.at(row), &self.memory.operand);
-                (args.buffer(x, codes).buffer(x, groups), vec![x.whole()])
+                (
+                    args.buffer("x", x, codes).buffer("norm", x, groups),
+                    vec![x.whole()],
+                )
             }
             None => {
-                let args = args.buffer(&self.memory.arena, self.at(x, row));
-                (self.norm_of(args, norm), vec![self.range(x, row, rows)])
+                let args = args.buffer("x", &self.memory.arena, self.at(x, row));
+                (
+                    self.norm_of(args, "norm", norm),
+                    vec![self.range(x, row, rows)],
+                )
             }
         };
         reads.extend(to.reads);
         let args = args.append(to.args);
         let args = args
-            .f32(norm.map_or(0.0, |n| n.eps))
-            .u32(rows as u32)
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32)
-            .u32(to.epilogue);
+            .f32("eps", norm.map_or(0.0, |n| n.eps))
+            .u32("rows", rows as u32)
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32)
+            .u32("epilogue", to.epilogue);
         let grid = [blocks, 1, splits as u32];
         self.launch(&kernel, grid, threads, lds, args, &reads, &to.writes)
     }
@@ -183,19 +189,20 @@ impl Recorder<'_> {
         // The kernel for dense matrices multiplies with the norm's factor itself.
         let norm = norm.filter(|_| matches!(matrix.form, MatrixForm::Quant(_)));
         let parts = &self.memory.parts;
-        let args = Args::new()
-            .buffer(parts, 0)
-            .buffer(&self.memory.arena, self.at(x, row));
+        let args =
+            Args::new()
+                .buffer("parts", parts, 0)
+                .buffer("x", &self.memory.arena, self.at(x, row));
         let bytes = few_rows_parts(splits, rows, matrix.tiles) as u64;
         let mut reads = vec![self.range(x, row, rows), parts.range(0, bytes)];
         reads.extend(to.reads);
-        let args = self.norm_of(args, norm).append(to.args);
+        let args = self.norm_of(args, "norm", norm).append(to.args);
         let args = args
-            .f32(norm.map_or(0.0, |n| n.eps))
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32)
-            .u32(splits as u32)
-            .u32(to.epilogue);
+            .f32("eps", norm.map_or(0.0, |n| n.eps))
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32)
+            .u32("splits", splits as u32)
+            .u32("epilogue", to.epilogue);
         let numbers = matrix.tiles * TILE_ROWS;
         let grid = [numbers.div_ceil(FINISH_THREADS) as u32, rows as u32, 1];
         let kernel = "mlxrocm_matmul_rows_finish";

@@ -8,6 +8,7 @@ use super::matmul::{
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
+use crate::gpu::constants::matmul_blas;
 use crate::gpu::{Args, Device, DeviceBuffer, Range};
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
@@ -43,10 +44,18 @@ impl Outputs {
     /// All rows of a matrix's tiles to `[rows][tiles · 16]`.
     pub fn plain(sums: &DeviceBuffer, matrix: &GpuMatrix, rows: usize) -> Outputs {
         let (tiles, width) = (matrix.tiles as u32, matrix.tiles * TILE_ROWS);
-        let args = Args::new().null().null().buffer(sums, 0).null().null();
-        let args = args.u32(tiles).u32(tiles);
+        let args = Args::new()
+            .null("bias")
+            .null("residual")
+            .buffer("out0", sums, 0)
+            .null("out1")
+            .null("out2");
+        let args = args.u32("end0", tiles).u32("end1", tiles);
         Outputs {
-            args: args.u32(width as u32).u32(0).u32(0),
+            args: args
+                .u32("width0", width as u32)
+                .u32("width1", 0)
+                .u32("width2", 0),
             reads: Vec::new(),
             writes: vec![sums.range(0, (rows * width * 4) as u64)],
             epilogue: 0,
@@ -54,10 +63,9 @@ impl Outputs {
     }
 }
 
-/// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes
-/// (`FINISH_NUMBERS`): `hip/ops/matmul/blas.hip`.
+/// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes.
 const DECODE_COLS: usize = 128;
-const FINISH_NUMBERS: usize = 1024;
+const FINISH_NUMBERS: usize = matmul_blas::FINISH_NUMBERS;
 
 /// Our own kernel for products of many rows with a matrix of so many columns, and how it takes x.
 pub(super) fn own_kernel(
@@ -105,15 +113,15 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let (to, scales) = (&self.memory.operand, &self.memory.scales);
         let from = self.at(x, 0);
-        let args = Args::new().buffer(&self.memory.arena, from);
+        let args = Args::new().buffer("x", &self.memory.arena, from);
         let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
-        let args = self.norm_of(args, norm);
+        let args = self.norm_of(args, "norm", norm);
         let args = args
-            .buffer(to, 0)
-            .buffer(scales, 0)
-            .u32(cols as u32)
-            .f32(norm.map_or(0.0, |n| n.eps))
-            .f32(norm_scale.copied().unwrap_or(1.0));
+            .buffer("operand", to, 0)
+            .buffer("scales", scales, 0)
+            .u32("cols", cols as u32)
+            .f32("eps", norm.map_or(0.0, |n| n.eps))
+            .f32("norm_scale", norm_scale.copied().unwrap_or(1.0));
         let reads = [self.memory.arena.range(from, (rows * cols * 4) as u64)];
         let writes = [to.whole(), scales.whole()];
         let grid = [rows as u32, 1, 1];
@@ -131,18 +139,18 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let (x, scales) = (&self.memory.operand, &self.memory.scales);
         let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(x, 0)
-            .buffer(scales, 0);
+            .buffer("weights", &matrix.data, 0)
+            .buffer("x", x, 0)
+            .buffer("scales", scales, 0);
         let (mut reads, mut writes) = (to.reads, to.writes);
         reads.extend([x.whole(), scales.whole()]);
         let args = args
             .append(to.args)
-            .f32(matrix.back())
-            .u32(rows as u32)
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32)
-            .u32(to.epilogue);
+            .f32("back", matrix.back())
+            .u32("rows", rows as u32)
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32)
+            .u32("epilogue", to.epilogue);
         let facts = self.weights.device.facts();
         let (across, down) = (
             rows.div_ceil(BLOCK_ROWS),
@@ -152,9 +160,10 @@ impl Recorder<'_> {
         let args = if splits > 1 {
             let (parts, counters) = (&self.memory.parts, &self.memory.counters);
             writes.extend([parts.whole(), counters.whole()]);
-            args.buffer(parts, 0).buffer(counters, 0)
+            args.buffer("parts", parts, 0)
+                .buffer("counters", counters, 0)
         } else {
-            args.null().null()
+            args.null("parts").null("counters")
         };
         let grid = [across as u32, down as u32, splits as u32];
         let lds = operand.shared_bytes();
@@ -185,12 +194,12 @@ impl Recorder<'_> {
         let shape = [rows, outs, matrix.cols].map(|n| n as u32);
         self.encoder.multiply(weights, x, &scratch.sums, shape)?;
         let args = Args::new()
-            .buffer(&scratch.sums, 0)
-            .buffer(&memory.scales, 0)
+            .buffer("sums", &scratch.sums, 0)
+            .buffer("scales", &memory.scales, 0)
             .append(to.args)
-            .f32(back)
-            .u32(matrix.tiles as u32)
-            .u32(to.epilogue);
+            .f32("back", back)
+            .u32("tiles", matrix.tiles as u32)
+            .u32("epilogue", to.epilogue);
         let mut reads = to.reads;
         let sums = scratch.sums.range(0, (rows * outs * 4) as u64);
         reads.extend([sums, memory.scales.whole()]);
@@ -205,13 +214,13 @@ impl Recorder<'_> {
             return Err(Error::Internal("a matrix that is not quantized".into()));
         };
         let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(to, 0)
-            .u32(form.bits as u32)
-            .u32(scales_number(form.scales))
-            .u32(form.group as u32)
-            .f32(matrix.back())
-            .u32(matrix.cols as u32);
+            .buffer("weights", &matrix.data, 0)
+            .buffer("out", to, 0)
+            .u32("bits", form.bits as u32)
+            .u32("scales", scales_number(form.scales))
+            .u32("group", form.group as u32)
+            .f32("back", matrix.back())
+            .u32("cols", matrix.cols as u32);
         let writes = [to.range(0, (matrix.tiles * TILE_ROWS * matrix.cols * 2) as u64)];
         let down = matrix.cols.div_ceil(DECODE_COLS);
         let grid = [matrix.tiles as u32, down as u32, 1];

@@ -1,35 +1,33 @@
 //! Geometry of the matrix products: which kernel, how many rows a launch, how much shared memory.
-//! The numbers are those of `hip/ops/matmul/rows_x.h`.
 
 use super::attention::PARTS_BYTES;
 use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
+use crate::gpu::constants::{
+    matmul_block_q4, matmul_experts_q4, matmul_experts_tiles_q4, matmul_rows_dense_amd,
+    matmul_rows_q4, matmul_warpgroup_q4,
+};
 
 /// More rows than this are multiplied by the matrix unit, in blocks. Up to here each row's result is
 /// the same, to the bit, whatever the other rows are and how many.
 pub const FEW_ROWS: usize = 16;
-/// Rows of a run of pairs of one expert, where few rows choose (`GROUP_ROWS` of `hip/ops/matmul/experts_group.h`).
-pub const GROUP_ROWS: usize = 4;
-/// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane (`LANE_SUMS`).
-const TILE_STAGES: usize = 2;
-const TILE_SUMS: usize = 8;
-/// The most rows of a launch of the kernels for several, which lie together (`MANY_ROWS` of
-/// `hip/ops/matmul/rows_x.h`).
-pub const SET_ROWS: usize = 8;
-/// Rows of a block (`BLOCK_ROWS` of `hip/ops/matmul/block.h`).
-pub const BLOCK_ROWS: usize = 128;
+/// Rows of a run of pairs of one expert, where few rows choose.
+pub const GROUP_ROWS: usize = matmul_experts_q4::GROUP_ROWS;
+/// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane.
+const TILE_STAGES: usize = matmul_experts_tiles_q4::TILE_STAGES;
+const TILE_SUMS: usize = matmul_experts_tiles_q4::LANE_SUMS;
+/// The most rows of a launch of the kernels for several, which lie together.
+pub const SET_ROWS: usize = matmul_rows_q4::MANY_ROWS;
+/// Rows of a block of `hip/ops/matmul/block.h`.
+pub const BLOCK_ROWS: usize = matmul_block_q4::BLOCK_ROWS;
 /// Threads of its blocks.
-pub const BLOCK_THREADS: u32 = 256;
-/// Columns of x of a step of its blocks, and the fewest steps that are worth a block (`splits`).
-const STEP_COLS: usize = 64;
+pub const BLOCK_THREADS: u32 = matmul_block_q4::PART_THREADS as u32;
+/// The fewest steps of its blocks, of [`BLOCK`] columns of x each, that are worth a block (`splits`).
 const SPLIT_STEPS: usize = 4;
-/// Shared memory of a block of `hip/ops/matmul/warpgroup.h` (`WARPGROUP_BYTES`).
-const WARPGROUP_BYTES: usize = 5 * 16384 + 1024 + 2 * 5 * 8;
 
-/// `ADD` and `SILU` (tiles in pairs) of `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
-pub const ADD: u32 = 1;
-pub const SILU: u32 = 2;
+/// What a product does with its results; tiles of gate and up come in pairs.
+pub use matmul_rows_q4::{ADD, SILU, STORE};
 
 /// How kernels for many rows take x (the layouts of `hip/ops/matmul/operand.hip`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +51,7 @@ impl Operand {
     pub fn shared_bytes(self) -> usize {
         match self {
             Operand::Rows => 0,
-            Operand::Tiles => WARPGROUP_BYTES,
+            Operand::Tiles => matmul_warpgroup_q4::WARPGROUP_BYTES,
         }
     }
 }
@@ -80,7 +78,7 @@ pub fn block_tiles(facts: &DeviceFacts) -> usize {
 /// How many blocks share the columns of x in a product that has `blocks` blocks otherwise: as many as make
 /// two blocks a compute unit.
 pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
-    let by_cols = cols.div_ceil(STEP_COLS) / SPLIT_STEPS;
+    let by_cols = cols.div_ceil(BLOCK) / SPLIT_STEPS;
     (split_blocks(facts) * 2 / blocks.max(1))
         .min(by_cols)
         .max(1)
@@ -92,7 +90,7 @@ pub fn split_bytes(facts: &DeviceFacts) -> usize {
 }
 
 /// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).
-const EXPERT_IDS: usize = 3 * 32 * 4;
+const EXPERT_IDS: usize = 3 * matmul_experts_q4::MAX_CHOSEN * 4;
 
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
@@ -100,7 +98,7 @@ const FEW_BLOCKS: usize = 8;
 const CDNA_BLOCKS: usize = 4;
 /// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
 const DENSE_FOUR: usize = 4;
-const DENSE_CHUNK: usize = 512;
+const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
 
@@ -126,17 +124,10 @@ struct Geometry {
 }
 
 fn geometry(platform: Platform) -> Geometry {
-    match platform {
-        Platform::Cuda => Geometry {
-            teams: 16,
-            stage_bytes: 2560,
-            stages: 2,
-        },
-        Platform::Hip => Geometry {
-            teams: 8,
-            stage_bytes: 0,
-            stages: 0,
-        },
+    Geometry {
+        teams: matmul_rows_q4::TEAMS.of(platform),
+        stage_bytes: matmul_rows_q4::STAGE_BYTES.of(platform),
+        stages: matmul_rows_q4::STAGES.of(platform),
     }
 }
 
@@ -424,20 +415,20 @@ pub fn scalar_name(ty: ScalarType) -> &'static str {
     }
 }
 
-/// The number of a kind of scales in `enum Scales` of `hip/common/quant.h`.
+/// The number of a kind of scales.
 pub fn scales_number(scales: Scales) -> u32 {
     match scales {
-        Scales::PairF16 => 0,
-        Scales::PairBf16 => 1,
-        Scales::PairF32 => 2,
-        Scales::Zero => 3,
-        Scales::SuperZero => 4,
-        Scales::SuperMin => 5,
-        Scales::Power => 6,
-        Scales::Point => 7,
-        Scales::Float8 => 8,
-        Scales::Single => 9,
-        Scales::Table16 => 10,
-        Scales::Table8 => 11,
+        Scales::PairF16 => matmul_rows_q4::PAIR_F16,
+        Scales::PairBf16 => matmul_rows_q4::PAIR_BF16,
+        Scales::PairF32 => matmul_rows_q4::PAIR_F32,
+        Scales::Zero => matmul_rows_q4::ZERO,
+        Scales::SuperZero => matmul_rows_q4::SUPER_ZERO,
+        Scales::SuperMin => matmul_rows_q4::SUPER_MIN,
+        Scales::Power => matmul_rows_q4::POWER,
+        Scales::Point => matmul_rows_q4::POINT,
+        Scales::Float8 => matmul_rows_q4::FLOAT8,
+        Scales::Single => matmul_rows_q4::SINGLE,
+        Scales::Table16 => matmul_rows_q4::TABLE16,
+        Scales::Table8 => matmul_rows_q4::TABLE8,
     }
 }

@@ -12,6 +12,7 @@ use super::placement::Placement;
 use super::staging::{Launch, Part, Staging, Then};
 use super::weights::GpuMatrix;
 use crate::formats::{Bytes, Format, Weight};
+use crate::gpu::constants::pack_dense;
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::MatrixId;
 use crate::{Error, Result};
@@ -19,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Teams of a block of `hip/ops/pack/pack.h`.
-const TEAMS: usize = 8;
+const TEAMS: usize = pack_dense::TEAMS;
 
 /// Which matrices lie together: how, and in which order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,7 +51,9 @@ struct Cut {
     row: usize,
     rows: usize,
     tiles: usize,
-    numbers: [usize; 2],
+    numbers: [(&'static str, usize); 2],
+    /// What the kernel calls biases.
+    biases: &'static str,
     blocks: usize,
 }
 
@@ -213,7 +216,8 @@ impl<'a> Matrices<'a> {
                     row,
                     rows,
                     tiles,
-                    numbers: strides,
+                    numbers: [("stride", strides[0]), ("scale_stride", strides[1])],
+                    biases: "biases",
                     blocks: blocks_of(tiles),
                 };
                 self.launch(lot, place, reads, cut)?;
@@ -245,7 +249,8 @@ impl<'a> Matrices<'a> {
                 row: 0,
                 rows: weight.rows,
                 tiles,
-                numbers: [column, count],
+                numbers: [("first", column), ("count", count)],
+                biases: "zeros",
                 blocks: (tiles * count.div_ceil(BLOCK)).div_ceil(TEAMS),
             };
             self.launch(lot, lot.which.start, reads, cut)?;
@@ -296,16 +301,24 @@ impl<'a> Matrices<'a> {
             }
         };
         let out = (first * lot.form.tile_bytes(weight.cols)) as u64;
-        let mut args = Args::new().buffer(lot.data, out);
-        let numbers = [cut.rows, weight.cols, cut.tiles, step];
-        for number in numbers.into_iter().chain(cut.numbers) {
-            args = args.u32(u32_of(number)?);
+        let mut args = Args::new().buffer("out", lot.data, out);
+        let numbers = [
+            ("rows", cut.rows),
+            ("cols", weight.cols),
+            ("tiles", cut.tiles),
+            ("step", step),
+        ];
+        for (name, number) in numbers.into_iter().chain(cut.numbers) {
+            args = args.u32(name, u32_of(number)?);
         }
-        let args = args.u32(file.kind).u32(u32_of(file.group)?);
+        let args = args
+            .u32("kind", file.kind)
+            .u32("group", u32_of(file.group)?);
         self.staging.then(Then::Launch(Launch {
             kernel: self.device.kernel(file.kernel)?,
             blocks: u32_of(cut.blocks)?,
             reads,
+            names: ["data", "scales", cut.biases],
             peak: id.0,
             args,
         }));

@@ -3,11 +3,12 @@
 
 use super::matmul::{MatrixForm, scales_number};
 use crate::formats::{Format, GroupForm, ScalarType, ScaleForm, Table, Values};
+use crate::gpu::constants::matmul_rows_q4;
 
 /// Rows of a tile.
-pub const TILE_ROWS: usize = 16;
+pub const TILE_ROWS: usize = matmul_rows_q4::TILE_ROWS;
 /// Columns of a block.
-pub const BLOCK: usize = 64;
+pub const BLOCK: usize = matmul_rows_q4::BLOCK_COLS;
 
 /// `enum Scales` of `quant.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

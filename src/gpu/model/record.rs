@@ -4,7 +4,7 @@ use super::blas::Scratch;
 use super::experts::ExpertMemory;
 use super::inputs::{Bucket, Output, Places};
 use super::many::{Outputs, Way};
-use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
+use super::matmul::{ADD, MatrixForm, Operand, SILU, STORE, scalar_name, scales_number};
 use super::pack::TILE_ROWS;
 use super::recurrent::RecurrentMemory;
 use super::weights::{GpuWeights, Launch};
@@ -145,12 +145,12 @@ impl Recorder<'_> {
         let (rows, vocab) = (self.bucket.wanted, self.schedule.vocab_size);
         let memory = self.memory;
         let args = Args::new()
-            .buffer(&memory.logits, 0)
-            .buffer(&memory.tokens, 0)
-            .buffer(&memory.parts, 0)
-            .buffer(&memory.counters, 0)
-            .u32(self.token_end as u32)
-            .u32(vocab as u32);
+            .buffer("logits", &memory.logits, 0)
+            .buffer("tokens", &memory.tokens, 0)
+            .buffer("parts", &memory.parts, 0)
+            .buffer("counters", &memory.counters, 0)
+            .u32("cols", self.token_end as u32)
+            .u32("stride", vocab as u32);
         let reads = [memory.logits.range(0, (rows * vocab * 4) as u64)];
         let writes = [
             memory.tokens.range(0, (rows * 4) as u64),
@@ -166,14 +166,14 @@ impl Recorder<'_> {
         let (rows, vocab, places) = (self.bucket.wanted, self.schedule.vocab_size, self.places());
         let (logits, tokens) = (&self.memory.logits, &self.memory.tokens);
         let args = Args::new()
-            .buffer(logits, 0)
-            .buffer(self.inputs, (places.choices * 4) as u64)
-            .buffer(self.inputs, (places.tokens * 4) as u64)
-            .buffer(self.inputs, (places.wanted * 4) as u64)
-            .buffer(tokens, 0)
-            .u32(self.bucket.rows as u32)
-            .u32(self.token_end as u32)
-            .u32(vocab as u32);
+            .buffer("logits", logits, 0)
+            .buffer("choices", self.inputs, (places.choices * 4) as u64)
+            .buffer("tokens", self.inputs, (places.tokens * 4) as u64)
+            .buffer("wanted", self.inputs, (places.wanted * 4) as u64)
+            .buffer("chosen", tokens, 0)
+            .u32("rows", self.bucket.rows as u32)
+            .u32("cols", self.token_end as u32)
+            .u32("stride", vocab as u32);
         let logits = logits.range(0, (rows * vocab * 4) as u64);
         let reads = [logits.clone(), self.inputs.whole()];
         let writes = [logits, tokens.range(0, (rows * 4) as u64)];
@@ -237,24 +237,24 @@ impl Recorder<'_> {
         let tokens = self.places().tokens;
         let chosen = &self.memory.tokens;
         let args = Args::new()
-            .buffer(table, 0)
-            .buffer(self.inputs, (tokens * 4) as u64)
-            .buffer(chosen, 0)
-            .buffer(&self.memory.arena, self.at(out, 0))
-            .u32((chosen.len() / 4) as u32);
+            .buffer("table", table, 0)
+            .buffer("tokens", self.inputs, (tokens * 4) as u64)
+            .buffer("chosen", chosen, 0)
+            .buffer("out", &self.memory.arena, self.at(out, 0))
+            .u32("choices", (chosen.len() / 4) as u32);
         let vocab = self.vocab_size as u32;
         let (kernel, args) = match form {
             MatrixForm::Quant(form) => (
                 "mlxrocm_embed_quant".to_owned(),
-                args.u32(form.bits as u32)
-                    .u32(scales_number(form.scales))
-                    .u32(form.group as u32)
-                    .u32(vocab)
-                    .u32(cols as u32),
+                args.u32("bits", form.bits as u32)
+                    .u32("scales", scales_number(form.scales))
+                    .u32("group", form.group as u32)
+                    .u32("vocab", vocab)
+                    .u32("cols", cols as u32),
             ),
             MatrixForm::Dense(ty) => (
                 format!("mlxrocm_embed_{}", scalar_name(ty)),
-                args.u32(vocab).u32(cols as u32),
+                args.u32("vocab", vocab).u32("cols", cols as u32),
             ),
         };
         let reads = [self.input(tokens, rows), chosen.whole()];
@@ -267,11 +267,11 @@ impl Recorder<'_> {
         let wanted = self.places().wanted;
         let rows = self.bucket.wanted;
         let args = Args::new()
-            .buffer(&self.memory.arena, self.at(x, 0))
-            .buffer(self.inputs, (wanted * 4) as u64)
-            .buffer(&self.memory.arena, self.at(out, 0))
-            .u32(self.bucket.rows as u32)
-            .u32(self.width(x) as u32);
+            .buffer("x", &self.memory.arena, self.at(x, 0))
+            .buffer("index", self.inputs, (wanted * 4) as u64)
+            .buffer("out", &self.memory.arena, self.at(out, 0))
+            .u32("rows", self.bucket.rows as u32)
+            .u32("cols", self.width(x) as u32);
         let reads = [self.range(x, 0, self.bucket.rows), self.input(wanted, rows)];
         let writes = [self.range(out, 0, rows)];
         let grid = [rows as u32, 1, 1];
@@ -323,14 +323,15 @@ impl Recorder<'_> {
     ) -> Result<Outputs> {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let epilogue = product.epilogue;
-        let args = Args::new().buffer_or_null(launch.bias.as_ref().map(|bias| (bias, 0)));
+        let args = Args::new().buffer_or_null("bias", launch.bias.as_ref().map(|bias| (bias, 0)));
         let mut args = match epilogue {
             Epilogue::Add(residual) => {
                 reads.push(self.range(residual, row, rows));
-                args.buffer(&self.memory.arena, self.at(residual, row))
+                args.buffer("residual", &self.memory.arena, self.at(residual, row))
             }
-            _ => args.null(),
+            _ => args.null("residual"),
         };
+        const OUTS: [&str; 3] = ["out0", "out1", "out2"];
         // A matrix of gate and up has one output.
         let outs = if launch.silu { 1 } else { launch.count };
         let (mut ends, mut widths, mut tiles) = ([0u32; 3], [0u32; 3], 0);
@@ -341,18 +342,20 @@ impl Recorder<'_> {
                     let unfused = epilogue == Epilogue::SwiGlu && !launch.silu;
                     let place = if unfused { index } else { 0 };
                     let target = self.target(of, place, row, rows)?;
-                    args = args.buffer(&target.buffer, target.offset);
+                    args = args.buffer(OUTS[i], &target.buffer, target.offset);
                     writes.push(target.buffer.range(target.offset, target.bytes));
                     widths[i] = target.width as u32;
                     tiles += target.width.div_ceil(TILE_ROWS) as u32;
                 }
-                None => args = args.null(),
+                None => args = args.null(OUTS[i]),
             }
             ends[i] = tiles;
         }
-        let args = args.u32(ends[0]).u32(ends[1]);
         Ok(Outputs {
-            args: args.u32(widths[0]).u32(widths[1]).u32(widths[2]),
+            args: args
+                .u32("end0", ends[0])
+                .u32("end1", ends[1])
+                .u32s(["width0", "width1", "width2"], widths),
             reads,
             writes,
             epilogue: epilogue_number(launch, epilogue),
@@ -370,10 +373,10 @@ impl Recorder<'_> {
         let rows = self.rows(gate);
         let count = rows * self.width(gate);
         let args = Args::new()
-            .buffer(&self.memory.arena, self.at(gate, 0))
-            .buffer(up, 0)
-            .buffer(&self.memory.arena, self.at(gate, 0))
-            .u32(count as u32);
+            .buffer("gate", &self.memory.arena, self.at(gate, 0))
+            .buffer("up", up, 0)
+            .buffer("out", &self.memory.arena, self.at(gate, 0))
+            .u32("count", count as u32);
         let reads = [self.range(gate, 0, rows), up.whole()];
         let writes = [self.range(gate, 0, rows)];
         let grid = [count.div_ceil(256) as u32, 1, 1];
@@ -381,14 +384,19 @@ impl Recorder<'_> {
     }
 
     /// A norm's weight, or null.
-    pub(super) fn norm_of(&self, args: Args, norm: Option<Norm>) -> Args {
-        self.vector_of(args, norm.map(|norm| norm.weight))
+    pub(super) fn norm_of(&self, args: Args, name: &'static str, norm: Option<Norm>) -> Args {
+        self.vector_of(args, name, norm.map(|norm| norm.weight))
     }
 
     /// Appends a vector, or null.
-    pub(super) fn vector_of(&self, args: Args, vector: Option<VectorId>) -> Args {
+    pub(super) fn vector_of(
+        &self,
+        args: Args,
+        name: &'static str,
+        vector: Option<VectorId>,
+    ) -> Args {
         let vector = vector.and_then(|vector| self.weights.vectors.get(vector.0));
-        args.buffer_or_null(vector.map(|vector| (vector, 0)))
+        args.buffer_or_null(name, vector.map(|vector| (vector, 0)))
     }
 }
 
@@ -401,12 +409,12 @@ pub(super) struct Multiply<'a> {
     pub epilogue: Epilogue,
 }
 
-/// `enum Epilogue` of `hip/ops/matmul/epilogue.h`.
+/// What kernels call it.
 fn epilogue_number(launch: &Launch, epilogue: Epilogue) -> u32 {
     match epilogue {
-        Epilogue::Add(_) => 1,
-        Epilogue::SwiGlu if launch.silu => 2,
-        Epilogue::Store | Epilogue::SwiGlu => 0,
+        Epilogue::Add(_) => ADD,
+        Epilogue::SwiGlu if launch.silu => SILU,
+        Epilogue::Store | Epilogue::SwiGlu => STORE,
     }
 }
 

@@ -5,10 +5,12 @@
 
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
-use crate::gpu::constants::{recurrent_conv, recurrent_delta};
+use crate::gpu::constants::{recurrent_conv, recurrent_delta, recurrent_selective_scan};
 use crate::gpu::{Args, Device, DeviceBuffer, Range, Stream};
 use crate::ir;
-use crate::step::{GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, StateSize, Step};
+use crate::step::{
+    GatedDelta, GatedNorm, Schedule, ShortConv, Slice, SlotBook, StateSize, Step, VectorId,
+};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -19,8 +21,9 @@ const THREADS: u32 = recurrent_delta::THREADS as u32;
 const ROWS: usize = recurrent_delta::ROWS;
 /// Widths of keys that there are kernels for.
 const KEY_DIMS: [usize; 3] = [64, 128, 256];
-/// The same of `hip/ops/recurrent/selective_scan.hip`.
+/// The same of `hip/ops/recurrent/selective_scan.hip`, and its threads, a channel each.
 const CHANNEL_DIMS: [usize; 1] = [16];
+const SCAN_THREADS: u32 = recurrent_selective_scan::THREADS as u32;
 /// Flags of a sequence: its state is zero; the second copy is the one to read; from
 /// this bit on, the rows behind it that are not used.
 const FRESH: u32 = recurrent_conv::FRESH as u32;
@@ -212,9 +215,9 @@ impl RecurrentMemory {
 
     /// A state's place in the first slot, the slots, the numbers of a slot.
     fn args(&self, args: Args, state: usize) -> Args {
-        args.buffer(&self.data, (self.ends[state] * 4) as u64)
-            .u32(self.slots() as u32)
-            .u32(self.floats() as u32)
+        args.buffer("state", &self.data, (self.ends[state] * 4) as u64)
+            .u32("slots", self.slots() as u32)
+            .u32("floats", self.floats() as u32)
     }
 }
 
@@ -298,18 +301,20 @@ impl Recorder<'_> {
         let byte = |place: usize| (place * 4) as u64;
         let memory = self.recurrent_memory()?;
         let data = memory.data.clone();
-        let args = Args::new().buffer(&self.memory.arena, self.at(step.x, 0));
-        let args = self
-            .vector(args, step.weight)?
-            .buffer(&self.memory.arena, self.at(step.out, 0));
+        let args = Args::new().buffer("x", &self.memory.arena, self.at(step.x, 0));
+        let args = self.vector(args, "weight", step.weight)?.buffer(
+            "out",
+            &self.memory.arena,
+            self.at(step.out, 0),
+        );
         let args = memory
             .args(args, step.shape.state)
-            .buffer(self.inputs, byte(places.positions))
-            .buffer(self.inputs, byte(places.slots))
-            .buffer(self.inputs, self.sequences())
-            .u32(step.shape.channels as u32)
-            .u32(step.shape.taps as u32)
-            .u32(u32::from(step.shape.silu));
+            .buffer("positions", self.inputs, byte(places.positions))
+            .buffer("slice_of", self.inputs, byte(places.slots))
+            .buffer("sequences", self.inputs, self.sequences())
+            .u32("channels", step.shape.channels as u32)
+            .u32("taps", step.shape.taps as u32)
+            .u32("with_silu", u32::from(step.shape.silu));
         let reads = [
             self.range(step.x, 0, rows),
             self.inputs.whole(),
@@ -334,42 +339,47 @@ impl Recorder<'_> {
             return Err(Error::Internal("a delta rule that no kernel takes".into()));
         };
         let mut args = Args::new();
-        for (id, column) in step.qkv.into_iter().zip(shape.columns) {
-            args = args.buffer(&self.memory.arena, self.at(id, 0) + (column * 4) as u64);
+        let qkv = ["q", "k", "v"].into_iter().zip(step.qkv);
+        for ((name, id), column) in qkv.zip(shape.columns) {
+            let at = self.at(id, 0) + (column * 4) as u64;
+            args = args.buffer(name, &self.memory.arena, at);
         }
-        for id in [step.decay, step.beta] {
-            args = args.buffer(&self.memory.arena, self.at(id, 0));
+        for (name, id) in [("decay", step.decay), ("beta", step.beta)] {
+            args = args.buffer(name, &self.memory.arena, self.at(id, 0));
         }
         args = match step.gates {
             None if rule.channels => args,
             Some([rate, floor]) => {
-                let args = self.vector(args, rate)?;
-                self.vector(args, floor)?
+                let args = self.vector(args, "rate", rate)?;
+                self.vector(args, "floor", floor)?
             }
-            None => args.null().null(),
+            None => args.null("rate").null("floor"),
         };
-        args = args.buffer(&self.memory.arena, self.at(step.out, 0));
+        args = args.buffer("out", &self.memory.arena, self.at(step.out, 0));
         args = memory
             .args(args, shape.state)
-            .buffer(self.inputs, self.sequences());
-        for id in step.qkv {
-            args = args.u32(self.width(id) as u32);
-        }
+            .buffer("sequences", self.inputs, self.sequences());
+        let widths = step.qkv.map(|id| self.width(id) as u32);
+        args = args.u32s(["q_width", "k_width", "v_width"], widths);
         // Value head h goes with key head h / ratio, or h mod ratio.
         let ratio = match shape.tiled {
             true => shape.key_heads,
             false => shape.value_heads / shape.key_heads,
         };
+        let (heads, dim_of_keys) = match rule.channels {
+            true => ("channels", "columns"),
+            false => ("heads", "key_dim"),
+        };
         let args = args
-            .u32(shape.value_heads as u32)
-            .u32(ratio as u32)
-            .u32(u32::from(shape.tiled))
-            .u32(shape.key_dim as u32);
+            .u32(heads, shape.value_heads as u32)
+            .u32("ratio", ratio as u32)
+            .u32("tiled", u32::from(shape.tiled))
+            .u32(dim_of_keys, shape.key_dim as u32);
         let args = match rule.channels {
             true => args,
             false => args
-                .u32(shape.value_dim as u32)
-                .f32(shape.eps.map_or(0.0, |eps| eps.get() as f32)),
+                .u32("value_dim", shape.value_dim as u32)
+                .f32("eps", shape.eps.map_or(0.0, |eps| eps.get() as f32)),
         };
         let mut reads: Vec<Range> = step.qkv.iter().map(|id| self.range(*id, 0, rows)).collect();
         reads.extend([step.decay, step.beta].map(|id| self.range(id, 0, rows)));
@@ -377,11 +387,12 @@ impl Recorder<'_> {
         let writes = [self.range(step.out, 0, rows), data.whole()];
         let slots = self.bucket.slots as u32;
         let grid = match rule.channels {
-            true => [(shape.value_heads as u32).div_ceil(THREADS), slots, 1],
+            true => [(shape.value_heads as u32).div_ceil(SCAN_THREADS), slots, 1],
             false => [blocks(&step) as u32, shape.value_heads as u32, slots],
         };
+        let threads = if rule.channels { SCAN_THREADS } else { THREADS };
         let kernel = format!("{}_{dim}", rule.kernel);
-        self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)
+        self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// Records a norm of each head times the SiLU of a gate.
@@ -389,13 +400,13 @@ impl Recorder<'_> {
         let rows = self.rows(step.x);
         let heads = self.width(step.x) / step.dim;
         let arena = &self.memory.arena;
-        let args = Args::new().buffer(arena, self.at(step.x, 0));
+        let args = Args::new().buffer("x", arena, self.at(step.x, 0));
         let args = self
-            .vector(args, step.norm.weight)?
-            .buffer(arena, self.at(step.z, 0))
-            .buffer(arena, self.at(step.out, 0))
-            .u32(step.dim as u32)
-            .f32(step.norm.eps);
+            .vector(args, "weight", step.norm.weight)?
+            .buffer("z", arena, self.at(step.z, 0))
+            .buffer("out", arena, self.at(step.out, 0))
+            .u32("dim", step.dim as u32)
+            .f32("eps", step.norm.eps);
         let reads = [self.range(step.x, 0, rows), self.range(step.z, 0, rows)];
         let writes = [self.range(step.out, 0, rows)];
         let grid = [(rows * heads) as u32, 1, 1];
@@ -411,9 +422,9 @@ impl Recorder<'_> {
     }
 
     /// A vector of the model.
-    fn vector(&self, args: Args, id: crate::step::VectorId) -> Result<Args> {
+    fn vector(&self, args: Args, name: &'static str, id: VectorId) -> Result<Args> {
         let vector = self.weights.vectors.get(id.0);
         let vector = vector.ok_or_else(|| Error::Internal("a vector is missing".into()))?;
-        Ok(args.buffer(vector, 0))
+        Ok(args.buffer(name, vector, 0))
     }
 }

@@ -6,7 +6,7 @@ use super::record::Recorder;
 use super::weights::Launch;
 use crate::driver::Platform;
 use crate::gpu::Args;
-use crate::gpu::constants::experts_route_sort as route_sort;
+use crate::gpu::constants::{experts_route_scores as scores, experts_route_sort as route_sort};
 use crate::ir::{Op, Route, Scores, Type};
 use crate::step::{BufferId, Epilogue, Place, Source, Step};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ const MAX_ROUTED: usize = 512;
 /// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
 const MAX_SORTED: [usize; 3] = [route_sort::MOST_SORTED, route_sort::MOST_PAIRS, 64];
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.
-const MAX_GROUPS: usize = 32;
+const MAX_GROUPS: usize = scores::ROUTE_LANES;
 const MAX_BEST: usize = 2;
 
 /// Why GPUs cannot run a router, if they cannot.
@@ -191,40 +191,41 @@ impl Recorder<'_> {
             runs.whole(),
         ];
         let places = |args: Args| {
-            args.buffer(arena, self.at(logits, 0))
-                .buffer(arena, self.at(index, 0))
-                .buffer(arena, self.at(weight, 0))
-                .buffer(order, 0)
-                .buffer(runs, 0)
+            args.buffer("logits", arena, self.at(logits, 0))
+                .buffer("index", arena, self.at(index, 0))
+                .buffer("weight", arena, self.at(weight, 0))
+                .buffer("order", order, 0)
+                .buffer("runs", runs, 0)
         };
         let sizes = |args: Args| {
-            args.u32(experts as u32)
-                .u32(route.chosen as u32)
-                .u32(route.normalize.into())
-                .u32(count as u32)
-                .u32(most as u32)
+            args.u32("experts", experts as u32)
+                .u32("chosen", route.chosen as u32)
+                .u32("normalize", route.normalize.into())
+                .u32("most_runs", count as u32)
+                .u32("most_pairs", most as u32)
         };
         let made_by = place.map(|place| (&self.schedule.steps[place], &self.launches[place]));
         let Some((Step::Matmul { x, norm, .. }, [launch])) =
             made_by.map(|(step, launches)| (step, launches.as_slice()))
         else {
-            let args = sizes(places(Args::new()).u32(rows as u32));
+            let args = sizes(places(Args::new()).u32("rows", rows as u32));
             let reads = [self.range(logits, 0, rows)];
             let kernel = "mlxrocm_route_sort";
             return self.launch(kernel, [1, 1, 1], 1024, 0, args, &reads, &writes);
         };
         let matrix = &launch.matrix;
-        let args = Args::new()
-            .buffer(&matrix.data, 0)
-            .buffer(arena, self.at(*x, 0));
+        let args =
+            Args::new()
+                .buffer("weights", &matrix.data, 0)
+                .buffer("x", arena, self.at(*x, 0));
         let args = self
-            .norm_of(args, *norm)
-            .buffer_or_null(launch.bias.as_ref().map(|bias| (bias, 0)));
+            .norm_of(args, "norm", *norm)
+            .buffer_or_null("bias", launch.bias.as_ref().map(|bias| (bias, 0)));
         let args = places(args)
-            .buffer(&memory.counters, 0)
-            .f32(norm.map_or(0.0, |norm| norm.eps))
-            .u32(matrix.cols as u32)
-            .u32(matrix.tiles as u32);
+            .buffer("counter", &memory.counters, 0)
+            .f32("eps", norm.map_or(0.0, |norm| norm.eps))
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32);
         let args = sizes(args);
         let reads = [self.range(*x, 0, rows)];
         writes.extend([self.range(logits, 0, rows), memory.counters.whole()]);
@@ -264,33 +265,33 @@ impl Recorder<'_> {
         let rows = self.rows(logits);
         let arena = &self.memory.arena;
         let mut reads = vec![self.range(logits, 0, rows)];
-        let mut args = Args::new().buffer(arena, self.at(logits, 0));
+        let mut args = Args::new().buffer("logits", arena, self.at(logits, 0));
         let softmax = is_softmax(route, inputs);
         if !softmax {
             let correction = correction.as_ref();
             reads.extend(correction.map(|of| of.buffer.range(of.offset, of.bytes())));
-            args = args.buffer_or_null(correction.map(|of| (&of.buffer, of.offset)));
+            args = args.buffer_or_null("correction", correction.map(|of| (&of.buffer, of.offset)));
         }
         args = args
-            .buffer(arena, self.at(index, 0))
-            .buffer(arena, self.at(weight, 0))
-            .u32(self.width(logits) as u32)
-            .u32(route.chosen as u32)
-            .u32(route.normalize.into());
+            .buffer("index", arena, self.at(index, 0))
+            .buffer("weight", arena, self.at(weight, 0))
+            .u32("experts", self.width(logits) as u32)
+            .u32("chosen", route.chosen as u32)
+            .u32("normalize", route.normalize.into());
         if !softmax {
-            let (scores, limit) = match route.scores {
-                Scores::Softmax => (0, 0.0),
-                Scores::Sigmoid => (1, 0.0),
-                Scores::Band(limit) => (2, limit.get()),
+            let (kind, limit) = match route.scores {
+                Scores::Softmax => (scores::SOFTMAX, 0.0),
+                Scores::Sigmoid => (scores::SIGMOID, 0.0),
+                Scores::Band(limit) => (scores::BAND, limit.get()),
             };
             let groups = route.groups;
             args = args
-                .u32(scores)
-                .u32(groups.map_or(1, |groups| groups.count) as u32)
-                .u32(groups.map_or(1, |groups| groups.kept) as u32)
-                .u32(groups.map_or(1, |groups| groups.best) as u32)
-                .f32(route.factor.get() as f32)
-                .f32(limit as f32);
+                .u32("scores", kind)
+                .u32("groups", groups.map_or(1, |groups| groups.count) as u32)
+                .u32("kept", groups.map_or(1, |groups| groups.kept) as u32)
+                .u32("best", groups.map_or(1, |groups| groups.best) as u32)
+                .f32("factor", route.factor.get() as f32)
+                .f32("limit", limit as f32);
         }
         let writes = [self.range(index, 0, rows), self.range(weight, 0, rows)];
         let grid = [rows as u32, 1, 1];

@@ -73,6 +73,8 @@ pub struct Launch {
     pub blocks: u32,
     /// Where it reads: a part of the piece and an offset in it; `None` is a null pointer.
     pub reads: [Option<(usize, usize)>; 3],
+    /// What the kernel calls these.
+    pub names: [&'static str; 3],
     /// The number of the bound that it raises.
     pub peak: usize,
     /// What it takes after these.
@@ -297,11 +299,11 @@ impl<'a> Staging<'a> {
                 }
                 Then::Launch(launch) => {
                     let mut args = Args::new();
-                    for part in launch.reads {
-                        args = args.buffer_or_null(part.map(place).transpose()?);
+                    for (name, part) in launch.names.into_iter().zip(launch.reads) {
+                        args = args.buffer_or_null(name, part.map(place).transpose()?);
                     }
                     let peaks = &self.peaks[slot.stream];
-                    let args = args.buffer(peaks, launch.peak as u64 * 4);
+                    let args = args.buffer("peak", peaks, launch.peak as u64 * 4);
                     let args = args.append(launch.args.clone());
                     let grid = [launch.blocks, 1, 1];
                     stream.launch(&launch.kernel, grid, [256, 1, 1], 0, &args)?;

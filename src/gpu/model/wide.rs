@@ -76,26 +76,26 @@ impl Recorder<'_> {
             // Without a list the queries are the rows from `done` on, and so are their positions.
             let first = if list.is_none() { done } else { 0 };
             let args = crate::gpu::Args::new()
-                .buffer(&memory.arena, self.at(q, done))
-                .buffer(&memory.arena, self.at(out, done))
-                .buffer(&memory.cache, 0)
-                .buffer(self.inputs, byte(places.positions + first))
-                .buffer(self.inputs, byte(places.slots + first))
-                .buffer(self.inputs, byte(places.pages))
-                .buffer_or_null(list.map(|list| (self.inputs, byte(list + done))));
-            let args = self.norm_of(args, attend.q_norm);
+                .buffer("q", &memory.arena, self.at(q, done))
+                .buffer("out", &memory.arena, self.at(out, done))
+                .buffer("cache", &memory.cache, 0)
+                .buffer("positions", self.inputs, byte(places.positions + first))
+                .buffer("slots", self.inputs, byte(places.slots + first))
+                .buffer("pages", self.inputs, byte(places.pages))
+                .buffer_or_null("tokens", list.map(|list| (self.inputs, byte(list + done))));
+            let args = self.norm_of(args, "q_norm", attend.q_norm);
             let args = self
-                .vector_of(args, attend.sinks)
-                .buffer(self.rope_table(attend), 0)
-                .buffer(&memory.parts, 0)
-                .buffer(&memory.counters, 0);
+                .vector_of(args, "sinks", attend.sinks)
+                .buffer("rope", self.rope_table(attend), 0)
+                .buffer("parts", &memory.parts, 0)
+                .buffer("counters", &memory.counters, 0);
             let args = self
                 .attend_shape(args, attend)
-                .u32(shape.window.unwrap_or(0) as u32)
-                .u32(shape.chunk.unwrap_or(0) as u32)
-                .f32(attend.q_norm.map_or(0.0, |norm| norm.eps))
-                .f32(shape.scale)
-                .f32(shape.cap.unwrap_or(0.0));
+                .u32("window", shape.window.unwrap_or(0) as u32)
+                .u32("chunk", shape.chunk.unwrap_or(0) as u32)
+                .f32("eps", attend.q_norm.map_or(0.0, |norm| norm.eps))
+                .f32("scale", shape.scale)
+                .f32("cap", shape.cap.unwrap_or(0.0));
             let reads = [
                 self.range(q, done, now),
                 memory.cache.whole(),

@@ -1,18 +1,19 @@
 //! Activations, found again in the functions that they are made of.
 
+use crate::gpu::constants::network_product as numbers;
 use crate::step::{Argument, Call, Function};
 
-/// `enum Activation` of `hip/ops/network/numbers.h`.
+/// By kernels' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Activation {
-    None = 0,
-    Relu = 1,
-    ReluSquared = 2,
-    Sigmoid = 3,
-    Swish = 4,
-    Mish = 5,
-    Selu = 6,
+    None = numbers::NONE,
+    Relu = numbers::RELU,
+    ReluSquared = numbers::RELU_SQUARED,
+    Sigmoid = numbers::SIGMOID,
+    Swish = numbers::SWISH,
+    Mish = numbers::MISH,
+    Selu = numbers::SELU,
 }
 
 /// What a function of a pattern takes.

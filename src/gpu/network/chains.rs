@@ -42,11 +42,11 @@ impl Batch<'_> {
         self.stream.copy_to_device(&words, 0, bytes)?;
         let count = *count as u32;
         let args = Args::new()
-            .buffer(self.arena, 0)
-            .buffer(&self.network.packed.vectors, 0)
-            .buffer(&words, 0)
-            .u32(calls.len() as u32)
-            .u32(count);
+            .buffer("arena", self.arena, 0)
+            .buffer("constants", &self.network.packed.vectors, 0)
+            .buffer("calls", &words, 0)
+            .u32("call_count", calls.len() as u32)
+            .u32("count", count);
         let grid = [count.div_ceil(THREADS), self.items as u32, 1];
         let kernel = self.kernel("chain")?;
         let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();

@@ -42,18 +42,36 @@ impl Batch<'_> {
     }
 
     /// A buffer as an argument.
-    pub(super) fn place(&self, args: Args, buffer: usize) -> Args {
-        args.buffer(self.arena, self.extent(buffer).0)
+    pub(super) fn place(&self, args: Args, name: &'static str, buffer: usize) -> Args {
+        args.buffer(name, self.arena, self.extent(buffer).0)
     }
 
-    fn vector(&self, args: Args, vector: VectorId) -> Args {
-        args.buffer(&self.network.packed.vectors, (vector.first * 4) as u64)
+    pub(super) fn place_or_null(
+        &self,
+        args: Args,
+        name: &'static str,
+        buffer: Option<usize>,
+    ) -> Args {
+        match buffer {
+            Some(buffer) => self.place(args, name, buffer),
+            None => args.null(name),
+        }
     }
 
-    pub(super) fn vector_or_null(&self, args: Args, vector: Option<VectorId>) -> Args {
+    fn vector(&self, args: Args, name: &'static str, vector: VectorId) -> Args {
+        let at = (vector.first * 4) as u64;
+        args.buffer(name, &self.network.packed.vectors, at)
+    }
+
+    pub(super) fn vector_or_null(
+        &self,
+        args: Args,
+        name: &'static str,
+        vector: Option<VectorId>,
+    ) -> Args {
         match vector {
-            Some(vector) => self.vector(args, vector),
-            None => args.null(),
+            Some(vector) => self.vector(args, name, vector),
+            None => args.null(name),
         }
     }
 
@@ -126,25 +144,33 @@ impl Batch<'_> {
                 out,
             } => {
                 let places = &self.network.packed.places[*places];
-                let args = self.place(Args::new(), x.buffer).buffer(places, 0);
-                let args = self.place(args, *out).u32(*count as u32);
-                let args = self.of_item(args, x);
+                let args = self
+                    .place(Args::new(), "x", x.buffer)
+                    .buffer("places", places, 0);
+                let args = self.place(args, "out", *out).u32("count", *count as u32);
+                let args = self.of_item(args, "", x);
                 let kernel = self.kernel("take")?;
                 self.by_elements(&kernel, *count, args, &[x.buffer], *out)
             }
             Step::Sums { x, columns, out } => {
                 let rows = x.layout.count() / (*columns).max(1);
-                let args = self.place(Args::new(), x.buffer);
-                let args = self.place(args, *out).u32(rows as u32).u32(*columns as u32);
-                let args = self.of_item(args, x);
+                let args = self.place(Args::new(), "x", x.buffer);
+                let args = self
+                    .place(args, "out", *out)
+                    .u32("rows", rows as u32)
+                    .u32("columns", *columns as u32);
+                let args = self.of_item(args, "", x);
                 let kernel = self.kernel("sums")?;
                 self.by_elements(&kernel, *columns, args, &[x.buffer], *out)
             }
             Step::Softmax { x, row, out } => {
                 self.only_whole(x)?;
                 let rows = (x.layout.count() / (*row).max(1) * self.items) as u32;
-                let args = self.place(Args::new(), x.buffer);
-                let args = self.place(args, *out).u32(rows).u32(*row as u32);
+                let args = self.place(Args::new(), "x", x.buffer);
+                let args = self
+                    .place(args, "out", *out)
+                    .u32("rows", rows)
+                    .u32("columns", *row as u32);
                 let grid = [rows.div_ceil(THREADS), 1, 1];
                 let kernel = self.kernel("softmax")?;
                 self.launch(&kernel, grid, (THREADS, 0), args, &[x.buffer], &[*out])
@@ -160,10 +186,11 @@ impl Batch<'_> {
         }
     }
 
-    /// Numbers of an item and those before the first, as arguments.
-    fn of_item(&self, args: Args, x: &ItemSource) -> Args {
+    /// Numbers of an item and those before the first, as arguments whose names begin with `of`.
+    fn of_item(&self, args: Args, of: &'static str, x: &ItemSource) -> Args {
         let item = self.network.plan.counts[x.buffer];
-        args.u32(item as u32).u32(x.layout.offset as u32)
+        args.u32((of, "item"), item as u32)
+            .u32((of, "first"), x.layout.offset as u32)
     }
 
     /// An element of an item each.
@@ -191,18 +218,16 @@ impl Batch<'_> {
         self.only_whole(&norm.x)?;
         let columns = norm.weight.len;
         let rows = (norm.x.layout.count() / columns.max(1) * self.items) as u32;
-        let args = self.place(Args::new(), norm.x.buffer);
-        let args = match norm.beside {
-            Some((beside, _)) => self.place(args, beside),
-            None => args.null(),
-        };
-        let args = self.vector(self.vector(args, norm.weight), norm.bias);
+        let args = self.place(Args::new(), "x", norm.x.buffer);
+        let args = self.place_or_null(args, "y", norm.beside.map(|(beside, _)| beside));
+        let args = self.vector(args, "weight", norm.weight);
+        let args = self.vector(args, "bias", norm.bias);
         let args = self
-            .place(args, norm.out)
-            .u32(rows)
-            .u32(columns as u32)
-            .f32(norm.beside.map_or(0.0, |(_, factor)| factor))
-            .f32(norm.eps);
+            .place(args, "out", norm.out)
+            .u32("rows", rows)
+            .u32("columns", columns as u32)
+            .f32("alpha", norm.beside.map_or(0.0, |(_, factor)| factor))
+            .f32("eps", norm.eps);
         let wave = self.network.device.facts().wave_size.max(1);
         let beside = norm.beside.map(|(beside, _)| beside);
         let reads: Vec<usize> = [norm.x.buffer].into_iter().chain(beside).collect();
@@ -223,7 +248,12 @@ impl Batch<'_> {
     fn attention(&mut self, of: &ItemAttention, rows_first: bool, out: usize) -> Result<()> {
         let sizes = &of.sizes;
         let mut args = Args::new();
-        for side in &of.sides {
+        let names = [
+            ("q", ["q_", "q_head", "q_row"]),
+            ("k", ["k_", "k_head", "k_row"]),
+            ("v", ["v_", "v_head", "v_row"]),
+        ];
+        for (side, (name, [item, of_head, of_row])) in of.sides.iter().zip(names) {
             let &[_, head, row, column] = side.layout.strides.as_slice() else {
                 return Err(missing("attention of another rank"));
             };
@@ -231,30 +261,24 @@ impl Batch<'_> {
             if negative || (column != 1 && side.layout.sizes.last() != Some(&1)) {
                 return Err(missing("attention over columns that are no neighbours"));
             }
-            args = self.of_item(self.place(args, side.buffer), side);
-            args = args.u32(head as u32).u32(row as u32);
+            args = self.of_item(self.place(args, name, side.buffer), item, side);
+            args = args.u32(of_head, head as u32).u32(of_row, row as u32);
         }
-        let args = match &of.mask {
-            Some(mask) => {
-                self.only_whole(mask)?;
-                self.place(args, mask.buffer)
-            }
-            None => args.null(),
-        };
-        let mut args = self.place(args, out);
-        let numbers = [
-            sizes.heads,
-            sizes.kv_heads,
-            sizes.rows,
-            sizes.keys,
-            sizes.dim,
-            sizes.width,
-            usize::from(rows_first),
-        ];
-        for number in numbers {
-            args = args.u32(number as u32);
+        if let Some(mask) = &of.mask {
+            self.only_whole(mask)?;
         }
-        let args = args.f32(sizes.scale);
+        let mask = of.mask.as_ref().map(|mask| mask.buffer);
+        let args = self.place_or_null(args, "bias", mask);
+        let args = self
+            .place(args, "out", out)
+            .u32("heads", sizes.heads as u32)
+            .u32("kv_heads", sizes.kv_heads as u32)
+            .u32("rows", sizes.rows as u32)
+            .u32("keys", sizes.keys as u32)
+            .u32("dim", sizes.dim as u32)
+            .u32("width", sizes.width as u32)
+            .u32("rows_first", rows_first.into());
+        let args = args.f32("scale", sizes.scale);
         let widest = sizes.dim.max(sizes.width);
         let tiles = sizes.rows == ROWS && sizes.keys == ROWS && widest <= WIDEST;
         let device = &self.network.device;
@@ -302,10 +326,13 @@ impl Batch<'_> {
             b.layout.offset,
         ];
         let tiles = places.iter().all(|n| n.is_multiple_of(16));
-        let args = self.place(self.place(Args::new(), a.buffer), b.buffer);
-        let args = self.place(args, out);
-        let args = args.u32(rows as u32).u32(columns as u32).u32(cols as u32);
-        let args = self.of_item(self.of_item(args, a), b);
+        let args = self.place(self.place(Args::new(), "a", a.buffer), "b", b.buffer);
+        let args = self.place(args, "out", out);
+        let args = args
+            .u32("rows", rows as u32)
+            .u32("columns", columns as u32)
+            .u32("cols", cols as u32);
+        let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
         let reads = [a.buffer, b.buffer];
         match tiles && self.network.precision == Precision::F16 {
             true => {
@@ -328,16 +355,16 @@ impl Batch<'_> {
         let (of, layout, item, args, reads) = match from {
             Origin::Item(x) => {
                 let item = self.network.plan.counts[x.buffer];
-                let args = self.place(Args::new(), x.buffer);
+                let args = self.place(Args::new(), "x", x.buffer);
                 (own, x.layout.clone(), item, args, vec![x.buffer])
             }
             Origin::Vector(vector) => {
-                let args = self.vector(Args::new(), *vector);
+                let args = self.vector(Args::new(), "x", *vector);
                 let layout = Layout::rows(&to.sizes);
                 (Precision::F32, layout, 0, args, Vec::new())
             }
         };
-        let args = self.place(args, out);
+        let args = self.place(args, "out", out);
         let items = [item, self.network.plan.counts[out]];
         let args = copied(args, [&layout, to], items)
             .ok_or_else(|| missing("a copy along more than four axes"))?;
@@ -353,8 +380,10 @@ impl Batch<'_> {
         [masks, values]: [u64; 2],
     ) -> Result<()> {
         let count = self.network.plan.counts[input] as u32;
-        let args = Args::new().buffer(from, masks).buffer(from, values);
-        let args = self.place(args, input).u32(count / SQUARES);
+        let args = Args::new()
+            .buffer("masks", from, masks)
+            .buffer("values", from, values);
+        let args = self.place(args, "out", input).u32("count", count / SQUARES);
         let planes = u64::from(count / SQUARES) * self.items as u64;
         let reads = [
             from.range(masks, planes * 8),
@@ -371,7 +400,7 @@ impl Batch<'_> {
         let count = self.network.plan.counts[output];
         let bytes = (count * self.items * 4) as u64;
         let row = Layout::rows(&[count]);
-        let args = self.place(Args::new(), output).buffer(to, at);
+        let args = self.place(Args::new(), "x", output).buffer("out", to, at);
         let args = copied(args, [&row, &row], [count, count])
             .ok_or_else(|| missing("a result of so many numbers"))?;
         let kernel = copy_kernel(self.network.precision, Precision::F32);
@@ -398,10 +427,11 @@ fn copy_kernel(from: Precision, to: Precision) -> &'static str {
 fn copied(args: Args, layouts: [&Layout; 2], items: [usize; 2]) -> Option<Args> {
     let axes = merged(&layouts[1].sizes, &layouts);
     let front = 4usize.checked_sub(axes.len())?;
-    let mut args = args.u32(u32::try_from(layouts[1].count()).ok()?);
-    for (layout, item) in layouts.iter().zip(items) {
-        let offset = u32::try_from(layout.offset).ok()?;
-        args = args.u32(u32::try_from(item).ok()?).u32(offset);
+    let mut args = args.u32("count", u32::try_from(layouts[1].count()).ok()?);
+    for (of, (layout, item)) in ["x_", "out_"].into_iter().zip(layouts.iter().zip(items)) {
+        args = args
+            .u32((of, "item"), u32::try_from(item).ok()?)
+            .u32((of, "first"), u32::try_from(layout.offset).ok()?);
     }
     let mut counting = [[1; 4], [0; 4], [0; 4]];
     for (place, (size, strides)) in axes.iter().enumerate() {
@@ -410,5 +440,10 @@ fn copied(args: Args, layouts: [&Layout; 2], items: [usize; 2]) -> Option<Args> 
             to[front + place] = u32::try_from(stride).ok()?;
         }
     }
-    Some(counting.iter().flatten().fold(args, |args, &n| args.u32(n)))
+    for (name, numbers) in ["s", "a", "b"].into_iter().zip(counting) {
+        for (axis, n) in ["0", "1", "2", "3"].into_iter().zip(numbers) {
+            args = args.u32((name, axis), n);
+        }
+    }
+    Some(args)
 }

@@ -3,7 +3,7 @@
 use super::fuse::ALIGNED;
 use super::steps::{Matrix, Plan, Step};
 use super::{Constant, Precision, missing};
-use crate::gpu::constants::network_product;
+use crate::gpu::constants::{network_product, network_product_f32};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::{Error, Result};
 use half::f16;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub const TILE_COLUMNS: usize = TILE_BYTES / TILE_INNER / 2;
 pub const TILE_INNER: usize = network_product::STEP_COLS;
 const TILE_BYTES: usize = network_product::TILE_BYTES;
-/// Columns of y that f32 matrices are rounded up to (`SIDE` of `hip/ops/network/product_f32.hip`).
-const SIDE: usize = 64;
+/// Columns of y that f32 matrices are rounded up to.
+const SIDE: usize = network_product_f32::SIDE;
 
 /// The constants.
 pub struct Packed {

@@ -150,22 +150,21 @@ impl Batch<'_> {
             && u32::try_from(count * self.items).is_ok();
         let rows = (of_item * self.items) as u32;
         let (block, kernel) = self.block_of(rows, matrix, aligned)?;
-        let args = self.place(Args::new(), x.buffer).buffer(weights, 0);
-        let args = self.vector_or_null(args, product.bias);
-        let args = match product.residual {
-            Some(residual) => self.place(args, residual),
-            None => args.null(),
-        };
         let args = self
-            .place(args, product.out)
-            .u32(rows)
-            .u32(item_rows as u32)
-            .u32(item as u32)
-            .u32(first as u32)
-            .u32(matrix.inner as u32)
-            .u32(matrix.columns as u32)
-            .u32(matrix.taps as u32)
-            .u32(product.activation as u32);
+            .place(Args::new(), "x", x.buffer)
+            .buffer("weights", weights, 0);
+        let args = self.vector_or_null(args, "bias", product.bias);
+        let args = self.place_or_null(args, "residual", product.residual);
+        let args = self
+            .place(args, "y", product.out)
+            .u32("rows", rows)
+            .u32("item_rows", item_rows as u32)
+            .u32("item", item as u32)
+            .u32("first", first as u32)
+            .u32("cols", matrix.inner as u32)
+            .u32("columns", matrix.columns as u32)
+            .u32("taps", matrix.taps as u32)
+            .u32("activation", product.activation as u32);
         let columns = matrix.columns as u32;
         let grid = match block.cost {
             0 => [

@@ -12,19 +12,22 @@ pub fn launch(
     angles: Option<&Angles>,
 ) -> Result<Launch> {
     let x = input(op, inputs, 0)?;
-    let args = Args::new().buffer(&x.buffer, x.offset);
+    let args = Args::new().buffer("x", &x.buffer, x.offset);
     let last = x.sizes.last().copied().unwrap_or(1);
     match op {
         Op::RmsNorm(eps) => {
             let weight = inputs.get(1);
-            let args = args.buffer_or_null(weight.map(|weight| (&weight.buffer, weight.offset)));
+            let args = args.buffer_or_null(
+                "weight",
+                weight.map(|weight| (&weight.buffer, weight.offset)),
+            );
             Ok(Launch {
                 kernel: "mlxrocm_rms_norm_f32",
                 grid: [number(op, x.count() / last)?, 1, 1],
                 args: args
-                    .buffer(&out.buffer, out.offset)
-                    .u32(number(op, last)?)
-                    .f32(eps.get() as f32),
+                    .buffer("out", &out.buffer, out.offset)
+                    .u32("width", number(op, last)?)
+                    .f32("eps", eps.get() as f32),
             })
         }
         Op::LayerNorm { eps, weight, bias } => {
@@ -32,17 +35,18 @@ pub fn launch(
             let weight = inputs.get(1).filter(|_| *weight);
             let place = 1 + usize::from(weight.is_some());
             let bias = inputs.get(place).filter(|_| *bias);
-            let place = |of: Option<&'_ Operand>, args: Args| {
-                args.buffer_or_null(of.map(|of| (&of.buffer, of.offset)))
-            };
-            let args = place(bias, place(weight, args));
+            let args = [("weight", weight), ("bias", bias)]
+                .into_iter()
+                .fold(args, |args, (name, of)| {
+                    args.buffer_or_null(name, of.map(|of| (&of.buffer, of.offset)))
+                });
             Ok(Launch {
                 kernel: "mlxrocm_layer_norm_f32",
                 grid: [number(op, x.count() / last)?, 1, 1],
                 args: args
-                    .buffer(&out.buffer, out.offset)
-                    .u32(number(op, last)?)
-                    .f32(eps.get() as f32),
+                    .buffer("out", &out.buffer, out.offset)
+                    .u32("width", number(op, last)?)
+                    .f32("eps", eps.get() as f32),
             })
         }
         Op::Rotary(rotary) => {
@@ -55,14 +59,14 @@ pub fn launch(
                 kernel: "mlxrocm_rotary_f32",
                 grid: [number(op, rows)?, 1, 1],
                 args: args
-                    .buffer(&positions.buffer, positions.offset)
-                    .buffer(&angles.table, 0)
-                    .buffer(&out.buffer, out.offset)
-                    .u32(number(op, angles.positions)?)
-                    .u32(number(op, heads)?)
-                    .u32(number(op, last)?)
-                    .u32(number(op, frequencies.count())?)
-                    .u32(u32::from(rotary.interleaved)),
+                    .buffer("position", &positions.buffer, positions.offset)
+                    .buffer("table", &angles.table, 0)
+                    .buffer("out", &out.buffer, out.offset)
+                    .u32("positions", number(op, angles.positions)?)
+                    .u32("heads", number(op, heads)?)
+                    .u32("dim", number(op, last)?)
+                    .u32("pairs", number(op, frequencies.count())?)
+                    .u32("interleaved", u32::from(rotary.interleaved)),
             })
         }
         op => Err(missing(op)),

@@ -16,11 +16,15 @@ pub fn is_move(op: &Op) -> bool {
 pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
     if let Op::Arange { start, step } = op {
         let count = number(op, out.count())?;
-        let args = Args::new().buffer(&out.buffer, out.offset).u32(count);
+        let args = Args::new()
+            .buffer("out", &out.buffer, out.offset)
+            .u32("count", count);
         return Ok(Launch {
             kernel: "mlxrocm_arange_u32",
             grid: [count.div_ceil(THREADS), 1, 1],
-            args: args.u32(start.get() as u32).u32(step.get() as u32),
+            args: args
+                .u32("start", start.get() as u32)
+                .u32("step", step.get() as u32),
         });
     }
     let x = input(op, inputs, 0)?;
@@ -29,17 +33,17 @@ pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
             let y = input(op, inputs, 1)?;
             let behind = |of: &Operand| of.sizes.iter().skip(*axis).product::<usize>();
             let args = Args::new()
-                .buffer(&x.buffer, x.offset)
-                .buffer(&y.buffer, y.offset)
-                .buffer(&out.buffer, out.offset);
+                .buffer("a", &x.buffer, x.offset)
+                .buffer("b", &y.buffer, y.offset)
+                .buffer("out", &out.buffer, out.offset);
             let count = number(op, out.count())?;
             Ok(Launch {
                 kernel: "mlxrocm_join_u32",
                 grid: [count.div_ceil(THREADS), 1, 1],
                 args: args
-                    .u32(count)
-                    .u32(number(op, behind(x))?)
-                    .u32(number(op, behind(y))?),
+                    .u32("count", count)
+                    .u32("first", number(op, behind(x))?)
+                    .u32("second", number(op, behind(y))?),
             })
         }
         Op::Gather { axes, sizes } if axes.as_slice() == [0] => {
@@ -50,11 +54,11 @@ pub fn launch(op: &Op, inputs: &[Operand], out: &Operand) -> Result<Launch> {
             let index = input(op, inputs, 1)?;
             let rows = x.sizes.first().copied().unwrap_or(1);
             let args = Args::new()
-                .buffer(&x.buffer, x.offset)
-                .buffer(&index.buffer, index.offset)
-                .buffer(&out.buffer, out.offset)
-                .u32(number(op, rows)?)
-                .u32(number(op, x.count() / rows.max(1))?);
+                .buffer("x", &x.buffer, x.offset)
+                .buffer("index", &index.buffer, index.offset)
+                .buffer("out", &out.buffer, out.offset)
+                .u32("rows", number(op, rows)?)
+                .u32("cols", number(op, x.count() / rows.max(1))?);
             Ok(Launch {
                 kernel: "mlxrocm_gather_rows_f32",
                 grid: [number(op, index.count())?, 1, 1],
@@ -82,19 +86,23 @@ fn strided(op: &Op, x: &Operand, layout: &Layout, out: &Operand) -> Result<Launc
     let count = number(op, out.count())?;
     let offset = x.offset + (layout.offset * x.dtype.size()) as u64;
     let mut args = Args::new()
-        .buffer(&x.buffer, offset)
-        .buffer(&out.buffer, out.offset)
-        .u32(count);
+        .buffer("x", &x.buffer, offset)
+        .buffer("out", &out.buffer, out.offset)
+        .u32("count", count);
     let at = |axis: usize| axis.checked_sub(front);
+    const AXIS: [&str; AXES] = ["0", "1", "2", "3", "4", "5"];
     for axis in 1..AXES {
-        args = args.u32(match at(axis) {
-            Some(axis) => number(op, layout.sizes[axis])?,
-            None => 1,
-        });
+        args = args.u32(
+            ("s", AXIS[axis]),
+            match at(axis) {
+                Some(axis) => number(op, layout.sizes[axis])?,
+                None => 1,
+            },
+        );
     }
-    for axis in 0..AXES {
+    for (axis, name) in AXIS.into_iter().enumerate() {
         let stride = at(axis).map_or(0, |axis| layout.strides[axis]);
-        args = args.i32(i32::try_from(stride).map_err(|_| missing(op))?);
+        args = args.i32(("t", name), i32::try_from(stride).map_err(|_| missing(op))?);
     }
     Ok(Launch {
         kernel: "mlxrocm_strided_copy_u32",

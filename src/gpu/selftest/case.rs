@@ -22,7 +22,7 @@ pub struct Trial {
     /// Bytes of dynamic shared memory.
     pub shared: u32,
     /// The kernel's arguments in its order.
-    pub args: Vec<Argument>,
+    pub args: Vec<(&'static str, Argument)>,
 }
 
 /// One argument.
@@ -48,6 +48,8 @@ pub enum Argument {
     U32(u32),
     /// A number.
     U64(u64),
+    /// A number.
+    F32(f32),
     /// No memory.
     Null,
 }

@@ -64,13 +64,16 @@ fn fill(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             block: 256,
             shared: 0,
             args: vec![
-                Argument::Output {
-                    size: count * 4,
-                    skew,
-                    expected: Expected::Bytes(bytes_of_words(vec![value; count])),
-                },
-                Argument::U64(count as u64),
-                Argument::U32(value),
+                (
+                    "to",
+                    Argument::Output {
+                        size: count * 4,
+                        skew,
+                        expected: Expected::Bytes(bytes_of_words(vec![value; count])),
+                    },
+                ),
+                ("count", Argument::U64(count as u64)),
+                ("value", Argument::U32(value)),
             ],
         }
     };
@@ -95,13 +98,16 @@ fn copy(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             block: 256,
             shared: 0,
             args: vec![
-                Argument::Output {
-                    size,
-                    skew: to,
-                    expected: Expected::Bytes(bytes.clone()),
-                },
-                Argument::Input { bytes, skew: from },
-                Argument::U64(size as u64),
+                (
+                    "to",
+                    Argument::Output {
+                        size,
+                        skew: to,
+                        expected: Expected::Bytes(bytes.clone()),
+                    },
+                ),
+                ("from", Argument::Input { bytes, skew: from }),
+                ("bytes", Argument::U64(size as u64)),
             ],
         }
     };
@@ -119,14 +125,17 @@ fn vector_add(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             block: 256,
             shared: 0,
             args: vec![
-                Argument::Output {
-                    size: count * 4,
-                    skew: 0,
-                    expected: Expected::Bytes(bytes_of_floats(&sum)),
-                },
-                input(bytes_of_floats(&a)),
-                input(bytes_of_floats(&b)),
-                Argument::U32(count as u32),
+                (
+                    "c",
+                    Argument::Output {
+                        size: count * 4,
+                        skew: 0,
+                        expected: Expected::Bytes(bytes_of_floats(&sum)),
+                    },
+                ),
+                ("a", input(bytes_of_floats(&a))),
+                ("b", input(bytes_of_floats(&b))),
+                ("count", Argument::U32(count as u32)),
             ],
         }
     };
@@ -145,14 +154,17 @@ fn read(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
             block: 256,
             shared: 0,
             args: vec![
-                Argument::Output {
-                    size: blocks as usize * 4,
-                    skew: 0,
-                    expected: Expected::Total(total),
-                },
-                input(bytes_of_words(words)),
-                Argument::U64(count as u64),
-                Argument::U32(blocks),
+                (
+                    "partial",
+                    Argument::Output {
+                        size: blocks as usize * 4,
+                        skew: 0,
+                        expected: Expected::Total(total),
+                    },
+                ),
+                ("from", input(bytes_of_words(words))),
+                ("count", Argument::U64(count as u64)),
+                ("blocks", Argument::U32(blocks)),
             ],
         }
     };
@@ -180,13 +192,16 @@ fn rows(
                 block: 256,
                 shared: 0,
                 args: vec![
-                    Argument::Output {
-                        size: rows * 4,
-                        skew: 0,
-                        expected: Expected::Near((0..rows).map(row).collect()),
-                    },
-                    input(bytes_of_floats(&numbers)),
-                    Argument::U32(columns as u32),
+                    (
+                        "out",
+                        Argument::Output {
+                            size: rows * 4,
+                            skew: 0,
+                            expected: Expected::Near((0..rows).map(row).collect()),
+                        },
+                    ),
+                    ("in", input(bytes_of_floats(&numbers))),
+                    ("columns", Argument::U32(columns as u32)),
                 ],
             }
         })
@@ -256,15 +271,18 @@ fn matmul(
             block: facts.wave_size,
             shared: 0,
             args: vec![
-                Argument::Output {
-                    size: m * n * 4,
-                    skew: 0,
-                    expected: Expected::Near(expected),
-                },
-                input(a_bytes),
-                input(b_bytes),
-                Argument::U32(n as u32),
-                Argument::U32(k as u32),
+                (
+                    "c",
+                    Argument::Output {
+                        size: m * n * 4,
+                        skew: 0,
+                        expected: Expected::Near(expected),
+                    },
+                ),
+                ("a", input(a_bytes)),
+                ("b", input(b_bytes)),
+                ("n", Argument::U32(n as u32)),
+                ("k", Argument::U32(k as u32)),
             ],
         }
     };

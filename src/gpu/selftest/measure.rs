@@ -88,10 +88,10 @@ impl Bench<'_> {
         let blocks = self.device.facts().compute_units.max(1).saturating_mul(8);
         let partial = self.device.alloc(u64::from(blocks) * 4)?;
         let args = Args::new()
-            .buffer(&partial, 0)
-            .buffer(buffer, 0)
-            .u64(buffer.len() / 4)
-            .u32(blocks);
+            .buffer("partial", &partial, 0)
+            .buffer("from", buffer, 0)
+            .u64("count", buffer.len() / 4)
+            .u32("blocks", blocks);
         self.fastest(|| {
             let stream = self.stream;
             stream.launch(&kernel, [blocks, 1, 1], [256, 1, 1], 0, &args)
@@ -172,10 +172,10 @@ pub fn chain(device: &Arc<Device>, length: usize) -> Result<(Program, DeviceBuff
         for step in 0..length as u64 {
             let [a, b, c] = [0, 1, 2].map(|ahead| (step + ahead) % 3 * part);
             let args = Args::new()
-                .buffer(&buffer, c)
-                .buffer(&buffer, a)
-                .buffer(&buffer, b)
-                .u32(CHAIN_NUMBERS);
+                .buffer("c", &buffer, c)
+                .buffer("a", &buffer, a)
+                .buffer("b", &buffer, b)
+                .u32("count", CHAIN_NUMBERS);
             let reads = [buffer.range(a, part), buffer.range(b, part)];
             let writes = [buffer.range(c, part)];
             encoder.launch(&kernel, [1, 1, 1], [256, 1, 1], 0, args, &reads, &writes)?;

@@ -120,32 +120,35 @@ fn product(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
         block: FORM.threads(facts),
         shared: FORM.shared_bytes(facts, 1, cols) as u32,
         args: vec![
-            input(matrix.packed()),
-            input(bytes_of_floats(&x)),
+            ("weights", input(matrix.packed())),
+            ("x", input(bytes_of_floats(&x))),
             // No norm, bias or residual, and one output.
-            Argument::Null,
-            Argument::Null,
-            Argument::Null,
-            Argument::Output {
-                size: rows * 4,
-                skew: 0,
-                expected: Expected::Near(expected),
-            },
-            Argument::Null,
-            Argument::Null,
+            ("norm", Argument::Null),
+            ("bias", Argument::Null),
+            ("residual", Argument::Null),
+            (
+                "out0",
+                Argument::Output {
+                    size: rows * 4,
+                    skew: 0,
+                    expected: Expected::Near(expected),
+                },
+            ),
+            ("out1", Argument::Null),
+            ("out2", Argument::Null),
             // The tiles of the first outputs, and the widths of all.
-            Argument::U32(tiles as u32),
-            Argument::U32(tiles as u32),
-            Argument::U32(rows as u32),
-            Argument::U32(0),
-            Argument::U32(0),
-            // Of the norm, as the bits of an f32.
-            Argument::U32(0),
-            Argument::U32(1),
-            Argument::U32(cols as u32),
-            Argument::U32(tiles as u32),
+            ("end0", Argument::U32(tiles as u32)),
+            ("end1", Argument::U32(tiles as u32)),
+            ("width0", Argument::U32(rows as u32)),
+            ("width1", Argument::U32(0)),
+            ("width2", Argument::U32(0)),
+            // Of the norm.
+            ("eps", Argument::F32(0.0)),
+            ("rows", Argument::U32(1)),
+            ("cols", Argument::U32(cols as u32)),
+            ("tiles", Argument::U32(tiles as u32)),
             // Stored as it is.
-            Argument::U32(0),
+            ("epilogue", Argument::U32(0)),
         ],
     }]
 }

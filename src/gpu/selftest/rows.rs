@@ -63,13 +63,13 @@ fn argmax(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             block: 1024,
             shared: 0,
             args: vec![
-                input(bytes_of_floats(&padded)),
-                output(tokens),
-                output(parts),
+                ("logits", input(bytes_of_floats(&padded))),
+                ("tokens", output(tokens)),
+                ("parts", output(parts)),
                 // Counters: zeros, left zero.
-                input(vec![0; rows * 4]),
-                Argument::U32(columns as u32),
-                Argument::U32((columns + PADDING.len()) as u32),
+                ("counters", input(vec![0; rows * 4])),
+                ("cols", Argument::U32(columns as u32)),
+                ("stride", Argument::U32((columns + PADDING.len()) as u32)),
             ],
         }
     };

@@ -88,14 +88,15 @@ impl<'a> Prepared<'a> {
     fn new(device: &Arc<Device>, trial: &'a Trial) -> Result<Self> {
         let mut args = Args::new();
         let mut memories = Vec::new();
-        for argument in &trial.args {
+        for (name, argument) in &trial.args {
             args = match argument {
-                Argument::U32(value) => args.u32(*value),
-                Argument::U64(value) => args.u64(*value),
-                Argument::Null => args.null(),
+                Argument::U32(value) => args.u32(*name, *value),
+                Argument::F32(value) => args.f32(*name, *value),
+                Argument::U64(value) => args.u64(*name, *value),
+                Argument::Null => args.null(*name),
                 Argument::Input { bytes, skew } => {
                     let memory = Memory::new(device, bytes.len(), *skew, Some(bytes.clone()))?;
-                    let args = args.buffer(&memory.buffer, memory.start);
+                    let args = args.buffer(*name, &memory.buffer, memory.start);
                     memories.push((memory, None));
                     args
                 }
@@ -105,7 +106,7 @@ impl<'a> Prepared<'a> {
                     expected,
                 } => {
                     let memory = Memory::new(device, *size, *skew, None)?;
-                    let args = args.buffer(&memory.buffer, memory.start);
+                    let args = args.buffer(*name, &memory.buffer, memory.start);
                     memories.push((memory, Some(expected)));
                     args
                 }

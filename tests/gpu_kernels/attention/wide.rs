@@ -43,31 +43,31 @@ impl Placed<'_> {
         let row = |&row: &u32| &self.world.q[row as usize * width..][..width];
         let q: Vec<u32> = rows.iter().flat_map(row).map(|x| x.to_bits()).collect();
         let args = Args::new()
-            .buffer(&self.bench.buffer(&q), 0)
-            .buffer(&out, 0)
-            .buffer(cache, 0)
-            .buffer(&self.positions(|_| true), 0)
-            .buffer(&self.slots, 0)
-            .buffer(&self.pages, 0);
+            .buffer("q", &self.bench.buffer(&q), 0)
+            .buffer("out", &out, 0)
+            .buffer("cache", cache, 0)
+            .buffer("positions", &self.positions(|_| true), 0)
+            .buffer("slots", &self.slots, 0)
+            .buffer("pages", &self.pages, 0);
         let args = match list {
-            Some(list) => args.buffer(&self.bench.buffer(list), 0),
-            None => args.null(),
+            Some(list) => args.buffer("tokens", &self.bench.buffer(list), 0),
+            None => args.null("tokens"),
         };
         let args = self.norm(args, 0);
         let args = match shape.sinks {
-            true => args.buffer(&self.sinks, 0),
-            false => args.null(),
+            true => args.buffer("sinks", &self.sinks, 0),
+            false => args.null("sinks"),
         };
         let args = args
-            .buffer(&self.rope, 0)
-            .buffer(&self.bench.buffer(&sums), 0)
-            .buffer(&counters, 0);
+            .buffer("rope", &self.rope, 0)
+            .buffer("parts", &self.bench.buffer(&sums), 0)
+            .buffer("counters", &counters, 0);
         let args = self
             .shape_args(self.strides(args))
-            .u32(chunk as u32)
-            .f32(EPS)
-            .f32(self.world.scale())
-            .f32(cap as f32);
+            .u32("chunk", chunk as u32)
+            .f32("eps", EPS)
+            .f32("scale", self.world.scale())
+            .f32("cap", cap as f32);
         let kernel = self.world.kind.name(form);
         let kernel = self.bench.device.kernel(&kernel).unwrap();
         let grid = [count as u32, groups as u32, parts as u32];

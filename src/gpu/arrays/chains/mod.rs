@@ -150,16 +150,20 @@ impl Place {
         };
         let mut args = Args::new();
         for input in inputs {
-            args = args.buffer(input.buffer(), input.offset());
+            args = args.buffer("x", input.buffer(), input.offset());
         }
-        args = args.buffer(out.buffer(), 0).u32(count);
+        args = args.buffer("out", out.buffer(), 0).u32("count", count);
         let (args, blocks) = match (&plane, &walk, width) {
             (Some(plane), _, Some(width)) => {
                 let groups = chain.groups();
                 let blocks = (count / width as u32).div_ceil(THREADS * groups as u32);
-                (plane.add(args.u32(plane.columns(count))), blocks)
+                let args = args.u32("columns", plane.columns(count));
+                (plane.add(args, std::iter::repeat("x")), blocks)
             }
-            (_, Some(walk), _) => (walk.add(args), count.div_ceil(super::run::BLOCK)),
+            (_, Some(walk), _) => {
+                let args = walk.add(args, std::iter::repeat("x"));
+                (args, count.div_ceil(super::run::BLOCK))
+            }
             _ => return Ok(None),
         };
         self.launch_blocks(compiled, [blocks, 1, 1], ([THREADS, 1, 1], 0), &args)?;
