@@ -10,7 +10,7 @@ pub const MAX_ARGS: usize = 48;
 #[derive(Debug, Clone, Copy)]
 pub struct Name(&'static str, &'static str);
 
-/// An argument of a kernel of which nothing is known here: an application's.
+/// An argument that an application gives, or that its kernel takes: of these the count and sizes are checked alone.
 pub const UNNAMED: Name = Name("", "");
 
 impl From<&'static str> for Name {

@@ -14,11 +14,14 @@ pub(super) fn of(kernel: &str) -> Option<&'static [Parameter]> {
     KERNELS.get(place.ok()?).map(|(_, parameters)| *parameters)
 }
 
-/// What is wrong with as many arguments as there are parameters.
+/// What is wrong with as many arguments as there are parameters. Those without a name are an application's, and taken as
+/// they are.
 pub(super) fn wrong(parameters: &[Parameter], given: &[(Kind, Name)]) -> Option<String> {
     let mut pairs = parameters.iter().zip(given).enumerate();
     pairs.find_map(|(at, ((kind, name), (given_kind, given_name)))| {
-        let wrong = kind != given_kind || (!name.is_empty() && given_name != name);
+        let is_named = *given_name != "";
+        let is_other = kind != given_kind || (!name.is_empty() && given_name != name);
+        let wrong = is_named && is_other;
         let (kind, given_kind) = (kind.name(), given_kind.name());
         wrong.then(|| {
             format!(
@@ -54,6 +57,7 @@ mod tests {
             Some(expected)
         );
         assert!(said([x, rows, (Kind::I32, "any")]).is_some());
+        assert_eq!(said([x, (Kind::F32, ""), cols]), None);
         assert!(Name::from(("x", "_row")) == "x_row" && Name::from(("x", "")) != "x_row");
     }
 

@@ -314,14 +314,14 @@ impl<'a> Matrices<'a> {
         let args = args
             .u32("kind", file.kind)
             .u32("group", u32_of(file.group)?);
-        self.staging.then(Then::Launch(Launch {
+        self.staging.then(Then::Launch(Box::new(Launch {
             kernel: self.device.kernel(file.kernel)?,
             blocks: u32_of(cut.blocks)?,
             reads,
             names: ["data", "scales", cut.biases],
             peak: id.0,
             args,
-        }));
+        })));
         Ok(())
     }
 

@@ -64,7 +64,7 @@ impl Part {
 pub enum Then {
     /// A part, by its number, is a buffer's content.
     Copy(usize, DeviceBuffer),
-    Launch(Launch),
+    Launch(Box<Launch>),
 }
 
 /// A launch that reads parts of a piece.

@@ -91,9 +91,9 @@ fn strided(op: &Op, x: &Operand, layout: &Layout, out: &Operand) -> Result<Launc
         .u32("count", count);
     let at = |axis: usize| axis.checked_sub(front);
     const AXIS: [&str; AXES] = ["0", "1", "2", "3", "4", "5"];
-    for axis in 1..AXES {
+    for (axis, name) in AXIS.into_iter().enumerate().skip(1) {
         args = args.u32(
-            ("s", AXIS[axis]),
+            ("s", name),
             match at(axis) {
                 Some(axis) => number(op, layout.sizes[axis])?,
                 None => 1,
