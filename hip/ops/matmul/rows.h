@@ -157,16 +157,16 @@ DEVICE void add_whole_groups(const Table &table, const BlockCodes<Q> &codes, F w
         if (R > 1 && n >= rows) break;
         const u32x4 high = load16(x + n * s.x.row), low = load16(x + n * s.x.row + s.x.low);
         const f32x2 of_x = groups[n * s.x.group_row];
-        i32 whole[GROUPS];
-        UNROLL for (u32 i = 0; i < GROUPS; i++) {
-            i32 of_row[2];
-            UNROLL for (u32 h = 0; h < 2; h++) {
-                i32 hi = 0, lo = 0;
-                UNROLL for (u32 step = i * 2; step < i * 2 + 4 / GROUPS; step++)
-                    hi = dot4(a[step][h], word(high, step), hi), lo = dot4(a[step][h], word(low, step), lo);
-                of_row[h] = hi * 256 + lo;
+        i32 whole[GROUPS], hi[2] = {}, lo[2] = {};
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 step = half * 2; step < half * 2 + 2; step++) {
+                hi[h] = dot4(a[step][h], word(high, step), hi[h]);
+                lo[h] = dot4(a[step][h], word(low, step), lo[h]);
             }
-            whole[i] = (t % 2 ? of_row[1] : of_row[0]) + (i32)shuffle_xor<1>((u32)(t % 2 ? of_row[0] : of_row[1]));
+            if (GROUPS == 1 && half == 0) continue;
+            const i32 first = hi[0] * 256 + lo[0], second = hi[1] * 256 + lo[1];
+            whole[half % GROUPS] = (t % 2 ? second : first) + (i32)shuffle_xor<1>((u32)(t % 2 ? first : second));
+            hi[0] = hi[1] = lo[0] = lo[1] = 0;
         }
         const i32 own = group ? whole[GROUPS - 1] : whole[0], other = group ? whole[0] : whole[GROUPS - 1];
         add_whole<Q>(sums.v[0][n], own + (i32)shuffle_xor<2>((u32)other), w.scale[0], w.bias[0], of_x);
