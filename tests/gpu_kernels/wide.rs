@@ -351,6 +351,32 @@ fn every_form_takes_wide_matrices() {
 }
 
 /// Columns that are whole pieces of 16 bytes, whole steps of a wave, whole chunks of local memory, or none of these.
+/// Where the matrix unit takes several rows (CDNA), tiles by pairs: with an odd number of tiles, and shares of the columns that
+/// are not even, or have none. `MLXROCM_TEST_TARGET`: that target alone.
+#[test]
+fn several_rows_of_cdna_are_as_alone() {
+    let mut random = Prng::new(20);
+    let only = std::env::var("MLXROCM_TEST_TARGET").ok();
+    let targets = match &only {
+        Some(target) => vec![target.as_str()],
+        None => gpu::by_turns(&["gfx90a", "gfx942"]),
+    };
+    for format in formats() {
+        for (rows, cols) in [(40, 1280), (24, 256)] {
+            let wide = Wide::new(&mut random, format, rows, cols);
+            let expected = wide.expected();
+            for target in &targets {
+                wide.is_right(
+                    &format!("{format:?} {rows} x {cols} {target}"),
+                    target,
+                    "",
+                    &expected,
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn unquantized_matrices_give_the_products_of_their_weights() {
     let mut random = Prng::new(17);

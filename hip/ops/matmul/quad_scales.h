@@ -45,4 +45,19 @@ template <typename Q> DEVICE ScaleWords scales_of(const QuadScales<Q> &scales, u
     if constexpr (Q::SCALES == SUPER_MIN) w.words[1] = super(2);
     return w;
 }
+
+// The words with those of one of the two rows where the first row's are: of the second if `is_second`.
+template <typename Q> DEVICE ScaleWords row_words(ScaleWords w, bool is_second) {
+    if constexpr (Q::SCALES == PAIR_F32) {
+        w.words[0] = is_second ? w.words[2] : w.words[0], w.words[1] = is_second ? w.words[3] : w.words[1];
+    } else if constexpr (Q::GROUP_BYTES == 64) {
+        w.words[0] = is_second ? w.words[1] : w.words[0];
+    } else if constexpr (Q::SCALES == SUPER_MIN) {
+        w.words[0] = is_second ? w.words[1] : w.words[0], w.words[2] >>= is_second ? 16 : 0;
+    } else {
+        w.words[0] >>= (is_second ? Q::SCALES == POWER || Q::SCALES == FLOAT8 ? 8 : 16 : 0);
+        w.words[1] >>= (is_second ? Q::SCALES == TABLE16 ? 16 : 8 : 0);
+    }
+    return w;
+}
 #endif

@@ -41,9 +41,12 @@ template <int R> struct Sums {
 };
 
 // Adds a group's products to a sum.
-template <typename Q> DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
-    sum = mul_add(scale, (f32)(hi * 256 + lo) * x.x, sum);
+template <typename Q> DEVICE void add_whole(f32 &sum, i32 whole, f32 scale, f32 bias, f32x2 x) {
+    sum = mul_add(scale, (f32)whole * x.x, sum);
     if constexpr (!Q::E2M1) sum = mul_add(bias, x.y, sum);
+}
+template <typename Q> DEVICE void add_group(f32 &sum, i32 hi, i32 lo, f32 scale, f32 bias, f32x2 x) {
+    add_whole<Q>(sum, hi * 256 + lo, scale, bias, x);
 }
 
 #if PLATFORM_NVIDIA
@@ -132,6 +135,45 @@ DEVICE void add_block(const Table &table, const BlockCodes<Q> &codes, F scale_of
 #endif
 }
 
+#if PLATFORM_AMD
+// The same where groups are added whole. The four lanes that share rows exchange their integers: those with even t get sums of
+// row g, the others of row g + 8, and in groups of 32 columns lanes 0 and 1 those of the first group, 2 and 3 of the second.
+template <typename Q, int R, typename F, typename X>
+DEVICE void add_whole_groups(const Table &table, const BlockCodes<Q> &codes, F words_of, u32 block, u32 t, u32 rows, const X &s,
+                             Sums<R> &sums) {
+    constexpr u32 GROUPS = BLOCK_COLS / Q::GROUP;
+    const u32 group = t / 2 % GROUPS;
+    const f32x2 *groups = s.x.groups + (block * GROUPS + group) * s.x.group_step;
+    const u8 *x = s.x.at + block * s.x.block + t * 16;
+    u32 a[4][2];
+    UNROLL for (u32 i = 0; i < 8; i++) a[i / 2][i % 2] = quad<Q>(table, codes, i / 2, i % 2);
+    ScaleWords words = words_of(0);
+    if constexpr (GROUPS == 2) {
+        const ScaleWords other = words_of(1);
+        UNROLL for (u32 i = 0; i < 4; i++) words.words[i] = group ? other.words[i] : words.words[i];
+    }
+    const GroupScale w = quad_scale<Q>(row_words<Q>(words, t % 2));
+    UNROLL for (u32 n = 0; n < R; n++) {
+        if (R > 1 && n >= rows) break;
+        const u32x4 high = load16(x + n * s.x.row), low = load16(x + n * s.x.row + s.x.low);
+        const f32x2 of_x = groups[n * s.x.group_row];
+        i32 whole[GROUPS], hi[2] = {}, lo[2] = {};
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 step = half * 2; step < half * 2 + 2; step++) {
+                hi[h] = dot4(a[step][h], word(high, step), hi[h]);
+                lo[h] = dot4(a[step][h], word(low, step), lo[h]);
+            }
+            if (GROUPS == 1 && half == 0) continue;
+            const i32 first = hi[0] * 256 + lo[0], second = hi[1] * 256 + lo[1];
+            whole[half % GROUPS] = (t % 2 ? second : first) + (i32)shuffle_xor<1>((u32)(t % 2 ? first : second));
+            hi[0] = hi[1] = lo[0] = lo[1] = 0;
+        }
+        const i32 own = group ? whole[GROUPS - 1] : whole[0], other = group ? whole[0] : whole[GROUPS - 1];
+        add_whole<Q>(sums.v[0][n], own + (i32)shuffle_xor<2>((u32)other), w.scale[0], w.bias[0], of_x);
+    }
+}
+#endif
+
 // The same of codes that are e4m3 numbers: products of pairs in f16, hi and lo of x each, with sums in f32.
 template <typename Q, int R, typename F, typename X>
 DEVICE void add_floats(const BlockCodes<Q> &codes, F scale_of, u32 block, u32 g, u32 t, u32 rows, const X &s,
@@ -214,6 +256,14 @@ template <typename Q, int R> DEVICE void store_partial(const Shared<Q, R> &s, u3
     UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 n = 0; n < Sums<R>::N; n++)
         partial[((g + 8 * h) * R + (R == 1 ? 0 : n * 4 + t)) * s.STRIDE] = sums.v[h][n];
 #else
+    if constexpr (WHOLE_GROUPS<Q>) {
+        UNROLL for (u32 n = 0; n < R; n++) {
+            f32 v = sums.v[0][n];
+            if constexpr (Q::GROUP == 32) v += shuffle_xor<2>(v);
+            if (t < 2) partial[((g + 8 * t) * R + n) * s.STRIDE] = v;
+        }
+        return;
+    }
     UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 n = 0; n < R; n++) {
         f32 v = sums.v[h][n];
         v += shuffle_xor<1>(v);
@@ -519,14 +569,14 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
                                 UNROLL for (u32 j = 0; j < Q::SECOND; j++)
                                     codes.second[j] = word(second[u][(b * Q::SECOND + j) / 4], (b * Q::SECOND + j) % 4);
                             }
-                            auto scale_of = [&](u32 slot) {
-                                return quad_scale<Q>(scales_of<Q>(of_quad, u % QUAD<Q> * Q::UNIT + b, slot));
-                            };
+                            auto words_of = [&](u32 slot) { return scales_of<Q>(of_quad, u % QUAD<Q> * Q::UNIT + b, slot); };
+                            auto scale_of = [&](u32 slot) { return quad_scale<Q>(words_of(slot)); };
                             const u32 number = (first_of_x + share.from + round + u) * Q::UNIT + b;
                             if constexpr (Q::E4M3) add_floats<Q, R>(codes, scale_of, number, g, t, p.rows, s, sums);
+                            else if constexpr (WHOLE_GROUPS<Q>) add_whole_groups<Q, R>(table, codes, words_of, number, t, p.rows, s, sums);
                             else add_block<Q, R>(table, codes, scale_of, number, g, t, p.rows, s, sums);
                         }
-                        load(how, u, b, after(lane * 16, sums.v[0][0], sums.v[1][0]));
+                        load(how, u, b, after(lane * 16, sums.v[0][0], sums.v[WHOLE_GROUPS<Q> ? 0 : 1][0]));
                         asm volatile("" ::: "memory");
                     }
                 }
@@ -543,12 +593,21 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     }
 }
 #endif
+#include "ops/matmul/rows_matrix_amd.h"
 
 // What kernels for so many rows take x as.
 template <int R> struct RowsOf : Whole {};
 #if PLATFORM_AMD
 template <> struct RowsOf<MANY_ROWS> : Prepared {};
 #endif
+
+template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memory) {
+#if PLATFORM_AMD && AMD_CDNA2
+    if constexpr (R == MANY_ROWS && WHOLE_GROUPS<Q>) return matmul_rows_matrix<Q>(p, memory);
+#endif
+    Ring ring;
+    matmul_rows<Q, R, RowsOf<R>>(p, memory, {}, ring);
+}
 
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                            \
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                 \
@@ -558,6 +617,5 @@ template <> struct RowsOf<MANY_ROWS> : Prepared {};
         DYNAMIC_SHARED(memory);                                                                              \
         const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
                         width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
-        Ring ring;                                                                                           \
-        matmul_rows<Quant<BITS, SCALES, GROUP>, R, RowsOf<R>>(p, memory, {}, ring);                          \
+        matmul_rows_of<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                            \
     }

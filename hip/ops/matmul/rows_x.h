@@ -62,8 +62,20 @@ struct Prepared : Whole {
     static constexpr bool PREPARED = true;
 };
 
+// Whether products of a group are added as integers, over all lanes that share a row, before they become f32: as the matrix
+// unit of CDNA does for several rows (rows_matrix_amd.h), so for one row, too. Not for those forms that took longer so for one
+// row, by the software GPU's timing up to 7 %: some of 2, 3, 5 and 6 bits.
+#if PLATFORM_AMD && AMD_CDNA2
+template <typename Q>
+constexpr bool WHOLE_GROUPS = Q::BITS == 4 || Q::BITS == 8 ? Q::GROUP >= 32 && !Q::E4M3 : Q::GROUP == 32 && Q::SCALES != PAIR_F32;
+#else
+template <typename Q> constexpr bool WHOLE_GROUPS = false;
+#endif
+
 // Lanes of AMD that multiply with the same scales: the sum of x is shared out among them.
-template <typename Q> DEVICE constexpr u32 sharers() { return PLATFORM_NVIDIA ? 1 : Q::GROUP < 32 ? 2 : 4; }
+template <typename Q> DEVICE constexpr u32 sharers() {
+    return PLATFORM_NVIDIA || WHOLE_GROUPS<Q> ? 1 : Q::GROUP < 32 ? 2 : 4;
+}
 
 // Bytes of a column of x in hi, and in lo.
 template <typename Q> constexpr u32 X_BYTES = Q::E4M3 ? 2 : 1;

@@ -12,7 +12,7 @@
 
 // What `prepare_x` asks of a matrix.
 template <int GROUP_, bool E4M3_> struct Grouped {
-    static constexpr int GROUP = GROUP_;
+    static constexpr int BITS = 0, GROUP = GROUP_, SCALES = PAIR_F32;
     static constexpr bool E4M3 = E4M3_;
 };
 

@@ -138,6 +138,7 @@ impl Recorder<'_> {
         // The kernel for dense rows in pieces shares out rows of both tiles of a pair.
         let works = match to.epilogue {
             SILU if !matrix.form.is_in_pieces(facts, matrix.cols) => matrix.tiles / 2,
+            _ if matrix.form.is_by_pairs(facts, rows) => matrix.tiles.div_ceil(2),
             _ => matrix.tiles,
         };
         let blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);

@@ -176,6 +176,15 @@ impl MatrixForm {
         matches!(self, MatrixForm::Quant(_)) && facts.platform == Platform::Hip && rows > 1
     }
 
+    /// Whether so few rows are multiplied by the matrix unit, two tiles at a time
+    /// (`hip/ops/matmul/rows_matrix_amd.h`).
+    pub fn is_by_pairs(self, facts: &DeviceFacts, rows: usize) -> bool {
+        match self {
+            MatrixForm::Quant(form) => rows > 1 && is_cdna(facts) && form.adds_whole_groups(),
+            MatrixForm::Dense(_) => false,
+        }
+    }
+
     /// The kernels for launches of many rows, best first: (its name, how it takes x). The first may be
     /// missing on the device.
     pub fn many_rows_kernels(self, facts: &DeviceFacts, cols: usize) -> Vec<(String, Operand)> {
@@ -333,7 +342,8 @@ impl MatrixForm {
         found.unwrap_or(0)
     }
 
-    /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles), for each part of the columns.
+    /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles, if they are taken by pairs), for each
+    /// part of the columns.
     pub fn blocks(self, facts: &DeviceFacts, (rows, cols): (usize, usize), works: usize) -> u32 {
         if self.is_in_pieces(facts, cols) {
             return self.blocks_in_pieces(facts, rows, works);
@@ -346,6 +356,9 @@ impl MatrixForm {
             let places = facts.compute_units.max(1) as usize * at_once.clamp(1, CDNA_BLOCKS);
             let tiles = works.div_ceil(places).max(1);
             return works.div_ceil(tiles).max(1) as u32;
+        }
+        if self.is_by_pairs(facts, rows) {
+            return works.max(1) as u32;
         }
         works.clamp(1, self.most_blocks(facts).div_ceil(splits)) as u32
     }

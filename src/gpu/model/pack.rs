@@ -104,6 +104,14 @@ impl PackForm {
         }
     }
 
+    /// Whether products of a group are added as integers on CDNA (`WHOLE_GROUPS` of `hip/ops/matmul/rows_x.h`).
+    pub fn adds_whole_groups(self) -> bool {
+        match self.bits {
+            4 | 8 => self.group >= 32 && !self.is_e4m3(),
+            _ => self.group == 32 && self.scales != Scales::PairF32,
+        }
+    }
+
     /// Bytes of a column in either of the two parts of x (`X_BYTES` of `hip/ops/matmul/rows_x.h`).
     pub fn bytes_of_x(self) -> usize {
         if self.is_e4m3() { 2 } else { 1 }
