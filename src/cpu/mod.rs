@@ -15,6 +15,7 @@ mod matmul;
 pub mod ops;
 mod packed;
 mod packed_rows;
+mod packed_tiles;
 mod plain;
 mod products;
 mod program;

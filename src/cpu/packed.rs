@@ -18,7 +18,9 @@
 //! group (or 256-column super-group), 16 values of each kind, one a row. Rows past the matrix and
 //! columns past its width have scale 0 and code 0.
 
+use super::arrays::at_best;
 use super::packed_rows::put_row;
+use super::packed_tiles::WholeTile;
 use super::threads::ThreadPool;
 use crate::formats::{Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
 use crate::{Error, Result};
@@ -31,6 +33,11 @@ pub const TILE_ROWS: usize = 16;
 pub const BLOCK: usize = 32;
 /// Columns that share the `d` of a K-quant.
 pub const SUPER: usize = 256;
+
+/// Bytes of weights that are packed before their pages of the file are given back and progress is told.
+const AT_A_TIME: usize = 16 << 20;
+/// Bytes that a worker packs at a time: what it writes first is a huge page of its own, mostly.
+const BYTES_A_CHUNK: usize = 512 << 10;
 
 /// Anonymous memory in huge pages where the system gives them; zeroed.
 #[derive(Debug)]
@@ -97,6 +104,7 @@ impl Buffer {
     }
 
     /// The bytes.
+    #[cfg(test)]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as `as_slice`, and `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
@@ -207,8 +215,8 @@ pub(super) fn scalar_bytes(ty: ScalarType) -> usize {
 
 impl PackedWeight {
     /// Packs all `weights` (in the order given, which should be the order of use) into one buffer,
-    /// releasing the file's pages on the way. `progress` is called after each weight with its bytes
-    /// in the file and may refuse to go on.
+    /// releasing the file's pages on the way. `progress` is called for each weight, after some of them,
+    /// with its bytes in the file and may refuse to go on.
     pub fn pack_all(
         weights: &[&Weight],
         pool: &mut ThreadPool,
@@ -231,15 +239,19 @@ impl PackedWeight {
                 .and_then(|bytes| total.checked_add(bytes.next_multiple_of(4096)))
                 .ok_or_else(|| Error::OutOfMemory(format!("{}: too large", weight.name)))?;
         }
-        let mut buffer = Buffer::new(total)?;
-        let mut rest = buffer.as_mut_slice();
-        for (weight, (form, layout, _)) in weights.iter().zip(&plan) {
-            let size = (layout.tiles * layout.tile_bytes).next_multiple_of(4096);
-            let (tiles, tail) = std::mem::take(&mut rest).split_at_mut(size);
-            rest = tail;
-            pack_tiles(weight, *form, *layout, tiles, pool)?;
-            weight.release();
-            progress(weight.byte_len() as u64)?;
+        let buffer = Buffer::new(total)?;
+        let mut done = 0;
+        while done < plan.len() {
+            // Several weights at a time: most are so small that workers would wait for each other.
+            let start = plan[done].2;
+            let several = plan[done..].partition_point(|(.., at)| at - start < AT_A_TIME);
+            let part = done..done + several;
+            pack_several(&weights[part.clone()], &plan[part.clone()], &buffer, pool)?;
+            for weight in &weights[part] {
+                weight.release();
+                progress(weight.byte_len() as u64)?;
+            }
+            done += several;
         }
         let buffer = Arc::new(buffer);
         Ok(weights
@@ -269,29 +281,39 @@ struct TilesPtr(*mut u8);
 // SAFETY: each worker writes only the tiles it claimed.
 unsafe impl Sync for TilesPtr {}
 
-fn pack_tiles(
-    weight: &Weight,
-    form: GroupForm,
-    layout: Layout,
-    out: &mut [u8],
+/// Packs weights to their places in the buffer.
+fn pack_several(
+    weights: &[&Weight],
+    plan: &[(GroupForm, Layout, usize)],
+    buffer: &Buffer,
     pool: &mut ThreadPool,
 ) -> Result<()> {
-    const TILES_A_CHUNK: usize = 8;
-    let base = TilesPtr(out.as_mut_ptr());
+    let mut chunks = Vec::new();
+    for (weight, (form, layout, start)) in weights.iter().zip(plan) {
+        let tiles = (BYTES_A_CHUNK / layout.tile_bytes).max(1);
+        for first in (0..layout.tiles).step_by(tiles) {
+            let end = (first + tiles).min(layout.tiles);
+            chunks.push((*weight, *form, *layout, *start, first..end));
+        }
+    }
+    let base = TilesPtr(buffer.as_ptr());
     let base = &base;
     let failed = parking_lot::Mutex::new(None);
     let stop = AtomicUsize::new(0);
-    pool.run(layout.tiles.div_ceil(TILES_A_CHUNK), &|_, chunk| {
+    pool.run(chunks.len(), &|_, chunk| {
         if stop.load(Ordering::Relaxed) != 0 {
             return;
         }
-        let first = chunk * TILES_A_CHUNK;
+        let Some((weight, form, layout, start, tiles)) = chunks.get(chunk).cloned() else {
+            return;
+        };
         let mut groups = RowGroups::default();
-        for tile in first..(first + TILES_A_CHUNK).min(layout.tiles) {
-            // SAFETY: `out` holds `tiles · tile_bytes` bytes and this chunk owns this tile of them.
+        for tile in tiles {
+            // SAFETY: the plan has room for `tiles · tile_bytes` bytes of each weight, and this chunk owns this tile
+            // of them.
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(
-                    base.0.add(tile * layout.tile_bytes),
+                    base.0.add(start + tile * layout.tile_bytes),
                     layout.tile_bytes,
                 )
             };
@@ -318,9 +340,33 @@ fn pack_tile(
 ) -> Result<()> {
     let (scales, codes) = out.split_at_mut(layout.scale_bytes);
     let first = tile * TILE_ROWS;
+    if first + TILE_ROWS <= weight.rows {
+        let whole = WholeTile {
+            weight,
+            first,
+            scales,
+            codes,
+        };
+        if at_best(whole) {
+            return Ok(());
+        }
+    }
+    put_rows(weight, form, layout.blocks, first, groups, scales, codes)
+}
+
+/// A tile of any format, row by row.
+fn put_rows(
+    weight: &Weight,
+    form: GroupForm,
+    blocks: usize,
+    first: usize,
+    groups: &mut RowGroups,
+    scales: &mut [u8],
+    codes: &mut [u8],
+) -> Result<()> {
     for lane in 0..TILE_ROWS.min(weight.rows - first) {
         weight.read_groups(first + lane, groups)?;
-        put_row(form, layout.blocks, groups, lane, scales, codes);
+        put_row(form, blocks, groups, lane, scales, codes);
     }
     Ok(())
 }
@@ -341,5 +387,83 @@ pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> P
         layout,
         buffer: Arc::new(buffer),
         offset: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{Format, MappedFile};
+
+    /// A weight of random bytes, whose scales are no NaN.
+    fn random(format: Format, rows: usize, cols: usize) -> Weight {
+        let mut state = rows as u64 * 7919 + cols as u64;
+        let mut part = |bytes: usize| {
+            let mut numbers = Vec::new();
+            for _ in 0..bytes.div_ceil(4) {
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                // Neither half is infinite or NaN in f16 and bf16, nor the whole in f32.
+                numbers.push(f32::from_bits((state >> 32) as u32 & 0xbfff_bfff));
+            }
+            let made = MappedFile::made_of(std::path::Path::new("random"), &numbers).unwrap();
+            made.part(0..bytes).unwrap()
+        };
+        let data = part(rows * format.row_bytes(cols).unwrap());
+        let (scales, biases) = match format {
+            Format::Affine { group, scale, .. } => {
+                let bytes = rows * cols / usize::from(group) * scale.bytes();
+                (Some(part(bytes)), Some(part(bytes)))
+            }
+            _ => (None, None),
+        };
+        Weight::new("random", format, rows, cols, data, scales, biases).unwrap()
+    }
+
+    #[test]
+    fn whole_tiles_are_what_rows_give() {
+        let affine = |bits, group, scale| Format::Affine { bits, group, scale };
+        let formats = [
+            Format::Q4_0,
+            Format::Q4_1,
+            Format::Q8_0,
+            Format::Q4K,
+            Format::Q6K,
+            affine(4, 64, ScalarType::BF16),
+            affine(4, 32, ScalarType::F16),
+            affine(8, 128, ScalarType::F32),
+            affine(8, 64, ScalarType::BF16),
+        ];
+        for format in formats {
+            for (rows, cols) in [(16, 256), (48, 1536), (37, 2304), (16, 14336)] {
+                let weight = random(format, rows, cols);
+                let form = format.group_form().unwrap();
+                let layout = Layout::new(rows, cols, form);
+                for tile in 0..rows / TILE_ROWS {
+                    let mut given = Buffer::new(layout.tile_bytes).unwrap();
+                    given.as_mut_slice().fill(0xa5);
+                    given.as_mut_slice()[..layout.scale_bytes].fill(0);
+                    let mut expected = Buffer::new(layout.tile_bytes).unwrap();
+                    let first = tile * TILE_ROWS;
+                    let (scales, codes) = given.as_mut_slice().split_at_mut(layout.scale_bytes);
+                    let weight = &weight;
+                    let whole = WholeTile {
+                        weight,
+                        first,
+                        scales,
+                        codes,
+                    };
+                    assert!(at_best(whole), "{format}");
+                    let (scales, codes) = expected.as_mut_slice().split_at_mut(layout.scale_bytes);
+                    let groups = &mut RowGroups::default();
+                    put_rows(weight, form, layout.blocks, first, groups, scales, codes).unwrap();
+                    assert!(
+                        given.as_slice() == expected.as_slice(),
+                        "{format} {rows}x{cols} {tile}"
+                    );
+                }
+            }
+        }
     }
 }
