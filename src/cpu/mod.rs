@@ -9,6 +9,7 @@ mod elements;
 mod evaluate;
 mod executor;
 mod facts;
+mod huge;
 mod kernels;
 mod kv;
 mod matmul;

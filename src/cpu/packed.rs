@@ -19,6 +19,7 @@
 //! columns past its width have scale 0 and code 0.
 
 use super::arrays::at_best;
+use super::huge::Buffer;
 use super::packed_rows::put_row;
 use super::packed_tiles::WholeTile;
 use super::threads::ThreadPool;
@@ -36,89 +37,8 @@ pub const SUPER: usize = 256;
 
 /// Bytes of weights that are packed before their pages of the file are given back and progress is told.
 const AT_A_TIME: usize = 16 << 20;
-/// Bytes that a worker packs at a time: what it writes first is a huge page of its own, mostly.
+/// Bytes that a worker packs at a time, after its last ones: two workers are in one huge page at its ends only.
 const BYTES_A_CHUNK: usize = 512 << 10;
-
-/// Anonymous memory in huge pages where the system gives them; zeroed.
-#[derive(Debug)]
-pub struct Buffer {
-    start: *mut u8,
-    len: usize,
-}
-
-// SAFETY: plain owned memory; shared references only read it.
-unsafe impl Send for Buffer {}
-// SAFETY: as above.
-unsafe impl Sync for Buffer {}
-
-impl Buffer {
-    /// `len` zeroed bytes, 2 MiB-aligned when they are that many.
-    pub fn new(len: usize) -> Result<Buffer> {
-        if len == 0 {
-            return Ok(Buffer {
-                start: std::ptr::NonNull::<u64>::dangling().as_ptr().cast(),
-                len,
-            });
-        }
-        // SAFETY: a fresh anonymous private mapping.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(Error::OutOfMemory(format!(
-                "cannot allocate {} MiB of memory: {}",
-                len >> 20,
-                std::io::Error::last_os_error()
-            )));
-        }
-        // SAFETY: advice on our own mapping; refusal is harmless.
-        unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
-        Ok(Buffer {
-            start: start.cast(),
-            len,
-        })
-    }
-
-    /// The bytes.
-    #[inline]
-    pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `start` is valid for `len` initialised bytes.
-        unsafe { std::slice::from_raw_parts(self.start, self.len) }
-    }
-
-    /// The first byte, for writers of disjoint parts.
-    pub fn as_ptr(&self) -> *mut u8 {
-        self.start
-    }
-
-    /// Bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The bytes.
-    #[cfg(test)]
-    pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as `as_slice`, and `self` is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.len > 0 {
-            // SAFETY: the mapping of `new`.
-            unsafe { libc::munmap(self.start.cast(), self.len) };
-        }
-    }
-}
 
 /// A quantized weight `[rows, cols]` in tiles.
 #[derive(Debug, Clone)]
@@ -391,79 +311,5 @@ pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> P
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formats::{Format, MappedFile};
-
-    /// A weight of random bytes, whose scales are no NaN.
-    fn random(format: Format, rows: usize, cols: usize) -> Weight {
-        let mut state = rows as u64 * 7919 + cols as u64;
-        let mut part = |bytes: usize| {
-            let mut numbers = Vec::new();
-            for _ in 0..bytes.div_ceil(4) {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                // Neither half is infinite or NaN in f16 and bf16, nor the whole in f32.
-                numbers.push(f32::from_bits((state >> 32) as u32 & 0xbfff_bfff));
-            }
-            let made = MappedFile::made_of(std::path::Path::new("random"), &numbers).unwrap();
-            made.part(0..bytes).unwrap()
-        };
-        let data = part(rows * format.row_bytes(cols).unwrap());
-        let (scales, biases) = match format {
-            Format::Affine { group, scale, .. } => {
-                let bytes = rows * cols / usize::from(group) * scale.bytes();
-                (Some(part(bytes)), Some(part(bytes)))
-            }
-            _ => (None, None),
-        };
-        Weight::new("random", format, rows, cols, data, scales, biases).unwrap()
-    }
-
-    #[test]
-    fn whole_tiles_are_what_rows_give() {
-        let affine = |bits, group, scale| Format::Affine { bits, group, scale };
-        let formats = [
-            Format::Q4_0,
-            Format::Q4_1,
-            Format::Q8_0,
-            Format::Q4K,
-            Format::Q6K,
-            affine(4, 64, ScalarType::BF16),
-            affine(4, 32, ScalarType::F16),
-            affine(8, 128, ScalarType::F32),
-            affine(8, 64, ScalarType::BF16),
-        ];
-        for format in formats {
-            for (rows, cols) in [(16, 256), (48, 1536), (37, 2304), (16, 14336)] {
-                let weight = random(format, rows, cols);
-                let form = format.group_form().unwrap();
-                let layout = Layout::new(rows, cols, form);
-                for tile in 0..rows / TILE_ROWS {
-                    let mut given = Buffer::new(layout.tile_bytes).unwrap();
-                    given.as_mut_slice().fill(0xa5);
-                    given.as_mut_slice()[..layout.scale_bytes].fill(0);
-                    let mut expected = Buffer::new(layout.tile_bytes).unwrap();
-                    let first = tile * TILE_ROWS;
-                    let (scales, codes) = given.as_mut_slice().split_at_mut(layout.scale_bytes);
-                    let weight = &weight;
-                    let whole = WholeTile {
-                        weight,
-                        first,
-                        scales,
-                        codes,
-                    };
-                    assert!(at_best(whole), "{format}");
-                    let (scales, codes) = expected.as_mut_slice().split_at_mut(layout.scale_bytes);
-                    let groups = &mut RowGroups::default();
-                    put_rows(weight, form, layout.blocks, first, groups, scales, codes).unwrap();
-                    assert!(
-                        given.as_slice() == expected.as_slice(),
-                        "{format} {rows}x{cols} {tile}"
-                    );
-                }
-            }
-        }
-    }
-}
+#[path = "packed_tests.rs"]
+mod tests;
