@@ -166,13 +166,13 @@ fn eight(first: u32, second: u32) -> u32 {
 /// Sixteen bytes whose low nibbles are columns 0 to 15, their high ones 16 to 31.
 #[inline(always)]
 fn halves(unit: &mut [Lanes; 4]) {
-    for lane in 0..TILE_ROWS {
-        let (a, b) = (unit[0][lane], unit[1][lane]);
-        let (c, d) = (unit[2][lane], unit[3][lane]);
-        unit[0][lane] = eight(a, b);
-        unit[1][lane] = eight(c, d);
-        unit[2][lane] = eight(a >> 4, b >> 4);
-        unit[3][lane] = eight(c >> 4, d >> 4);
+    let words = *unit;
+    for v in 0..2 {
+        for lane in 0..TILE_ROWS {
+            let (a, b) = (words[2 * v][lane], words[2 * v + 1][lane]);
+            unit[v][lane] = eight(a, b);
+            unit[2 + v][lane] = eight(a >> 4, b >> 4);
+        }
     }
 }
 
