@@ -1,6 +1,6 @@
 //! The program's activations: one allocation, buffers at planned places.
 
-use super::packed;
+use super::huge;
 use crate::Result;
 use crate::step::{Buffer, BufferId, Schedule};
 
@@ -9,7 +9,7 @@ use crate::step::{Buffer, BufferId, Schedule};
 #[derive(Debug)]
 pub struct Arena {
     /// In huge pages: a tile's results go to a row each, far apart.
-    memory: packed::Buffer,
+    memory: huge::Buffer,
     max_rows: usize,
 }
 
@@ -31,7 +31,7 @@ impl Arena {
     /// Room for `max_rows` rows.
     pub fn new(width: usize, max_rows: usize) -> Result<Arena> {
         Ok(Arena {
-            memory: packed::Buffer::new(width * max_rows * size_of::<f32>())?,
+            memory: huge::Buffer::new(width * max_rows * size_of::<f32>())?,
             max_rows,
         })
     }

@@ -13,8 +13,8 @@
 //! A byte of Q4 has columns `c` (low) and `c + 16` of a group; a token's bytes are its own, so that
 //! tokens of a page are written at once. What codes mean is at `kernels::kv`.
 
+use super::huge::Buffer;
 use super::kernels::KvGroup;
-use super::packed::Buffer;
 use crate::step::{Attention, KV_GROUP, KvType, PAGE_TOKENS};
 use crate::{Error, Result};
 

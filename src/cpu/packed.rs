@@ -18,7 +18,10 @@
 //! group (or 256-column super-group), 16 values of each kind, one a row. Rows past the matrix and
 //! columns past its width have scale 0 and code 0.
 
+use super::arrays::at_best;
+use super::huge::Buffer;
 use super::packed_rows::put_row;
+use super::packed_tiles::WholeTile;
 use super::threads::ThreadPool;
 use crate::formats::{Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Values, Weight};
 use crate::{Error, Result};
@@ -32,85 +35,10 @@ pub const BLOCK: usize = 32;
 /// Columns that share the `d` of a K-quant.
 pub const SUPER: usize = 256;
 
-/// Anonymous memory in huge pages where the system gives them; zeroed.
-#[derive(Debug)]
-pub struct Buffer {
-    start: *mut u8,
-    len: usize,
-}
-
-// SAFETY: plain owned memory; shared references only read it.
-unsafe impl Send for Buffer {}
-// SAFETY: as above.
-unsafe impl Sync for Buffer {}
-
-impl Buffer {
-    /// `len` zeroed bytes, 2 MiB-aligned when they are that many.
-    pub fn new(len: usize) -> Result<Buffer> {
-        if len == 0 {
-            return Ok(Buffer {
-                start: std::ptr::NonNull::<u64>::dangling().as_ptr().cast(),
-                len,
-            });
-        }
-        // SAFETY: a fresh anonymous private mapping.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(Error::OutOfMemory(format!(
-                "cannot allocate {} MiB of memory: {}",
-                len >> 20,
-                std::io::Error::last_os_error()
-            )));
-        }
-        // SAFETY: advice on our own mapping; refusal is harmless.
-        unsafe { libc::madvise(start, len, libc::MADV_HUGEPAGE) };
-        Ok(Buffer {
-            start: start.cast(),
-            len,
-        })
-    }
-
-    /// The bytes.
-    #[inline]
-    pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `start` is valid for `len` initialised bytes.
-        unsafe { std::slice::from_raw_parts(self.start, self.len) }
-    }
-
-    /// The first byte, for writers of disjoint parts.
-    pub fn as_ptr(&self) -> *mut u8 {
-        self.start
-    }
-
-    /// Bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The bytes.
-    pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as `as_slice`, and `self` is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if self.len > 0 {
-            // SAFETY: the mapping of `new`.
-            unsafe { libc::munmap(self.start.cast(), self.len) };
-        }
-    }
-}
+/// Bytes of weights that are packed before their pages of the file are given back and progress is told.
+const AT_A_TIME: usize = 16 << 20;
+/// Bytes that a worker packs at a time, after its last ones: two workers are in one huge page at its ends only.
+const BYTES_A_CHUNK: usize = 512 << 10;
 
 /// A quantized weight `[rows, cols]` in tiles.
 #[derive(Debug, Clone)]
@@ -207,8 +135,8 @@ pub(super) fn scalar_bytes(ty: ScalarType) -> usize {
 
 impl PackedWeight {
     /// Packs all `weights` (in the order given, which should be the order of use) into one buffer,
-    /// releasing the file's pages on the way. `progress` is called after each weight with its bytes
-    /// in the file and may refuse to go on.
+    /// releasing the file's pages on the way. `progress` is called for each weight, after some of them,
+    /// with its bytes in the file and may refuse to go on.
     pub fn pack_all(
         weights: &[&Weight],
         pool: &mut ThreadPool,
@@ -231,15 +159,19 @@ impl PackedWeight {
                 .and_then(|bytes| total.checked_add(bytes.next_multiple_of(4096)))
                 .ok_or_else(|| Error::OutOfMemory(format!("{}: too large", weight.name)))?;
         }
-        let mut buffer = Buffer::new(total)?;
-        let mut rest = buffer.as_mut_slice();
-        for (weight, (form, layout, _)) in weights.iter().zip(&plan) {
-            let size = (layout.tiles * layout.tile_bytes).next_multiple_of(4096);
-            let (tiles, tail) = std::mem::take(&mut rest).split_at_mut(size);
-            rest = tail;
-            pack_tiles(weight, *form, *layout, tiles, pool)?;
-            weight.release();
-            progress(weight.byte_len() as u64)?;
+        let buffer = Buffer::new(total)?;
+        let mut done = 0;
+        while done < plan.len() {
+            // Several weights at a time: most are so small that workers would wait for each other.
+            let start = plan[done].2;
+            let several = plan[done..].partition_point(|(.., at)| at - start < AT_A_TIME);
+            let part = done..done + several;
+            pack_several(&weights[part.clone()], &plan[part.clone()], &buffer, pool)?;
+            for weight in &weights[part] {
+                weight.release();
+                progress(weight.byte_len() as u64)?;
+            }
+            done += several;
         }
         let buffer = Arc::new(buffer);
         Ok(weights
@@ -269,29 +201,39 @@ struct TilesPtr(*mut u8);
 // SAFETY: each worker writes only the tiles it claimed.
 unsafe impl Sync for TilesPtr {}
 
-fn pack_tiles(
-    weight: &Weight,
-    form: GroupForm,
-    layout: Layout,
-    out: &mut [u8],
+/// Packs weights to their places in the buffer.
+fn pack_several(
+    weights: &[&Weight],
+    plan: &[(GroupForm, Layout, usize)],
+    buffer: &Buffer,
     pool: &mut ThreadPool,
 ) -> Result<()> {
-    const TILES_A_CHUNK: usize = 8;
-    let base = TilesPtr(out.as_mut_ptr());
+    let mut chunks = Vec::new();
+    for (weight, (form, layout, start)) in weights.iter().zip(plan) {
+        let tiles = (BYTES_A_CHUNK / layout.tile_bytes).max(1);
+        for first in (0..layout.tiles).step_by(tiles) {
+            let end = (first + tiles).min(layout.tiles);
+            chunks.push((*weight, *form, *layout, *start, first..end));
+        }
+    }
+    let base = TilesPtr(buffer.as_ptr());
     let base = &base;
     let failed = parking_lot::Mutex::new(None);
     let stop = AtomicUsize::new(0);
-    pool.run(layout.tiles.div_ceil(TILES_A_CHUNK), &|_, chunk| {
+    pool.run(chunks.len(), &|_, chunk| {
         if stop.load(Ordering::Relaxed) != 0 {
             return;
         }
-        let first = chunk * TILES_A_CHUNK;
+        let Some((weight, form, layout, start, tiles)) = chunks.get(chunk).cloned() else {
+            return;
+        };
         let mut groups = RowGroups::default();
-        for tile in first..(first + TILES_A_CHUNK).min(layout.tiles) {
-            // SAFETY: `out` holds `tiles · tile_bytes` bytes and this chunk owns this tile of them.
+        for tile in tiles {
+            // SAFETY: the plan has room for `tiles · tile_bytes` bytes of each weight, and this chunk owns this tile
+            // of them.
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(
-                    base.0.add(tile * layout.tile_bytes),
+                    base.0.add(start + tile * layout.tile_bytes),
                     layout.tile_bytes,
                 )
             };
@@ -318,9 +260,33 @@ fn pack_tile(
 ) -> Result<()> {
     let (scales, codes) = out.split_at_mut(layout.scale_bytes);
     let first = tile * TILE_ROWS;
+    if first + TILE_ROWS <= weight.rows {
+        let whole = WholeTile {
+            weight,
+            first,
+            scales,
+            codes,
+        };
+        if at_best(whole) {
+            return Ok(());
+        }
+    }
+    put_rows(weight, form, layout.blocks, first, groups, scales, codes)
+}
+
+/// A tile of any format, row by row.
+fn put_rows(
+    weight: &Weight,
+    form: GroupForm,
+    blocks: usize,
+    first: usize,
+    groups: &mut RowGroups,
+    scales: &mut [u8],
+    codes: &mut [u8],
+) -> Result<()> {
     for lane in 0..TILE_ROWS.min(weight.rows - first) {
         weight.read_groups(first + lane, groups)?;
-        put_row(form, layout.blocks, groups, lane, scales, codes);
+        put_row(form, blocks, groups, lane, scales, codes);
     }
     Ok(())
 }
@@ -343,3 +309,7 @@ pub fn pack_one_for_tests(form: GroupForm, cols: usize, rows: &[RowGroups]) -> P
         offset: 0,
     }
 }
+
+#[cfg(test)]
+#[path = "packed_tests.rs"]
+mod tests;

@@ -10,8 +10,8 @@ mod prepare;
 mod run;
 
 use super::elements::Elements;
+use super::huge;
 use super::kernels::kernels;
-use super::packed;
 use super::products::Panels;
 use super::shared::SharedSlice;
 use super::threads::ThreadPool;
@@ -69,7 +69,7 @@ pub struct Program {
 
 /// The memory of a run. One thread at a time.
 pub struct Workspace {
-    memory: packed::Buffer,
+    memory: huge::Buffer,
     items: usize,
     workers: usize,
 }
@@ -136,7 +136,7 @@ impl Program {
         let bytes =
             bytes.ok_or_else(|| Error::OutOfMemory(format!("a program for {items} items")))?;
         Ok(Workspace {
-            memory: packed::Buffer::new(bytes)?,
+            memory: huge::Buffer::new(bytes)?,
             items,
             workers,
         })

@@ -1,7 +1,7 @@
 //! Recurrent state on the CPU: a slot for each sequence, with the numbers of every recurrent layer one after the
 //! other.
 
-use super::packed::Buffer;
+use super::huge::Buffer;
 use crate::step::{Slice, SlotBook};
 use crate::{Error, Result};
 use std::ops::Range;

@@ -256,6 +256,16 @@ impl Weight {
         }
     }
 
+    /// The bytes of a row in data, scales and biases (empty where there are none). Error where the format does not keep
+    /// rows apart.
+    pub fn row(&self, row: usize) -> Result<[&[u8]; 3]> {
+        let (parts, row) = self.parts(row)?;
+        let apart = self.format.rows_apart();
+        let bytes = apart.then(|| quantization::parts_of(&parts, row)).flatten();
+        let (data, scales, biases) = bytes.ok_or_else(|| self.unfit())?;
+        Ok([data, scales, biases])
+    }
+
     /// Of a row of 8-bit floats the scale of every `group` columns, which lie in one block.
     pub fn block_scales(&self, row: usize, group: usize, out: &mut Vec<f32>) -> Result<()> {
         let (parts, row) = self.parts(row)?;

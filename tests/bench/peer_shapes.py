@@ -1,7 +1,7 @@
 """Writes models of random weights with the shapes that `c_examples/bench.c --shape` has as GGUF files, so that llama.cpp's own
-llama-bench can run them:
+llama-bench can run them (and libmlxrocm, from the same file):
 
-    peer_shapes.py qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
+    peer_shapes.py smollm-experts|qwen3.5-0.8b|qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
 
 Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
 """
@@ -16,6 +16,7 @@ BYTES_OF_32 = {F32: 128, Q4_0: 18, Q8_0: 34, MXFP4: 17}
 ALIGN = 32
 # hidden, mlp, layers, heads, kv heads, head, vocabulary, key heads, value heads, experts, of which chosen
 HYBRIDS = {
+    "qwen3.5-0.8b": (1024, 3584, 24, 8, 2, 256, 248320, 16, 16, 0, 0),
     "qwen3.5-4b": (2560, 9216, 32, 16, 4, 256, 248320, 16, 32, 0, 0),
     "qwen3.5-27b": (5120, 17408, 64, 24, 4, 256, 248320, 16, 48, 0, 0),
     "qwen3.5-35b-a3b": (2048, 512, 40, 16, 2, 256, 248320, 16, 32, 256, 8),
@@ -39,7 +40,7 @@ def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values,
     else:
         facts["feed_forward_length"] = mlp
     tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden)}
-    if layers != 32:
+    if layers > 32:
         tensors["output.weight"] = (Q4_0, vocabulary, hidden)
     for layer in range(layers):
         names = {"attn_norm.weight": (F32, hidden), "post_attention_norm.weight": (F32, hidden)}
@@ -68,6 +69,28 @@ def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values,
                       "ffn_down.weight": (Q4_0, hidden, mlp)}
         tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
     return ("qwen35moe" if experts else "qwen35"), facts, tensors
+
+
+def smollm_experts():
+    hidden, mlp, layers, heads, kv_heads, head, vocabulary, experts, chosen = 576, 1536, 30, 9, 3, 64, 49152, 8, 2
+    facts = {
+        "block_count": layers, "context_length": 40960, "embedding_length": hidden, "feed_forward_length": mlp,
+        "attention.head_count": heads, "attention.head_count_kv": kv_heads, "attention.key_length": head,
+        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e6,
+        "expert_count": experts, "expert_used_count": chosen, "expert_feed_forward_length": mlp, "vocab_size": vocabulary,
+    }
+    tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden)}
+    for layer in range(layers):
+        names = {
+            "attn_norm.weight": (F32, hidden), "ffn_norm.weight": (F32, hidden), "attn_q.weight": (Q4_0, heads * head, hidden),
+            "attn_k.weight": (Q4_0, kv_heads * head, hidden), "attn_v.weight": (Q4_0, kv_heads * head, hidden),
+            "attn_output.weight": (Q4_0, hidden, heads * head), "attn_q_norm.weight": (F32, head),
+            "attn_k_norm.weight": (F32, head), "ffn_gate_inp.weight": (F32, experts, hidden),
+            "ffn_gate_exps.weight": (Q4_0, experts, mlp, hidden), "ffn_up_exps.weight": (Q4_0, experts, mlp, hidden),
+            "ffn_down_exps.weight": (Q4_0, experts, hidden, mlp),
+        }
+        tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
+    return "qwen3moe", facts, tensors
 
 
 def gpt_oss():
@@ -101,6 +124,8 @@ def text(value):
 def entry(key, value):
     if isinstance(value, str):
         return text(key) + struct.pack("<I", 8) + text(value)
+    if isinstance(value, list) and isinstance(value[0], str):
+        return text(key) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
     if isinstance(value, list):
         return text(key) + struct.pack("<IIQ", 9, 5, len(value)) + struct.pack(f"<{len(value)}i", *value)
     return text(key) + (struct.pack("<If", 6, value) if isinstance(value, float) else struct.pack("<II", 4, value))
@@ -128,10 +153,15 @@ def noise(kind, count):
 
 def main():
     name, path = sys.argv[1:]
-    arch, facts, tensors = gpt_oss() if name == "gpt-oss-20b" else hybrid(*HYBRIDS[name])
+    others = {"gpt-oss-20b": gpt_oss, "smollm-experts": smollm_experts}
+    arch, facts, tensors = others[name]() if name in others else hybrid(*HYBRIDS[name])
     largest = {kind: max((size(t) for t in tensors.values() if t[0] == kind), default=0) for kind in BYTES_OF_32}
     pools = {kind: noise(kind, count) for kind, count in largest.items() if count}
-    entries = [entry("general.architecture", arch), entry("tokenizer.ggml.model", "no_vocab")]
+    entries = [entry("general.architecture", arch), entry("tokenizer.ggml.model", "gpt2")]
+    # Tokens that both programs take, and the one merge without which llama.cpp does not read them.
+    words = ["t", "0"] + [f"t{i}" for i in range(facts["vocab_size"] - 2)]
+    entries += [entry("tokenizer.ggml.pre", "gpt-2"), entry("tokenizer.ggml.tokens", words),
+                entry("tokenizer.ggml.merges", ["t 0"])]
     entries += [entry(f"{arch}.{key}", value) for key, value in facts.items()]
     infos, at = [], 0
     for tensor_name, tensor in tensors.items():

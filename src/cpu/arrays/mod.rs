@@ -25,6 +25,7 @@ mod tests;
 mod totals;
 
 pub use chain::{Argument, Call, Chain, function, run_chain};
+pub use level::{Level, Work, at_best};
 
 use super::ops::{Out, View};
 use super::threads::ThreadPool;

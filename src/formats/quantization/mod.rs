@@ -47,6 +47,8 @@ mod values;
 pub use format::{Format, ScalarType};
 pub use grid::Grid;
 pub use groups::{GroupForm, RowGroups, ScaleForm};
-pub(in crate::formats) use row::{Parts, Taken, block_scales, dequantize, read_groups, sizes};
+pub(in crate::formats) use row::{
+    Parts, Taken, block_scales, dequantize, parts_of, read_groups, sizes,
+};
 pub use scalar::{bf16_to_f32, exact_f16, f16_to_f32};
 pub use values::{Table, Values, e4m3_parts};

@@ -61,7 +61,10 @@ fn row_of(bytes: &[u8], row: usize, rows: usize) -> Option<&[u8]> {
 }
 
 /// The bytes of one row of a format whose rows lie one after the other.
-fn parts_of<'a>(matrix: &Parts<'a>, row: usize) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+pub(in crate::formats) fn parts_of<'a>(
+    matrix: &Parts<'a>,
+    row: usize,
+) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     let Parts {
         rows,
         data,

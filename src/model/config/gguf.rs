@@ -374,7 +374,8 @@ fn stop_tokens(gguf: &Gguf, vocab_size: usize) -> Vec<u32> {
     }
     let tokens = gguf.get("tokenizer.ggml.tokens").and_then(Value::texts);
     for (id, token) in tokens.unwrap_or_default().iter().enumerate() {
-        if END_TOKENS.contains(&token.as_str()) {
+        // All of them end so, and few other tokens of a hundred thousand.
+        if token.ends_with(['>', ']']) && END_TOKENS.contains(&token.as_str()) {
             add(id as u64);
         }
     }
