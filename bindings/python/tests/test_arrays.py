@@ -159,7 +159,7 @@ class Operations(unittest.TestCase):
         tree = Path(os.environ["MLXROCM_TREE"])
         names = {f["name"] for f in json.loads((tree / "include/mlxrocm.json").read_text())["functions"]}
         made = {name for name, _ in inspect.getmembers(_operations, inspect.isfunction) if not name.startswith("_")}
-        methods = "from_data from_borrowed clone to_device dtype rank size bytes shape eval eval_async wait read item_f64 item_i64 free".split()
+        methods = "from_data from_borrowed from_buffer buffer clone to_device to_stream dtype rank size bytes shape eval eval_async wait read item_f64 item_i64 free".split()
         wanted = {name.removeprefix("mlxrocm_array_") for name in names if name.startswith("mlxrocm_array_")} - set(methods)
         wanted = {name for name in wanted if not name.startswith(("map_", "kernel_"))}  # other objects
         self.assertEqual(made, wanted)
