@@ -7,24 +7,7 @@ mod c_calls;
 mod gpu;
 
 use c_calls::*;
-use mlxrocm::gpu::arrays::{Chains, use_chains};
 use std::ptr::{null, null_mut};
-
-/// A fresh GPU: on software ones the order in which work of different streams runs is drawn by the seed.
-fn machine(seed: u64) -> gpu::Gpu {
-    // Otherwise a thread may still compile when the next test has another machine.
-    use_chains(Chains::Off);
-    match gpu::is_real() {
-        true => gpu::gpu(),
-        false => {
-            let targets = gpu::among(&["gfx1151", "gfx90a"]);
-            let target = targets[seed as usize % targets.len()];
-            gpu::soft(&format!(
-                "devices={target},{target};integrated=0;seed={seed}"
-            ))
-        }
-    }
-}
 
 /// A kernel writes a part of a buffer, arrays compute with it, a kernel reads that: no host waits in between.
 #[test]
@@ -176,12 +159,7 @@ fn memory_is_kept_and_given_back() {
         free!(mlxrocm_buffer_free(buffer));
         check(SIZE, "the array keeps it");
         // Operations enough for a plan, from the second round on.
-        let mut y = made!(mlxrocm_array_add(x, x));
-        for _ in 0..6 {
-            let next = made!(mlxrocm_array_add(y, x));
-            free!(mlxrocm_array_free(y));
-            y = next;
-        }
+        let y = chain(x, x, 7);
         free!(mlxrocm_array_free(x));
         assert_eq!(read(y)[..3], [0.0, 8.0, 16.0], "round {round}");
         let (memory, offset) = buffer_of(y, stream);

@@ -19,41 +19,8 @@ use random_graph::{KINDS, bits, graph};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// A fresh GPU: on software ones the order in which work of different streams runs is drawn by the seed.
-fn machine(seed: u64) -> gpu::Gpu {
-    // Otherwise a thread may still compile when the next test has another machine.
-    use_chains(Chains::Off);
-    match gpu::is_real() {
-        true => gpu::gpu(),
-        false => {
-            let targets = gpu::among(&["gfx1151", "gfx90a"]);
-            let target = targets[seed as usize % targets.len()];
-            gpu::soft(&format!(
-                "devices={target},{target};integrated=0;seed={seed}"
-            ))
-        }
-    }
-}
-
 fn to_stream(array: *const mlxrocm_array, stream: *const mlxrocm_stream) -> *mut mlxrocm_array {
     made!(mlxrocm_array_to_stream(array, stream))
-}
-
-/// `x` plus `y`, so many times.
-fn chain(x: *const mlxrocm_array, y: *const mlxrocm_array, times: usize) -> *mut mlxrocm_array {
-    let mut sum = made!(mlxrocm_array_add(x, y));
-    for _ in 1..times {
-        let next = made!(mlxrocm_array_add(sum, y));
-        free!(mlxrocm_array_free(sum));
-        sum = next;
-    }
-    sum
-}
-
-fn free_all(arrays: &[*mut mlxrocm_array]) {
-    arrays
-        .iter()
-        .for_each(|&array| free!(mlxrocm_array_free(array)));
 }
 
 /// How slow a producer is: a real GPU must still be at it when the consumer could begin.

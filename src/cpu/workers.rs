@@ -1,4 +1,5 @@
-//! The process's workers for arrays: one pool for all threads, made when work is first worth sharing.
+//! The process's workers for arrays: one pool for all threads, made with the first operation; it stays until the process
+//! ends.
 
 use super::threads::ThreadPool;
 use parking_lot::Mutex;

@@ -1,6 +1,7 @@
 //! The C API called from Rust as C does: functions with raw pointers, objects that are freed by hand.
 #![allow(dead_code, unused_imports)] // each test program uses a part
 
+use crate::gpu;
 pub use mlxrocm::capi::array::binary::*;
 pub use mlxrocm::capi::array::memory::*;
 pub use mlxrocm::capi::array::object::*;
@@ -16,6 +17,7 @@ pub use mlxrocm::capi::module::*;
 pub use mlxrocm::capi::program::*;
 pub use mlxrocm::capi::status::*;
 pub use mlxrocm::capi::stream::*;
+use mlxrocm::gpu::arrays::{Chains, use_chains};
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
@@ -390,4 +392,38 @@ fn number(value: u32) -> mlxrocm_arg {
 
 fn float(value: f32) -> mlxrocm_arg {
     mlxrocm_arg_f32(value)
+}
+
+/// A fresh GPU: on software ones the order in which work of different streams runs is drawn by the seed.
+pub fn machine(seed: u64) -> gpu::Gpu {
+    // Otherwise a thread may still compile when the next test has another machine.
+    use_chains(Chains::Off);
+    match gpu::is_real() {
+        true => gpu::gpu(),
+        false => {
+            let targets = gpu::among(&["gfx1151", "gfx90a"]);
+            let target = targets[seed as usize % targets.len()];
+            gpu::soft(&format!(
+                "devices={target},{target};integrated=0;seed={seed}"
+            ))
+        }
+    }
+}
+
+/// `x` plus `y`, so many times.
+pub fn chain(x: *const mlxrocm_array, y: *const mlxrocm_array, times: usize) -> *mut mlxrocm_array {
+    let mut sum = made!(mlxrocm_array_add(x, y));
+    for _ in 1..times {
+        let next = made!(mlxrocm_array_add(sum, y));
+        free!(mlxrocm_array_free(sum));
+        sum = next;
+    }
+    sum
+}
+
+/// Gives arrays back.
+pub fn free_all(arrays: &[*mut mlxrocm_array]) {
+    arrays
+        .iter()
+        .for_each(|&array| free!(mlxrocm_array_free(array)));
 }
