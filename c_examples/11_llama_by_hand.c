@@ -1,16 +1,27 @@
-/* 11: a llama written with arrays, operation by operation; its tokens are those of the model API. Weights,
- * sizes and names come from a GGUF file; the text goes to stdout.
- *   11_llama_by_hand MODEL.gguf PROMPT [TOKENS [DEVICE]]        DEVICE 1 and up: a GPU */
+/* 11: a llama written with arrays, operation by operation; its tokens are those of the model API. Weights, sizes and
+ * names come from a GGUF file; the text goes to stdout, the speed of decoding to stderr.
+ *   11_llama_by_hand MODEL.gguf PROMPT [TOKENS [DEVICE]]        DEVICE 1 and up: a GPU
+ * Every step builds its graph anew. Keys and values have room for the whole text from the beginning, and the place of
+ * a token is an array: so the graph of a step is that of the step before, and a GPU replays it. */
 #include <math.h>
 #include <mlxrocm.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 typedef mlxrocm_array array;
 enum { MOST_TOKENS = 4096, MOST_LAYERS = 128, MOST_ARRAYS = 1 << 15 };
-static array *result, *scope[MOST_ARRAYS];
+/* Numbers, or codes with scales and biases; a vector has w alone. */
+typedef struct { array *w, *scales, *biases; } weights;
+typedef struct { weights attn_norm, q, k, v, o, ffn_norm, gate, up, down; array *keys, *values; } layer;
+static struct { weights embed, norm, output; layer layers[MOST_LAYERS]; } model;
+static int layers;
+static int64_t heads, kv_heads, width, size, room; /* of a head; of keys, in tokens */
+static double rope_base, epsilon;
+static array *result, *kept, *scope[MOST_ARRAYS];
 static size_t in_scope;
 static mlxrocm_error *error;
 static mlxrocm_array_map *map;
+static mlxrocm_device *device;
 
 static void check(mlxrocm_status status) {
     if (status == MLXROCM_OK) return;
@@ -18,13 +29,25 @@ static void check(mlxrocm_status status) {
     exit(1);
 }
 
-/* Results of operations are freed together, at the end of a step. */
+/* Handles of a step's results are freed together before they are computed: what has none stays inside of kernels. */
 static array *scoped(mlxrocm_status status) {
     check(in_scope < MOST_ARRAYS ? status : MLXROCM_ERROR_OUT_OF_MEMORY);
     return scope[in_scope++] = result;
 }
+static void end_scope(void) {
+    while (in_scope > 0) mlxrocm_array_free(scope[--in_scope]);
+}
 #define OP(name, ...) scoped(mlxrocm_array_##name(__VA_ARGS__, &result, &error))
 #define LIST(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
+#define ON_DEVICE(x) OP(to_device, x, device)
+
+/* In place of the array that a variable held before. */
+static void keep(array **variable, const array *x) {
+    array *clone = NULL;
+    check(mlxrocm_array_clone(x, &clone, &error));
+    mlxrocm_array_free(*variable);
+    *variable = clone;
+}
 
 /* A number of the file's metadata. */
 static double fact(const char *name) {
@@ -35,114 +58,151 @@ static double fact(const char *name) {
     return value;
 }
 
-/* An array of the file, or NULL: of a layer, or, below 0, of the whole model. */
-static array *part(int layer, const char *name, const char *end) {
+/* An array of the file, moved to where it is computed with, or NULL: of a layer, or, below 0, of the whole model. */
+static array *part(int of, const char *name, const char *end) {
     char full[96];
-    if (layer < 0) snprintf(full, sizeof full, "%s.%s", name, end);
-    else snprintf(full, sizeof full, "blk.%d.%s.%s", layer, name, end);
-    const mlxrocm_status status = mlxrocm_array_map_get(map, full, MLXROCM_NUL, &result, NULL);
-    return status == MLXROCM_OK ? scoped(status) : NULL;
+    array *x = NULL;
+    if (of < 0) snprintf(full, sizeof full, "%s.%s", name, end);
+    else snprintf(full, sizeof full, "blk.%d.%s.%s", of, name, end);
+    if (mlxrocm_array_map_get(map, full, MLXROCM_NUL, &result, NULL) == MLXROCM_OK) keep(&x, ON_DEVICE(scoped(MLXROCM_OK)));
+    return x;
+}
+static weights load(int of, const char *name) {
+    return (weights){part(of, name, "weight"), part(of, name, "scales"), part(of, name, "biases")};
+}
+static void unload(weights *of) {
+    mlxrocm_array_free(of->w), mlxrocm_array_free(of->scales), mlxrocm_array_free(of->biases);
 }
 
 /* Bits of a code: words of 32 bits against groups of 32 numbers, which share a scale. */
-static int64_t bits(const array *w, const array *scales) {
-    return (int64_t)(mlxrocm_array_size(w) / mlxrocm_array_size(scales));
-}
+static int64_t bits(const weights *of) { return (int64_t)(mlxrocm_array_size(of->w) / mlxrocm_array_size(of->scales)); }
 
 /* x times a matrix [out, in]: quantized as MLX has it (codes, scales and biases), or numbers. */
-static array *linear(const array *x, int layer, const char *name) {
-    array *w = part(layer, name, "weight"), *scales = part(layer, name, "scales");
-    if (!scales) return OP(matmul, x, OP(transpose, w, LIST(1, 0)));
-    const array *biases = part(layer, name, "biases");
-    return OP(quantized_matmul, x, w, scales, biases, 1, 32, bits(w, scales), "affine", MLXROCM_NUL);
+static array *linear(const array *x, const weights *of) {
+    if (!of->scales) return OP(matmul, x, OP(transpose, of->w, LIST(1, 0)));
+    return OP(quantized_matmul, x, of->w, of->scales, of->biases, 1, 32, bits(of), "affine", MLXROCM_NUL);
 }
 
-static array *norm(const array *x, int layer, const char *name) {
-    return OP(fast_rms_norm, x, part(layer, name, "weight"), fact("attention.layer_norm_rms_epsilon"));
-}
+static array *norm(const array *x, const weights *of) { return OP(fast_rms_norm, x, of->w, epsilon); }
 
 /* Rows of the table of embeddings. */
 static array *embed(const array *tokens) {
-    array *w = part(-1, "token_embd", "weight"), *scales = part(-1, "token_embd", "scales");
-    array *rows = OP(take, w, tokens, 0);
-    if (scales)
-        rows = OP(dequantize, rows, OP(take, scales, tokens, 0), OP(take, part(-1, "token_embd", "biases"), tokens, 0),
-                  32, bits(w, scales), "affine", MLXROCM_NUL, NULL, -1);
+    const weights *of = &model.embed;
+    array *rows = OP(take, of->w, tokens, 0);
+    if (of->scales)
+        rows = OP(dequantize, rows, OP(take, of->scales, tokens, 0), OP(take, of->biases, tokens, 0), 32, bits(of),
+                  "affine", MLXROCM_NUL, NULL, -1);
     return OP(astype, rows, MLXROCM_DTYPE_FLOAT32);
 }
 
-/* Keys and values of all tokens so far, of each layer: [1, heads, tokens, size]. */
-static array *keys[MOST_LAYERS], *values[MOST_LAYERS];
-static array *append(array **cache, array *more) {
-    array *all = *cache ? OP(concatenate, ((const array *[]){*cache, more}), 2, 2) : more;
-    mlxrocm_array_free(*cache);
-    check(mlxrocm_array_clone(all, cache, &error));
-    return all;
+/* x [tokens, width] with what attention adds. Of keys and values [1, heads, room, size] those from place `at` on are new. */
+static array *attend(array *x, layer *of, int64_t count, const array *at, const array *mask) {
+    array *h = norm(x, &of->attn_norm), *qkv[3];
+    const weights *matrices[] = {&of->q, &of->k, &of->v};
+    for (int j = 0; j < 3; j++) {
+        qkv[j] = OP(reshape, linear(h, matrices[j]), LIST(1, count, j ? kv_heads : heads, size));
+        qkv[j] = OP(transpose, qkv[j], LIST(0, 2, 1, 3));
+        if (j < 2) qkv[j] = OP(fast_rope, qkv[j], size, 1, rope_base, 1, at, NULL);
+    }
+    /* The old ones are held by nobody then: their memory is written into. */
+    keep(&of->keys, OP(slice_update_dynamic, of->keys, qkv[1], at, LIST(2)));
+    keep(&of->values, OP(slice_update_dynamic, of->values, qkv[2], at, LIST(2)));
+    h = OP(fast_scaled_dot_product_attention, qkv[0], of->keys, of->values, 1 / sqrt((double)size), 0, mask, NULL);
+    h = OP(reshape, OP(transpose, h, LIST(0, 2, 1, 3)), LIST(count, width));
+    return OP(add, x, linear(h, &of->o));
 }
 
-/* The token behind these, the first of which is the `place`th. */
-static int64_t next(const uint32_t *tokens, int64_t count, int32_t place, mlxrocm_device *device) {
-    const int64_t heads = (int64_t)fact("attention.head_count"), kv_heads = (int64_t)fact("attention.head_count_kv");
-    const int64_t width = (int64_t)fact("embedding_length"), size = width / heads;
-    array *ids = OP(to_device, OP(from_data, tokens, LIST(count), MLXROCM_DTYPE_UINT32), device);
-    array *at = OP(to_device, OP(from_data, &place, NULL, 0, MLXROCM_DTYPE_INT32), device);
-    array *x = embed(ids);
-    for (int i = 0; i < (int)fact("block_count"); i++) {
-        array *h = norm(x, i, "attn_norm"), *qkv[3];
-        const char *names[] = {"attn_q", "attn_k", "attn_v"};
-        for (int j = 0; j < 3; j++) {
-            qkv[j] = OP(reshape, linear(h, i, names[j]), LIST(1, count, j ? kv_heads : heads, size));
-            qkv[j] = OP(transpose, qkv[j], LIST(0, 2, 1, 3));
-            if (j < 2) qkv[j] = OP(fast_rope, qkv[j], size, 1, fact("rope.freq_base"), 1, at, NULL);
-        }
-        array *k = append(&keys[i], qkv[1]), *v = append(&values[i], qkv[2]);
-        h = OP(fast_scaled_dot_product_attention, qkv[0], k, v, 1 / sqrt((double)size), 1, NULL, NULL);
-        h = OP(reshape, OP(transpose, h, LIST(0, 2, 1, 3)), LIST(count, width));
-        x = OP(add, x, linear(h, i, "attn_output"));
-        h = norm(x, i, "ffn_norm");
-        array *gate = linear(h, i, "ffn_gate");
-        gate = OP(multiply, OP(multiply, gate, OP(sigmoid, gate)), linear(h, i, "ffn_up"));
-        x = OP(add, x, linear(gate, i, "ffn_down"));
+/* Queues a step of tokens [count], the first of which is the `place`th; what comes behind them [1] goes to `kept`. */
+static void step(const array *tokens, int64_t count, int64_t place) {
+    array *at = ON_DEVICE(OP(from_data, &place, LIST(1), MLXROCM_DTYPE_INT64));
+    array *rows = OP(add, at, ON_DEVICE(OP(arange, 0, (double)count, 1, MLXROCM_DTYPE_INT64)));
+    array *columns = ON_DEVICE(OP(arange, 0, (double)room, 1, MLXROCM_DTYPE_INT64));
+    array *mask = OP(less_equal, columns, OP(reshape, rows, LIST(1, 1, count, 1)));
+    array *x = embed(tokens);
+    for (int i = 0; i < layers; i++) {
+        layer *of = &model.layers[i];
+        x = attend(x, of, count, at, mask);
+        array *h = norm(x, &of->ffn_norm), *gate = linear(h, &of->gate);
+        gate = OP(multiply, OP(multiply, gate, OP(sigmoid, gate)), linear(h, &of->up));
+        x = OP(add, x, linear(gate, &of->down));
     }
-    int64_t best = 0;
-    x = norm(OP(slice, x, LIST(count - 1, 0), LIST(count, width), LIST(1, 1)), -1, "output_norm");
-    x = linear(x, -1, part(-1, "output", "weight") ? "output" : "token_embd");
-    check(mlxrocm_array_item_i64(OP(argmax, x, 1, 0), &best, &error));
-    while (in_scope > 0) mlxrocm_array_free(scope[--in_scope]);
-    return best;
+    x = norm(OP(slice, x, LIST(count - 1, 0), LIST(count, width), LIST(1, 1)), &model.norm);
+    x = linear(x, model.output.w ? &model.output : &model.embed);
+    keep(&kept, OP(argmax, x, 1, 0));
+    end_scope();
+    check(mlxrocm_array_eval_async((const array *const *)&kept, 1, &error));
+}
+
+static void load_all(const char *path) {
+    check(mlxrocm_array_map_load(path, MLXROCM_NUL, &map, &error));
+    layers = (int)fact("block_count");
+    heads = (int64_t)fact("attention.head_count"), kv_heads = (int64_t)fact("attention.head_count_kv");
+    width = (int64_t)fact("embedding_length"), size = width / heads;
+    rope_base = fact("rope.freq_base"), epsilon = fact("attention.layer_norm_rms_epsilon");
+    model.embed = load(-1, "token_embd"), model.norm = load(-1, "output_norm"), model.output = load(-1, "output");
+    for (int i = 0; i < layers && i < MOST_LAYERS; i++) {
+        layer *of = &model.layers[i];
+        of->attn_norm = load(i, "attn_norm"), of->ffn_norm = load(i, "ffn_norm");
+        of->q = load(i, "attn_q"), of->k = load(i, "attn_k"), of->v = load(i, "attn_v"), of->o = load(i, "attn_output");
+        of->gate = load(i, "ffn_gate"), of->up = load(i, "ffn_up"), of->down = load(i, "ffn_down");
+        keep(&of->keys, ON_DEVICE(OP(zeros, LIST(1, kv_heads, room, size), MLXROCM_DTYPE_FLOAT32)));
+        keep(&of->values, ON_DEVICE(OP(zeros, LIST(1, kv_heads, room, size), MLXROCM_DTYPE_FLOAT32)));
+    }
+    mlxrocm_array_map_free(map);
+    end_scope();
+}
+
+static void free_all(void) {
+    unload(&model.embed), unload(&model.norm), unload(&model.output);
+    for (int i = 0; i < layers; i++) {
+        layer *of = &model.layers[i];
+        weights *all[] = {&of->attn_norm, &of->q, &of->k, &of->v, &of->o, &of->ffn_norm, &of->gate, &of->up, &of->down};
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++) unload(all[j]);
+        mlxrocm_array_free(of->keys), mlxrocm_array_free(of->values);
+    }
+    mlxrocm_array_free(kept);
+}
+
+static double seconds(void) {
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 int main(int argc, char **argv) {
     if (argc < 3) return fprintf(stderr, "usage: 11_llama_by_hand MODEL.gguf PROMPT [TOKENS [DEVICE]]\n"), 2;
     const int wanted = argc > 3 ? atoi(argv[3]) : 40;
-    mlxrocm_model *model = NULL;
+    mlxrocm_model *loaded = NULL;
     mlxrocm_tokenizer *tokenizer = NULL; /* the model's */
-    mlxrocm_device *device = NULL;
     check(mlxrocm_device_open(argc > 4 ? (size_t)atoi(argv[4]) : 0, &device, &error));
-    check(mlxrocm_model_load(argv[1], MLXROCM_NUL, NULL, &model, &error));
-    check(mlxrocm_model_get_tokenizer(model, &tokenizer, &error));
-    mlxrocm_model_free(model);
-    check(mlxrocm_array_map_load(argv[1], MLXROCM_NUL, &map, &error));
-    for (size_t i = 0; i < mlxrocm_array_map_count(map); i++) { /* the weights, to where they are computed with */
-        const char *name = mlxrocm_array_map_name(map, i, NULL);
-        check(mlxrocm_array_map_get(map, name, MLXROCM_NUL, &result, &error));
-        check(mlxrocm_array_map_set(map, name, MLXROCM_NUL, OP(to_device, scoped(MLXROCM_OK), device), &error));
-    }
+    check(mlxrocm_model_load(argv[1], MLXROCM_NUL, NULL, &loaded, &error));
+    check(mlxrocm_model_get_tokenizer(loaded, &tokenizer, &error));
+    mlxrocm_model_free(loaded);
     static char text[MOST_TOKENS * 16];
     static uint32_t tokens[MOST_TOKENS];
-    size_t count = 0, room = 0;
+    size_t prompt = 0, text_room = 0, count = 0;
     check(mlxrocm_tokenizer_encode(tokenizer, argv[2], MLXROCM_NUL, MLXROCM_ENCODE_ADD_SPECIAL, tokens, MOST_TOKENS,
-                                   &count, &error));
-    const size_t prompt = count;
-    if (count == 0) return fprintf(stderr, "an empty prompt\n"), 2;
-    for (size_t done = 0; count < MOST_TOKENS && count < prompt + (size_t)wanted; count++) {
-        tokens[count] = (uint32_t)next(tokens + done, (int64_t)(count - done), (int32_t)done, device);
-        done = count;
+                                   &prompt, &error));
+    const size_t end = prompt + (size_t)(wanted > 0 ? wanted : 0);
+    if (prompt == 0 || end > MOST_TOKENS) return fprintf(stderr, "an empty prompt, or too many tokens\n"), 2;
+    room = (int64_t)(end + 255) / 256 * 256;
+    load_all(argv[1]);
+    step(ON_DEVICE(OP(from_data, tokens, LIST((int64_t)prompt), MLXROCM_DTYPE_UINT32)), (int64_t)prompt, 0);
+    double begin = 0;
+    array *last = NULL;
+    for (count = prompt; count < end; count++) {
+        int64_t token = 0;
+        keep(&last, kept);
+        if (count + 1 < end) step(last, 1, (int64_t)count); /* it is computed while its token is read */
+        check(mlxrocm_array_item_i64(last, &token, &error));
+        tokens[count] = (uint32_t)token;
+        if (count == prompt) begin = seconds();
     }
-    check(mlxrocm_tokenizer_decode(tokenizer, tokens + prompt, count - prompt, 0, text, sizeof text, &room, &error));
+    if (wanted > 1) fprintf(stderr, "%.1f tokens/s\n", (wanted - 1) / (seconds() - begin));
+    check(mlxrocm_tokenizer_decode(tokenizer, tokens + prompt, count - prompt, 0, text, sizeof text, &text_room, &error));
     puts(text);
-    for (int i = 0; i < MOST_LAYERS; i++) mlxrocm_array_free(keys[i]), mlxrocm_array_free(values[i]);
-    mlxrocm_array_map_free(map);
+    mlxrocm_array_free(last);
+    free_all();
     mlxrocm_tokenizer_free(tokenizer);
     mlxrocm_device_free(device);
     return 0;

@@ -4,6 +4,7 @@ use super::Array;
 use super::home::{Data, Home};
 use super::lazy::{Collected, collect};
 use super::plans;
+use super::settle::settle;
 use crate::cpu::{self, Elements, Program};
 use crate::gpu::arrays::{self, Chained, Place};
 use crate::gpu::network::{Constant, Network, Precision};
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// # Errors
 /// Those of the operations; arrays that were not reached stay lazy and usable.
 pub fn eval(arrays: &[Array]) -> Result<()> {
-    queue(arrays)?;
+    compute(arrays)?;
     wait(arrays)
 }
 
@@ -28,26 +29,43 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 /// # Errors
 /// The first fault of the work; `DeviceLost`.
 pub fn wait(arrays: &[Array]) -> Result<()> {
-    let mut places: Vec<&Arc<Place>> = Vec::new();
     for array in arrays {
         if let Home::Gpu(place) = array.home()
             && let Some(Data::Device(elements)) = array.data()
         {
             place.join(&elements)?;
-            if !places.iter().any(|other| Arc::ptr_eq(other, place)) {
-                places.push(place);
-            }
         }
     }
-    places.iter().try_for_each(|place| place.wait())
+    places_of(arrays).iter().try_for_each(|place| place.wait())
 }
 
-/// As [`eval`], but what GPUs compute is only queued.
+/// Where on GPUs arrays are.
+fn places_of(arrays: &[Array]) -> Vec<&Arc<Place>> {
+    let mut places: Vec<&Arc<Place>> = Vec::new();
+    for array in arrays {
+        if let Home::Gpu(place) = array.home()
+            && !places.iter().any(|other| Arc::ptr_eq(other, place))
+        {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// As [`eval`], but what GPUs compute is only queued. What is queued behind that does not delay who reads these arrays.
 ///
 /// # Errors
 /// As [`eval`], but for faults of the work.
 pub fn queue(arrays: &[Array]) -> Result<()> {
-    let collected = collect(arrays)?;
+    compute(arrays)?;
+    let mut places = places_of(arrays).into_iter();
+    places.try_for_each(|place| place.note_end())
+}
+
+/// Computes arrays on the CPU, and queues what GPUs compute.
+fn compute(arrays: &[Array]) -> Result<()> {
+    let mut collected = collect(arrays)?;
+    settle(&mut collected)?;
     let graph = &collected.graph;
     let results = match plans::run(&collected)? {
         Some(results) => results,
@@ -75,7 +93,7 @@ fn host_leaves(collected: &Collected) -> Option<Vec<Elements>> {
 }
 
 /// One operation on the CPU.
-fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
+pub(super) fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
     let inputs: Result<Vec<Elements>> = inputs.iter().map(|input| input.to_host()).collect();
     let inputs = inputs?;
     let results = cpu::results(node, &inputs.iter().collect::<Vec<_>>())?;
@@ -196,7 +214,7 @@ impl Array {
                     .into(),
             ));
         };
-        queue(std::slice::from_ref(self))?;
+        compute(std::slice::from_ref(self))?;
         match self.data() {
             Some(Data::Device(elements)) => place.to_buffer(&elements, stream),
             _ => Err(Error::Internal(
@@ -211,7 +229,7 @@ impl Array {
     /// As [`eval`].
     pub fn read(&self) -> Result<Elements> {
         if self.data().is_none() {
-            queue(std::slice::from_ref(self))?;
+            compute(std::slice::from_ref(self))?;
         }
         let data = self.data();
         let lost = || Error::Internal("an evaluated array has no elements".into());

@@ -281,6 +281,7 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     order.sort_by_key(|(call, _)| call.stamp);
     let mut graph = Graph::default();
     let (mut leaves, mut homes) = (Vec::new(), Vec::new());
+    let mut arrays_of_leaves: Vec<*const Inner> = Vec::new();
     let mut nodes: QuickMap<u64, NodeId> = QuickMap::default();
     let mut leaf_of: QuickMap<*const Inner, NodeId> = QuickMap::default();
     let mut value = |graph: &mut Graph, nodes: &QuickMap<u64, NodeId>, array: &Array| match &*array
@@ -297,6 +298,7 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
         Content::Ready(data) => {
             let node = *leaf_of.entry(Arc::as_ptr(&array.0)).or_insert_with(|| {
                 leaves.push(data.clone());
+                arrays_of_leaves.push(Arc::as_ptr(&array.0));
                 graph.push(Node {
                     op: Op::Leaf(leaves.len() - 1),
                     inputs: Vec::new(),
@@ -330,9 +332,9 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
     }
     // One holder is `held` itself.
     let mut shared: Vec<Array> = held
-        .into_values()
+        .values()
         .filter(|(array, count)| Arc::strong_count(&array.0) > count + 1)
-        .map(|(array, _)| array)
+        .map(|(array, _)| array.clone())
         .filter(|array| array.pending().is_some())
         .filter(|array| !arrays.iter().any(|other| Arc::ptr_eq(&other.0, &array.0)))
         .collect();
@@ -343,6 +345,21 @@ pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
         arrays.push(array);
     }
     homes.resize(graph.nodes.len(), Home::Cpu);
+    // Leaves that only one operation reads, which makes them anew with a part replaced, are given to it. That may be done
+    // twice with the same result, should something fail meanwhile.
+    for node in graph.nodes.iter().filter(|node| node.op.replaces_a_part()) {
+        let Some(&Op::Leaf(leaf)) = node.inputs.first().map(|input| graph.op(*input)) else {
+            continue;
+        };
+        // One holder is `held`, the other the operation.
+        let alone = held.get(&arrays_of_leaves[leaf]);
+        if alone.is_some_and(|(array, count)| *count == 1 && Arc::strong_count(&array.0) == 2)
+            && let Data::Device(elements) = &mut leaves[leaf]
+        {
+            // Its array has them too.
+            elements.give(2);
+        }
+    }
     Ok(Collected {
         graph,
         leaves,

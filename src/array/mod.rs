@@ -8,6 +8,7 @@ mod home;
 mod lazy;
 pub mod ops;
 mod plans;
+mod settle;
 
 pub use crate::gpu::network::{Network, Planes, Precision};
 pub use custom::{Call, Kernel, KernelSource, Template};

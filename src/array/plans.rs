@@ -98,10 +98,12 @@ fn forms(collected: &Collected) -> Vec<LeafForm> {
         Data::Host(elements) => LeafForm {
             on_device: false,
             layout: elements.layout().clone(),
+            is_given: false,
         },
         Data::Device(elements) => LeafForm {
             on_device: true,
             layout: elements.layout().clone(),
+            is_given: elements.is_given(),
         },
     };
     collected.leaves.iter().map(form).collect()

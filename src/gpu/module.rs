@@ -255,6 +255,12 @@ impl Kernel {
         Ok(true)
     }
 
+    /// Whether it waits for the launch before it itself, so that it may begin while that one drains.
+    pub(super) fn waits(&self) -> bool {
+        let signature = self.shared.signature.as_ref();
+        signature.is_some_and(|signature| signature.waits)
+    }
+
     /// Checks arguments against what the kernel takes.
     pub(super) fn check_args(&self, device: &Device, args: &Args) -> Result<()> {
         args.check(device).map_err(|wrong| self.wrong(wrong))?;

@@ -1,5 +1,5 @@
 //! What arguments a kernel takes, as its code says: drivers read arguments through bare pointers, so
-//! one too few would be read from nowhere.
+//! one too few would be read from nowhere. And whether it waits for the launch before it itself.
 
 use std::collections::HashMap;
 
@@ -11,6 +11,8 @@ pub(super) struct Signature {
     wide: u64,
     /// Every argument has 4 or 8 bytes.
     is_plain: bool,
+    /// It waits itself until the launch before it is done (PTX only).
+    pub waits: bool,
 }
 
 impl Signature {
@@ -20,6 +22,7 @@ impl Signature {
             wide: wide.fold(0, |mask, (i, size)| mask | u64::from(*size == 8) << i),
             is_plain: sizes.len() <= 64 && sizes.iter().all(|size| matches!(size, 4 | 8)),
             sizes,
+            waits: false,
         }
     }
 
@@ -232,7 +235,11 @@ fn of_ptx(text: &str) -> HashMap<String, Signature> {
                 .filter(|param| !param.trim().is_empty())
                 .map(ptx_size)
                 .collect::<Option<_>>()?;
-            Some((name.trim().to_string(), Signature::new(sizes)))
+            let signature = Signature {
+                waits: rest.contains("griddepcontrol.wait"),
+                ..Signature::new(sizes)
+            };
+            Some((name.trim().to_string(), signature))
         })
         .collect()
 }

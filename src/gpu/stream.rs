@@ -271,6 +271,12 @@ impl Stream {
         }
     }
 
+    /// Leaves a mark at the end of the queue, so that who waits for what is queued by now does not wait for more.
+    pub(super) fn note_end(&self) -> Result<()> {
+        self.device.enter()?;
+        self.core.note_end(&self.device)
+    }
+
     /// Notes that what was queued so far uses a buffer: for kernels that reach one by an address in memory.
     pub fn note_use(&self, buffer: &DeviceBuffer) {
         buffer.uses().add(self.end());
@@ -506,6 +512,29 @@ impl StreamCore {
                 Err(device.failed(code, "recording an event"))
             }
         }
+    }
+
+    /// Keeps a fence at the end of the queue, if there is none.
+    fn note_end(&self, device: &Device) -> Result<()> {
+        let mut fences = self.fences.lock();
+        let Some(fences) = &mut *fences else {
+            return Ok(());
+        };
+        fences.retain(|(upto, event)| !self.passed(device, *upto, *event));
+        let end = self.submitted.load(Ordering::Acquire);
+        let is_there = |(upto, _): &(u64, _)| *upto >= end;
+        if self.completed.load(Ordering::Acquire) < end && !fences.iter().any(is_there) {
+            fences.push(self.fence(device)?);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a fence behind a ticket, and work behind the fence.
+    pub fn is_noted(&self, ticket: u64) -> bool {
+        let end = self.submitted.load(Ordering::Acquire);
+        let fences = self.fences.lock();
+        let mut fences = fences.iter().flatten();
+        fences.any(|(upto, _)| (ticket..end).contains(upto))
     }
 
     /// Sleeps until everything queued so far is done; the code that the work ended with.

@@ -10,6 +10,8 @@ pub struct LeafForm {
     pub on_device: bool,
     /// How its elements lie.
     pub layout: Layout,
+    /// Nobody else has it: an operation may write into it.
+    pub is_given: bool,
 }
 
 /// Graphs that are kept at most; the one that was not used for the longest time goes.
@@ -140,7 +142,11 @@ mod tests {
 
     fn leaf(on_device: bool) -> [LeafForm; 1] {
         let layout = Layout::rows(&[1]);
-        [LeafForm { on_device, layout }]
+        [LeafForm {
+            on_device,
+            layout,
+            is_given: false,
+        }]
     }
 
     #[test]

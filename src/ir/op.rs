@@ -600,6 +600,19 @@ impl Op {
         )
     }
 
+    /// Whether the result is the first input with a part replaced by what other inputs say, so that doing it once more
+    /// changes nothing.
+    pub fn replaces_a_part(&self) -> bool {
+        use ScatterReduce::None;
+        matches!(
+            self,
+            Op::SliceUpdate(_, None)
+                | Op::DynamicSliceUpdate(_)
+                | Op::Scatter(_, None)
+                | Op::ScatterAxis(_, None)
+        )
+    }
+
     /// Whether the result may be another layout of the first input's elements.
     pub fn may_be_view(&self) -> bool {
         matches!(

@@ -2,7 +2,7 @@
 // sums in f32. Of few columns on the right, sides are changed.
 //
 // along: the right matrix lies along k. A wave makes two columns of ROWS rows, 8 numbers of k a lane at a time, and adds its
-//   lanes' sums. codes: the same of codes.
+//   lanes' sums. codes: the same of codes. SCALES is the dtype of affine scales and biases.
 // across: its rows lie along n. Of 32 columns of ROWS rows, 32 groups of 8 threads take every 32nd number of k, a thread four
 //   columns; the groups' sums are added in order.
 //
@@ -121,12 +121,12 @@ template <u32 DTYPE, u32 ROWS> DEVICE void along(const Product &p) {
     finish<DTYPE, ROWS>(p, part, column, sums);
 }
 
-template <u32 DTYPE, u32 ROWS> DEVICE void coded_any(const Product &p) {
+template <u32 DTYPE, u32 ROWS, u32 SCALES> DEVICE void coded_any(const Product &p) {
     constexpr u32 AHEAD = ROWS == 1 ? 4 : 1;
     const Part part = part_of<ROWS>(p);
     const u32 column = (part.column * (256 / WAVE) + wave_id()) * WIDE;
     if (column >= p.n) return;
-    const Codes codes = p.codes(part.z, DTYPE);
+    const Codes codes = p.codes(part.z, SCALES);
     const i64 left = p.left_offset(part.z);
     f32 sums[ROWS][WIDE] = {};
     for (u32 first = lane_id() * 8; first < p.k; first += WAVE * 8 * AHEAD) {
@@ -154,12 +154,12 @@ template <u32 DTYPE, u32 ROWS> DEVICE void coded_any(const Product &p) {
 
 // Affine codes of 4 bits whose groups are multiples of 32, rows on multiples of 16 bytes: 32 codes a lane at a time. A code stays
 // where it is in its word: with the exponent of 2^23 above it that is 2^23 + code · 16^i, and 16^-i goes to the scale.
-template <u32 DTYPE, u32 ROWS> DEVICE void coded_4(const Product &p) {
+template <u32 DTYPE, u32 ROWS, u32 SCALES> DEVICE void coded_4(const Product &p) {
     constexpr u32 AHEAD = ROWS == 1 ? 4 : 2;
     const Part part = part_of<ROWS>(p);
     const u32 column = (part.column * (256 / WAVE) + wave_id()) * WIDE;
     if (column >= p.n) return;
-    const Codes codes = p.codes(part.z, DTYPE);
+    const Codes codes = p.codes(part.z, SCALES);
     const i64 left = p.left_offset(part.z);
     f32 sums[ROWS][WIDE] = {};
     for (u32 first = lane_id() * 32; first < p.k; first += WAVE * 32 * AHEAD) {
@@ -189,12 +189,12 @@ template <u32 DTYPE, u32 ROWS> DEVICE void coded_4(const Product &p) {
     finish<DTYPE, ROWS>(p, part, column, sums);
 }
 
-template <u32 DTYPE, u32 ROWS> DEVICE void coded(const Product &p) {
+template <u32 DTYPE, u32 ROWS, u32 SCALES = DTYPE> DEVICE void coded(const Product &p) {
 #if !AMD_CDNA2 // Both forms in one kernel take more scalar registers than CDNA has.
     const bool whole = ((u64)p.right & 15) == 0 && p.k % 32 == 0 && p.group % 32 == 0;
-    if (p.mode == AFFINE && p.bits == 4 && whole) return coded_4<DTYPE, ROWS>(p);
+    if (p.mode == AFFINE && p.bits == 4 && whole) return coded_4<DTYPE, ROWS, SCALES>(p);
 #endif
-    coded_any<DTYPE, ROWS>(p);
+    coded_any<DTYPE, ROWS, SCALES>(p);
 }
 
 template <u32 DTYPE, u32 ROWS> DEVICE void by_columns(const Product &p, f32 *parts) {
@@ -226,12 +226,12 @@ template <u32 DTYPE, u32 ROWS> DEVICE void by_columns(const Product &p, f32 *par
     if (row < p.m && mine < p.n) p.store(part.z, p.plus_offset(part.z), row, mine, DTYPE, sum);
 }
 
-#define FEW_KERNEL(NAME, FORM, DTYPE, ROWS)      \
+#define FEW_KERNEL(NAME, FORM, ...)              \
     KERNEL(256) void NAME(PRODUCT_PARAMETERS) {  \
         grid_dependency_launch();                \
         grid_dependency_wait();                  \
         const Product p = PRODUCT_ARGUMENTS;     \
-        FORM<DTYPE, ROWS>(p);                    \
+        FORM<__VA_ARGS__>(p);                    \
     }
 #define ACROSS_KERNEL(NAME, DTYPE, ROWS)                                \
     KERNEL(256) void NAME(PRODUCT_PARAMETERS) {                         \

@@ -38,17 +38,21 @@ DEVICE i64 meet_whole(i64 now, i64 value, u32 dtype, u32 how) {
     }
 }
 
+// Where a slice begins along an axis of `limit` elements: those before the first count from the end, and it ends with the axis.
+DEVICE i64 begin_of(const void *index, u32 j, u32 dtype, i64 limit, i64 slice) {
+    i64 i = load_whole(index, j, dtype);
+    if (dtype == U64 && i < 0) i = limit;
+    if (i < 0) i += limit;
+    i = i > limit - slice ? limit - slice : i;
+    return i < 0 ? 0 : i;
+}
 KERNEL(256) void mlxrocm_array_place(const void *index, i64 *places, u32 count, u32 dtype, i64 limit, i64 slice, i64 step,
                                      u32 adds) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 j = block_x() * 256 + thread_x();
     if (j >= count) return;
-    i64 i = load_whole(index, j, dtype);
-    if (dtype == U64 && i < 0) i = limit;
-    if (i < 0) i += limit;
-    i = i > limit - slice ? limit - slice : i;
-    i = (i < 0 ? 0 : i) * step;
+    const i64 i = begin_of(index, j, dtype, limit, slice) * step;
     places[j] = adds ? places[j] + i : i;
 }
 
@@ -99,6 +103,21 @@ KERNEL(256) void mlxrocm_array_replace(const void *updates, const i64 *places, c
     u64 bits[1];
     load_bits(updates, from, size, bits);
     store_bits(out, place + index.at(o0, o1, o2, o3, o4, o5), size, bits[0]);
+}
+
+// One slice, which begins along one axis where a number says.
+KERNEL(256) void mlxrocm_array_replace_at(const void *updates, const void *start, void *out, u32 count, u32 size, u32 dtype,
+                                          i64 limit, i64 slice, i64 step, AXES, STRIDES(u), STRIDES(o)) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 i = block_x() * 256 + thread_x();
+    if (i >= count) return;
+    const Index index = index_of(i, count, s1, s2, s3, s4, s5);
+    const i64 from[1] = {index.at(u0, u1, u2, u3, u4, u5)};
+    u64 bits[1];
+    load_bits(updates, from, size, bits);
+    const i64 to = begin_of(start, 0, dtype, limit, slice) * step + index.at(o0, o1, o2, o3, o4, o5);
+    store_bits(out, to, size, bits[0]);
 }
 
 KERNEL(256) void mlxrocm_array_meet(const void *updates, const i64 *places, const u32 *order, void *out, u32 count, u32 slices,

@@ -8,6 +8,7 @@ use crate::cpu::ops::{Out, View};
 use crate::cpu::threads::ThreadPool;
 use crate::ir::{Dtype, Op, QuantMode, Quantization};
 use half::{bf16, f16};
+use std::borrow::Cow;
 
 /// A row's groups: `code · scale + bias`, codes low bits first.
 struct Row<'a> {
@@ -69,6 +70,16 @@ impl Work for Row<'_> {
     }
 }
 
+/// Numbers of any floating point dtype.
+fn wide_any<'a>(x: &View<'a>, pool: Option<&mut ThreadPool>) -> Option<Cow<'a, [f32]>> {
+    match x.dtype() {
+        Dtype::F32 => wide::<f32>(x, pool),
+        Dtype::F16 => wide::<f16>(x, pool),
+        Dtype::Bf16 => wide::<bf16>(x, pool),
+        _ => None,
+    }
+}
+
 fn product<T: Float>(
     q: &Quantization,
     [x, w, scales, biases]: [&View<'_>; 4],
@@ -85,8 +96,8 @@ fn product<T: Float>(
     }
     let words = Source::<u32>::of(w)?.rows()?;
     let x = wide::<T>(x, pool.as_deref_mut())?;
-    let scales = wide::<T>(scales, pool.as_deref_mut())?;
-    let biases = wide::<T>(biases, pool.as_deref_mut())?;
+    let scales = wide_any(scales, pool.as_deref_mut())?;
+    let biases = wide_any(biases, pool.as_deref_mut())?;
     let (of_words, of_groups) = (inner * q.bits / 32, inner / q.group);
     let pack = |first: usize, width: usize, to: &mut [f32]| {
         let mut rows = vec![0f32; width * inner];
@@ -128,8 +139,10 @@ pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut Th
         return false;
     };
     let dtype = out.dtype();
-    let alike = [x, scales, biases].iter().all(|view| view.dtype() == dtype);
-    if q.mode != QuantMode::Affine || !alike || x.sizes().contains(&0) {
+    // Scales of fewer bits are the same numbers in the result's dtype.
+    let fits = |view: &View<'_>| view.dtype() == dtype || dtype == Dtype::F32;
+    let fit = x.dtype() == dtype && fits(scales) && fits(biases);
+    if q.mode != QuantMode::Affine || !fit || x.sizes().contains(&0) {
         return false;
     }
     let sides = [x, w, scales, biases];

@@ -20,7 +20,7 @@ const FEW: u32 = 16;
 const WARPGROUP_SLOTS: u32 = 4;
 /// Queries that share what a block of the other form reads; the fewest keys of a part, and the most parts.
 const SHARED_QUERIES: u32 = attention_parts::SHARED_QUERIES as u32;
-const PART: u32 = 128;
+const PART: u32 = 32;
 const PARTS: u32 = attention_parts::MOST_PARTS as u32;
 /// Blocks with which a GPU is busy. Not what it has: results are the same on all.
 const BUSY: u32 = 512;

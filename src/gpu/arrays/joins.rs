@@ -58,6 +58,7 @@ impl Place {
         };
         let ready = buffer.uses().so_far();
         Elements::ready_after(ready, self.clone(), buffer.clone(), dtype, layout)
+            .map(Elements::lent)
     }
 
     /// Memory in which elements of this place lie row after row, theirs if they do, and the byte at which they begin.
@@ -92,6 +93,7 @@ impl Place {
                 self.wait()?;
             }
         }
+        let x = x.lent();
         Ok((x.buffer().clone(), x.offset()))
     }
 }

@@ -38,7 +38,7 @@ use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A GPU as a home of arrays: one for each open device, with a stream of the library's own, and one for each stream that
 /// an application gives arrays to. All have their memory from the device, which knows what each stream still uses.
@@ -49,6 +49,8 @@ pub struct Place {
     stream: Arc<Stream>,
     /// Whether the stream is the application's.
     is_of_stream: bool,
+    /// Where elements are read by the host behind which other work is queued already.
+    reader: OnceLock<Stream>,
     compiled: Arc<Compiled>,
     /// What Fourier transforms look up.
     roots: fourier::Tables,
@@ -116,6 +118,7 @@ impl Place {
             device: stream.device().clone(),
             stream,
             is_of_stream,
+            reader: OnceLock::new(),
             compiled: compiled.unwrap_or_default(),
             roots: fourier::Tables::default(),
             graphs: Mutex::default(),
@@ -200,6 +203,32 @@ impl Place {
         Elements::new(self.clone(), buffer, dtype, layout)
     }
 
+    /// Leaves a mark at the end of what is queued: who reads elements that are there by then does not wait for more.
+    ///
+    /// # Errors
+    /// `DeviceLost`.
+    pub fn note_end(&self) -> Result<()> {
+        self.stream.note_end()
+    }
+
+    /// The stream on which elements of this place are read without waiting for what is queued behind a mark.
+    fn reader_of(&self, x: &Elements) -> Result<Option<&Stream>> {
+        let mut ready = x.ready().iter();
+        let core = self.stream.core();
+        if !ready.all(|mark| mark.stream == core.id() && core.is_noted(mark.ticket)) {
+            return Ok(None);
+        }
+        if self.reader.get().is_none() {
+            // Of two threads one makes it in vain.
+            let _ = self.reader.set(self.device.stream()?);
+        }
+        let reader = self.reader.get();
+        if let Some(reader) = reader {
+            reader.follow(x.ready())?;
+        }
+        Ok(reader)
+    }
+
     /// The bytes of the elements in host memory, and how they lie in them; waits for what makes them.
     ///
     /// # Errors
@@ -215,7 +244,8 @@ impl Place {
         let mut bytes = vec![0; reach.len() * size];
         if !bytes.is_empty() {
             let first = (reach.start * size) as u64;
-            let copied = self.stream.copy_to_host(x.buffer(), first, &mut bytes);
+            let stream = self.reader_of(&x)?.unwrap_or(&self.stream);
+            let copied = stream.copy_to_host(x.buffer(), first, &mut bytes);
             self.device.in_time(copied)?;
         }
         let layout = Layout {

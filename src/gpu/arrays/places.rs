@@ -134,6 +134,15 @@ impl Place {
         let Some(sizes) = ty.shape.numbers() else {
             return Ok(None);
         };
+        if let (Op::SliceUpdate(spec, ScatterReduce::None), [x, update]) = (op, inputs) {
+            let Some(out) = self.copied(x)? else {
+                return Ok(None);
+            };
+            let Some(at) = slice(out.layout(), spec, update.layout()) else {
+                return Ok(None);
+            };
+            return Ok(self.put(update, &out, &at)?.then_some(out));
+        }
         let Some((out, _)) = self.new_rows(&sizes, ty.dtype)? else {
             return Ok(None);
         };
@@ -162,13 +171,6 @@ impl Place {
                     at.offset += low * at.strides[axis] as usize;
                 }
                 self.put(&value, &out, &whole)? && self.put(x, &out, &at)?
-            }
-            (Op::SliceUpdate(spec, ScatterReduce::None), [x, update]) => {
-                let at = slice(&whole, spec, update.layout());
-                match at {
-                    Some(at) => self.put(x, &out, &whole)? && self.put(update, &out, &at)?,
-                    None => false,
-                }
             }
             _ => false,
         };

@@ -6,13 +6,17 @@ use super::run::THREADS;
 use super::warpgroups::{MOST_BLOCKS, STEP};
 use super::{Elements, Place};
 use crate::Result;
+use crate::driver::Platform;
 use crate::gpu::Args;
-use crate::ir::{Dtype, Layout, Op, Quantization};
+use crate::ir::{Dtype, Layout, Op, QuantMode, Quantization};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The most rows that are made by `product_few.hip`.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
+/// Most bytes of shared memory of `product_one_warps.hip`.
+const MOST_SHARED: usize = 96 << 10;
+
 impl Place {
     /// Products of the last two axes in all their forms.
     pub(super) fn matmul(
@@ -330,6 +334,9 @@ impl Place {
         if product.m > FEW && product.n <= FEW && !coded {
             product.turn();
         }
+        if self.one_row(&product, &out, batches)? {
+            return Ok(Some(out));
+        }
         let few = product.m <= FEW && (!coded || product.right.along);
         let name = |form: &str| format!("mlxrocm_array_product_{form}{}", suffix(dtype));
         let (kernel, grid, across) = if few {
@@ -346,8 +353,14 @@ impl Place {
             };
             let across = product.n.div_ceil(columns);
             let blocks = product.m.div_ceil(rows) * across * batches;
-            let form = format!("{begin}{form}");
-            (name(&form), [blocks, 1], across)
+            let mut kernel = name(&format!("{begin}{form}"));
+            if let Some((_, scales, _)) = product.codes
+                && is_float(scales.dtype())
+                && scales.dtype() != dtype
+            {
+                kernel = format!("{kernel}_{}", suffix(scales.dtype()));
+            }
+            (kernel, [blocks, 1], across)
         } else {
             let blocks = |rows: usize| product.m.div_ceil(rows) * product.n.div_ceil(rows);
             let units = self.device.facts().compute_units as usize;
@@ -369,5 +382,39 @@ impl Place {
         let args = product.args(&out, across);
         self.launch(&kernel, [grid[0] as u32, grid[1] as u32, 1], &args)?;
         Ok(Some(out))
+    }
+
+    /// One row with codes by `product_one_warps.hip`; false if it is not one for it.
+    fn one_row(&self, product: &Product<'_>, out: &Elements, batches: usize) -> Result<bool> {
+        let Some((q, scales, _)) = product.codes else {
+            return Ok(false);
+        };
+        let affine = q.mode == QuantMode::Affine && q.bits == 4;
+        let groups = product.k.is_multiple_of(32) && q.group.is_multiple_of(32);
+        let codes = &product.right;
+        let lies_well = codes.along && codes.elements.offset().is_multiple_of(16);
+        let shared = product.k / 32 * 132;
+        let fits = affine && groups && lies_well && product.m == 1 && product.k > 0;
+        let facts = self.device.facts();
+        if !fits || !product.left.along || facts.platform != Platform::Cuda || shared > MOST_SHARED
+        {
+            return Ok(false);
+        }
+        let mut kernel = format!("mlxrocm_array_product_warps_codes_{}", suffix(out.dtype()));
+        if scales.dtype() != out.dtype() {
+            kernel = format!("{kernel}_{}", suffix(scales.dtype()));
+        }
+        let Ok(kernel) = self.device.kernel(&kernel) else {
+            return Ok(false);
+        };
+        let blocks = 2 * (facts.compute_units as usize).max(1);
+        let across = product.n.div_ceil(16).min(blocks.div_ceil(batches.max(1)));
+        if across * batches > MOST_BLOCKS {
+            return Ok(false);
+        }
+        let grid = [(across * batches) as u32, 1, 1];
+        let args = product.args(out, across);
+        self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], shared as u32), &args)?;
+        Ok(true)
     }
 }

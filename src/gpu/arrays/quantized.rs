@@ -2,6 +2,7 @@
 
 use super::matrices::{Extra, mode_number};
 use super::numbers::{CAST, is_float};
+use super::products::FEW;
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -76,9 +77,23 @@ impl Place {
             w = back;
             return self.product(&x, &w.turned()?, sizes, &extra);
         };
-        let of_scales = if affine { x.dtype() } else { Dtype::U8 };
+        let rows: usize = sizes.iter().rev().skip(1).product();
+        // Products of few rows take numbers of 32 bits with scales of 16.
+        let halves = [scales.dtype(), biases.map_or(x.dtype(), Elements::dtype)];
+        let as_they_are = rows <= FEW
+            && transpose
+            && x.dtype() == Dtype::F32
+            && matches!(
+                halves,
+                [Dtype::F16, Dtype::F16] | [Dtype::Bf16, Dtype::Bf16]
+            );
+        let of_scales = match affine {
+            true if as_they_are => scales.dtype(),
+            true => x.dtype(),
+            false => Dtype::U8,
+        };
         let biases = match (biases, globals) {
-            (Some(biases), _) => Some((biases, x.dtype())),
+            (Some(biases), _) => Some((biases, of_scales)),
             (None, globals) => globals.map(|(_, of_w)| (of_w, Dtype::F32)),
         };
         let Some(scales) = self.rows_of(scales, of_scales)? else {
@@ -91,7 +106,6 @@ impl Place {
             },
             None => None,
         };
-        let rows: usize = sizes.iter().rev().skip(1).product();
         if rows >= MANY && transpose && !by_index && !both && self.has_warpgroups(x.dtype()) {
             // What decoding takes is little beside that.
             let [.., n, words] = w.layout().sizes.as_slice() else {

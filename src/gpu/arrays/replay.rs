@@ -2,24 +2,27 @@
 
 use super::chains::{ChainKernel, Chained, chained};
 use super::{Elements, Place};
-use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, Program, Range};
+use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
 use crate::log::{self, Level};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most bytes of what a program has of its own: larger graphs gain nothing by a replay.
-const MOST_OWN: u64 = 16 << 20;
+const MOST_OWN: u64 = 64 << 20;
 /// Most bytes that are copied into and out of a program.
 const MOST_MOVED: usize = 4 << 20;
 
 /// What launches on this thread go to, while a graph is recorded.
 struct Recorder {
     encoder: Encoder,
-    /// Memory that the recorded launches write: all of it was made meanwhile.
+    /// Memory that the recorded launches write: made meanwhile, or given to them.
     own: Vec<DeviceBuffer>,
+    /// Where that of the operation at hand begins: it writes no other.
+    first: usize,
     bytes: u64,
 }
 
@@ -48,15 +51,25 @@ pub(super) fn record(
             return Ok(false);
         };
         let (mut reads, mut writes): (Vec<Range>, Vec<Range>) = (Vec::new(), Vec::new());
+        let own = &recorder.own[recorder.first..];
         for buffer in args.buffers() {
-            let is_own = |own: &DeviceBuffer| own.address() == buffer.address();
             reads.push(buffer.whole());
-            if recorder.own.iter().rev().any(is_own) {
+            if own.iter().any(|own| own.address() == buffer.address()) {
                 writes.push(buffer.whole());
             }
         }
         let encoder = &mut recorder.encoder;
-        encoder.launch(kernel, grid, block, shared, args.clone(), &reads, &writes)?;
+        let overlap = kernel.waits();
+        encoder.launch_with(
+            kernel,
+            grid,
+            block,
+            shared,
+            args.clone(),
+            &reads,
+            &writes,
+            LaunchOptions { overlap },
+        )?;
         Ok(true)
     })
 }
@@ -76,6 +89,24 @@ pub(super) fn note(buffer: &DeviceBuffer) -> Result<()> {
         recorder.own.push(buffer.clone());
         Ok(())
     })
+}
+
+/// Notes memory that the operation at hand was given and writes into.
+pub(super) fn note_written(buffer: &DeviceBuffer) {
+    RECORDER.with_borrow_mut(|recorder| {
+        if let Some(recorder) = recorder {
+            recorder.own.push(buffer.clone());
+        }
+    });
+}
+
+/// The next operation begins.
+fn begin_operation() {
+    RECORDER.with_borrow_mut(|recorder| {
+        if let Some(recorder) = recorder {
+            recorder.first = recorder.own.len();
+        }
+    });
 }
 
 /// A leaf of a graph.
@@ -196,7 +227,7 @@ impl Place {
         let mut moved = 0;
         for (place, leaf) in leaves.iter().enumerate() {
             match leaf {
-                Leaf::Device(x) if before.get(place) == Some(&leaf.address()) => {
+                Leaf::Device(x) if x.is_given() || before.get(place) == Some(&leaf.address()) => {
                     inputs.push(Input::Same(leaf.address()));
                     elements.push(x.clone().into_owned());
                     continue;
@@ -223,12 +254,14 @@ impl Place {
         let recorder = Recorder {
             encoder: self.device.encoder()?,
             own: Vec::new(),
+            first: 0,
             bytes: 0,
         };
         RECORDER.set(Some(recorder));
         let _recording = Recording;
         let made = graph.compute(&elements, |id, inputs| {
             let node = graph.node(id);
+            begin_operation();
             if let Some(chain) = chains.as_ref().and_then(|chains| chains.chain(id)) {
                 let made = self.chain(chain, inputs, &mut waiting)?;
                 let made = made.ok_or_else(|| Error::Unsupported(node.op.name()))?;
@@ -249,25 +282,23 @@ impl Place {
                 return Ok(Replay::unrecorded(chains));
             }
         };
-        let copied: u64 = made
+        let leaf_at = |(place, leaf): (usize, &Elements)| (leaf.buffer().address(), place);
+        let leaf_at: HashMap<u64, usize> = elements.iter().enumerate().map(leaf_at).collect();
+        let outputs: Vec<(Own, Option<usize>)> = made
             .iter()
-            .map(|output| part(output.dtype(), output.layout()).1)
-            .sum();
+            .map(|output| {
+                let leaf = leaf_at.get(&output.buffer().address());
+                (Own::of(output), leaf.copied())
+            })
+            .collect();
+        let stays = |leaf: usize| matches!(inputs[leaf], Input::Same(_));
+        let copied = outputs.iter().filter(|(_, leaf)| !leaf.is_some_and(stays));
+        let copied: u64 = copied.map(|(own, _)| part(own.dtype, &own.layout).1).sum();
         if copied as usize > MOST_MOVED {
             return Ok(Replay::unrecorded(chains));
         }
-        let leaf_of = |output: &Elements| {
-            let address = output.buffer().address();
-            elements
-                .iter()
-                .position(|leaf| leaf.buffer().address() == address)
-        };
-        let outputs = made.into_iter().map(|output| {
-            let leaf = leaf_of(&output);
-            (Own::of(&output), leaf)
-        });
         Ok(Some(Replay {
-            outputs: outputs.collect(),
+            outputs,
             program: Some(recorder.encoder.finish()),
             chains: None,
             waiting,

@@ -300,9 +300,14 @@ impl Place {
 
     /// The elements row after row: themselves if they lie so; `None` if they are too many or too entangled to copy.
     pub(super) fn rows(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
-        if x.layout().is_rows() {
-            return Ok(Some(x.clone()));
+        match x.layout().is_rows() {
+            true => Ok(Some(x.clone())),
+            false => self.copy_of(x),
         }
+    }
+
+    /// A copy row after row.
+    pub(super) fn copy_of(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
         let Some((out, count)) = self.new_rows(&x.layout().sizes, x.dtype())? else {
             return Ok(None);
         };

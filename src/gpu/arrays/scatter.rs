@@ -1,6 +1,6 @@
 //! Slices read and written where indices say: `hip/ops/arrays/scatter.hip`.
 
-use super::numbers::is_known;
+use super::numbers::{is_float, is_known};
 use super::run::THREADS;
 use super::walk::Walk;
 use super::{Elements, Place};
@@ -87,6 +87,9 @@ impl Place {
             }
             (Op::DynamicSliceUpdate(axes), [_, updates, start]) => {
                 let slice = updates.layout().sizes.clone();
+                if let Some(made) = self.replace_at(x, updates, axes, start)? {
+                    return Ok(Some(made));
+                }
                 let Some(places) = self.start(&rows, axes, &slice, start)? else {
                     return Ok(None);
                 };
@@ -104,10 +107,62 @@ impl Place {
         }
     }
 
-    /// A copy of `x` in memory of its own.
-    fn copied(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
-        let size = [("size", x.dtype().size() as u32)];
-        self.elementwise("mlxrocm_array_copy", &[x], x.dtype(), &size)
+    /// `x` with a slice in place of another that begins along one axis where an array of one number says; `None` if it
+    /// is not one for that.
+    fn replace_at(
+        self: &Arc<Self>,
+        x: &Elements,
+        update: &Elements,
+        axes: &[usize],
+        start: &Elements,
+    ) -> Result<Option<Elements>> {
+        let (&[axis], 1) = (axes, start.count()) else {
+            return Ok(None);
+        };
+        let sizes = &update.layout().sizes;
+        let part = Layout {
+            sizes: sizes.clone(),
+            ..Layout::rows(&x.layout().sizes)
+        };
+        let numbers = is_known(start.dtype()) && !is_float(start.dtype());
+        let (Some(walk), Ok(count), true) = (
+            Walk::of_layouts(&[update.layout(), &part]),
+            u32::try_from(update.count()),
+            numbers && sizes[axis] <= x.layout().sizes[axis],
+        ) else {
+            return Ok(None);
+        };
+        let Some(out) = self.copied(x)? else {
+            return Ok(None);
+        };
+        if count == 0 {
+            return Ok(Some(out));
+        }
+        let args = Args::new()
+            .buffer("updates", update.buffer(), update.offset())
+            .buffer("start", start.buffer(), start.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("count", count)
+            .u32("size", out.dtype().size() as u32)
+            .u32("dtype", start.dtype() as u32)
+            .i64("limit", x.layout().sizes[axis] as i64)
+            .i64("slice", sizes[axis] as i64)
+            .i64("step", part.strides[axis] as i64);
+        self.launch(
+            "mlxrocm_array_replace_at",
+            grid(count),
+            &walk.add(args, ["u", "o"]),
+        )?;
+        Ok(Some(out))
+    }
+
+    /// A copy of `x` in memory of its own; `x` itself if it is given.
+    pub(super) fn copied(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
+        if x.is_given() && x.offset() == 0 && x.layout().is_rows() {
+            super::replay::note_written(x.buffer());
+            return x.with(x.dtype(), x.layout().clone()).map(Some);
+        }
+        self.copy_of(x)
     }
 
     fn write(
