@@ -15,6 +15,8 @@ mod large;
 mod layers;
 #[path = "array_families/on_gpus.rs"]
 mod on_gpus;
+#[path = "array_families/one_row.rs"]
+mod one_row;
 #[allow(dead_code)]
 #[path = "support/prng.rs"]
 mod prng;
