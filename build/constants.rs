@@ -63,13 +63,14 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("matmul/warpgroup_q4", &["WARPGROUP_BYTES"]),
     ("network/attention", &["MOST_ROWS"]),
-    ("network/chain", &["MOST_CALLS", "enum Function"]),
+    ("network/chain", &["MOST_CALLS", "CHAIN_THREADS", "EACH", "enum Function"]),
     ("network/norm", &["HELD"]),
     (
         "network/product",
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],
     ),
     ("network/product_f32", &["SIDE"]),
+    ("network/scores", &["WAVE_COLUMNS"]),
     ("pack/dense", &["TEAMS"]),
     (
         "plain/elementwise",

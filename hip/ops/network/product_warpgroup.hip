@@ -60,44 +60,53 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
         }
     }
 
+    // Brings W's part of a step and, with a tile's first one, the bias to a stage.
+    METHOD void issue_weights(u32 first, u32 step, u32 slot) const {
+        const u32 bias_bytes = p.bias && step == 0 ? minimum(p.columns - first, COLUMNS) * 4 : 0;
+        copy_barrier_expect(full(slot), W_BYTES + bias_bytes);
+        UNROLL for (u32 i = 0; i < COLUMNS; i += PART) {
+            u32 column = first + i;
+            // W ends with whole tiles; nobody looks at what is read instead.
+            if (column >= divide_up(p.columns, 128u) * 128) column = 0;
+            const u8 *from = p.weights + ((u64)(column / 128) * steps + step) * TILE_BYTES + column % 128 * 128;
+            copy_bulk(base + slot * STAGE + X_BYTES + i * 128, from, PART * 128, full(slot));
+        }
+        if (bias_bytes > 0) copy_bulk(bias(slot), p.bias + first, bias_bytes, full(slot));
+    }
+
     METHOD void fill(u32 thread) const {
-        const u32 piece = thread % 8;
-        u32 w_tile = block_x(), w_step = 0, w_slot = 0;
-        auto issue_weights = [&]() {
-            if (w_tile >= tiles) return;
-            // A tile's bias comes with its first step.
-            const u32 first = first_column(w_tile);
-            const u32 bias_bytes = p.bias && w_step == 0 ? minimum(p.columns - first, COLUMNS) * 4 : 0;
-            copy_barrier_expect(full(w_slot), W_BYTES + bias_bytes);
-            if (bias_bytes > 0) copy_bulk(bias(w_slot), p.bias + first, bias_bytes, full(w_slot));
-            UNROLL for (u32 i = 0; i < COLUMNS; i += PART) {
-                u32 column = first + i;
-                // W ends with whole tiles; nobody looks at what is read instead.
-                if (column >= divide_up(p.columns, 128u) * 128) column = 0;
-                const u8 *from = p.weights + ((u64)(column / 128) * steps + w_step) * TILE_BYTES + column % 128 * 128;
-                copy_bulk(base + w_slot * STAGE + X_BYTES + i * 128, from, PART * 128, full(w_slot));
-            }
-            if (++w_slot == STAGES) w_slot = 0;
-            if (++w_step == steps) w_step = 0, w_tile += grid_blocks_x();
-        };
+        // Each warp has stages whose weights it asks for: that takes one thread a while.
+        const u32 piece = thread % 8, warp = uniform(thread / 32);
+        const bool asks = lane_id() == 0;
         // Weights do not wait for what comes before.
-        if (thread == 0)
-            for (u32 i = 0; i < STAGES; i++) issue_weights();
-        grid_dependency_wait();
+        if (asks) {
+            u32 tile = block_x(), step = 0, first = first_column(tile);
+            for (u32 slot = 0; slot < STAGES && tile < tiles; slot++) {
+                if (slot % 4 == warp) issue_weights(first, step, slot);
+                if (++step < steps) continue;
+                step = 0, tile += grid_blocks_x();
+                if (tile < tiles) first = first_column(tile);
+            }
+        }
         u32 slot = 0, parity = 1;
         bool first_round = true;
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
             // Where a thread's pieces of rows come from; rows past the last are zeros.
             u32 from[X_PIECES], there = 0;
+            const u32 row = first_row(tile) + thread / 8, first = first_column(tile);
             UNROLL for (u32 i = 0; i < X_PIECES; i++) {
-                const u32 row = first_row(tile) + thread / 8 + 16 * i;
-                if (row < p.rows) there |= 1u << i;
-                from[i] = (u32)p.row_start(row < p.rows ? row : p.rows - 1) + piece * 8;
+                const u32 r = minimum(row + 16 * i, p.rows - 1);
+                if (row + 16 * i < p.rows) there |= 1u << i;
+                from[i] = p.item_rows >= p.rows ? r * p.cols + p.first : (u32)p.row_start(r);
+                from[i] += piece * 8;
             }
+            if (tile == block_x()) grid_dependency_wait();
             u32 tap = 0, column = 0;
             _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
-                copy_barrier_wait(free(slot), parity);
-                if (thread == 0 && !first_round) issue_weights();
+                if (!first_round) {
+                    copy_barrier_wait(free(slot), parity);
+                    if (asks && slot % 4 == warp) issue_weights(first, step, slot);
+                }
                 const bool in_row = column + piece * 8 < p.cols;
                 UNROLL for (u32 i = 0; i < X_PIECES; i++) {
                     const u32 in_tile = thread / 8 + 16 * i;
@@ -123,6 +132,8 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
         // What is read beside products and written may be another kernel's.
         grid_dependency_wait();
         u32 slot = 0, parity = 0;
+        // Whether a stage is needed again.
+        const bool again = steps > STAGES || tiles > grid_blocks_x();
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
             f32 c[COLUMNS / 2];
             copy_barrier_wait(full(slot), parity);
@@ -138,7 +149,7 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
                 const u64 b = rows_of_128(base + slot * STAGE + X_BYTES);
                 UNROLL for (u32 k = 0; k < 4; k++) wgmma_shared<COLUMNS>(c, a + 2 * k, b + 2 * k);
                 wgmma_commit();
-                if (step > 0) {
+                if (step > 0 && again) {
                     wgmma_wait<1>();
                     release(before);
                 }
@@ -167,6 +178,22 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
         }
     }
 
+    // mish (numbers.h): four numbers of a row share a reciprocal, as the unit for functions is what takes longest. From
+    // x = 10 on n / (n + 2) is 1 in f32, so that products of four denominators are finite.
+    static METHOD void mish_of_rows(f32 *c) {
+        UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
+            f32 n[4], d[4];
+            f32 *const x[4] = {c + i / 2 * 8 + i % 2 * 2, c + i / 2 * 8 + i % 2 * 2 + 1, c + i / 2 * 8 + i % 2 * 2 + 4,
+                               c + i / 2 * 8 + i % 2 * 2 + 5};
+            UNROLL for (u32 j = 0; j < 4; j++) {
+                const f32 power = fast_exp(minimum(*x[j], 10.0f));
+                n[j] = power * (power + 2.0f), d[j] = n[j] + 2.0f;
+            }
+            const f32 of_two[2] = {d[0] * d[1], d[2] * d[3]}, shared = fast_rcp(of_two[0] * of_two[1]);
+            UNROLL for (u32 j = 0; j < 4; j++) *x[j] *= n[j] * (shared * of_two[1 - j / 2] * d[j ^ 1]);
+        }
+    }
+
     // Stores sums of 16 rows.
     METHOD void store(f32 *c, u32 first_row, u32 first_column) const {
         const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
@@ -177,7 +204,8 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
                 c[2 * i] += low(pair), c[2 * i + 1] += high(pair);
             }
         }
-        if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
+        if (p.activation == MISH) mish_of_rows(c);
+        else if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
         // A lane gets eight numbers that follow each other.
         UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
             const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;

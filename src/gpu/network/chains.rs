@@ -1,6 +1,6 @@
 //! Chains of functions as `hip/ops/network/chain.hip` takes them.
 
-use super::launches::{Batch, THREADS};
+use super::launches::Batch;
 use super::missing;
 use super::steps::VectorId;
 use crate::gpu::Args;
@@ -47,10 +47,12 @@ impl Batch<'_> {
             .buffer("calls", &words, 0)
             .u32("call_count", calls.len() as u32)
             .u32("count", count);
-        let grid = [count.div_ceil(THREADS), self.items as u32, 1];
+        let threads = constants::CHAIN_THREADS as u32;
+        let of_block = threads * constants::EACH as u32;
+        let grid = [count.div_ceil(of_block), self.items as u32, 1];
         let kernel = self.kernel("chain")?;
         let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();
-        self.launch(&kernel, grid, (THREADS, 0), args, &chain.read(), &writes)
+        self.launch(&kernel, grid, (threads, 0), args, &chain.read(), &writes)
     }
 
     /// A call as `hip/ops/network/chain.hip` has it.

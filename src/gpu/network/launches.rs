@@ -5,7 +5,7 @@ use super::{Network, Precision, missing};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::arrays::walk::merged;
-use crate::gpu::constants::{network_attention, network_norm};
+use crate::gpu::constants::{network_attention, network_norm, network_scores};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
 use crate::ir::Layout;
 use crate::step::{ItemAttention, ItemSource};
@@ -338,7 +338,7 @@ impl Batch<'_> {
             true => {
                 let device = &self.network.device;
                 let kernel = device.kernel("mlxrocm_network_scores_tiles")?;
-                let waves = (rows / 16 * columns.div_ceil(64)) as u32;
+                let waves = (rows / 16 * columns.div_ceil(network_scores::WAVE_COLUMNS)) as u32;
                 let of_block = THREADS / device.facts().wave_size.max(1);
                 let grid = [waves.div_ceil(of_block), self.items as u32, 1];
                 self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[out])
