@@ -30,7 +30,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/reduce_rows", &["enum Reduction"]),
     ("arrays/scan_rows", &["enum Scan"]),
     ("arrays/scatter", &["enum Meeting"]),
-    ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),
+    ("arrays/sort_tiles", &["LONG_EACH", "SORTED_TILE"]),
     ("attention/flash", &["QUERIES"]),
     (
         "attention/paged",
@@ -63,14 +63,16 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("matmul/warpgroup_q4", &["WARPGROUP_BYTES"]),
     ("network/attention", &["MOST_ROWS"]),
-    ("network/chain", &["MOST_CALLS", "CHAIN_THREADS", "EACH", "enum Function"]),
+    (
+        "network/chain",
+        &["MOST_CALLS", "LONG_CALLS", "LONG_EACH", "enum Function"],
+    ),
     ("network/norm", &["HELD"]),
     (
         "network/product",
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],
     ),
     ("network/product_f32", &["SIDE"]),
-    ("network/scores", &["WAVE_COLUMNS"]),
     ("pack/dense", &["TEAMS"]),
     (
         "plain/elementwise",

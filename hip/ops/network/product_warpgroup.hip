@@ -19,13 +19,14 @@
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// TAPS: 1 or 9.
-template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProduct {
-    static constexpr u32 ROWS = CONSUMERS * 64, X_BYTES = ROWS * 128, W_BYTES = COLUMNS * 128, STAGE = X_BYTES + W_BYTES;
+// TAPS: 1 or 9. SPLIT: warpgroups that share the steps of the same rows, each every SPLIT-th.
+template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struct WarpgroupProduct {
+    static_assert(SPLIT == 1 || (CONSUMERS == 1 && STAGES % SPLIT == 0), "each stage has one warpgroup that reads it");
+    static constexpr u32 MULTIPLY = CONSUMERS * SPLIT * 128, ROWS = CONSUMERS * 64, X_BYTES = ROWS * 128, W_BYTES = COLUMNS * 128, STAGE = X_BYTES + W_BYTES;
     // Rows of x of which a thread copies a piece; columns of a tile of W that follow each other.
     static constexpr u32 X_PIECES = ROWS / 16, PART = COLUMNS % 128 == 0 ? 128 : COLUMNS % 64 == 0 ? 64 : COLUMNS;
     // Behind the stages.
-    static constexpr u32 BIASES = STAGES * STAGE, BARRIERS = BIASES + STAGES * COLUMNS * 4;
+    static constexpr u32 BIASES = STAGES * STAGE, BARRIERS = BIASES + STAGES * COLUMNS * 4, PARTS = BARRIERS + STAGES * 16;
 
     const ProductF16 &p;
     u32 base, across, steps, tiles;
@@ -51,9 +52,9 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
         grid_dependency_launch();
         // Sums of many columns take more registers than there are for each thread.
         constexpr bool MANY = COLUMNS >= 192;
-        if (thread >= CONSUMERS * 128) {
+        if (thread >= MULTIPLY) {
             if (MANY) asm volatile("setmaxnreg.dec.sync.aligned.u32 72;");
-            fill(thread - CONSUMERS * 128);
+            fill(thread - MULTIPLY);
         } else {
             if (MANY) asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
             multiply(thread);
@@ -128,20 +129,20 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
     }
 
     METHOD void multiply(u32 thread) const {
-        const u32 group = CONSUMERS == 1 ? 0 : uniform(thread / 128);
+        const u32 group = CONSUMERS == 1 ? 0 : uniform(thread / 128), part = SPLIT == 1 ? 0 : uniform(thread / 128);
         // What is read beside products and written may be another kernel's.
         grid_dependency_wait();
-        u32 slot = 0, parity = 0;
+        u32 slot = part, parity = 0;
         // Whether a stage is needed again.
         const bool again = steps > STAGES || tiles > grid_blocks_x();
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
             f32 c[COLUMNS / 2];
             copy_barrier_wait(full(slot), parity);
-            begin(c, bias(slot));
+            begin(c, bias(slot), part == 0);
             // They stay in these registers.
             UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
             u32 before = slot;
-            _Pragma("unroll 1") for (u32 step = 0; step < steps; step++) {
+            _Pragma("unroll 1") for (u32 step = part; step < steps; step += SPLIT) {
                 copy_barrier_wait(full(slot), parity);
                 shared_written();
                 wgmma_fence();
@@ -149,18 +150,39 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
                 const u64 b = rows_of_128(base + slot * STAGE + X_BYTES);
                 UNROLL for (u32 k = 0; k < 4; k++) wgmma_shared<COLUMNS>(c, a + 2 * k, b + 2 * k);
                 wgmma_commit();
-                if (step > 0 && again) {
+                if (step > part && again) {
                     wgmma_wait<1>();
                     release(before);
                 }
-                before = slot;
-                if (++slot == STAGES) slot = 0, parity ^= 1;
+                before = slot, slot += SPLIT;
+                if (slot >= STAGES) slot -= STAGES, parity ^= 1;
             }
             wgmma_wait<0>();
             release(before);
             UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
+            if (SPLIT > 1) {
+                add_parts(c, part, thread % 128);
+                if (part > 0) continue;
+            }
             store(c, first_row(tile) + group * 64 + thread % 128 / 32 * 16, first_column(tile));
         }
+    }
+
+    // The first warpgroup gets the sums of all, added in their order.
+    METHOD void add_parts(f32 *c, u32 part, u32 thread) const {
+        const u32 at = base + PARTS + thread * 4;
+        if (part > 0)
+            UNROLL for (u32 i = 0; i < COLUMNS / 2; i++)
+                asm volatile("st.shared.f32 [%0], %1;" ::"r"(at + ((part - 1) * (COLUMNS / 2) + i) * 512), "f"(c[i]) : "memory");
+        asm volatile("bar.sync 1, %0;" ::"n"(MULTIPLY) : "memory");
+        if (part == 0)
+            UNROLL for (u32 other = 0; other + 1 < SPLIT; other++) UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) {
+                f32 v;
+                asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at + (other * (COLUMNS / 2) + i) * 512));
+                c[i] += v;
+            }
+        // What is read here is written for the next tile.
+        if (tiles > grid_blocks_x()) asm volatile("bar.sync 1, %0;" ::"n"(MULTIPLY) : "memory");
     }
 
     // A warp is done with a stage.
@@ -169,28 +191,12 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
     }
 
     // Sums begin with the bias; without branches, between which they could not stay in their registers.
-    METHOD void begin(f32 *c, u32 from) const {
-        const u32 mask = p.bias ? 0xffffffffu : 0;
+    METHOD void begin(f32 *c, u32 from, bool adds) const {
+        const u32 mask = p.bias && adds ? 0xffffffffu : 0;
         UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
             u32 x, y;
             asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i * 32 + lane_id() % 4 * 8));
             c[4 * i] = c[4 * i + 2] = bits_f32(x & mask), c[4 * i + 1] = c[4 * i + 3] = bits_f32(y & mask);
-        }
-    }
-
-    // mish (numbers.h): four numbers of a row share a reciprocal, as the unit for functions is what takes longest. From
-    // x = 10 on n / (n + 2) is 1 in f32, so that products of four denominators are finite.
-    static METHOD void mish_of_rows(f32 *c) {
-        UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
-            f32 n[4], d[4];
-            f32 *const x[4] = {c + i / 2 * 8 + i % 2 * 2, c + i / 2 * 8 + i % 2 * 2 + 1, c + i / 2 * 8 + i % 2 * 2 + 4,
-                               c + i / 2 * 8 + i % 2 * 2 + 5};
-            UNROLL for (u32 j = 0; j < 4; j++) {
-                const f32 power = fast_exp(minimum(*x[j], 10.0f));
-                n[j] = power * (power + 2.0f), d[j] = n[j] + 2.0f;
-            }
-            const f32 of_two[2] = {d[0] * d[1], d[2] * d[3]}, shared = fast_rcp(of_two[0] * of_two[1]);
-            UNROLL for (u32 j = 0; j < 4; j++) *x[j] *= n[j] * (shared * of_two[1 - j / 2] * d[j ^ 1]);
         }
     }
 
@@ -204,8 +210,7 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
                 c[2 * i] += low(pair), c[2 * i + 1] += high(pair);
             }
         }
-        if (p.activation == MISH) mish_of_rows(c);
-        else if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
+        if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
         // A lane gets eight numbers that follow each other.
         UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
             const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
@@ -219,19 +224,20 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS> struct WarpgroupProd
         }
     }
 };
-#define WARPGROUP_KERNEL(NAME, CONSUMERS, COLUMNS, STAGES, TAPS)                                              \
-    KERNEL_WAVES((CONSUMERS + 1) * 128, CONSUMERS + 1) void NAME(PRODUCT_PARAMETERS(f16, u8)) {               \
+#define WARPGROUP_KERNEL(NAME, CONSUMERS, COLUMNS, STAGES, TAPS, SPLIT)                                       \
+    KERNEL_WAVES((CONSUMERS * SPLIT + 1) * 128, CONSUMERS * SPLIT + 1) void NAME(PRODUCT_PARAMETERS(f16, u8)) {               \
         DYNAMIC_SHARED(memory);                                                                               \
-        typedef WarpgroupProduct<CONSUMERS, COLUMNS, STAGES, TAPS> Product;                                   \
+        typedef WarpgroupProduct<CONSUMERS, COLUMNS, STAGES, TAPS, SPLIT> Product;                             \
         const u32 base = (shared_address(memory) + 1023) / 1024 * 1024, across = divide_up(columns, COLUMNS); \
         const ProductF16 p = PRODUCT_ARGUMENTS;                                                               \
         Product{p, base, across, TAPS * divide_up(cols, STEP_COLS), across * divide_up(rows, Product::ROWS)}.run(); \
     }
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_256, 2, 256, 4, 1)
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_192, 2, 192, 5, 1)
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_64, 2, 64, 8, 1)
-WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_32, 1, 32, 16, 1)
-WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_256, 2, 256, 4, 9)
-WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_64, 2, 64, 8, 9)
-WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_32, 1, 32, 16, 9)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_256, 2, 256, 4, 1, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_192, 2, 192, 5, 1, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_64, 2, 64, 8, 1, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_32, 1, 32, 16, 1, 1)
+WARPGROUP_KERNEL(mlxrocm_network_product_warpgroup_split, 1, 32, 16, 1, 4)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_256, 2, 256, 4, 9, 1)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_64, 2, 64, 8, 9, 1)
+WARPGROUP_KERNEL(mlxrocm_network_conv_warpgroup_32, 1, 32, 16, 9, 1)
 #endif

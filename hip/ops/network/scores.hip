@@ -2,11 +2,9 @@
 //
 // any: an element a thread, sums in order; grid (rows · columns / 256, items), 256 threads.
 // tiles: f16 by the matrix unit, from memory to registers: `cols` and all places multiples of 16, rows and columns of
-// 16; a wave makes 16 rows of WAVE_COLUMNS columns. Grid (rows / 16 · columns / WAVE_COLUMNS / waves, items), rounded up, 256 threads.
+// 16; a wave makes 16 rows of 64 columns. Grid (rows / 16 · columns / 64 / waves, items), rounded up, 256 threads.
 #include "common/tile.h"
 #include "ops/network/numbers.h"
-
-#define WAVE_COLUMNS 32
 
 #define SCORES_PARAMETERS(T)                                                                                  \
     const T *a, const T *b, T *out, u32 rows, u32 columns, u32 cols, u32 a_item, u32 a_first, u32 b_item, u32 b_first
@@ -32,24 +30,19 @@ KERNEL_WAVES(256, 4) void mlxrocm_network_scores_tiles(SCORES_PARAMETERS(f16)) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 wave = block_x() * (256 / WAVE) + uniform(thread_x() / WAVE), lane = lane_id();
-    const u32 row = wave % (rows / 16) * 16, column = wave / (rows / 16) * WAVE_COLUMNS;
+    const u32 row = wave % (rows / 16) * 16, column = wave / (rows / 16) * 64;
     if (column >= columns) return;
     const f16 *x = a + (u64)block_y() * a_item + a_first + (u64)row * cols;
     const f16 *y = b + (u64)block_y() * b_item + b_first + (u64)column * cols;
-    constexpr u32 TILES = WAVE_COLUMNS / 16;
-    const u32 tiles = minimum(columns - column, (u32)WAVE_COLUMNS) / 16;
-    TileC sums[TILES];
-    UNROLL for (u32 n = 0; n < TILES; n++) sums[n] = tile_zero();
-    auto multiply = [&](u32 c) {
+    const u32 tiles = minimum(columns - column, 64u) / 16;
+    TileC sums[4];
+    UNROLL for (u32 n = 0; n < 4; n++) sums[n] = tile_zero();
+    _Pragma("unroll 1") for (u32 c = 0; c < cols; c += 16) {
         const Tile16 rows_of_a = tile_load_a(x + c, cols);
-        UNROLL for (u32 n = 0; n < TILES; n++)
+        UNROLL for (u32 n = 0; n < 4; n++)
             tile_multiply_f16(sums[n], rows_of_a, tile_load_b(y + (u64)(n < tiles ? n : 0) * 16 * cols + c, cols));
-    };
-    // Four steps' loads are on their way at once.
-    u32 c = 0;
-    _Pragma("unroll 1") for (; c + 64 <= cols; c += 64) UNROLL for (u32 i = 0; i < 64; i += 16) multiply(c + i);
-    _Pragma("unroll 1") for (; c < cols; c += 16) multiply(c);
-    UNROLL for (u32 n = 0; n < TILES; n++) UNROLL for (u32 i = 0; i < TILE_C; i++)
+    }
+    UNROLL for (u32 n = 0; n < 4; n++) UNROLL for (u32 i = 0; i < TILE_C; i++)
         if (n < tiles)
             put(out + ((u64)block_y() * rows + row + tile_c_row(lane, i)) * columns + column + n * 16 + tile_c_column(lane, i),
                 sums[n].c[i]);

@@ -5,7 +5,7 @@ use super::{Network, Precision, missing};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::arrays::walk::merged;
-use crate::gpu::constants::{network_attention, network_norm, network_scores};
+use crate::gpu::constants::{network_attention, network_norm};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
 use crate::ir::Layout;
 use crate::step::{ItemAttention, ItemSource};
@@ -328,6 +328,15 @@ impl Batch<'_> {
         let tiles = places.iter().all(|n| n.is_multiple_of(16));
         let args = self.place(self.place(Args::new(), "a", a.buffer), "b", b.buffer);
         let args = self.place(args, "out", out);
+        let nvidia = self.network.device.facts().platform == Platform::Cuda;
+        let board = rows == ROWS && columns == ROWS && cols.is_multiple_of(64);
+        if tiles && board && nvidia && self.network.precision == Precision::F16 {
+            let args = args.u32("cols", cols as u32);
+            let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
+            let kernel = self.network.device.kernel("mlxrocm_network_scores_warps")?;
+            let grid = [1, self.items as u32, 1];
+            return self.launch(&kernel, grid, (128, 0), args, &[a.buffer, b.buffer], &[out]);
+        }
         let args = args
             .u32("rows", rows as u32)
             .u32("columns", columns as u32)
@@ -338,7 +347,7 @@ impl Batch<'_> {
             true => {
                 let device = &self.network.device;
                 let kernel = device.kernel("mlxrocm_network_scores_tiles")?;
-                let waves = (rows / 16 * columns.div_ceil(network_scores::WAVE_COLUMNS)) as u32;
+                let waves = (rows / 16 * columns.div_ceil(64)) as u32;
                 let of_block = THREADS / device.facts().wave_size.max(1);
                 let grid = [waves.div_ceil(of_block), self.items as u32, 1];
                 self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[out])
