@@ -30,7 +30,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/reduce_rows", &["enum Reduction"]),
     ("arrays/scan_rows", &["enum Scan"]),
     ("arrays/scatter", &["enum Meeting"]),
-    ("arrays/sort_tiles", &["LONG_EACH", "SORTED_TILE"]),
+    ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),
     ("attention/flash", &["QUERIES"]),
     (
         "attention/paged",
