@@ -6,8 +6,8 @@
 // word), numbers of an item there; then two sides: kind, cycle, first (low and high word: number in the arena or in the
 // constants), numbers of an item, the number itself or which earlier call.
 //
-// Launch: 256 threads, an element each; grid (count / 256, items), rounded up. `long`: LONG_EACH elements each, which
-// takes fewer instructions, of up to LONG_CALLS calls.
+// Launch: 256 threads, an element each; grid (count / 256, items), rounded up. `long` (NVIDIA): LONG_EACH elements each,
+// which takes fewer instructions, of up to LONG_CALLS calls.
 #include "ops/network/numbers.h"
 
 #define CALL_WORDS 17
@@ -60,7 +60,15 @@ template <typename T> DEVICE void chain(T *arena, const f32 *constants, const u3
         if (words[1]) put(arena + place(words + 2) + (u64)block_y() * words[4] + at, result);
     }
 }
+#define CHAIN_KERNEL(NAME, T, OF, CALLS)                                                                 \
+    KERNEL(256) void NAME(T *arena, const f32 *constants, const u32 *calls, u32 call_count, u32 count) { \
+        SHARED f32 made[CALLS * 256];                                                                    \
+        OF<T>(arena, constants, calls, call_count, count, made);                                         \
+    }
+CHAIN_KERNEL(mlxrocm_network_chain_f16, f16, chain, MOST_CALLS)
+CHAIN_KERNEL(mlxrocm_network_chain_f32, f32, chain, MOST_CALLS)
 
+#if PLATFORM_NVIDIA
 // What a call has on one side for LONG_EACH elements, 256 apart.
 template <typename T>
 DEVICE void sides(const u32 *words, const T *arena, const f32 *constants, const f32 *made, u32 at, u32 count, f32 *v) {
@@ -105,12 +113,6 @@ DEVICE void long_chain(T *arena, const f32 *constants, const u32 *calls, u32 cal
         }
     }
 }
-#define CHAIN_KERNEL(NAME, T, OF, CALLS)                                                                 \
-    KERNEL(256) void NAME(T *arena, const f32 *constants, const u32 *calls, u32 call_count, u32 count) { \
-        SHARED f32 made[CALLS * 256];                                                                    \
-        OF<T>(arena, constants, calls, call_count, count, made);                                         \
-    }
-CHAIN_KERNEL(mlxrocm_network_chain_f16, f16, chain, MOST_CALLS)
-CHAIN_KERNEL(mlxrocm_network_chain_f32, f32, chain, MOST_CALLS)
 CHAIN_KERNEL(mlxrocm_network_chain_long_f16, f16, long_chain, LONG_CALLS *LONG_EACH)
 CHAIN_KERNEL(mlxrocm_network_chain_long_f32, f32, long_chain, LONG_CALLS *LONG_EACH)
+#endif

@@ -3,6 +3,7 @@
 use super::launches::{Batch, THREADS};
 use super::missing;
 use super::steps::VectorId;
+use crate::driver::Platform;
 use crate::gpu::Args;
 use crate::gpu::constants::network_chain as constants;
 use crate::step::{Argument, Call, Chain, Function};
@@ -51,7 +52,8 @@ impl Batch<'_> {
             .u32("call_count", calls.len() as u32)
             .u32("count", count);
         // As many blocks as a large device has room for, or an element a thread.
-        let is_long = calls.len() <= constants::LONG_CALLS
+        let is_long = self.network.device.facts().platform == Platform::Cuda
+            && calls.len() <= constants::LONG_CALLS
             && count as usize * self.items >= constants::LONG_EACH * LONG_ELEMENTS;
         let (kernel, of_block) = match is_long {
             true => ("chain_long", THREADS * constants::LONG_EACH as u32),
