@@ -63,7 +63,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("matmul/warpgroup_q4", &["WARPGROUP_BYTES"]),
     ("network/attention", &["MOST_ROWS"]),
-    ("network/chain", &["MOST_CALLS", "enum Function"]),
+    (
+        "network/chain",
+        &["MOST_CALLS", "LONG_CALLS", "LONG_EACH", "enum Function"],
+    ),
     ("network/norm", &["HELD"]),
     (
         "network/product",

@@ -3,10 +3,14 @@
 use super::launches::{Batch, THREADS};
 use super::missing;
 use super::steps::VectorId;
+use crate::driver::Platform;
 use crate::gpu::Args;
 use crate::gpu::constants::network_chain as constants;
 use crate::step::{Argument, Call, Chain, Function};
 use crate::{Error, Result};
+
+/// Elements that keep a large device busy, one a thread.
+const LONG_ELEMENTS: usize = 1 << 17;
 
 /// `enum Function` of `hip/ops/network/chain.hip`.
 fn function_number(function: Function) -> u32 {
@@ -47,8 +51,16 @@ impl Batch<'_> {
             .buffer("calls", &words, 0)
             .u32("call_count", calls.len() as u32)
             .u32("count", count);
-        let grid = [count.div_ceil(THREADS), self.items as u32, 1];
-        let kernel = self.kernel("chain")?;
+        // As many blocks as a large device has room for, or an element a thread.
+        let is_long = self.network.device.facts().platform == Platform::Cuda
+            && calls.len() <= constants::LONG_CALLS
+            && count as usize * self.items >= constants::LONG_EACH * LONG_ELEMENTS;
+        let (kernel, of_block) = match is_long {
+            true => ("chain_long", THREADS * constants::LONG_EACH as u32),
+            false => ("chain", THREADS),
+        };
+        let grid = [count.div_ceil(of_block), self.items as u32, 1];
+        let kernel = self.kernel(kernel)?;
         let writes: Vec<usize> = calls.iter().filter_map(|call| call.out).collect();
         self.launch(&kernel, grid, (THREADS, 0), args, &chain.read(), &writes)
     }

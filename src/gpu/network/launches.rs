@@ -328,6 +328,15 @@ impl Batch<'_> {
         let tiles = places.iter().all(|n| n.is_multiple_of(16));
         let args = self.place(self.place(Args::new(), "a", a.buffer), "b", b.buffer);
         let args = self.place(args, "out", out);
+        let nvidia = self.network.device.facts().platform == Platform::Cuda;
+        let board = rows == ROWS && columns == ROWS && cols.is_multiple_of(64);
+        if tiles && board && nvidia && self.network.precision == Precision::F16 {
+            let args = args.u32("cols", cols as u32);
+            let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
+            let kernel = self.network.device.kernel("mlxrocm_network_scores_warps")?;
+            let grid = [1, self.items as u32, 1];
+            return self.launch(&kernel, grid, (128, 0), args, &[a.buffer, b.buffer], &[out]);
+        }
         let args = args
             .u32("rows", rows as u32)
             .u32("columns", columns as u32)

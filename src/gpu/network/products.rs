@@ -60,7 +60,16 @@ const WARPGROUPS: &[Block] = &[
         34,
     ),
 ];
-/// The same of convolutions.
+/// Of few rows of many columns: four warpgroups share the steps, and three of them have a part of the sums.
+const SPLIT: Block = {
+    let block = block("mlxrocm_network_product_warpgroup_split", 640, 64, 32);
+    let block = stages(block, 16, 34);
+    Block {
+        shared_bytes: block.shared_bytes + 3 * block.rows * block.columns * 4,
+        ..block
+    }
+};
+/// Those of convolutions.
 const WARPGROUP_CONVOLUTIONS: &[Block] = &[
     stages(
         block("mlxrocm_network_conv_warpgroup_256", 384, 128, 256),
@@ -110,6 +119,16 @@ impl Batch<'_> {
                 1 => WARPGROUPS,
                 _ => WARPGROUP_CONVOLUTIONS,
             };
+            // An item's one row has few blocks in any batch: the choice must not depend on the batch, as sums do.
+            let is_long = matrix.inner >= 1024 && matrix.inner.is_multiple_of(256);
+            if rows as usize == self.items
+                && matrix.taps == 1
+                && is_long
+                && columns <= 512
+                && let Ok(kernel) = device.kernel(SPLIT.kernel)
+            {
+                return Ok((&SPLIT, kernel));
+            }
             let cost = |block: &&Block| block.count(rows, columns).div_ceil(units) * block.cost;
             if let Some(block) = own.iter().min_by_key(cost)
                 && let Ok(kernel) = device.kernel(block.kernel)
