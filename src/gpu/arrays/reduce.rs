@@ -1,6 +1,7 @@
 //! Reductions: `hip/ops/arrays/reduce.hip`.
 
 use super::numbers::{is_float, is_known, place_number, suffix};
+use super::rows::lanes_of;
 use super::run::THREADS;
 use super::walk::merged;
 use super::{Elements, Place};
@@ -12,8 +13,13 @@ use std::sync::Arc;
 
 /// Blocks that keep any GPU busy.
 const BUSY: usize = 2048;
-/// Bytes of a row up to which a wave takes it, not a block.
+/// Bytes of a row up to which a wave takes it, not a block: where waves alone keep a GPU busy, too.
 const WAVE_BYTES: usize = 4096;
+const BUSY_WAVE_BYTES: usize = 8192;
+/// Bytes of a row up to which [`reductions::FEW_LANES`] take it.
+const LANES_BYTES: usize = 512;
+/// Threads of a block of `reduce_thin`.
+const THIN_THREADS: u32 = 512;
 /// The first and last reductions that are arithmetic.
 const SUM: u32 = reductions::SUM;
 const MAX: u32 = reductions::MAX;
@@ -162,20 +168,54 @@ impl Place {
         let width = 16 / x.dtype().size();
         let joined = x.count().checked_div(outputs).unwrap_or(0);
         let wave = self.device.facts().wave_size.max(1);
-        let (blocks, busy, (least, most), by_waves) = match form {
+        if let Form::Rows(row_step) = form
+            && reduction == reductions::LOG_SUM_EXP
+            && let Some(out) = self.log_sum_exp(x, *row_step, joined, kept, ty)?
+        {
+            return Ok(Some(out));
+        }
+        if let Form::Columns {
+            columns,
+            outer,
+            outer_step,
+            row_step,
+        } = form
+            && self.is_thin(*columns * *outer / width, joined)
+        {
+            let Some((out, _)) = self.new_rows(kept, ty.dtype)? else {
+                return Ok(None);
+            };
+            let args = Args::new()
+                .buffer("x", x.buffer(), x.offset())
+                .buffer("out", out.buffer(), 0)
+                .u32("columns", *columns as u32)
+                .u32("rows", joined as u32)
+                .u32("reduction", reduction)
+                .u32("to", ty.dtype as u32)
+                .i64("outer_step", *outer_step as i64)
+                .i64("row_step", *row_step as i64);
+            let kernel = format!("mlxrocm_array_reduce_thin_{}", suffix(x.dtype()));
+            let kernel = self.device.kernel(&kernel)?;
+            let grid = [columns.div_ceil(8 * width) as u32, *outer as u32, 1];
+            self.launch_blocks(&kernel, grid, ([THIN_THREADS, 1, 1], 0), &args)?;
+            return Ok(Some(out));
+        }
+        let (blocks, busy, (least, most), lanes) = match form {
             Form::Rows(_) => {
-                let by_waves = joined * x.dtype().size() <= WAVE_BYTES;
-                let rows = if by_waves {
-                    (THREADS / wave) as usize
-                } else {
-                    1
+                let rows_of_waves = (THREADS / wave) as usize;
+                let lanes = match joined * x.dtype().size() {
+                    ..=LANES_BYTES => reductions::FEW_LANES as u32,
+                    ..=WAVE_BYTES => wave,
+                    ..=BUSY_WAVE_BYTES if outputs >= BUSY * rows_of_waves / 2 => wave,
+                    _ => THREADS,
                 };
-                (outputs.div_ceil(rows), BUSY, (8192, 1024), by_waves)
+                let rows = (THREADS / lanes) as usize;
+                (outputs.div_ceil(rows), BUSY, (8192, 1024), lanes)
             }
             // Fewer, as another launch reads the pieces again, which does not cut these.
             Form::Columns { columns, outer, .. } => {
                 let blocks = columns.div_ceil(32 * width) * outer;
-                (blocks, BUSY / 2, (128, 255), false)
+                (blocks, BUSY / 2, (128, 255), THREADS)
             }
         };
         let wanted = busy.div_ceil(blocks.max(1)).min(joined / least).min(most);
@@ -217,7 +257,7 @@ impl Place {
                     .u32("piece", piece)
                     .u32("reduction", reduction)
                     .u32("to", to as u32)
-                    .u32("by_waves", by_waves.into())
+                    .u32("lanes", lanes)
                     .i64("row_step", *row_step as i64);
                 (kernel, [blocks as u32, pieces as u32, 1], args)
             }
@@ -250,6 +290,47 @@ impl Place {
             true => self.reduce(reduction, &out, &[axis], ty),
             false => Ok(Some(out)),
         }
+    }
+}
+
+impl Place {
+    /// Whether columns of so many groups of 16 bytes are too few for the blocks of one launch of `reduce_columns` and enough for
+    /// those of `reduce_thin`.
+    fn is_thin(&self, groups: usize, rows: usize) -> bool {
+        let facts = self.device.facts();
+        let units = facts.compute_units as usize;
+        let blocks = groups.div_ceil(8);
+        facts.arch == "sm_90" && rows >= 256 && groups / 32 < 4 * units && blocks * 10 >= units * 9
+    }
+
+    /// The logarithm of the sum of exponentials of rows that stay in registers; `None` if they don't.
+    fn log_sum_exp(
+        self: &Arc<Self>,
+        x: &Elements,
+        row_step: isize,
+        columns: usize,
+        kept: &[usize],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let outputs: usize = kept.iter().product();
+        let side_by_side = outputs <= 1 || row_step == columns as isize;
+        let Some(lanes) = lanes_of(x, columns, &[]).filter(|_| side_by_side && outputs > 0) else {
+            return Ok(None);
+        };
+        let Some((out, _)) = self.new_rows(kept, ty.dtype)? else {
+            return Ok(None);
+        };
+        let args = Args::new()
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("rows", outputs as u32)
+            .u32("columns", columns as u32)
+            .u32("lanes", lanes)
+            .u32("to", ty.dtype as u32);
+        let blocks = (outputs as u32).div_ceil(THREADS / lanes);
+        let kernel = format!("mlxrocm_array_logsumexp_{}", suffix(x.dtype()));
+        self.launch(&kernel, [blocks, 1, 1], &args)?;
+        Ok(Some(out))
     }
 }
 
