@@ -84,7 +84,7 @@ fn rows_and_columns_are_joined_as_on_the_cpu() {
             let x = floats(&mut random, &[37, columns], dtype);
             for kind in [Reduce::LogSumExp, Reduce::Sum, Reduce::Max] {
                 let what = format!("{kind:?} of {columns} {dtype}");
-                both(&what, &[x.clone()], |x| {
+                both(&what, std::slice::from_ref(&x), |x| {
                     x[0].reduce(kind, Some(&[1]), false)
                 });
             }
@@ -92,12 +92,17 @@ fn rows_and_columns_are_joined_as_on_the_cpu() {
                 x[0].arg_reduce(ArgReduce::Max, Some(1), false)
             });
         }
-        let x = floats(&mut random, &[300, 40], dtype);
-        for (kind, reverse, inclusive) in [(Scan::Sum, false, true), (Scan::Max, true, false)] {
-            both("scan", &[x.clone()], |x| {
-                x[0].scan(kind, Some(0), reverse, inclusive)
-            });
-        }
+    }
+    // The CPU's are rounded at every step: f32 alone is compared.
+    let x = floats(&mut random, &[300, 40], Dtype::F32);
+    for (kind, reverse, inclusive) in [
+        (Scan::Sum, false, true),
+        (Scan::Max, true, false),
+        (Scan::Sum, true, false),
+    ] {
+        both("scan", std::slice::from_ref(&x), |x| {
+            x[0].scan(kind, Some(0), reverse, inclusive)
+        });
     }
     for infinite in [f32::INFINITY, f32::NEG_INFINITY] {
         let row = [
@@ -107,11 +112,7 @@ fn rows_and_columns_are_joined_as_on_the_cpu() {
         ];
         let x = mlxrocm::cpu::Elements::from_slice(&row.concat(), Dtype::F32, &[3, 8]).unwrap();
         both("infinities", &[Array::from_elements(x)], |x| {
-            let sums = x[0].reduce(Reduce::LogSumExp, Some(&[1]), false)?;
-            sums.binary(
-                mlxrocm::ir::Binary::Greater,
-                &x[0].take(&Array::number(9.0, Dtype::I32)?, 1)?,
-            )
+            x[0].reduce(Reduce::LogSumExp, Some(&[1]), false)
         });
     }
 }

@@ -261,7 +261,9 @@ fn is_there(source: &str, target: &str) -> bool {
         "experts/route_sort" => target == "sm_90",
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",
-        "network/attention_warps" | "arrays/attention_warps" => target == "sm_90",
+        "network/attention_warps" | "arrays/attention_warps" | "arrays/product_codes_rows" => {
+            target == "sm_90"
+        }
         _ if target == "sm_90a" => false,
         _ => true,
     }
