@@ -1,9 +1,11 @@
 //! Fourier transforms as passes of `hip/ops/arrays/fft.hip`: one, two for what is longer than a block takes, and convolutions
-//! for lengths with large primes.
+//! for lengths with large primes; whole lines of a power of two by kernels of their own.
+
+mod powers;
 
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::constants::{arrays_fft as flags, arrays_fft_powers as powers};
+use crate::gpu::constants::arrays_fft as flags;
 use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::{Dtype, Fft};
 use num_complex::Complex;
@@ -153,47 +155,6 @@ impl Place {
             || self.fft_lines(&lines)?
             || self.fft_by_convolution(&lines)?;
         Ok(done.then_some(out))
-    }
-
-    /// By `fft_powers.hip`: lines of a power of two, whole and one behind the other; false if they are others.
-    fn fft_powers(self: &Arc<Self>, lines: &Lines<'_>) -> Result<bool> {
-        let real = match (lines.x.flags, lines.out.flags) {
-            (0, 0) | (flags::CONJUGATE_IN, flags::CONJUGATE_OUT) => false,
-            (flags::REAL_IN, 0) => true,
-            _ => return Ok(false),
-        };
-        let n = if real { lines.n / 2 } else { lines.n };
-        let whole = lines.x.count == lines.n && lines.inner == 1 && lines.n.is_power_of_two();
-        if !whole || !(8..=powers::POWER_MOST).contains(&n) || !lines.x.elements.is_aligned(8) {
-            return Ok(false);
-        }
-        let (name, most, threads) = match n {
-            ..=powers::SMALL_MOST => ("_small", powers::SMALL_MOST, powers::SMALL_THREADS),
-            _ => ("", powers::POWER_MOST, powers::POWER_THREADS),
-        };
-        let joined = (most / n).min(lines.outer.div_ceil(BUSY)).max(1);
-        let roots = self.fft_table((n, STEPS))?;
-        let halves = match real {
-            true => Some(self.fft_table((lines.n, 0))?),
-            false => None,
-        };
-        let (x, out) = (lines.x.elements, lines.out.elements);
-        let args = Args::new()
-            .buffer("x", x.buffer(), x.offset())
-            .buffer("out", out.buffer(), out.offset())
-            .buffer("roots", &roots, 0)
-            .buffer_or_null("halves", halves.as_ref().map(|halves| (halves, 0)))
-            .u32("log_n", n.ilog2())
-            .u32("lines", joined as u32)
-            .u32("all_lines", lines.outer as u32)
-            .u32("inverse", (lines.x.flags == flags::CONJUGATE_IN).into())
-            .f32("scale", lines.scale as f32);
-        let kernel = format!("mlxrocm_array_fft_powers{name}");
-        let kernel = self.device.kernel(&kernel)?;
-        let grid = [lines.outer.div_ceil(joined) as u32, 1, 1];
-        let block = [threads as u32, 1, 1];
-        self.launch_blocks(&kernel, grid, (block, 0), &args)?;
-        Ok(true)
     }
 
     /// In one pass or two; false if `n` has primes that no radix is.
@@ -351,7 +312,7 @@ impl Place {
         }
         let numbers = match key {
             (n, 0) => roots(n),
-            (n, STEPS) => roots_of_steps(n),
+            (n, STEPS) => powers::roots_of_steps(n),
             (n, length) => convolution_factors(n, length),
         };
         let narrow = |z: &Complex<f64>| [z.re as f32, z.im as f32];
@@ -373,20 +334,6 @@ impl Place {
 fn roots(n: usize) -> Vec<Complex<f64>> {
     let root = |t: usize| Complex::cis(-TAU * t as f64 / n as f64);
     (0..n).map(root).collect()
-}
-
-/// Roots of unity as `fft_powers.hip` has them; the first step needs none.
-fn roots_of_steps(n: usize) -> Vec<Complex<f64>> {
-    let mut roots = vec![Complex::default(); n];
-    let mut done = 1 << [3, 1, 2][n.ilog2() as usize % 3];
-    while done < n {
-        for (place, root) in roots.iter_mut().enumerate().take(8 * done).skip(done) {
-            let turn = (place / done) * (place % done);
-            *root = Complex::cis(-TAU * turn as f64 / (8 * done) as f64);
-        }
-        done *= 8;
-    }
-    roots
 }
 
 /// The transform of e^(πi j²/n), j = 1 - n … n - 1, at places modulo `length`.

@@ -1,7 +1,8 @@
 //! Reductions: `hip/ops/arrays/reduce.hip`.
 
+mod one_launch;
+
 use super::numbers::{is_float, is_known, place_number, suffix};
-use super::rows::lanes_of;
 use super::run::THREADS;
 use super::walk::merged;
 use super::{Elements, Place};
@@ -18,8 +19,6 @@ const WAVE_BYTES: usize = 4096;
 const BUSY_WAVE_BYTES: usize = 8192;
 /// Bytes of a row up to which [`reductions::FEW_LANES`] take it.
 const LANES_BYTES: usize = 512;
-/// Threads of a block of `reduce_thin`.
-const THIN_THREADS: u32 = 512;
 /// The first and last reductions that are arithmetic.
 const SUM: u32 = reductions::SUM;
 const MAX: u32 = reductions::MAX;
@@ -174,39 +173,19 @@ impl Place {
         {
             return Ok(Some(out));
         }
-        if let Form::Columns {
-            columns,
-            outer,
-            outer_step,
-            row_step,
-        } = form
-            && self.is_thin(*columns * *outer / width, joined)
+        if let Form::Columns { .. } = form
+            && let Some(out) = self.thin_columns(form, reduction, x, kept, ty)?
         {
-            let Some((out, _)) = self.new_rows(kept, ty.dtype)? else {
-                return Ok(None);
-            };
-            let args = Args::new()
-                .buffer("x", x.buffer(), x.offset())
-                .buffer("out", out.buffer(), 0)
-                .u32("columns", *columns as u32)
-                .u32("rows", joined as u32)
-                .u32("reduction", reduction)
-                .u32("to", ty.dtype as u32)
-                .i64("outer_step", *outer_step as i64)
-                .i64("row_step", *row_step as i64);
-            let kernel = format!("mlxrocm_array_reduce_thin_{}", suffix(x.dtype()));
-            let kernel = self.device.kernel(&kernel)?;
-            let grid = [columns.div_ceil(8 * width) as u32, *outer as u32, 1];
-            self.launch_blocks(&kernel, grid, ([THIN_THREADS, 1, 1], 0), &args)?;
             return Ok(Some(out));
         }
         let (blocks, busy, (least, most), lanes) = match form {
             Form::Rows(_) => {
                 let rows_of_waves = (THREADS / wave) as usize;
-                let lanes = match joined * x.dtype().size() {
-                    ..=LANES_BYTES => reductions::FEW_LANES as u32,
-                    ..=WAVE_BYTES => wave,
-                    ..=BUSY_WAVE_BYTES if outputs >= BUSY * rows_of_waves / 2 => wave,
+                let bytes = joined * x.dtype().size();
+                let busy = outputs >= BUSY * rows_of_waves / 2;
+                let lanes = match bytes {
+                    _ if bytes <= LANES_BYTES => reductions::FEW_LANES as u32,
+                    _ if bytes <= WAVE_BYTES || (busy && bytes <= BUSY_WAVE_BYTES) => wave,
                     _ => THREADS,
                 };
                 let rows = (THREADS / lanes) as usize;
@@ -290,47 +269,6 @@ impl Place {
             true => self.reduce(reduction, &out, &[axis], ty),
             false => Ok(Some(out)),
         }
-    }
-}
-
-impl Place {
-    /// Whether columns of so many groups of 16 bytes are too few for the blocks of one launch of `reduce_columns` and enough for
-    /// those of `reduce_thin`.
-    fn is_thin(&self, groups: usize, rows: usize) -> bool {
-        let facts = self.device.facts();
-        let units = facts.compute_units as usize;
-        let blocks = groups.div_ceil(8);
-        facts.arch == "sm_90" && rows >= 256 && groups / 32 < 4 * units && blocks * 10 >= units * 9
-    }
-
-    /// The logarithm of the sum of exponentials of rows that stay in registers; `None` if they don't.
-    fn log_sum_exp(
-        self: &Arc<Self>,
-        x: &Elements,
-        row_step: isize,
-        columns: usize,
-        kept: &[usize],
-        ty: &Type,
-    ) -> Result<Option<Elements>> {
-        let outputs: usize = kept.iter().product();
-        let side_by_side = outputs <= 1 || row_step == columns as isize;
-        let Some(lanes) = lanes_of(x, columns, &[]).filter(|_| side_by_side && outputs > 0) else {
-            return Ok(None);
-        };
-        let Some((out, _)) = self.new_rows(kept, ty.dtype)? else {
-            return Ok(None);
-        };
-        let args = Args::new()
-            .buffer("x", x.buffer(), x.offset())
-            .buffer("out", out.buffer(), 0)
-            .u32("rows", outputs as u32)
-            .u32("columns", columns as u32)
-            .u32("lanes", lanes)
-            .u32("to", ty.dtype as u32);
-        let blocks = (outputs as u32).div_ceil(THREADS / lanes);
-        let kernel = format!("mlxrocm_array_logsumexp_{}", suffix(x.dtype()));
-        self.launch(&kernel, [blocks, 1, 1], &args)?;
-        Ok(Some(out))
     }
 }
 

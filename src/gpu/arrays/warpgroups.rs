@@ -110,8 +110,8 @@ impl Place {
             return Ok(false);
         }
         let (rows, columns) = match product.m {
-            ..=16 => (16, 16),
-            ..=32 => (32, 32),
+            2..17 => (16, 16),
+            17..33 => (32, 32),
             _ => (64, 32),
         };
         let name = format!(
