@@ -14,6 +14,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
+    (
+        "arrays/fft_powers",
+        &["POWER_MOST", "POWER_THREADS", "SMALL_MOST", "SMALL_THREADS"],
+    ),
     ("arrays/codes", &["enum Mode"]),
     (
         "arrays/elementwise",
@@ -25,9 +29,14 @@ pub const SHARED: &[(&str, &[&str])] = &[
         ],
     ),
     ("arrays/hadamard", &["MOST"]),
+    (
+        "arrays/convolution_depthwise",
+        &["LINE_ROWS", "MOST_LINE_TAPS", "MOST_TAPS", "ROWS_EACH"],
+    ),
     ("arrays/order", &["enum Scan"]),
     ("arrays/product_warpgroup_f32", &["SPLIT_BLOCKS"]),
-    ("arrays/reduce_rows", &["enum Reduction"]),
+    ("arrays/reduce_rows", &["FEW_LANES", "enum Reduction"]),
+    ("arrays/rope_vectors", &["ANGLES"]),
     ("arrays/scan_rows", &["enum Scan"]),
     ("arrays/scatter", &["enum Meeting"]),
     ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),

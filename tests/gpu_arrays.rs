@@ -26,6 +26,8 @@ mod products;
 mod quantized;
 #[path = "array_families/spectra.rs"]
 mod spectra;
+#[path = "array_families/well.rs"]
+mod well;
 
 use mlxrocm::array::{Array, Home, eval};
 use mlxrocm::cpu::Elements;

@@ -4,6 +4,7 @@ use super::args::Args;
 use super::blas::Opened;
 use super::buffer::{DeviceBuffer, PinnedBuffer};
 use super::device::Device;
+use super::encoder::LaunchOptions;
 use super::event::{Event, timed_out};
 use super::module::Kernel;
 use super::uses::{Mark, Marks};
@@ -209,6 +210,23 @@ impl Stream {
         dynamic_lds: u32,
         args: &Args,
     ) -> Result<()> {
+        let options = LaunchOptions::default();
+        self.launch_with(kernel, grid, block, dynamic_lds, args, options)
+    }
+
+    /// The same with settings.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn launch_with(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_lds: u32,
+        args: &Args,
+        options: LaunchOptions,
+    ) -> Result<()> {
         self.device.enter()?;
         kernel.check_args(&self.device, args)?;
         if !kernel.check(&self.device, grid, block, dynamic_lds)? {
@@ -219,7 +237,7 @@ impl Stream {
             grid,
             block,
             lds_bytes: dynamic_lds,
-            overlap: false,
+            overlap: options.overlap && self.device.api.overlaps(),
         };
         // SAFETY: the kernel is loaded, and it and the buffers are kept until it is done. That the
         // arguments are what the kernel takes is the caller's: a kernel is code that it brings.

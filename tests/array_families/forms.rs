@@ -31,7 +31,7 @@ fn watch() {
     });
 }
 
-const FLOATS: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::Bf16];
+pub const FLOATS: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::Bf16];
 
 pub fn random_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -43,7 +43,7 @@ pub fn random_seed() -> u64 {
     seed
 }
 
-fn floats(random: &mut Prng, sizes: &[usize], dtype: Dtype) -> Array {
+pub fn floats(random: &mut Prng, sizes: &[usize], dtype: Dtype) -> Array {
     let count = sizes.iter().product();
     let values: Vec<f32> = (0..count)
         .map(|_| random.uniform(-2.0, 2.0) as f32)
@@ -52,7 +52,7 @@ fn floats(random: &mut Prng, sizes: &[usize], dtype: Dtype) -> Array {
     Array::from_elements(array).astype(dtype)
 }
 
-fn wholes(random: &mut Prng, sizes: &[usize], low: i64, high: i64, dtype: Dtype) -> Array {
+pub fn wholes(random: &mut Prng, sizes: &[usize], low: i64, high: i64, dtype: Dtype) -> Array {
     let count: usize = sizes.iter().product();
     let values: Vec<i64> = (0..count)
         .map(|_| low + random.below((high - low) as u64) as i64)
@@ -103,7 +103,7 @@ fn lying(random: &mut Prng, sizes: &[usize], dtype: Dtype) -> Array {
 }
 
 /// Computes on the CPU and on the GPU, and compares.
-fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Result<Array>) {
+pub fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Result<Array>) {
     let tolerance = |dtype| match dtype {
         Dtype::F32 => 3e-5,
         Dtype::F16 => 3e-3,
@@ -113,7 +113,7 @@ fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Res
     within(what, inputs, tolerance, compute);
 }
 
-fn within(
+pub fn within(
     what: &str,
     inputs: &[Array],
     tolerance: impl Fn(Dtype) -> f64,

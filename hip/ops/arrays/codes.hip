@@ -172,15 +172,25 @@ KERNEL(256) void mlxrocm_array_dequantize(const u32 *codes, const void *scales, 
         scale = round_to(mode == NVFP4 ? e4m3_number(code) : e8m0_number(code), dtype);
         if (biases) scale = product(scale, *(const f32 *)biases / 2688.0f);
     }
+    f32 values[8];
     UNROLL for (u32 i = 0; i < 8; i++) {
         const u32 code = (u32)(window >> (i * bits)) & mask;
-        f32 value;
         if (mode == AFFINE)
-            value = round_to(round_to(product((f32)code, scale), scale_dtype) + bias, sum_dtype);
+            values[i] = round_to(round_to(product((f32)code, scale), scale_dtype) + bias, sum_dtype);
         else
-            value = product(mode == MXFP8 ? e4m3_number(code) : e2m1_number(code), scale);
-        store_float(out, first + i, dtype, value);
+            values[i] = product(mode == MXFP8 ? e4m3_number(code) : e2m1_number(code), scale);
     }
+    // Groups are whole eights, and `out` begins at a multiple of 16 bytes.
+    if (dtype == F32) {
+        f32 *to = (f32 *)out + first;
+        store_f32x4(to, f32x4{values[0], values[1], values[2], values[3]});
+        store_f32x4(to + 4, f32x4{values[4], values[5], values[6], values[7]});
+        return;
+    }
+    u32 words[4];
+    UNROLL for (u32 i = 0; i < 4; i++)
+        words[i] = dtype == F16 ? pack_f16x2(values[2 * i], values[2 * i + 1]).bits : pack_bf16x2(values[2 * i], values[2 * i + 1]).bits;
+    store16((u16 *)out + first, u32x4{words[0], words[1], words[2], words[3]});
 }
 
 KERNEL(256) void mlxrocm_array_to_fp8(const void *x, u8 *out, u32 count, u32 dtype) {

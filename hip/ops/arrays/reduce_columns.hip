@@ -52,3 +52,59 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
 KERNEL(256) void mlxrocm_array_reduce_columns_f32(COLUMNS) { REDUCE_COLUMNS(F32) }
 KERNEL(256) void mlxrocm_array_reduce_columns_f16(COLUMNS) { REDUCE_COLUMNS(F16) }
 KERNEL(256) void mlxrocm_array_reduce_columns_bf16(COLUMNS) { REDUCE_COLUMNS(BF16) }
+
+// The same in one launch where there are fewer blocks: 64 teams of eight lanes take every 64th row each, eight loads of a thread
+// on their way. Launch: 512 threads, grid (columns / (8 groups of 16 bytes), o).
+#if PLATFORM_NVIDIA
+#define THIN_THREADS 512
+#define THIN_COLUMNS const void *x, void *out, u32 columns, u32 rows, u32 reduction, u32 to, i64 outer_step, i64 row_step
+template <u32 REDUCTION, u32 DTYPE>
+DEVICE void reduce_thin(const void *x, void *out, u32 columns, u32 rows, u32 to, i64 outer_step, i64 row_step, f32 (*warps)[64]) {
+    constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
+    constexpr u32 TEAMS = THIN_THREADS / 8;
+    const u32 lane = thread_x() % 8, team = thread_x() / 8, column = (block_x() * 8 + lane) * V;
+    const u8 *from = (const u8 *)x + (block_y() * outer_step + minimum(column, columns - V)) * SIZE;
+    f32 values[V];
+    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>().value;
+    Bits<16> next[4];
+    const auto load = [&](u32 row) {
+        UNROLL for (u32 j = 0; j < 4; j++) next[j] = load_group<16>(from + minimum(row + TEAMS * j, rows - 1) * row_step * SIZE);
+    };
+    load(team);
+    for (u32 row = team; row < rows; row += 4 * TEAMS) {
+        Bits<16> bits[4];
+        UNROLL for (u32 j = 0; j < 4; j++) bits[j] = next[j];
+        if (row + 4 * TEAMS < rows) load(row + 4 * TEAMS);
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            if (row + TEAMS * j >= rows) continue;
+            UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
+        }
+    }
+    // The four teams of a warp.
+    UNROLL for (int i = 0; i < V; i++) {
+        values[i] = one_of<REDUCTION>(values[i], shuffle_xor<8>(values[i]));
+        values[i] = one_of<REDUCTION>(values[i], shuffle_xor<16>(values[i]));
+        if (lane_id() < 8) warps[wave_id()][lane * V + i] = values[i];
+    }
+    barrier();
+    const u32 own = thread_x(), c = block_x() * 8 * V + own;
+    if (own >= 8 * V || c >= columns) return;
+    f32 total = warps[0][own];
+    UNROLL for (u32 i = 1; i < THIN_THREADS / WAVE; i++) total = one_of<REDUCTION>(total, warps[i][own]);
+    store_float(out, (i64)block_y() * columns + c, to, total);
+}
+#define GIVEN_THIN x, out, columns, rows, to, outer_step, row_step, warps
+#define REDUCE_THIN(DTYPE)                                     \
+    SHARED f32 warps[THIN_THREADS / WAVE][64];                 \
+    grid_dependency_launch();                                  \
+    grid_dependency_wait();                                    \
+    switch (reduction) {                                       \
+    case SUM: return reduce_thin<SUM, DTYPE>(GIVEN_THIN);      \
+    case PROD: return reduce_thin<PROD, DTYPE>(GIVEN_THIN);    \
+    case MIN: return reduce_thin<MIN, DTYPE>(GIVEN_THIN);      \
+    default: return reduce_thin<MAX, DTYPE>(GIVEN_THIN);       \
+    }
+KERNEL(512) void mlxrocm_array_reduce_thin_f32(THIN_COLUMNS) { REDUCE_THIN(F32) }
+KERNEL(512) void mlxrocm_array_reduce_thin_f16(THIN_COLUMNS) { REDUCE_THIN(F16) }
+KERNEL(512) void mlxrocm_array_reduce_thin_bf16(THIN_COLUMNS) { REDUCE_THIN(BF16) }
+#endif

@@ -51,27 +51,32 @@ template <u32 REDUCTION, u32 DTYPE> DEVICE Joined over_row(const u8 *row, u32 be
     return total;
 }
 
+// Threads that share a short row.
+#define FEW_LANES 8
 #define ROWS                                                                                                          \
-    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 by_waves, i64 row_step
+    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 lanes, i64 row_step
 template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_rows(ROWS, Joined *waves) {
-    const u32 output = by_waves ? block_x() * (256 / WAVE) + wave_id() : block_x();
-    const u32 lane = by_waves ? lane_id() : thread_x(), lanes = by_waves ? WAVE : 256;
-    if (output >= outputs) return;
+    // Threads behind the last row take it too: lanes of a wave ask each other.
+    const u32 own = block_x() * (256 / lanes) + thread_x() / lanes, output = minimum(own, outputs - 1);
+    const u32 lane = thread_x() % lanes;
     const u32 begin = minimum(block_y() * piece, joined), end = minimum(begin + piece, joined);
     const u8 *row = (const u8 *)x + output * row_step * bytes_of(DTYPE);
     const bool least = REDUCTION == ARG_MAX && reduction == ARG_MIN;
     Joined total = over_row<REDUCTION, DTYPE>(row, begin, end, lane, lanes, least);
-    if (by_waves)
-        total = over_wave<REDUCTION>(total);
+    if (lanes == FEW_LANES)
+        total = over_wave<REDUCTION, FEW_LANES>(total);
+    else if (lanes == WAVE)
+        total = over_wave<REDUCTION, WAVE>(total);
     else
         total = over_block<REDUCTION>(total, waves);
+    if (own >= outputs) return;
     if (lane != 0) return;
     if constexpr (REDUCTION == ARG_MAX)
         ((u32 *)out)[output] = total.place;
     else
         store_float(out, (i64)output * pieces + block_y(), to, result_of<REDUCTION>(total));
 }
-#define GIVEN x, out, outputs, joined, pieces, piece, reduction, to, by_waves, row_step, waves
+#define GIVEN x, out, outputs, joined, pieces, piece, reduction, to, lanes, row_step, waves
 #define REDUCE_BEGIN             \
     SHARED Joined waves[256 / WAVE]; \
     grid_dependency_launch();    \

@@ -1,8 +1,8 @@
 // out[o][piece] = the elements of a part of row o of x joined: sum, product, least, largest. Rows of f32, f16 or bf16 lie
 // side by side, `row_step` apart, aligned to 16 bytes; pieces are whole groups of 16 bytes. Always in the same order.
 //
-// Launch: 256 threads; by_waves: a wave a row, grid (rows / waves, pieces), else a block a row, grid (rows, pieces). Four
-// loads of 16 bytes a thread are on their way.
+// Launch: 256 threads, of which `lanes` (FEW_LANES, a wave's or all) share a row, grid (rows · lanes / 256, pieces). Four loads of
+// 16 bytes a thread are on their way.
 #include "reduce_rows.h"
 
 #define REDUCE_ROWS(DTYPE)                            \

@@ -39,11 +39,11 @@ template <u32 REDUCTION> DEVICE Joined join(const Joined &a, const Joined &b) {
         return Joined{one_of<REDUCTION>(a.value, b.value), 0.0f, 0};
 }
 
-// Of the lanes of a wave, in all of them.
-template <u32 REDUCTION, int DISTANCE = 1> DEVICE Joined over_wave(Joined own) {
-    if constexpr (DISTANCE < WAVE) {
+// Of LANES neighbouring lanes of a wave, in all of them.
+template <u32 REDUCTION, int LANES = WAVE, int DISTANCE = 1> DEVICE Joined over_wave(Joined own) {
+    if constexpr (DISTANCE < LANES) {
         const Joined other{shuffle_xor<DISTANCE>(own.value), shuffle_xor<DISTANCE>(own.sum), shuffle_xor<DISTANCE>(own.place)};
-        return over_wave<REDUCTION, DISTANCE * 2>(join<REDUCTION>(own, other));
+        return over_wave<REDUCTION, LANES, DISTANCE * 2>(join<REDUCTION>(own, other));
     } else
         return own;
 }

@@ -1,9 +1,12 @@
 // out[r][c] = x[0][c] ∘ … ∘ x[r][c] of f32, f16 or bf16 that lie row after row: sum, least or largest, forwards or
-// backwards, with x[r][c] or without. Rows are cut into 32 parts: each thread joins its part of a column, then reads it
-// again behind what the parts before are. Sums are f32, always in the same order.
+// backwards, with x[r][c] or without. A block takes 32 · EACH rows at a time: each thread joins its part of a column, and goes
+// through it again behind what was before. Sums are f32, always in the same order.
 //
-// Launch: 1024 threads, grid (columns / 32, outer): 32 columns side by side, 32 parts; eight loads of a thread on their way.
+// Launch: 1024 threads, grid (columns / 32, outer): 32 columns side by side, 32 parts.
 #include "vectors.h"
+
+// Rows of a thread at a time.
+#define EACH 8
 
 enum Scan { SUM, PROD, MIN, MAX };
 
@@ -18,36 +21,47 @@ template <u32 SCAN> DEVICE f32 neutral() { return SCAN == SUM ? 0.0f : SCAN == M
 template <u32 SCAN, u32 DTYPE>
 DEVICE void scan_columns(const void *x, void *out, u32 rows, u32 columns, u32 backwards, u32 inclusive, f32 (*parts)[33]) {
     const u32 lane = thread_x() % 32, part = thread_x() / 32, column = block_x() * 32 + lane;
-    const u32 own = divide_up(rows, 32), begin = minimum(part * own, rows), end = minimum(begin + own, rows);
     const i64 first = (i64)block_y() * rows * columns + minimum(column, columns - 1);
     // Backwards rows are counted from the end.
     const i64 start = backwards ? first + (i64)(rows - 1) * columns : first, step = backwards ? -(i64)columns : columns;
-    f32 total = neutral<SCAN>();
-    for (u32 row = begin; row < end; row += 8) {
-        f32 values[8];
-        UNROLL for (u32 j = 0; j < 8; j++) values[j] = load_float(x, start + minimum(row + j, end - 1) * step, DTYPE);
-        UNROLL for (u32 j = 0; j < 8; j++)
-            if (row + j < end) total = joined<SCAN>(total, values[j]);
-    }
-    parts[part][lane] = total;
-    barrier();
-    total = neutral<SCAN>();
-    for (u32 before = 0; before < part; before++) total = joined<SCAN>(total, parts[before][lane]);
-    if (column >= columns) return;
-    for (u32 row = begin; row < end; row += 8) {
-        f32 values[8];
-        UNROLL for (u32 j = 0; j < 8; j++) values[j] = load_float(x, start + minimum(row + j, end - 1) * step, DTYPE);
-        UNROLL for (u32 j = 0; j < 8; j++) {
-            if (row + j >= end) continue;
+    f32 carry = neutral<SCAN>(), next[EACH];
+    const auto load = [&](u32 begin) {
+        UNROLL for (u32 j = 0; j < EACH; j++) next[j] = load_float(x, start + minimum(begin + j, rows - 1) * step, DTYPE);
+    };
+    load(part * EACH);
+    for (u32 turn = 0; turn * 32 * EACH < rows; turn++) {
+        const u32 begin = (turn * 32 + part) * EACH;
+        f32 values[EACH];
+        UNROLL for (u32 j = 0; j < EACH; j++) values[j] = next[j];
+        // What comes next is on its way meanwhile.
+        if ((turn + 1) * 32 * EACH < rows) load(begin + 32 * EACH);
+        f32 total = neutral<SCAN>();
+        UNROLL for (u32 j = 0; j < EACH; j++)
+            if (begin + j < rows) total = joined<SCAN>(total, values[j]);
+        f32 (*const sums)[33] = parts + turn % 2 * 32;
+        sums[part][lane] = total;
+        barrier();
+        // The parts of a column side by side: each with those before it.
+        f32 run = sums[lane][part];
+        UNROLL for (u32 apart = 1; apart < 32; apart *= 2) {
+            const f32 before = shuffle(run, lane_id() - (lane >= apart ? apart : 0));
+            if (lane >= apart) run = joined<SCAN>(before, run);
+        }
+        sums[lane][part] = run;
+        barrier();
+        total = part ? joined<SCAN>(carry, sums[part - 1][lane]) : carry;
+        carry = joined<SCAN>(carry, sums[31][lane]);
+        UNROLL for (u32 j = 0; j < EACH; j++) {
             const f32 before = total;
             total = joined<SCAN>(total, values[j]);
-            store_float(out, start + (row + j) * step, DTYPE, inclusive ? total : before);
+            if (begin + j < rows && column < columns)
+                store_float(out, start + (begin + j) * step, DTYPE, inclusive ? total : before);
         }
     }
 }
 #define GIVEN x, out, rows, columns, backwards, inclusive, parts
 #define SCAN_COLUMNS(DTYPE)                              \
-    SHARED f32 parts[32][33];                            \
+    SHARED f32 parts[2 * 32][33];                            \
     grid_dependency_launch();                            \
     grid_dependency_wait();                              \
     switch (scan) {                                      \

@@ -10,22 +10,8 @@
 // masked: out[i] = mask[i] ? source[how many before i the mask holds for] : x[i].
 //
 // Launch: 256 threads, a thread an element (place, claim: a slice).
-#include "dtype.h"
-#include "functions.h"
+#include "scatter.h"
 
-enum Meeting { REPLACE, SUM, PROD, MAX, MIN };
-
-DEVICE f32 meet_float(f32 now, f32 value, u32 dtype, u32 how) {
-    switch (how) {
-    case SUM: now += value; break;
-    case PROD: now *= value; break;
-    case MAX: now = is_nan(now) || now > value ? now : value; break;
-    case MIN: now = is_nan(now) || now < value ? now : value; break;
-    default: now = value; break;
-    }
-    // Each step is one of the dtype, as on the CPU.
-    return dtype == F16 ? to_f32(to_f16(now)) : dtype == BF16 ? to_f32(to_bf16(now)) : now;
-}
 DEVICE i64 meet_whole(i64 now, i64 value, u32 dtype, u32 how) {
     const bool is_less = dtype == U64 ? (u64)now < (u64)value : now < value;
     const bool is_more = dtype == U64 ? (u64)now > (u64)value : now > value;
@@ -82,11 +68,19 @@ KERNEL(256) void mlxrocm_array_clear_claims(u32 *claims, u32 count) {
     const u32 i = block_x() * 256 + thread_x();
     if (i < count) claims[i] = 0;
 }
-KERNEL(256) void mlxrocm_array_claim(const i64 *places, u32 *claims, u32 count) {
+// All places are multiples of `unit`.
+KERNEL(256) void mlxrocm_array_claim(const i64 *places, u32 *claims, u32 count, u32 unit) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 j = block_x() * 256 + thread_x();
-    if (j < count) atomic_max(claims + places[j], j + 1);
+    if (j < count) atomic_max(claims + (unit == 1 ? places[j] : places[j] / unit), j + 1);
+}
+// Which of the parts of `unit` elements a place begins.
+KERNEL(256) void mlxrocm_array_place_units(const i64 *places, u32 *units, u32 count, u32 unit) {
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 j = block_x() * 256 + thread_x();
+    if (j < count) units[j] = (u32)(places[j] / unit);
 }
 // Without claims there is one slice.
 KERNEL(256) void mlxrocm_array_replace(const void *updates, const i64 *places, const u32 *claims, void *out, u32 count, u32 size,

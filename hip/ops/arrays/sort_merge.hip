@@ -6,16 +6,19 @@
 // Launch: 256 threads; grid (rows · tiles).
 #include "sort.h"
 
-// As Tile::split, in global memory.
+// As Tile::split, in global memory, by a wave: each lane looks at one of WAVE places, so that few loads wait for others.
 template <typename K>
 DEVICE u32 split_runs(Order<K> order, const K *a, u32 a_count, const K *b, u32 b_count, u32 taken) {
     u32 low = taken > b_count ? taken - b_count : 0, high = minimum(taken, a_count);
     while (low < high) {
-        const u32 middle = low + (high - low) / 2;
-        if (order.rank(b[taken - 1 - middle]) < order.rank(a[middle]))
-            high = middle;
-        else
-            low = middle + 1;
+        const u32 begin = low;
+        const u64 apart = high - low;
+        const auto place = [&](u32 lane) { return begin + (u32)(apart * lane / WAVE); };
+        const u32 mine = place(lane_id());
+        // Beyond the split all say so.
+        const u32 before = WAVE - popcount(ballot(order.rank(b[taken - 1 - mine]) < order.rank(a[mine])));
+        if (before < WAVE) high = place(before);
+        if (before > 0) low = place(before - 1) + 1;
     }
     return low;
 }
@@ -37,8 +40,10 @@ DEVICE void merge(const K *runs, const u32 *run_places, K *to, u32 *to_places, v
     const u32 a_count = minimum(run, columns - pair), b_count = minimum(run, columns - pair - a_count);
     const u64 at = (u64)row * columns + pair;
     const K *a = runs + at, *b = a + a_count;
-    if (thread < 2)
-        splits[thread] = split_runs(order, a, a_count, b, b_count, begin - pair + (thread ? count : 0));
+    if (wave_id() < 2) {
+        const u32 split = split_runs(order, a, a_count, b, b_count, begin - pair + (wave_id() ? count : 0));
+        if (lane_id() == 0) splits[wave_id()] = split;
+    }
     barrier();
     const u32 a_first = splits[0], b_first = begin - pair - a_first, of_a = splits[1] - a_first, of_b = count - of_a;
     UNROLL for (u32 n = 0; n < EACH; n++) {

@@ -1,11 +1,11 @@
 //! Convolutions and Hadamard transforms: `hip/ops/arrays/convolution*.hip`, `hadamard.hip`.
 
-use super::numbers::is_float;
+use super::numbers::{is_float, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
-use crate::gpu::constants::arrays_hadamard;
+use crate::gpu::constants::{arrays_convolution_depthwise as kernels, arrays_hadamard};
 use crate::ir::{Conv, Dtype, Number};
 use std::sync::Arc;
 
@@ -25,6 +25,40 @@ fn three<T: Copy>(list: &[T], other: T) -> [T; 3] {
         *to = from;
     }
     all
+}
+
+/// Which kernel of `convolution_depthwise.hip`, and its blocks; `None` if none takes these.
+fn by_channels(
+    conv: &Conv,
+    (x, w, out): (&Elements, &Elements, &Elements),
+    (x_space, taps, space): (&[usize], &[usize], &[usize]),
+    batch: usize,
+) -> Option<(&'static str, [u32; 3])> {
+    let width = 16 / x.dtype().size();
+    let channels = |x: &Elements| x.layout().sizes.last().copied();
+    let single = channels(x)? == conv.groups && channels(out)? == conv.groups;
+    let whole = conv.groups.is_multiple_of(width) && x.is_aligned(16) && out.is_aligned(16);
+    let few = taps.iter().product::<usize>() <= kernels::MOST_TAPS && channels(w)? == 1;
+    let no_gaps = conv.input_dilation.iter().all(|&gap| gap == 1);
+    // Places count in 32 bits.
+    let rows = batch * space.iter().product::<usize>();
+    let small = x_space.iter().product::<usize>() < 1 << 31 && rows < 1 << 31;
+    let across = conv.groups.div_ceil(32 * width);
+    if !(single && whole && few && no_gaps && small && across <= 65_535) {
+        return None;
+    }
+    let by_ones = conv
+        .stride
+        .iter()
+        .chain(&conv.kernel_dilation)
+        .all(|&x| x == 1);
+    let (name, blocks) = match (taps, space) {
+        ([2..=kernels::MOST_LINE_TAPS], [line]) if by_ones => {
+            ("line", batch * line.div_ceil(8 * kernels::LINE_ROWS))
+        }
+        _ => ("depthwise", rows.div_ceil(8 * kernels::ROWS_EACH)),
+    };
+    Some((name, [blocks as u32, across as u32, 1]))
 }
 
 impl Place {
@@ -112,6 +146,12 @@ impl Place {
             if self.by_tiles(of, (rows, of_group, conv.groups), dtype)? {
                 return Ok(Some(out));
             }
+        }
+        let spaces = (x_space, taps, space);
+        if let Some((name, blocks)) = by_channels(conv, (&x, &w, &out), spaces, *batch) {
+            let kernel = format!("mlxrocm_array_convolution_{name}_{}", suffix(dtype));
+            self.launch(&kernel, blocks, &args(across))?;
+            return Ok(Some(out));
         }
         let tiles = [(across * conv.groups) as u32, rows.div_ceil(SIDE) as u32, 1];
         let (kernel, grid) = match dtype {

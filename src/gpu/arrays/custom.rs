@@ -1,7 +1,7 @@
 //! Kernels of the application: compiled for the device once, launched as operations.
 
 use super::{Elements, Place};
-use crate::gpu::{Args, Kernel, Module, UNNAMED};
+use crate::gpu::{Args, Kernel, LaunchOptions, Module, UNNAMED};
 use crate::ir::{CustomKernel, Layout, Type};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl Place {
                 args = args.u64(UNNAMED, (stride as i64).cast_unsigned());
             }
         }
-        self.launch_blocks(&kernel, custom.grid, (custom.block, 0), &args)?;
+        let block = (custom.block, 0);
+        self.launch_with(&kernel, custom.grid, block, &args, LaunchOptions::default())?;
         Ok(results)
     }
 

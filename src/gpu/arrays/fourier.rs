@@ -1,5 +1,7 @@
 //! Fourier transforms as passes of `hip/ops/arrays/fft.hip`: one, two for what is longer than a block takes, and convolutions
-//! for lengths with large primes.
+//! for lengths with large primes; whole lines of a power of two by kernels of their own.
+
+mod powers;
 
 use super::{Elements, Place};
 use crate::Result;
@@ -25,8 +27,12 @@ const LONGEST: usize = 1 << 24;
 const KEPT: usize = 1 << 17;
 const TABLES: usize = 64;
 
-/// Tables by what they are of: roots of unity of n (n, 0), a convolution's factors (n, its length).
+/// Tables by what they are of: roots of unity of n (n, 0) and as steps take them (n, [`STEPS`]), a convolution's factors (n, its
+/// length).
 pub(super) type Tables = Mutex<HashMap<(usize, usize), DeviceBuffer>>;
+
+/// What no convolution's length is.
+const STEPS: usize = 1;
 
 /// Numbers of lines of transforms: `count` of each, neighbours `inner` numbers apart.
 struct Ends<'a> {
@@ -145,7 +151,9 @@ impl Place {
             factors: None,
             scale: fft.scale(n),
         };
-        let done = self.fft_lines(&lines)? || self.fft_by_convolution(&lines)?;
+        let done = self.fft_powers(&lines)?
+            || self.fft_lines(&lines)?
+            || self.fft_by_convolution(&lines)?;
         Ok(done.then_some(out))
     }
 
@@ -304,6 +312,7 @@ impl Place {
         }
         let numbers = match key {
             (n, 0) => roots(n),
+            (n, STEPS) => powers::roots_of_steps(n),
             (n, length) => convolution_factors(n, length),
         };
         let narrow = |z: &Complex<f64>| [z.re as f32, z.im as f32];

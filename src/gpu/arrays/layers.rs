@@ -1,13 +1,16 @@
 //! Attention and rotations: `hip/ops/arrays/attention.hip`.
 
 use super::attention::{Attention, MASK_STRIDES};
-use super::numbers::{is_float, is_known};
+use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
 use crate::ir::{Dtype, Op, Rope};
 use std::sync::Arc;
+
+/// Angles of a block of `rope_vectors.hip`.
+const ANGLES: usize = crate::gpu::constants::arrays_rope_vectors::ANGLES;
 
 /// The widest head that attention takes.
 const WIDEST: usize = crate::gpu::constants::arrays_attention::WIDEST;
@@ -149,13 +152,24 @@ impl Place {
                 "periods",
                 periods.as_ref().map(|x| (x.buffer(), x.offset())),
             )
-            .buffer("out", out.buffer(), 0)
-            .u32("count", count)
-            .u32("per_batch", count / batch as u32)
+            .buffer("out", out.buffer(), 0);
+        let heads = count as usize / (batch * rows * columns);
+        let part = rope_rows(&x, rope, heads, rows, batch);
+        let args = match part {
+            Some(_) => args.u32("heads", heads as u32),
+            None => args
+                .u32("count", count)
+                .u32("per_batch", count / batch as u32),
+        };
+        let args = args
             .u32("rows", rows as u32)
             .u32("columns", columns as u32)
-            .u32("dims", rope.dims as u32)
-            .u32("dtype", x.dtype() as u32)
+            .u32("dims", rope.dims as u32);
+        let args = match part {
+            Some(part) => args.u32("part", part as u32),
+            None => args.u32("dtype", x.dtype() as u32),
+        };
+        let args = args
             .u32("offset_dtype", offset.dtype() as u32)
             .u32("one_offset", one.into())
             .u32("pairs_adjoin", rope.traditional.into())
@@ -164,9 +178,33 @@ impl Place {
                 rope.base.map_or(1.0, |base| base.get().log2()) as f32,
             )
             .f32("scale", rope.scale.get() as f32);
-        self.launch("mlxrocm_array_rope", [count.div_ceil(THREADS), 1, 1], &args)?;
+        match part {
+            Some(part) => {
+                let kernel = format!("mlxrocm_array_rope_{}", suffix(x.dtype()));
+                let grid = [rows.div_ceil(part) as u32, batch as u32, 1];
+                self.launch(&kernel, grid, &args)?;
+            }
+            None => self.launch("mlxrocm_array_rope", [count.div_ceil(THREADS), 1, 1], &args)?,
+        }
         Ok(Some(out))
     }
+}
+
+/// Rows of a block of `rope_vectors.hip`: enough for its threads; `None` if x does not lie well enough.
+fn rope_rows(x: &Elements, rope: &Rope, heads: usize, rows: usize, batch: usize) -> Option<usize> {
+    let width = 16 / x.dtype().size();
+    let columns = x.layout().sizes.last().copied()?;
+    let (half, adjoin) = (rope.dims / 2, rope.traditional);
+    let side = if adjoin { rope.dims } else { half };
+    let whole = [side, rope.dims, columns]
+        .iter()
+        .all(|x| x.is_multiple_of(width));
+    if !whole || half == 0 || half > ANGLES || batch > 65_535 || !x.is_aligned(16) {
+        return None;
+    }
+    let groups = heads * (columns - rope.dims + side) / width;
+    let wanted = (THREADS as usize).div_ceil(groups.max(1));
+    Some(wanted.min(ANGLES / half).min(rows))
 }
 
 fn collected<const N: usize>(all: [Result<Option<Elements>>; N]) -> Result<[Option<Elements>; N]> {

@@ -1,7 +1,7 @@
 //! Elements by index and parts of arrays: `hip/ops/arrays/gather.hip`.
 
 use super::numbers::is_known;
-use super::run::THREADS;
+use super::run::{BLOCK, THREADS};
 use super::walk::{Walk, merged};
 use super::{Elements, Place};
 use crate::Result;
@@ -114,8 +114,19 @@ impl Place {
             .u32("count", count)
             .u32("size", x.dtype().size() as u32)
             .u32("index_dtype", index.dtype() as u32)
-            .u32("limit", limit)
-            .i32("step", step);
+            .u32("limit", limit);
+        let (of_x, of_index) = (x.layout(), index.layout());
+        if axis + 1 == sizes.len()
+            && of_x.is_rows()
+            && of_index.is_rows()
+            && of_x.sizes[..axis] == sizes[..axis]
+        {
+            let args = args.u32("columns", sizes[axis] as u32);
+            let grid = [count.div_ceil(BLOCK), 1, 1];
+            self.launch("mlxrocm_array_take_along_rows", grid, &args)?;
+            return Ok(Some(out));
+        }
+        let args = args.i32("step", step);
         self.launch(
             "mlxrocm_array_take_along",
             [count.div_ceil(THREADS), 1, 1],

@@ -327,6 +327,7 @@ impl Place {
         let batches: usize = product.batches.iter().product();
         if self.by_warpgroups(&product, &out, batches)?
             || self.by_parts(&mut product, &out, batches)?
+            || self.by_codes(&product, &out, batches)?
         {
             return Ok(Some(out));
         }

@@ -11,7 +11,7 @@ use crate::ir::{Dtype, Fp8, Layout, Op, QuantMode, Quantization, Type};
 use std::sync::Arc;
 
 /// Rows of x from which on codes become numbers before, where warpgroups multiply these.
-const MANY: usize = 256;
+const MANY: usize = super::warpgroups::MOST_OF_CODES + 1;
 
 impl Place {
     /// Products with quantized matrices: of all x, or by index, or with x quantized too.

@@ -1,5 +1,7 @@
 //! Reductions: `hip/ops/arrays/reduce.hip`.
 
+mod one_launch;
+
 use super::numbers::{is_float, is_known, place_number, suffix};
 use super::run::THREADS;
 use super::walk::merged;
@@ -12,8 +14,11 @@ use std::sync::Arc;
 
 /// Blocks that keep any GPU busy.
 const BUSY: usize = 2048;
-/// Bytes of a row up to which a wave takes it, not a block.
+/// Bytes of a row up to which a wave takes it, not a block: where waves alone keep a GPU busy, too.
 const WAVE_BYTES: usize = 4096;
+const BUSY_WAVE_BYTES: usize = 8192;
+/// Bytes of a row up to which [`reductions::FEW_LANES`] take it.
+const LANES_BYTES: usize = 512;
 /// The first and last reductions that are arithmetic.
 const SUM: u32 = reductions::SUM;
 const MAX: u32 = reductions::MAX;
@@ -162,20 +167,34 @@ impl Place {
         let width = 16 / x.dtype().size();
         let joined = x.count().checked_div(outputs).unwrap_or(0);
         let wave = self.device.facts().wave_size.max(1);
-        let (blocks, busy, (least, most), by_waves) = match form {
+        if let Form::Rows(row_step) = form
+            && reduction == reductions::LOG_SUM_EXP
+            && let Some(out) = self.log_sum_exp(x, *row_step, joined, kept, ty)?
+        {
+            return Ok(Some(out));
+        }
+        if let Form::Columns { .. } = form
+            && let Some(out) = self.thin_columns(form, reduction, x, kept, ty)?
+        {
+            return Ok(Some(out));
+        }
+        let (blocks, busy, (least, most), lanes) = match form {
             Form::Rows(_) => {
-                let by_waves = joined * x.dtype().size() <= WAVE_BYTES;
-                let rows = if by_waves {
-                    (THREADS / wave) as usize
-                } else {
-                    1
+                let rows_of_waves = (THREADS / wave) as usize;
+                let bytes = joined * x.dtype().size();
+                let busy = outputs >= BUSY * rows_of_waves / 2;
+                let lanes = match bytes {
+                    _ if bytes <= LANES_BYTES => reductions::FEW_LANES as u32,
+                    _ if bytes <= WAVE_BYTES || (busy && bytes <= BUSY_WAVE_BYTES) => wave,
+                    _ => THREADS,
                 };
-                (outputs.div_ceil(rows), BUSY, (8192, 1024), by_waves)
+                let rows = (THREADS / lanes) as usize;
+                (outputs.div_ceil(rows), BUSY, (8192, 1024), lanes)
             }
             // Fewer, as another launch reads the pieces again, which does not cut these.
             Form::Columns { columns, outer, .. } => {
                 let blocks = columns.div_ceil(32 * width) * outer;
-                (blocks, BUSY / 2, (128, 255), false)
+                (blocks, BUSY / 2, (128, 255), THREADS)
             }
         };
         let wanted = busy.div_ceil(blocks.max(1)).min(joined / least).min(most);
@@ -217,7 +236,7 @@ impl Place {
                     .u32("piece", piece)
                     .u32("reduction", reduction)
                     .u32("to", to as u32)
-                    .u32("by_waves", by_waves.into())
+                    .u32("lanes", lanes)
                     .i64("row_step", *row_step as i64);
                 (kernel, [blocks as u32, pieces as u32, 1], args)
             }

@@ -45,6 +45,7 @@ pub(super) fn record(
     grid: [u32; 3],
     (block, shared): ([u32; 3], u32),
     args: &Args,
+    options: LaunchOptions,
 ) -> Result<bool> {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(recorder) = recorder else {
@@ -59,7 +60,6 @@ pub(super) fn record(
             }
         }
         let encoder = &mut recorder.encoder;
-        let overlap = kernel.waits();
         encoder.launch_with(
             kernel,
             grid,
@@ -68,7 +68,7 @@ pub(super) fn record(
             args.clone(),
             &reads,
             &writes,
-            LaunchOptions { overlap },
+            options,
         )?;
         Ok(true)
     })

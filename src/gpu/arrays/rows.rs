@@ -79,7 +79,7 @@ impl Place {
 
 /// How many threads share a row that stays in registers (`row_vectors.h`); `None` if it is too long for that, or not
 /// whole and aligned groups of 16 bytes.
-fn lanes_of(x: &Elements, columns: usize, vectors: &[Option<Elements>]) -> Option<u32> {
+pub(super) fn lanes_of(x: &Elements, columns: usize, vectors: &[Option<Elements>]) -> Option<u32> {
     /// Groups of a thread.
     const GROUPS: usize = 4;
     let bytes = columns * x.dtype().size();

@@ -5,7 +5,7 @@ use super::numbers::{CAST, binary_number, is_known, place_number, reduction_numb
 use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::{Args, Kernel};
+use crate::gpu::{Args, Kernel, LaunchOptions};
 use crate::ir::{Dtype, Layout, Op, ScatterReduce, Type, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -161,17 +161,33 @@ impl Place {
         self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), args)
     }
 
-    /// Queues a launch, or records it; a block's threads and its bytes of dynamic shared memory.
+    /// Queues a launch of one of our kernels, or records it; a block's threads and its bytes of dynamic shared memory. A
+    /// kernel that waits for the launch before it itself may begin while that one drains.
     pub(super) fn launch_blocks(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 3],
+        block: ([u32; 3], u32),
+        args: &Args,
+    ) -> Result<()> {
+        let overlap = kernel.waits();
+        self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
+    }
+
+    /// The same of any kernel.
+    pub(super) fn launch_with(
         &self,
         kernel: &Kernel,
         grid: [u32; 3],
         (block, shared): ([u32; 3], u32),
         args: &Args,
+        options: LaunchOptions,
     ) -> Result<()> {
-        match super::replay::record(kernel, grid, (block, shared), args)? {
+        match super::replay::record(kernel, grid, (block, shared), args, options)? {
             true => Ok(()),
-            false => self.stream.launch(kernel, grid, block, shared, args),
+            false => self
+                .stream
+                .launch_with(kernel, grid, block, shared, args, options),
         }
     }
 

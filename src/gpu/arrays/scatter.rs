@@ -1,5 +1,7 @@
 //! Slices read and written where indices say: `hip/ops/arrays/scatter.hip`.
 
+mod rows;
+
 use super::numbers::{is_float, is_known};
 use super::run::THREADS;
 use super::walk::Walk;
@@ -216,13 +218,19 @@ impl Place {
         };
         let slices = places.count() as u32;
         let size = part.count() as u32;
+        let unit = rows::whole_rows(slice, &out.layout().sizes);
+        if let Some(unit) = unit
+            && self.meet_rows(out, updates, unit)?
+        {
+            return Ok(true);
+        }
         let args = Args::new()
             .buffer("updates", elements.buffer(), elements.offset())
             .buffer("places", places.buffer(), 0);
         if *reduce == ScatterReduce::None {
             let claims = match slices {
                 1 => None,
-                _ => match self.claims(places, out.count())? {
+                _ => match self.claims(places, out.count(), 1)? {
                     Some(claims) => Some(claims),
                     None => return Ok(false),
                 },
@@ -260,8 +268,13 @@ impl Place {
         Ok(true)
     }
 
-    /// Of each element of the result, which slice beginning there is the last (from 1; 0: none).
-    fn claims(self: &Arc<Self>, places: &Elements, room: usize) -> Result<Option<Elements>> {
+    /// Of each part of `unit` elements of the result, where slices begin, which slice is the last (from 1; 0: none).
+    fn claims(
+        self: &Arc<Self>,
+        places: &Elements,
+        room: usize,
+        unit: usize,
+    ) -> Result<Option<Elements>> {
         let Some((claims, count)) = self.new_rows(&[room], Dtype::U32)? else {
             return Ok(None);
         };
@@ -273,7 +286,8 @@ impl Place {
         let args = Args::new()
             .buffer("places", places.buffer(), 0)
             .buffer("claims", claims.buffer(), 0)
-            .u32("count", slices);
+            .u32("count", slices)
+            .u32("unit", unit as u32);
         self.launch("mlxrocm_array_claim", grid(slices), &args)?;
         Ok(Some(claims))
     }

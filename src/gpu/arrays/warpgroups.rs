@@ -6,7 +6,7 @@ use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
 use crate::gpu::constants::arrays_product_warpgroup_f32;
-use crate::ir::{Dtype, Layout};
+use crate::ir::{Dtype, Layout, QuantMode};
 use std::sync::Arc;
 
 /// Blocks of all kernels of one launch.
@@ -17,6 +17,9 @@ pub(super) const STEP: usize = 64;
 const ROWS: usize = 128;
 /// Its columns of a tile and its steps in shared memory, and what a round of tiles takes beside the other's.
 const WARPGROUPS: [(usize, usize, usize); 2] = [(256, 4, 115), (128, 6, 76)];
+
+/// Rows that `product_codes_rows.hip` takes.
+pub(super) const MOST_OF_CODES: usize = 64;
 
 /// Blocks of `product_split`, and the fewest multiplications of a product of parts.
 const SPLIT_BLOCKS: usize = arrays_product_warpgroup_f32::SPLIT_BLOCKS;
@@ -85,6 +88,48 @@ impl Place {
         let shared = stages * ((ROWS + columns) * 128 + 16) + 1024;
         let grid = [tiles(columns).min(units) as u32, 1, 1];
         self.launch_blocks(&kernel, grid, ([384, 1, 1], shared as u32), &args)?;
+        Ok(true)
+    }
+
+    /// A product of few rows by `product_codes_rows.hip`; false if it is not one for it.
+    pub(super) fn by_codes(
+        &self,
+        product: &Product<'_>,
+        out: &Elements,
+        batches: usize,
+    ) -> Result<bool> {
+        let Some((q, ..)) = product.codes else {
+            return Ok(false);
+        };
+        let (left, right) = (&product.left, &product.right);
+        let affine = q.mode == QuantMode::Affine && q.bits == 4 && q.group.is_multiple_of(STEP);
+        let fits = left.along && left.whole && right.along && right.elements.is_aligned(16);
+        let plain = product.words[2].is_none() && product.k.is_multiple_of(STEP);
+        let few = (2..=MOST_OF_CODES).contains(&product.m);
+        if out.dtype() == Dtype::F32 || !affine || !fits || !plain || !few {
+            return Ok(false);
+        }
+        let (rows, columns) = match product.m {
+            2..17 => (16, 16),
+            17..33 => (32, 32),
+            _ => (64, 32),
+        };
+        let name = format!(
+            "mlxrocm_array_product_codes_{rows}_rows_{}",
+            suffix(out.dtype())
+        );
+        let across = product.n.div_ceil(columns);
+        let (Ok(kernel), true) = (self.device.kernel(&name), across * batches <= MOST_BLOCKS)
+        else {
+            return Ok(false);
+        };
+        let grid = [
+            (across * batches) as u32,
+            product.m.div_ceil(rows) as u32,
+            1,
+        ];
+        let args = product.args(out, across);
+        self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), &args)?;
         Ok(true)
     }
 
