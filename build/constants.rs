@@ -13,6 +13,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),
+    ("arrays/complex_scan", &["enum Scan"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
     ("arrays/codes", &["enum Mode"]),
     (

@@ -12,8 +12,7 @@
 // Launch: 256 threads, a thread an element (place, claim: a slice).
 #include "dtype.h"
 #include "functions.h"
-
-enum Meeting { REPLACE, SUM, PROD, MAX, MIN };
+#include "meeting.h"
 
 DEVICE f32 meet_float(f32 now, f32 value, u32 dtype, u32 how) {
     switch (how) {

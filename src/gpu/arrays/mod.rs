@@ -3,6 +3,7 @@
 mod attention;
 mod chains;
 mod complex;
+mod complex_order;
 mod convolution;
 mod custom;
 mod elements;

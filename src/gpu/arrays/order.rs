@@ -43,6 +43,9 @@ impl Place {
         (reverse, inclusive): (bool, bool),
         to: Dtype,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::C64 && to == Dtype::C64 {
+            return self.complex_scan(x, axis, kind, (reverse, inclusive));
+        }
         let sums = kind != Scan::LogAddExp || is_float(x.dtype());
         if !is_known(x.dtype()) || x.dtype() != to || !sums {
             return Ok(None);
@@ -135,6 +138,9 @@ impl Place {
         to: Dtype,
         places: bool,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::C64 {
+            return self.complex_sort(x, axis, places);
+        }
         if !is_known(x.dtype()) {
             return Ok(None);
         }
@@ -207,7 +213,8 @@ impl Place {
         Ok(Some(out))
     }
 
-    fn by_axis(
+    /// By a kernel that goes along an axis of what lies row after row, a block a row.
+    pub(super) fn by_axis(
         self: &Arc<Self>,
         kernel: &str,
         x: &Elements,

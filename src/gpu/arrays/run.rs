@@ -6,7 +6,7 @@ use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::{Args, Kernel};
-use crate::ir::{Dtype, Layout, Op, ScatterReduce, Type, Unary};
+use crate::ir::{Dtype, Layout, Op, ScatterReduce, Shape, Type, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -78,6 +78,7 @@ impl Place {
             },
             Op::Reduce(kind, axes) => self.reduce(reduction_number(*kind), x, axes, ty)?,
             Op::ArgReduce(kind, axis) => self.reduce(place_number(*kind), x, &[*axis], ty)?,
+            Op::Softmax { .. } if x.dtype() == Dtype::C64 => self.complex_softmax(x)?,
             Op::Softmax { .. } => self.by_rows("mlxrocm_array_softmax", x, &[], None)?,
             Op::RmsNorm(eps) => {
                 let weight = [inputs.get(1).copied()];
@@ -335,20 +336,16 @@ impl Place {
         rows.with(dtype, layout).map(Some)
     }
 
-    /// One element everywhere.
+    /// Elements repeated along axes of size 1 and new ones in front.
     pub(super) fn fill(
         self: &Arc<Self>,
         x: &Elements,
         sizes: &[usize],
     ) -> Result<Option<Elements>> {
-        let everywhere = Layout {
-            sizes: sizes.into(),
-            strides: SmallVec::from_elem(0, sizes.len()),
-            offset: x.layout().offset,
-        };
-        match x.count() {
-            1 => x.with(x.dtype(), everywhere).map(Some),
-            _ => Ok(None),
+        let shape = Shape::new(sizes.iter().copied());
+        match x.layout().view(&Op::Broadcast, &shape) {
+            Some(everywhere) => x.with(x.dtype(), everywhere).map(Some),
+            None => Ok(None),
         }
     }
 }

@@ -32,6 +32,22 @@ struct Updates<'a> {
     reduce: ScatterReduce,
 }
 
+/// Whether kernels join numbers of a dtype.
+fn can_meet(dtype: Dtype) -> bool {
+    is_known(dtype) || dtype == Dtype::C64
+}
+
+/// A kernel that is told the dtype, or the one of complex numbers.
+fn of_dtype(kernel: &str, args: Args, dtype: Dtype) -> (String, Args) {
+    match dtype {
+        Dtype::C64 => (format!("mlxrocm_array_complex_{kernel}"), args),
+        _ => (
+            format!("mlxrocm_array_{kernel}"),
+            args.u32("dtype", dtype as u32),
+        ),
+    }
+}
+
 pub(super) fn grid(count: u32) -> [u32; 3] {
     [count.div_ceil(THREADS), 1, 1]
 }
@@ -118,7 +134,7 @@ impl Place {
         slice: &[usize],
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if reduce != ScatterReduce::None && !is_known(x.dtype()) {
+        if reduce != ScatterReduce::None && !can_meet(x.dtype()) {
             return Ok(None);
         }
         if updates.count() != places.count() * slice.iter().product::<usize>() {
@@ -193,15 +209,10 @@ impl Place {
             .buffer("order", order.buffer(), order.offset())
             .buffer("out", out.buffer(), 0)
             .u32("count", count)
-            .u32("slices", slices)
-            .u32("dtype", out.dtype() as u32)
-            .u32("how", meeting(*reduce))
-            .u32("slice", size);
-        self.launch(
-            "mlxrocm_array_meet",
-            grid(count),
-            &walk.add(args, ["u", "o"]),
-        )?;
+            .u32("slices", slices);
+        let (kernel, args) = of_dtype("meet", args, out.dtype());
+        let args = args.u32("how", meeting(*reduce)).u32("slice", size);
+        self.launch(&kernel, grid(count), &walk.add(args, ["u", "o"]))?;
         Ok(true)
     }
 
@@ -231,7 +242,7 @@ impl Place {
         at: &Layout,
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if !is_known(x.dtype()) {
+        if !can_meet(x.dtype()) {
             return Ok(None);
         }
         let (Some(walk), Some(out)) = (Walk::of_layouts(&[update.layout(), at]), self.copied(x)?)
@@ -247,14 +258,10 @@ impl Place {
         let args = Args::new()
             .buffer("updates", update.buffer(), update.offset())
             .buffer("out", out.buffer(), (at.offset * x.dtype().size()) as u64)
-            .u32("count", count)
-            .u32("dtype", x.dtype() as u32)
-            .u32("how", meeting(reduce));
-        self.launch(
-            "mlxrocm_array_combine",
-            grid(count),
-            &walk.add(args, ["u", "o"]),
-        )?;
+            .u32("count", count);
+        let (kernel, args) = of_dtype("combine", args, x.dtype());
+        let args = args.u32("how", meeting(reduce));
+        self.launch(&kernel, grid(count), &walk.add(args, ["u", "o"]))?;
         Ok(Some(out))
     }
 

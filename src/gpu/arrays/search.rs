@@ -16,6 +16,12 @@ impl Place {
         values: &Elements,
         right: bool,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::C64 && values.dtype() == Dtype::C64 {
+            return match (self.complex_keys(x)?, self.complex_keys(values)?) {
+                (Some(x), Some(values)) => self.search_sorted(&x, &values, right),
+                _ => Ok(None),
+            };
+        }
         if !is_known(x.dtype()) || x.dtype() != values.dtype() {
             return Ok(None);
         }
