@@ -103,7 +103,7 @@ fn lying(random: &mut Prng, sizes: &[usize], dtype: Dtype) -> Array {
 }
 
 /// Computes on the CPU and on the GPU, and compares.
-fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Result<Array>) {
+pub fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Result<Array>) {
     let tolerance = |dtype| match dtype {
         Dtype::F32 => 3e-5,
         Dtype::F16 => 3e-3,
@@ -113,7 +113,7 @@ fn both(what: &str, inputs: &[Array], compute: impl Fn(&[Array]) -> mlxrocm::Res
     within(what, inputs, tolerance, compute);
 }
 
-fn within(
+pub fn within(
     what: &str,
     inputs: &[Array],
     tolerance: impl Fn(Dtype) -> f64,
