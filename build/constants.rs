@@ -13,7 +13,8 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),
-    ("arrays/complex_scan", &["enum Scan"]),
+    ("arrays/f64_order", &["enum Scan"]),
+    ("arrays/f64_product", &["SIDE"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
     ("arrays/codes", &["enum Mode"]),
     (

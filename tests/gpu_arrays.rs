@@ -3,6 +3,8 @@
 
 #[path = "array_families/complex_orders.rs"]
 mod complex_orders;
+#[path = "array_families/doubles.rs"]
+mod doubles;
 #[path = "array_families/forms.rs"]
 mod forms;
 #[path = "array_families/functions.rs"]

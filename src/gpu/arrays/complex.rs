@@ -4,7 +4,6 @@ use super::matrices::Extra;
 use super::numbers::{is_known, unary_number};
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::Args;
 use crate::gpu::constants::arrays_complex;
 use crate::ir::{Binary, Dtype, Layout, Unary};
 use smallvec::SmallVec;
@@ -62,27 +61,6 @@ impl Place {
     ) -> Result<Option<Elements>> {
         let numbers = [("function", function), ("to", to as u32)];
         self.elementwise("mlxrocm_array_complex_binary", &[a, b], to, &numbers)
-    }
-
-    /// Softmax of rows of complex numbers.
-    pub(super) fn complex_softmax(self: &Arc<Self>, x: &Elements) -> Result<Option<Elements>> {
-        let Some(x) = self.rows(x)? else {
-            return Ok(None);
-        };
-        let sizes = x.layout().sizes.clone();
-        let Some((out, count)) = self.new_rows(&sizes, Dtype::C64)? else {
-            return Ok(None);
-        };
-        if count > 0 {
-            let columns = sizes.last().map_or(1, |&columns| columns as u32);
-            let args = Args::new()
-                .buffer("x", x.buffer(), x.offset())
-                .buffer("out", out.buffer(), 0)
-                .u32("columns", columns);
-            let rows = [count / columns, 1, 1];
-            self.launch("mlxrocm_array_complex_softmax", rows, &args)?;
-        }
-        Ok(Some(out))
     }
 
     /// As [`Place::product`], of complex numbers: as a product of real matrices.

@@ -1,6 +1,6 @@
 //! Convolutions and Hadamard transforms: `hip/ops/arrays/convolution*.hip`, `hadamard.hip`.
 
-use super::numbers::is_float;
+use super::numbers::{CAST, is_float};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -49,7 +49,11 @@ impl Place {
         ) else {
             return Ok(None);
         };
-        if !is_float(dtype) || w.dtype() != dtype || space.len() > 3 || conv.groups == 0 {
+        if !(is_float(dtype) || dtype == Dtype::F64)
+            || w.dtype() != dtype
+            || space.len() > 3
+            || conv.groups == 0
+        {
             return Ok(None);
         }
         let Some((out, count)) = self.new_rows(sizes, dtype)? else {
@@ -115,6 +119,10 @@ impl Place {
         }
         let tiles = [(across * conv.groups) as u32, rows.div_ceil(SIDE) as u32, 1];
         let (kernel, grid) = match dtype {
+            Dtype::F64 => (
+                "mlxrocm_array_f64_convolution",
+                [count.div_ceil(THREADS), 1, 1],
+            ),
             _ if of_group < NARROW => (
                 "mlxrocm_array_convolution_direct",
                 [count.div_ceil(THREADS), 1, 1],
@@ -133,6 +141,16 @@ impl Place {
         x: &Elements,
         scale: Number,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::F64 {
+            // In f32, as on the CPU.
+            let Some(single) = self.unary(CAST, x, Dtype::F32)? else {
+                return Ok(None);
+            };
+            return match self.hadamard(&single, scale)? {
+                Some(made) => self.unary(CAST, &made, Dtype::F64),
+                None => Ok(None),
+            };
+        }
         let columns = x.layout().sizes.last().copied().unwrap_or(1);
         let power = |odd: &usize| columns.is_multiple_of(*odd) && (columns / odd).is_power_of_two();
         let odd = [1, 12, 20, 28].into_iter().find(power);

@@ -3,9 +3,9 @@
 mod attention;
 mod chains;
 mod complex;
-mod complex_order;
 mod convolution;
 mod custom;
+mod doubles;
 mod elements;
 mod fourier;
 mod indices;
@@ -27,6 +27,7 @@ mod search;
 mod several;
 pub(super) mod walk;
 mod warpgroups;
+mod wide;
 
 pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};
 pub use custom::PRELUDE;

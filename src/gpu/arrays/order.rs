@@ -2,6 +2,7 @@
 
 use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::constants::{
@@ -43,8 +44,10 @@ impl Place {
         (reverse, inclusive): (bool, bool),
         to: Dtype,
     ) -> Result<Option<Elements>> {
-        if x.dtype() == Dtype::C64 && to == Dtype::C64 {
-            return self.complex_scan(x, axis, kind, (reverse, inclusive));
+        if x.dtype() == to
+            && let Some(of) = of_its_own(to)
+        {
+            return self.wide_scan(x, axis, kind, (reverse, inclusive), of);
         }
         let sums = kind != Scan::LogAddExp || is_float(x.dtype());
         if !is_known(x.dtype()) || x.dtype() != to || !sums {
@@ -138,8 +141,8 @@ impl Place {
         to: Dtype,
         places: bool,
     ) -> Result<Option<Elements>> {
-        if x.dtype() == Dtype::C64 {
-            return self.complex_sort(x, axis, places);
+        if let Some(of) = of_its_own(x.dtype()) {
+            return self.wide_sort(x, axis, places, of);
         }
         if !is_known(x.dtype()) {
             return Ok(None);

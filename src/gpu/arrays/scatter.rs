@@ -1,8 +1,8 @@
 //! Slices read and written where indices say: `hip/ops/arrays/scatter.hip`.
 
-use super::numbers::is_known;
 use super::run::THREADS;
-use super::walk::Walk;
+use super::walk::{Walk, parts};
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -32,16 +32,11 @@ struct Updates<'a> {
     reduce: ScatterReduce,
 }
 
-/// Whether kernels join numbers of a dtype.
-fn can_meet(dtype: Dtype) -> bool {
-    is_known(dtype) || dtype == Dtype::C64
-}
-
-/// A kernel that is told the dtype, or the one of complex numbers.
+/// A kernel that is told the dtype, or that of a dtype which has its own.
 fn of_dtype(kernel: &str, args: Args, dtype: Dtype) -> (String, Args) {
-    match dtype {
-        Dtype::C64 => (format!("mlxrocm_array_complex_{kernel}"), args),
-        _ => (
+    match of_its_own(dtype) {
+        Some(of) => (format!("mlxrocm_array_{of}_{kernel}"), args),
+        None => (
             format!("mlxrocm_array_{kernel}"),
             args.u32("dtype", dtype as u32),
         ),
@@ -134,9 +129,6 @@ impl Place {
         slice: &[usize],
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if reduce != ScatterReduce::None && !can_meet(x.dtype()) {
-            return Ok(None);
-        }
         if updates.count() != places.count() * slice.iter().product::<usize>() {
             return Ok(None);
         }
@@ -242,27 +234,46 @@ impl Place {
         at: &Layout,
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if !can_meet(x.dtype()) {
-            return Ok(None);
-        }
-        let (Some(walk), Some(out)) = (Walk::of_layouts(&[update.layout(), at]), self.copied(x)?)
-        else {
+        let Some(out) = self.copied(x)? else {
             return Ok(None);
         };
-        let Ok(count) = u32::try_from(update.count()) else {
-            return Ok(None);
+        for part in parts(&[update.layout(), at]) {
+            let [from, to] = part.as_slice() else {
+                return Ok(None);
+            };
+            let update = update.with(update.dtype(), from.clone())?;
+            if !self.combine_part(&out, &update, to, reduce)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// The same of elements that kernels can count through, into `out`.
+    fn combine_part(
+        self: &Arc<Self>,
+        out: &Elements,
+        update: &Elements,
+        at: &Layout,
+        reduce: ScatterReduce,
+    ) -> Result<bool> {
+        let (Some(walk), Ok(count)) = (
+            Walk::of_layouts(&[update.layout(), at]),
+            u32::try_from(update.count()),
+        ) else {
+            return Ok(false);
         };
         if count == 0 {
-            return Ok(Some(out));
+            return Ok(true);
         }
         let args = Args::new()
             .buffer("updates", update.buffer(), update.offset())
-            .buffer("out", out.buffer(), (at.offset * x.dtype().size()) as u64)
+            .buffer("out", out.buffer(), (at.offset * out.dtype().size()) as u64)
             .u32("count", count);
-        let (kernel, args) = of_dtype("combine", args, x.dtype());
+        let (kernel, args) = of_dtype("combine", args, out.dtype());
         let args = args.u32("how", meeting(reduce));
         self.launch(&kernel, grid(count), &walk.add(args, ["u", "o"]))?;
-        Ok(Some(out))
+        Ok(true)
     }
 
     fn masked_scatter(
