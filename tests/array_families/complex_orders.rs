@@ -193,7 +193,7 @@ fn softmax_and_meeting_updates_of_complex_numbers_are_those_of_the_cpu() {
         }
     }
     let special = mixed(&mut random, &[40, 6, 1]);
-    both("softmax of specials", &[special.clone()], |x| {
+    both("softmax of specials", std::slice::from_ref(&special), |x| {
         parts(x[0].softmax(Some(&[1]), true))
     });
     for reduce in [
@@ -234,7 +234,7 @@ fn a_row_everywhere_is_made_on_the_gpu() {
     let mut random = Prng::new(random_seed());
     let row = mixed(&mut random, &[5]);
     let shape = Shape::new([3, 5]);
-    both("full", &[row.clone()], |x| {
+    both("full", std::slice::from_ref(&row), |x| {
         parts(Array::full(shape.clone(), &x[0], Dtype::C64))
     });
 }

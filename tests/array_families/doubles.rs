@@ -156,7 +156,7 @@ fn casts_of_f64_are_those_of_the_cpu() {
         let what = format!("f64 as {dtype}");
         within(
             &what,
-            &[turned.clone()],
+            std::slice::from_ref(&turned),
             |_| 0.0,
             |x| Ok(real(x[0].astype(dtype).contiguous())),
         );
@@ -207,26 +207,30 @@ fn reductions_and_orders_of_f64_are_those_of_the_cpu() {
                 let what = format!("{kind:?} {sizes:?} {axes:?}");
                 within(
                     &what,
-                    &[x.clone()],
+                    std::slice::from_ref(x),
                     |_| room,
                     |x| close(x[0].reduce(kind, Some(axes), false)),
                 );
             }
         }
         for kind in [ArgReduce::Min, ArgReduce::Max] {
-            both(&format!("{kind:?} {sizes:?}"), &[mixed.clone()], |x| {
-                x[0].arg_reduce(kind, Some(1), false)
-            });
+            both(
+                &format!("{kind:?} {sizes:?}"),
+                std::slice::from_ref(&mixed),
+                |x| x[0].arg_reduce(kind, Some(1), false),
+            );
         }
         within(
             &format!("sort {sizes:?}"),
-            &[mixed.clone()],
+            std::slice::from_ref(&mixed),
             |_| 0.0,
             |x| x[0].sort(Some(1))?.contiguous().view(Dtype::U16),
         );
-        both(&format!("argsort {sizes:?}"), &[mixed.clone()], |x| {
-            x[0].argsort(Some(1))
-        });
+        both(
+            &format!("argsort {sizes:?}"),
+            std::slice::from_ref(&mixed),
+            |x| x[0].argsort(Some(1)),
+        );
         let sorted = mixed.sort(None).unwrap();
         both(
             &format!("search {sizes:?}"),
@@ -243,7 +247,7 @@ fn reductions_and_orders_of_f64_are_those_of_the_cpu() {
             ] {
                 within(
                     &format!("{kind:?} {sizes:?}"),
-                    &[x.clone()],
+                    std::slice::from_ref(x),
                     |_| 1e-6,
                     |x| close(x[0].scan(kind, Some(1), reverse, inclusive)),
                 );
@@ -251,7 +255,7 @@ fn reductions_and_orders_of_f64_are_those_of_the_cpu() {
         }
         within(
             &format!("softmax {sizes:?}"),
-            &[finite.clone()],
+            std::slice::from_ref(&finite),
             |_| 1e-7,
             |x| close(x[0].softmax(Some(&[1]), true)),
         );

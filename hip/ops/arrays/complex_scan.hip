@@ -63,7 +63,8 @@ KERNEL(256) void mlxrocm_array_complex_scan(const void *x, void *out, u32 column
         const Complex own = c < columns ? load_complex(x, row.at(c)) : neutral(scan);
         u32 now;
         const Complex here = up_to_here(own, values, now, [&](Complex a, Complex b) { return joined(scan, a, b); });
-        Complex total = inclusive || thread_x() == 0 ? here : values[now][thread_x() - 1];
+        const Complex before = values[now][maximum(thread_x(), 1u) - 1];
+        Complex total = chosen(inclusive || thread_x() == 0, here, before);
         const Complex of_all = values[now][255];
         // A product with 1 is another one where parts are infinite.
         if (begin > 0) total = joined(scan, carried, total);
