@@ -45,7 +45,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
     ),
     ("experts/route_sort", &["MOST_PAIRS", "MOST_SORTED"]),
-    ("matmul/blas", &["FINISH_NUMBERS"]),
+    ("matmul/blas", &["DECODE_COLS", "FINISH_NUMBERS"]),
     ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
     ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
     ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
