@@ -50,6 +50,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
     ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
     ("matmul/rows_dense_amd", &["CHUNK"]),
+    ("matmul/rows_finish", &["FINISH_THREADS"]),
     (
         "matmul/rows_q4",
         &[
