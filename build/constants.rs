@@ -81,7 +81,13 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("recurrent/delta", &["ROWS", "THREADS"]),
     (
         "recurrent/conv",
-        &["FRESH", "SECOND", "SEQUENCE_WORDS", "UNUSED_ROWS"],
+        &[
+            "CHANNELS",
+            "FRESH",
+            "SECOND",
+            "SEQUENCE_WORDS",
+            "UNUSED_ROWS",
+        ],
     ),
     ("recurrent/selective_scan", &["THREADS"]),
     ("rows/argmax", &["BLOCKS"]),
