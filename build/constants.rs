@@ -13,6 +13,8 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),
+    ("arrays/f64_order", &["enum Scan"]),
+    ("arrays/f64_product", &["SIDE"]),
     ("arrays/fft", &["THREADS", "MOST", "enum Flags"]),
     (
         "arrays/fft_powers",
@@ -52,11 +54,12 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
     ),
     ("experts/route_sort", &["MOST_PAIRS", "MOST_SORTED"]),
-    ("matmul/blas", &["FINISH_NUMBERS"]),
+    ("matmul/blas", &["DECODE_COLS", "FINISH_NUMBERS"]),
     ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
     ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
     ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
     ("matmul/rows_dense_amd", &["CHUNK"]),
+    ("matmul/rows_finish", &["FINISH_THREADS"]),
     (
         "matmul/rows_q4",
         &[
@@ -90,7 +93,13 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("recurrent/delta", &["ROWS", "THREADS"]),
     (
         "recurrent/conv",
-        &["FRESH", "SECOND", "SEQUENCE_WORDS", "UNUSED_ROWS"],
+        &[
+            "CHANNELS",
+            "FRESH",
+            "SECOND",
+            "SEQUENCE_WORDS",
+            "UNUSED_ROWS",
+        ],
     ),
     ("recurrent/selective_scan", &["THREADS"]),
     ("rows/argmax", &["BLOCKS"]),

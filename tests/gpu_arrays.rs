@@ -1,6 +1,10 @@
 //! Arrays on a GPU: products, quantization, layers, transforms and the rest of `tests/array_families` there; moves
 //! between devices, faults, and threads.
 
+#[path = "array_families/complex_orders.rs"]
+mod complex_orders;
+#[path = "array_families/doubles.rs"]
+mod doubles;
 #[path = "array_families/forms.rs"]
 mod forms;
 #[path = "array_families/functions.rs"]

@@ -141,12 +141,21 @@ impl Shared {
 pub struct ThreadPool {
     shared: Arc<Shared>,
     helpers: Vec<std::thread::JoinHandle<()>>,
+    /// The helpers were not needed yet.
+    is_idle: bool,
 }
 
 impl ThreadPool {
     /// A pool of `threads` workers, the caller's own thread included; 0: one per CPU this process
     /// may run on. Where the system refuses a thread the pool is smaller.
     pub fn new(threads: usize) -> ThreadPool {
+        let mut pool = ThreadPool::idle(threads);
+        pool.start();
+        pool
+    }
+
+    /// The same, but the helpers are made when work is first shared out.
+    pub fn idle(threads: usize) -> ThreadPool {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
             n => n.min(1024),
@@ -160,28 +169,41 @@ impl ThreadPool {
             sleepers: AtomicU32::new(0),
             stop: AtomicBool::new(false),
         });
-        let mut helpers = Vec::new();
-        for worker in 1..threads {
-            let shared = shared.clone();
+        ThreadPool {
+            shared,
+            helpers: Vec::new(),
+            is_idle: true,
+        }
+    }
+
+    fn start(&mut self) {
+        self.is_idle = false;
+        for worker in 1..self.shared.shares.len() {
+            let shared = self.shared.clone();
             let spawned = std::thread::Builder::new()
                 .name(format!("mlxrocm-{worker}"))
                 .spawn(move || log::on_worker(|| shared.helper(worker)));
             match spawned {
-                Ok(handle) => helpers.push(handle),
+                Ok(handle) => self.helpers.push(handle),
                 Err(_) => break,
             }
         }
-        ThreadPool { shared, helpers }
     }
 
-    /// Workers, the caller included.
+    /// Workers, the caller included; before work was shared out, how many there are to be.
     pub fn threads(&self) -> usize {
-        self.helpers.len() + 1
+        match self.is_idle {
+            true => self.shared.shares.len(),
+            false => self.helpers.len() + 1,
+        }
     }
 
     /// Runs `job(worker, chunk)` for every chunk in `0..chunks` and returns when all are done.
     /// Each worker index runs on one thread at a time. Panics if a chunk panicked.
     pub fn run(&mut self, chunks: usize, job: &ChunkFn<'_>) {
+        if chunks > 1 && self.is_idle {
+            self.start();
+        }
         if chunks <= 1 || self.helpers.is_empty() {
             (0..chunks).for_each(|chunk| job(0, chunk));
             return;
@@ -279,6 +301,19 @@ mod tests {
                 assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
             }
         }
+    }
+
+    #[test]
+    fn an_idle_pool_has_no_threads_until_work_is_shared() {
+        let mut pool = ThreadPool::idle(3);
+        pool.run(1, &|worker, _| assert_eq!(worker, 0));
+        assert_eq!((pool.threads(), pool.helpers.len()), (3, 0));
+        let sum = AtomicU32::new(0);
+        pool.run(5, &|_, chunk| {
+            sum.fetch_add(chunk as u32, Ordering::Relaxed);
+        });
+        assert_eq!((pool.threads(), pool.helpers.len()), (3, 2));
+        assert_eq!(sum.load(Ordering::Relaxed), 10);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The process's workers for arrays: one pool for all threads, made with the first operation; it stays until the process
-//! ends.
+//! The process's workers for arrays: one pool for all threads, whose helpers are made when an operation first shares its
+//! work out; they stay until the process ends.
 
 use super::threads::ThreadPool;
 use parking_lot::Mutex;
@@ -10,7 +10,7 @@ static POOL: Mutex<Option<ThreadPool>> = Mutex::new(None);
 /// fork, which has no helpers, the caller does their share.)
 pub fn with_workers<R>(work: impl FnOnce(Option<&mut ThreadPool>) -> R) -> R {
     match POOL.try_lock() {
-        Some(mut pool) => work(Some(pool.get_or_insert_with(|| ThreadPool::new(0)))),
+        Some(mut pool) => work(Some(pool.get_or_insert_with(|| ThreadPool::idle(0)))),
         None => work(None),
     }
 }

@@ -1,5 +1,6 @@
 """The library through ctypes: arrays with the operations of the C API."""
 import ctypes as C
+import re
 
 import numpy as np
 
@@ -27,8 +28,8 @@ class Library:
         self.c.mlxrocm_array_map_free.argtypes = [C.c_void_p]
         self.device, self.cpu = None, C.c_void_p()
         self.open(0, self.cpu)
-        # Operations that the CPU computed for a GPU so far; the library says so in its log.
-        self.by_cpu = 0
+        # Operations that the CPU computed for a GPU, with their dtypes: `(name, dtypes)`; the library says so in its log.
+        self.by_cpu = []
         if device:
             self.log = C.CFUNCTYPE(None, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p)(self.note)
             self.c.mlxrocm_log_set_callback(C.c_uint32(4), self.log, None, None, None)
@@ -47,8 +48,9 @@ class Library:
 
     def note(self, _level, message, length, _data):
         """Takes a line of the log."""
-        if C.string_at(message, length).startswith(b"arrays: the CPU computes"):
-            self.by_cpu += 1
+        said = re.match(r"arrays: the CPU computes (\w+) \((.*)\) for a GPU", C.string_at(message, length).decode())
+        if said:
+            self.by_cpu.append((said[1], said[2].split(", ")))
 
     def call(self, name, *arguments):
         """Calls a function that ends with an error pointer."""

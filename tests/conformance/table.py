@@ -3,11 +3,21 @@ import os
 
 from library import DTYPES
 
+# What GPUs have no form of: the CPU computes it (LAPACK's operations).
+OF_CPU = ["cholesky", "eig", "eigh", "inverse", "luf", "qrf", "svd"]
+
+
+def may_be_of_cpu(operation):
+    """Whether it is documented that the CPU computes an operation for GPUs."""
+    return operation in OF_CPU
+
+
 HEAD = """# Operations
 
 Made by `tests/conformance` (`MLXROCM_BLESS=1 cargo test --test conformance`): every case runs on the library's CPU device \
 and on MLX's with the same fresh random inputs, and again on a GPU. GPU: the dtypes of which a GPU computes every case \
-itself; where there is none, those of which it computes a part; the CPU computes the rest for it. Layouts and keys are other \
+itself; where there is none, those of which it computes a part; the CPU computes the rest for it. That is LAPACK's operations \
+(""" + ", ".join(OF_CPU) + """): the run on a GPU fails if the CPU computes any other. Layouts and keys are other \
 ones on every run; `MLXROCM_TEST_ALL=1` takes all layouts of all shapes at once, and an operation with more than 2^16 rows, \
 which else takes turns.
 

@@ -18,10 +18,10 @@ mod tiles;
 
 use mlxrocm::formats::{Bytes, Format, RowGroups, ScalarType, Weight};
 use mlxrocm::gpu::Device;
-use mlxrocm::gpu::model::packed;
+use mlxrocm::gpu::model::{PackForm, TILE_ROWS, packed};
 use prng::Prng;
 use std::sync::Arc;
-use tiles::{PackForm, TILE_ROWS, pack_tile};
+use tiles::pack_tile;
 
 const SCALARS: [ScalarType; 3] = [ScalarType::F16, ScalarType::BF16, ScalarType::F32];
 

@@ -215,8 +215,10 @@ DEVICE Complex complex_unary(u32 function, Complex z) {
 // By the real, then the imaginary part; nothing is larger or smaller than what has a NaN.
 DEVICE bool is_less(Complex a, Complex b) { return !is_nan(a) && !is_nan(b) && (a.re < b.re || (a.re == b.re && a.im < b.im)); }
 DEVICE bool is_same(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
-DEVICE Complex larger(Complex a, Complex b) { return is_nan(a) || is_less(b, a) ? a : b; }
-DEVICE Complex smaller(Complex a, Complex b) { return is_nan(a) || is_less(a, b) ? a : b; }
+// Part by part: of whole numbers an address would be chosen, and they would have to lie in memory for it.
+DEVICE Complex chosen(bool is_a, Complex a, Complex b) { return {is_a ? a.re : b.re, is_a ? a.im : b.im}; }
+DEVICE Complex larger(Complex a, Complex b) { return chosen(is_nan(a) || is_less(b, a), a, b); }
+DEVICE Complex smaller(Complex a, Complex b) { return chosen(is_nan(a) || is_less(a, b), a, b); }
 DEVICE Complex complex_power(Complex a, Complex b) {
     if (is_zero(b)) return {1.0f, 0.0f};
     if (is_zero(a)) return b.re > 0.0f ? Complex{0.0f, 0.0f} : Complex{nan(), nan()};

@@ -3,8 +3,7 @@
 
 #include "dtype.h"
 #include "functions.h"
-
-enum Meeting { REPLACE, SUM, PROD, MAX, MIN };
+#include "meeting.h"
 
 DEVICE f32 meet_float(f32 now, f32 value, u32 dtype, u32 how) {
     switch (how) {

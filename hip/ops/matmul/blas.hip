@@ -5,14 +5,15 @@
 #include "common/any_quant.h"
 #include "ops/matmul/epilogue.h"
 
-// Launch: 256 threads; grid (tiles, cols / 128), rounded up. A thread has 8 columns of a row, which share
+// Launch: 256 threads; grid (tiles, cols / DECODE_COLS), rounded up. A thread has 8 columns of a row, which share
 // their scales. `cols` is a multiple of 8.
+#define DECODE_COLS 128
 KERNEL(256) void mlxrocm_matmul_decode(const u8 *weights, u16 *out, u32 bits, u32 scales, u32 group, f32 back,
                                        u32 cols) {
     grid_dependency_launch();
     grid_dependency_wait();
     const AnyQuant q = any_quant(bits, scales, group);
-    const u32 tile = block_x(), row = thread_x() / 16, c = block_y() * 128 + thread_x() % 16 * 8;
+    const u32 tile = block_x(), row = thread_x() / 16, c = block_y() * DECODE_COLS + thread_x() % 16 * 8;
     if (c >= cols) return;
     const u8 *unit = weights + any_unit(q, tile, c, cols);
     const u32 in_unit = c % (q.unit * 64);

@@ -2,16 +2,17 @@
 // each channel, f the SiLU or nothing. Tokens before the batch's come from the slot (zeros in a fresh sequence), which
 // keeps the last taps − 1 rows of x: one copy is read, the other written (sequence.h).
 //
-// Launch: 256 threads, a channel each; grid (channels / 256, rows). Rows whose position is UNUSED become zero.
+// Launch: CHANNELS threads, a channel each; grid (channels / CHANNELS, rows). Rows whose position is UNUSED become zero.
 #include "common/math.h"
 #include "sequence.h"
 
-KERNEL(256) void mlxrocm_short_conv_f32(const f32 *x, const f32 *weight, f32 *out, f32 *state, u32 slots, u32 floats,
-                                        const u32 *positions, const u32 *slice_of, const Sequence *sequences,
-                                        u32 channels, u32 taps, u32 with_silu) {
+#define CHANNELS 256
+KERNEL(CHANNELS)
+void mlxrocm_short_conv_f32(const f32 *x, const f32 *weight, f32 *out, f32 *state, u32 slots, u32 floats, const u32 *positions,
+                            const u32 *slice_of, const Sequence *sequences, u32 channels, u32 taps, u32 with_silu) {
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 row = block_y(), channel = block_x() * 256 + thread_x();
+    const u32 row = block_y(), channel = block_x() * CHANNELS + thread_x();
     if (channel >= channels) return;
     if (positions[row] == 0xffffffffu) {
         out[(u64)row * channels + channel] = 0.0f;

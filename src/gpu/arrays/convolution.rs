@@ -1,6 +1,6 @@
 //! Convolutions and Hadamard transforms: `hip/ops/arrays/convolution*.hip`, `hadamard.hip`.
 
-use super::numbers::{is_float, suffix};
+use super::numbers::{CAST, is_float, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -44,7 +44,7 @@ fn by_channels(
     let rows = batch * space.iter().product::<usize>();
     let small = x_space.iter().product::<usize>() < 1 << 31 && rows < 1 << 31;
     let across = conv.groups.div_ceil(32 * width);
-    if !(single && whole && few && no_gaps && small && across <= 65_535) {
+    if !(is_float(x.dtype()) && single && whole && few && no_gaps && small && across <= 65_535) {
         return None;
     }
     let by_ones = conv
@@ -83,7 +83,11 @@ impl Place {
         ) else {
             return Ok(None);
         };
-        if !is_float(dtype) || w.dtype() != dtype || space.len() > 3 || conv.groups == 0 {
+        if !(is_float(dtype) || dtype == Dtype::F64)
+            || w.dtype() != dtype
+            || space.len() > 3
+            || conv.groups == 0
+        {
             return Ok(None);
         }
         let Some((out, count)) = self.new_rows(sizes, dtype)? else {
@@ -155,6 +159,10 @@ impl Place {
         }
         let tiles = [(across * conv.groups) as u32, rows.div_ceil(SIDE) as u32, 1];
         let (kernel, grid) = match dtype {
+            Dtype::F64 => (
+                "mlxrocm_array_f64_convolution",
+                [count.div_ceil(THREADS), 1, 1],
+            ),
             _ if of_group < NARROW => (
                 "mlxrocm_array_convolution_direct",
                 [count.div_ceil(THREADS), 1, 1],
@@ -173,6 +181,16 @@ impl Place {
         x: &Elements,
         scale: Number,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::F64 {
+            // In f32, as on the CPU.
+            let Some(single) = self.unary(CAST, x, Dtype::F32)? else {
+                return Ok(None);
+            };
+            return match self.hadamard(&single, scale)? {
+                Some(made) => self.unary(CAST, &made, Dtype::F64),
+                None => Ok(None),
+            };
+        }
         let columns = x.layout().sizes.last().copied().unwrap_or(1);
         let power = |odd: &usize| columns.is_multiple_of(*odd) && (columns / odd).is_power_of_two();
         let odd = [1, 12, 20, 28].into_iter().find(power);

@@ -5,6 +5,7 @@ mod chains;
 mod complex;
 mod convolution;
 mod custom;
+mod doubles;
 mod elements;
 mod fourier;
 mod indices;
@@ -26,6 +27,7 @@ mod search;
 mod several;
 pub(super) mod walk;
 mod warpgroups;
+mod wide;
 
 pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};
 pub use custom::PRELUDE;

@@ -2,6 +2,7 @@
 
 use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::constants::{
@@ -43,6 +44,11 @@ impl Place {
         (reverse, inclusive): (bool, bool),
         to: Dtype,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == to
+            && let Some(of) = of_its_own(to)
+        {
+            return self.wide_scan(x, axis, kind, (reverse, inclusive), of);
+        }
         let sums = kind != Scan::LogAddExp || is_float(x.dtype());
         if !is_known(x.dtype()) || x.dtype() != to || !sums {
             return Ok(None);
@@ -135,6 +141,9 @@ impl Place {
         to: Dtype,
         places: bool,
     ) -> Result<Option<Elements>> {
+        if let Some(of) = of_its_own(x.dtype()) {
+            return self.wide_sort(x, axis, places, of);
+        }
         if !is_known(x.dtype()) {
             return Ok(None);
         }
@@ -207,7 +216,8 @@ impl Place {
         Ok(Some(out))
     }
 
-    fn by_axis(
+    /// By a kernel that goes along an axis of what lies row after row, a block a row.
+    pub(super) fn by_axis(
         self: &Arc<Self>,
         kernel: &str,
         x: &Elements,

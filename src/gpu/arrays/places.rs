@@ -2,7 +2,7 @@
 
 use super::numbers::is_known;
 use super::run::{BLOCK, THREADS};
-use super::walk::{Walk, merged};
+use super::walk::{Walk, has_many_axes, merged, parts};
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -192,6 +192,16 @@ impl Place {
     pub(super) fn put(&self, x: &Elements, out: &Elements, at: &Layout) -> Result<bool> {
         if x.count() > 0 && self.copy_well(x, out, at)? {
             return Ok(true);
+        }
+        if has_many_axes(&[x.layout(), at]) {
+            let mut done = true;
+            for part in parts(&[x.layout(), at]) {
+                let [from, to] = part.as_slice() else {
+                    return Ok(false);
+                };
+                done = done && self.put(&x.with(x.dtype(), from.clone())?, out, to)?;
+            }
+            return Ok(done);
         }
         let Some(walk) = Walk::of_layouts(&[x.layout(), at]) else {
             return Ok(false);

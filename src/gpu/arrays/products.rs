@@ -51,7 +51,26 @@ impl Place {
             ) => return self.masked_product(inputs, *block, (*out, *operands), sizes),
             _ => return Ok(None),
         };
-        self.product(a, b, sizes, &extra)
+        // Batches are counted through three axes: what has more is copied.
+        let batch = &sizes[..sizes.len().saturating_sub(2)];
+        let mut all = vec![*a, *b];
+        all.extend(extra.plus.map(|(c, _)| c));
+        let gathers = extra.places.is_some() || extra.segments.is_some();
+        if gathers || batch.len() <= 3 || Batches::of(batch, &all).is_some() {
+            return self.product(a, b, sizes, &extra);
+        }
+        let Some(rows) = self.all_rows(&all)? else {
+            return Ok(None);
+        };
+        let (Some(a), Some(b)) = (rows.first(), rows.get(1)) else {
+            return Ok(None);
+        };
+        let copied = Extra {
+            plus: rows.get(2).zip(extra.plus.map(|(_, beta)| beta)),
+            alpha: extra.alpha,
+            ..Extra::default()
+        };
+        self.product(a, b, sizes, &copied)
     }
 
     /// `a · b` of the last two axes, and what `extra` says; `None` if kernels do not take it.
@@ -68,6 +87,9 @@ impl Place {
         };
         if dtype == Dtype::C64 && b.dtype() == dtype {
             return self.complex_product(a, b, sizes, extra);
+        }
+        if dtype == Dtype::F64 {
+            return self.f64_product(a, b, sizes, extra);
         }
         let plus = extra.plus.map(|(c, _)| c);
         let others = [Some(b), plus];

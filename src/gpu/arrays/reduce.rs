@@ -5,6 +5,7 @@ mod one_launch;
 use super::numbers::{is_float, is_known, place_number, suffix};
 use super::run::THREADS;
 use super::walk::merged;
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -31,8 +32,8 @@ impl Place {
         axes: &[usize],
         ty: &Type,
     ) -> Result<Option<Elements>> {
-        let complex = x.dtype() == Dtype::C64;
-        if !complex && (!is_known(x.dtype()) || !is_known(ty.dtype)) {
+        let own = of_its_own(x.dtype());
+        if own.is_none() && (!is_known(x.dtype()) || !is_known(ty.dtype)) {
             return Ok(None);
         }
         let x = match Halves::of(x, axes) {
@@ -43,7 +44,7 @@ impl Place {
             return Ok(None);
         };
         let Some(halves) = Halves::of(&x, axes) else {
-            return Ok(None);
+            return self.reduce_turned(reduction, &x, axes, ty);
         };
         let kept = (0..x.layout().sizes.len()).filter(|axis| !axes.contains(axis));
         let kept: Vec<usize> = kept.map(|axis| x.layout().sizes[axis]).collect();
@@ -90,9 +91,9 @@ impl Place {
             .u32("joined", halves.count)
             .u32("pieces", pieces as u32)
             .u32("reduction", reduction);
-        let args = match complex {
-            true => args,
-            false => args.u32("from", x.dtype() as u32).u32("to", to as u32),
+        let args = match own {
+            Some(_) => args,
+            None => args.u32("from", x.dtype() as u32).u32("to", to as u32),
         };
         let strides = |args: Args, name, strides: [i32; 3]| {
             let strides = ["0", "1", "2"].into_iter().zip(strides);
@@ -100,16 +101,42 @@ impl Place {
         };
         let args = strides(args.u32("s1", s1).u32("s2", s2), "o", outer);
         let args = strides(args.u32("r1", r1).u32("r2", r2), "i", inner);
-        let kernel = match (complex, by_lanes) {
-            (false, true) => "mlxrocm_array_reduce_lanes",
-            (false, false) => "mlxrocm_array_reduce",
-            (true, true) => "mlxrocm_array_complex_reduce_lanes",
-            (true, false) => "mlxrocm_array_complex_reduce",
-        };
-        self.launch(kernel, [blocks as u32, pieces as u32, 1], &args)?;
+        let own = own.map(|of| format!("{of}_")).unwrap_or_default();
+        let by_lanes = if by_lanes { "_lanes" } else { "" };
+        let kernel = format!("mlxrocm_array_{own}reduce{by_lanes}");
+        self.launch(&kernel, [blocks as u32, pieces as u32, 1], &args)?;
         match cut {
             true => self.reduce(reduction, &out, &[kept.len()], ty),
             false => Ok(Some(out)),
+        }
+    }
+}
+
+impl Place {
+    /// Axes that are joined by turns with others, behind these: more than kernels count through.
+    fn reduce_turned(
+        self: &Arc<Self>,
+        reduction: u32,
+        x: &Elements,
+        axes: &[usize],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let rank = x.layout().sizes.len();
+        let kept: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).collect();
+        let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
+        let layout = x.layout();
+        let turned = Layout {
+            sizes: order.iter().map(|&axis| layout.sizes[axis]).collect(),
+            strides: order.iter().map(|&axis| layout.strides[axis]).collect(),
+            offset: layout.offset,
+        };
+        let behind: Vec<usize> = (kept.len()..rank).collect();
+        let ascending = axes.is_sorted();
+        match self.rows(&x.with(x.dtype(), turned)?)? {
+            Some(x) if ascending && Halves::of(&x, &behind).is_some() => {
+                self.reduce(reduction, &x, &behind, ty)
+            }
+            _ => Ok(None),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Operations as launches: `hip/ops/arrays/`.
 
 use super::complex::{complex_number, is_of_complex};
+use super::doubles::is_of_f64;
 use super::numbers::{CAST, binary_number, is_known, place_number, reduction_number};
-use super::walk::Walk;
+use super::walk::{Walk, has_many_axes};
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::{Args, Kernel, LaunchOptions};
-use crate::ir::{Dtype, Layout, Op, ScatterReduce, Type, Unary};
+use crate::ir::{Dtype, Layout, Op, ScatterReduce, Shape, Type, Unary};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -49,6 +51,13 @@ impl Place {
         {
             return Ok(Some(vec![x.with(ty.dtype, layout)?]));
         }
+        // Kernels count through so many axes.
+        if inputs.iter().any(|x| has_many_axes(&[x.layout()])) {
+            let Some(rows) = self.all_rows(inputs)? else {
+                return Ok(None);
+            };
+            return self.run(op, &rows.iter().collect::<Vec<_>>(), outputs);
+        }
         let made = match op {
             Op::Unary(Unary::Conjugate) if x.dtype() != Dtype::C64 => Some(x.clone()),
             Op::Unary(Unary::ErfInv) => self.erf_inverse(x, ty.dtype)?,
@@ -59,6 +68,7 @@ impl Place {
             Op::AsType => self.unary(CAST, x, ty.dtype)?,
             Op::Binary(function) => match (binary_number(*function), inputs) {
                 (Some(_), [a, _]) if a.dtype() == Dtype::C64 && !is_of_complex(*function) => None,
+                (Some(_), [a, _]) if a.dtype() == Dtype::F64 && !is_of_f64(*function) => None,
                 (Some(function), [a, b]) => self.binary(function, a, b, ty.dtype)?,
                 _ => None,
             },
@@ -78,7 +88,10 @@ impl Place {
             },
             Op::Reduce(kind, axes) => self.reduce(reduction_number(*kind), x, axes, ty)?,
             Op::ArgReduce(kind, axis) => self.reduce(place_number(*kind), x, &[*axis], ty)?,
-            Op::Softmax { .. } => self.by_rows("mlxrocm_array_softmax", x, &[], None)?,
+            Op::Softmax { .. } => match of_its_own(x.dtype()) {
+                Some(of) => self.wide_softmax(x, of)?,
+                None => self.by_rows("mlxrocm_array_softmax", x, &[], None)?,
+            },
             Op::RmsNorm(eps) => {
                 let weight = [inputs.get(1).copied()];
                 self.by_rows("mlxrocm_array_rms_norm", x, &weight, Some(*eps))?
@@ -220,8 +233,24 @@ impl Place {
         let Some((out, count)) = made else {
             return Ok(None);
         };
-        let done = self.elementwise_into(kernel, inputs, &out, count, numbers)?;
+        if self.elementwise_into(kernel, inputs, &out, count, numbers)? {
+            return Ok(Some(out));
+        }
+        // They lie so differently that kernels cannot count through all of them.
+        let Some(rows) = self.all_rows(inputs)? else {
+            return Ok(None);
+        };
+        let rows: SmallVec<[&Elements; 3]> = rows.iter().collect();
+        let done = self.elementwise_into(kernel, &rows, &out, count, numbers)?;
         Ok(done.then_some(out))
+    }
+
+    /// Each of the arrays row after row.
+    pub(super) fn all_rows(
+        self: &Arc<Self>,
+        inputs: &[&Elements],
+    ) -> Result<Option<SmallVec<[Elements; 3]>>> {
+        inputs.iter().map(|x| self.rows(x)).collect()
     }
 
     /// The same into `count` elements of `out`; false if there are too many axes.
@@ -260,6 +289,9 @@ impl Place {
         x: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == Dtype::F64 || to == Dtype::F64 {
+            return self.f64_unary(function, x, to);
+        }
         if x.dtype() == Dtype::C64 || to == Dtype::C64 {
             return self.complex_unary(function, x, to);
         }
@@ -286,6 +318,9 @@ impl Place {
     ) -> Result<Option<Elements>> {
         if a.dtype() == Dtype::C64 && b.dtype() == Dtype::C64 {
             return self.complex_binary(function, a, b, to);
+        }
+        if a.dtype() == Dtype::F64 && b.dtype() == Dtype::F64 {
+            return self.f64_binary(function, a, b, to);
         }
         if !is_known(a.dtype()) || a.dtype() != b.dtype() || !is_known(to) {
             return Ok(None);
@@ -331,7 +366,8 @@ impl Place {
         let done = count == 0
             || self.copy_number(x, &out)?
             || self.copy_well(x, &out, out.layout())?
-            || self.elementwise_into("mlxrocm_array_copy", &[x], &out, count, &size)?;
+            || self.elementwise_into("mlxrocm_array_copy", &[x], &out, count, &size)?
+            || self.put(x, &out, out.layout())?;
         Ok(done.then_some(out))
     }
 
@@ -356,20 +392,16 @@ impl Place {
         rows.with(dtype, layout).map(Some)
     }
 
-    /// One element everywhere.
+    /// Elements repeated along axes of size 1 and new ones in front.
     pub(super) fn fill(
         self: &Arc<Self>,
         x: &Elements,
         sizes: &[usize],
     ) -> Result<Option<Elements>> {
-        let everywhere = Layout {
-            sizes: sizes.into(),
-            strides: SmallVec::from_elem(0, sizes.len()),
-            offset: x.layout().offset,
-        };
-        match x.count() {
-            1 => x.with(x.dtype(), everywhere).map(Some),
-            _ => Ok(None),
+        let shape = Shape::new(sizes.iter().copied());
+        match x.layout().view(&Op::Broadcast, &shape) {
+            Some(everywhere) => x.with(x.dtype(), everywhere).map(Some),
+            None => Ok(None),
         }
     }
 }

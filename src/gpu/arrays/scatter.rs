@@ -4,7 +4,8 @@ mod rows;
 
 use super::numbers::{is_float, is_known};
 use super::run::THREADS;
-use super::walk::Walk;
+use super::walk::{Walk, parts};
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -32,6 +33,17 @@ struct Updates<'a> {
     /// Sizes of a slice.
     slice: &'a [usize],
     reduce: ScatterReduce,
+}
+
+/// A kernel that is told the dtype, or that of a dtype which has its own.
+fn of_dtype(kernel: &str, args: Args, dtype: Dtype) -> (String, Args) {
+    match of_its_own(dtype) {
+        Some(of) => (format!("mlxrocm_array_{of}_{kernel}"), args),
+        None => (
+            format!("mlxrocm_array_{kernel}"),
+            args.u32("dtype", dtype as u32),
+        ),
+    }
 }
 
 pub(super) fn grid(count: u32) -> [u32; 3] {
@@ -175,9 +187,6 @@ impl Place {
         slice: &[usize],
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if reduce != ScatterReduce::None && !is_known(x.dtype()) {
-            return Ok(None);
-        }
         if updates.count() != places.count() * slice.iter().product::<usize>() {
             return Ok(None);
         }
@@ -256,15 +265,10 @@ impl Place {
             .buffer("order", order.buffer(), order.offset())
             .buffer("out", out.buffer(), 0)
             .u32("count", count)
-            .u32("slices", slices)
-            .u32("dtype", out.dtype() as u32)
-            .u32("how", meeting(*reduce))
-            .u32("slice", size);
-        self.launch(
-            "mlxrocm_array_meet",
-            grid(count),
-            &walk.add(args, ["u", "o"]),
-        )?;
+            .u32("slices", slices);
+        let (kernel, args) = of_dtype("meet", args, out.dtype());
+        let args = args.u32("how", meeting(*reduce)).u32("slice", size);
+        self.launch(&kernel, grid(count), &walk.add(args, ["u", "o"]))?;
         Ok(true)
     }
 
@@ -300,31 +304,46 @@ impl Place {
         at: &Layout,
         reduce: ScatterReduce,
     ) -> Result<Option<Elements>> {
-        if !is_known(x.dtype()) {
-            return Ok(None);
-        }
-        let (Some(walk), Some(out)) = (Walk::of_layouts(&[update.layout(), at]), self.copied(x)?)
-        else {
+        let Some(out) = self.copied(x)? else {
             return Ok(None);
         };
-        let Ok(count) = u32::try_from(update.count()) else {
-            return Ok(None);
+        for part in parts(&[update.layout(), at]) {
+            let [from, to] = part.as_slice() else {
+                return Ok(None);
+            };
+            let update = update.with(update.dtype(), from.clone())?;
+            if !self.combine_part(&out, &update, to, reduce)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(out))
+    }
+
+    /// The same of elements that kernels can count through, into `out`.
+    fn combine_part(
+        self: &Arc<Self>,
+        out: &Elements,
+        update: &Elements,
+        at: &Layout,
+        reduce: ScatterReduce,
+    ) -> Result<bool> {
+        let (Some(walk), Ok(count)) = (
+            Walk::of_layouts(&[update.layout(), at]),
+            u32::try_from(update.count()),
+        ) else {
+            return Ok(false);
         };
         if count == 0 {
-            return Ok(Some(out));
+            return Ok(true);
         }
         let args = Args::new()
             .buffer("updates", update.buffer(), update.offset())
-            .buffer("out", out.buffer(), (at.offset * x.dtype().size()) as u64)
-            .u32("count", count)
-            .u32("dtype", x.dtype() as u32)
-            .u32("how", meeting(reduce));
-        self.launch(
-            "mlxrocm_array_combine",
-            grid(count),
-            &walk.add(args, ["u", "o"]),
-        )?;
-        Ok(Some(out))
+            .buffer("out", out.buffer(), (at.offset * out.dtype().size()) as u64)
+            .u32("count", count);
+        let (kernel, args) = of_dtype("combine", args, out.dtype());
+        let args = args.u32("how", meeting(reduce));
+        self.launch(&kernel, grid(count), &walk.add(args, ["u", "o"]))?;
+        Ok(true)
     }
 
     fn masked_scatter(

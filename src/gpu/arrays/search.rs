@@ -2,6 +2,7 @@
 
 use super::numbers::is_known;
 use super::run::THREADS;
+use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
@@ -16,6 +17,14 @@ impl Place {
         values: &Elements,
         right: bool,
     ) -> Result<Option<Elements>> {
+        if x.dtype() == values.dtype()
+            && let Some(of) = of_its_own(x.dtype())
+        {
+            return match (self.keys(x, of)?, self.keys(values, of)?) {
+                (Some(x), Some(values)) => self.search_sorted(&x, &values, right),
+                _ => Ok(None),
+            };
+        }
         if !is_known(x.dtype()) || x.dtype() != values.dtype() {
             return Ok(None);
         }

@@ -61,6 +61,9 @@ impl Place {
                 None => Ok(None),
             };
         }
+        if ty.dtype == Dtype::F64 {
+            return self.f64_arange(start, step, &sizes);
+        }
         if !is_known(ty.dtype) || ty.dtype == Dtype::Bool {
             return Ok(None);
         }
@@ -168,11 +171,13 @@ impl Place {
         x: &Elements,
         to: Dtype,
     ) -> Result<Option<Elements>> {
-        if !is_float(to) {
-            return Ok(None);
-        }
+        let kernel = match to {
+            Dtype::F64 => "mlxrocm_array_f64_erf_inverse",
+            to if is_float(to) => "mlxrocm_array_erf_inverse",
+            _ => return Ok(None),
+        };
         match self.rows_of(x, to)? {
-            Some(x) => self.each("mlxrocm_array_erf_inverse", &x, to, to),
+            Some(x) => self.each(kernel, &x, to, to),
             None => Ok(None),
         }
     }

@@ -44,6 +44,50 @@ impl Walk {
     }
 }
 
+/// Arrays of the same sizes as parts of which kernels take each: they are apart along the shortest axes.
+pub(super) fn parts(arrays: &[&Layout]) -> Vec<SmallVec<[Layout; 2]>> {
+    let axes = match arrays.first() {
+        Some(first) => merged(&first.sizes, arrays),
+        None => return Vec::new(),
+    };
+    let mut by_size: SmallVec<[usize; 8]> = (0..axes.len()).collect();
+    by_size.sort_by_key(|&axis| axes[axis].0);
+    let outer = &by_size[..axes.len().saturating_sub(AXES)];
+    let kept = (0..axes.len()).filter(|axis| !outer.contains(axis));
+    let kept: SmallVec<[usize; 8]> = kept.collect();
+    let mut all = vec![SmallVec::<[Layout; 2]>::new()];
+    for (number, array) in arrays.iter().enumerate() {
+        let part = Layout {
+            sizes: kept.iter().map(|&axis| axes[axis].0).collect(),
+            strides: kept.iter().map(|&axis| axes[axis].1[number]).collect(),
+            offset: array.offset,
+        };
+        all[0].push(part);
+    }
+    for &axis in outer {
+        let (size, strides) = &axes[axis];
+        let at = |layouts: &SmallVec<[Layout; 2]>, place: usize| -> SmallVec<[Layout; 2]> {
+            let moved = layouts.iter().zip(strides).map(|(layout, stride)| Layout {
+                offset: (layout.offset as isize + stride * place as isize).unsigned_abs(),
+                ..layout.clone()
+            });
+            moved.collect()
+        };
+        let places = |layouts: &SmallVec<[Layout; 2]>| -> Vec<_> {
+            (0..*size).map(|place| at(layouts, place)).collect()
+        };
+        all = all.iter().flat_map(places).collect();
+    }
+    all
+}
+
+/// Whether arrays of the same sizes have more axes than kernels count through.
+pub(super) fn has_many_axes(arrays: &[&Layout]) -> bool {
+    let of = |first: &&&Layout| first.sizes.len() > AXES;
+    let first = arrays.first().filter(of);
+    first.is_some_and(|first| merged(&first.sizes, arrays).len() > AXES)
+}
+
 /// A size, and the strides of each array.
 pub(in crate::gpu) type Axis = (usize, SmallVec<[isize; 3]>);
 

@@ -38,7 +38,7 @@ fn span(x: &Elements) -> Option<usize> {
 impl Place {
     /// Whether there are kernels of `product_warpgroup.h`.
     pub(super) fn has_warpgroups(&self, dtype: Dtype) -> bool {
-        dtype != Dtype::F32 && self.device.facts().arch == "sm_90"
+        matches!(dtype, Dtype::F16 | Dtype::Bf16) && self.device.facts().arch == "sm_90"
     }
 
     /// A product by `product_warpgroup.h`; false if it is not one for them.

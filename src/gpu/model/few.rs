@@ -7,11 +7,12 @@ use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::DeviceFacts;
 use crate::gpu::Args;
+use crate::gpu::constants::matmul_rows_finish;
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
 
 /// Threads of `hip/ops/matmul/rows_finish.hip`, a number each.
-const FINISH_THREADS: usize = 256;
+const FINISH_THREADS: usize = matmul_rows_finish::FINISH_THREADS;
 /// Bytes of a group of a row of x: its scale and its sum.
 const GROUP: usize = 8;
 

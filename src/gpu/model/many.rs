@@ -64,7 +64,7 @@ impl Outputs {
 }
 
 /// Columns of a block of the kernel that decodes, and numbers of one of the kernel that finishes.
-const DECODE_COLS: usize = 128;
+const DECODE_COLS: usize = matmul_blas::DECODE_COLS;
 const FINISH_NUMBERS: usize = matmul_blas::FINISH_NUMBERS;
 
 /// Our own kernel for products of many rows with a matrix of so many columns, and how it takes x.

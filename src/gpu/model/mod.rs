@@ -27,5 +27,5 @@ mod wide;
 pub use executor::GpuExecutor;
 pub use matmul::FEW_ROWS;
 pub(super) use matmul::MatrixForm;
-pub(super) use pack::{PackForm, Scales};
+pub use pack::{BLOCK, PackForm, Scales, TILE_ROWS};
 pub use weights::{GpuWeights, packed};

@@ -13,24 +13,38 @@ pub const BLOCK: usize = matmul_rows_q4::BLOCK_COLS;
 /// `enum Scales` of `quant.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scales {
+    /// A scale and a bias of a group, f16.
     PairF16,
+    /// The same, bf16.
     PairBf16,
+    /// The same, f32.
     PairF32,
+    /// A scale of a group, f16; the bias is a multiple of it that the kernel knows.
     Zero,
+    /// A scale of 256 columns, f16, times one of a group, a byte.
     SuperZero,
+    /// The same, with a least value beside each.
     SuperMin,
+    /// A power of two of a group, a byte.
     Power,
+    /// A scale and a zero point of a group, f16.
     Point,
+    /// A scale of a group, an 8-bit float.
     Float8,
+    /// A scale of a group, f32.
     Single,
+    /// A scale of a group, f16, and a table of 16 numbers.
     Table16,
+    /// As [`Scales::SuperZero`], and a table of 8 numbers.
     Table8,
 }
 
 /// `struct Quant` of `quant.h`: what a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PackForm {
+    /// Bits of a code.
     pub bits: usize,
+    /// What its group's scales are.
     pub scales: Scales,
     /// Columns that share their scales here; a divisor of the file's group.
     pub group: usize,
@@ -82,7 +96,7 @@ impl PackForm {
     }
 
     /// Bits of the first plane; the second has the rest.
-    fn first(self) -> usize {
+    pub fn first(self) -> usize {
         match self.bits {
             3 => 2,
             5 | 6 => 4,
@@ -90,7 +104,8 @@ impl PackForm {
         }
     }
 
-    fn is_super(self) -> bool {
+    /// Whether groups have a scale in common, too.
+    pub fn is_super(self) -> bool {
         use Scales::{SuperMin, SuperZero, Table8, Table16};
         matches!(self.scales, SuperZero | SuperMin | Table16 | Table8)
     }
@@ -132,15 +147,18 @@ impl PackForm {
         self.units(cols) * self.unit_blocks() * BLOCK
     }
 
+    /// Units of a tile.
     pub fn units(self, cols: usize) -> usize {
         cols.div_ceil(self.unit_blocks() * BLOCK)
     }
 
-    fn code_bytes(self) -> usize {
+    /// Bytes of a unit's codes.
+    pub fn code_bytes(self) -> usize {
         self.unit_blocks() * BLOCK * TILE_ROWS / 8 * self.bits
     }
 
-    fn group_bytes(self) -> usize {
+    /// Bytes of the scales of a group of a tile's rows.
+    pub fn group_bytes(self) -> usize {
         match self.scales {
             Scales::PairF16 | Scales::PairBf16 | Scales::Point | Scales::Single => 64,
             Scales::PairF32 => 128,
@@ -149,7 +167,8 @@ impl PackForm {
         }
     }
 
-    fn super_bytes(self) -> usize {
+    /// Bytes of a unit's scales that groups have in common.
+    pub fn super_bytes(self) -> usize {
         match self.scales {
             Scales::SuperZero | Scales::Table16 | Scales::Table8 => 32,
             Scales::SuperMin => 64,
@@ -164,6 +183,7 @@ impl PackForm {
         }
     }
 
+    /// Bytes of a unit.
     pub fn unit_bytes(self) -> usize {
         self.code_bytes()
             + self.super_bytes()
@@ -171,6 +191,7 @@ impl PackForm {
             + self.table_bytes()
     }
 
+    /// Bytes of a tile of so many columns.
     pub fn tile_bytes(self, cols: usize) -> usize {
         self.units(cols) * self.unit_bytes()
     }

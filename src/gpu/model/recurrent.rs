@@ -15,7 +15,7 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Channels of a block of `hip/ops/recurrent/conv.hip`, a thread each.
-const CHANNELS: usize = 256;
+const CHANNELS: usize = recurrent_conv::CHANNELS;
 /// Threads of a block of `hip/ops/recurrent/delta.hip`, and the rows of a head's state that it takes.
 const THREADS: u32 = recurrent_delta::THREADS as u32;
 const ROWS: usize = recurrent_delta::ROWS;
