@@ -4,7 +4,7 @@ use super::eval::on_host;
 use super::home::{Data, Home};
 use super::lazy::Collected;
 use crate::Result;
-use crate::ir::{Graph, Node, NodeId, Op, Value};
+use crate::ir::{Node, Op, Value};
 
 /// The same results, without the CPU's operations that wait for nothing of a GPU: they are computed now. Nothing is done
 /// where all of them are views, which plans take as they are, or where no GPU computes anything.
@@ -22,7 +22,7 @@ pub(super) fn settle(collected: &mut Collected) -> Result<()> {
     if !on_gpus || !nodes().any(works) {
         return Ok(());
     }
-    // What each node of the CPU makes, as far as it is known.
+    // What is in host memory, or made of that alone by the CPU.
     let mut made: Vec<Option<Vec<Data>>> = Vec::with_capacity(graph.nodes.len());
     for (node, home) in nodes() {
         let results = match &node.op {
@@ -39,83 +39,33 @@ pub(super) fn settle(collected: &mut Collected) -> Result<()> {
         };
         made.push(results);
     }
-    let mut settled = Settled {
-        old: graph,
-        made: &made,
-        graph: Graph::default(),
-        leaves: Vec::new(),
-        homes: Vec::new(),
-        new: vec![Vec::new(); graph.nodes.len()],
-    };
-    for (place, (node, home)) in nodes().enumerate() {
-        if made[place].is_some() {
-            continue;
+    if made.iter().flatten().any(|results| results.len() != 1) {
+        // A leaf is one array.
+        return Ok(());
+    }
+    let graph = &mut collected.graph;
+    for (node, results) in graph.nodes.iter_mut().zip(made) {
+        if let Some(results) = results
+            && !is_leaf(node)
+        {
+            node.op = Op::Leaf(collected.leaves.len());
+            node.inputs.clear();
+            collected.leaves.extend(results);
         }
-        let mut node = node.clone();
-        for input in &mut node.inputs {
-            *input = settled.value(*input);
-        }
+    }
+    let needed = graph.needed();
+    let homes = std::mem::take(&mut collected.homes).into_iter().zip(needed);
+    collected.homes = homes
+        .filter_map(|(home, needed)| needed.then_some(home))
+        .collect();
+    graph.prune();
+    let mut leaves = Vec::with_capacity(collected.leaves.len());
+    for node in &mut graph.nodes {
         if let Op::Leaf(leaf) = &mut node.op {
-            settled.leaves.push(collected.leaves[*leaf].clone());
-            *leaf = settled.leaves.len() - 1;
+            leaves.push(collected.leaves[*leaf].clone());
+            *leaf = leaves.len() - 1;
         }
-        let outputs = node.outputs.len();
-        let id = settled.push(node, home.clone());
-        let value = |output| Some(Value { node: id, output });
-        settled.new[place] = (0..outputs).map(value).collect();
     }
-    let outputs = graph.outputs.iter();
-    settled.graph.outputs = outputs.map(|output| settled.value(*output)).collect();
-    let Settled {
-        graph,
-        leaves,
-        homes,
-        ..
-    } = settled;
-    (collected.graph, collected.leaves, collected.homes) = (graph, leaves, homes);
+    collected.leaves = leaves;
     Ok(())
-}
-
-struct Settled<'a> {
-    old: &'a Graph,
-    made: &'a [Option<Vec<Data>>],
-    graph: Graph,
-    leaves: Vec<Data>,
-    homes: Vec<Home>,
-    /// Where the results of the old graph's nodes are in the new one.
-    new: Vec<Vec<Option<Value>>>,
-}
-
-impl Settled<'_> {
-    fn push(&mut self, node: Node, home: Home) -> NodeId {
-        self.homes.push(home);
-        self.graph.push(node)
-    }
-
-    /// A value of the old graph in the new one; what the CPU made becomes a leaf when it is first asked for.
-    fn value(&mut self, value: Value) -> Value {
-        let known = self.new[value.node.0].get(value.output).copied().flatten();
-        if let Some(known) = known {
-            return known;
-        }
-        let made = self.made[value.node.0].as_ref();
-        let Some(data) = made.and_then(|made| made.get(value.output)) else {
-            return value;
-        };
-        let ty = self.old.ty(value).clone();
-        self.leaves.push(data.clone());
-        let leaf = Node {
-            op: Op::Leaf(self.leaves.len() - 1),
-            inputs: Vec::new(),
-            outputs: vec![ty],
-        };
-        let node = self.push(leaf, Home::Cpu);
-        let new = Value { node, output: 0 };
-        let of_node = &mut self.new[value.node.0];
-        if of_node.len() <= value.output {
-            of_node.resize(value.output + 1, None);
-        }
-        of_node[value.output] = Some(new);
-        new
-    }
 }

@@ -127,8 +127,8 @@ impl Graph {
         self.outputs.iter().any(|value| value.node == id)
     }
 
-    /// Drops nodes that nothing asked for needs.
-    pub fn prune(&mut self) {
+    /// Of each node whether something that is asked for needs it.
+    pub fn needed(&self) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for output in &self.outputs {
             needed[output.node.0] = true;
@@ -140,6 +140,12 @@ impl Graph {
                 }
             }
         }
+        needed
+    }
+
+    /// Drops nodes that nothing asked for needs.
+    pub fn prune(&mut self) {
+        let needed = self.needed();
         let mut new = vec![NodeId(0); self.nodes.len()];
         let mut kept = Vec::with_capacity(self.nodes.len());
         for (place, mut node) in std::mem::take(&mut self.nodes).into_iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Products with quantized matrices: panels of f32 are made of codes as they are needed.
 
+use super::blocks::parts;
 use super::level::{Float, Level, Work, at_best};
 use super::products::{by_panels, narrowed, wide};
 use super::source::Source;
@@ -80,6 +81,62 @@ fn wide_any<'a>(x: &View<'a>, pool: Option<&mut ThreadPool>) -> Option<Cow<'a, [
     }
 }
 
+/// One row of x times a row of codes: of each group the sum of codes · x, and of x alone.
+struct Dot<'a> {
+    bits: usize,
+    group: usize,
+    words: &'a [u32],
+    scales: &'a [f32],
+    biases: &'a [f32],
+    x: &'a [f32],
+    /// Of each group of x.
+    sums: &'a [f32],
+}
+
+/// Numbers that are summed side by side.
+const LANES: usize = 16;
+/// Columns of a share of the work.
+const SHARE: usize = 64;
+/// The largest group.
+const LARGEST: usize = 128;
+
+impl Work for Dot<'_> {
+    type Out = f32;
+    #[inline(always)]
+    fn run<L: Level>(self) -> f32 {
+        let of_group = self.group * self.bits / 32;
+        let mut total = 0.0;
+        let scales = self.scales.iter().zip(self.biases).zip(self.sums);
+        let groups = self
+            .words
+            .chunks_exact(of_group)
+            .zip(self.x.chunks_exact(self.group));
+        for ((words, x), ((scale, bias), sum)) in groups.zip(scales) {
+            let mut codes = [0f32; LARGEST];
+            let codes = &mut codes[..self.group];
+            let row = Row {
+                bits: self.bits,
+                group: self.group,
+                words,
+                scales: &[1.0],
+                biases: &[0.0],
+                to: &mut *codes,
+            };
+            row.run::<L>();
+            let mut lanes = [0f32; LANES];
+            let (codes, _) = codes.as_chunks::<LANES>();
+            let (x, _) = x.as_chunks::<LANES>();
+            for (codes, x) in codes.iter().zip(x) {
+                for ((lane, code), x) in lanes.iter_mut().zip(codes).zip(x) {
+                    *lane += code * x;
+                }
+            }
+            total += lanes.iter().sum::<f32>() * scale + bias * sum;
+        }
+        total
+    }
+}
+
 fn product<T: Float>(
     q: &Quantization,
     [x, w, scales, biases]: [&View<'_>; 4],
@@ -99,6 +156,27 @@ fn product<T: Float>(
     let scales = wide_any(scales, pool.as_deref_mut())?;
     let biases = wide_any(biases, pool.as_deref_mut())?;
     let (of_words, of_groups) = (inner * q.bits / 32, inner / q.group);
+    // What is not finite is multiplied with whole weights: of a code of 0 and infinity there is no number.
+    let finite = || x.iter().all(|x| x.is_finite());
+    if x.len() == inner && q.group <= LARGEST && finite() {
+        let sums: Vec<f32> = x.chunks_exact(q.group).map(|x| x.iter().sum()).collect();
+        narrowed(out.values::<T>(), pool, |out, pool| {
+            parts(out, 1, SHARE, pool, &|start, out| {
+                for (n, out) in (start..).zip(out) {
+                    *out = at_best(Dot {
+                        bits: q.bits,
+                        group: q.group,
+                        words: &words[n * of_words..][..of_words],
+                        scales: &scales[n * of_groups..][..of_groups],
+                        biases: &biases[n * of_groups..][..of_groups],
+                        x: &x,
+                        sums: &sums,
+                    });
+                }
+            });
+        });
+        return Some(());
+    }
     let pack = |first: usize, width: usize, to: &mut [f32]| {
         let mut rows = vec![0f32; width * inner];
         for (n, row) in rows.chunks_exact_mut(inner).enumerate() {

@@ -413,7 +413,7 @@ impl Place {
             return Ok(false);
         };
         let affine = q.mode == QuantMode::Affine && q.bits == 4;
-        let groups = product.k.is_multiple_of(32) && q.group.is_multiple_of(32);
+        let groups = product.k.is_multiple_of(32) && q.group >= 32 && q.group.is_power_of_two();
         let codes = &product.right;
         let lies_well = codes.along && codes.elements.offset().is_multiple_of(16);
         let shared = product.k / 32 * 132;

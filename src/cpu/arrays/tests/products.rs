@@ -96,24 +96,33 @@ fn products() {
                 true,
             );
         }
-        for bits in [2, 3, 4, 5, 6, 8] {
+        for (number, bits) in [2, 3, 4, 5, 6, 8].into_iter().enumerate() {
             let q = Quantization {
-                group: 32,
+                group: 32 << (number % 3),
                 bits,
                 mode: QuantMode::Affine,
             };
-            let w = numbers.array(dtype, &[70, 64], false);
-            let (codes, groups) = ([70, 64 * bits / 32], [70, 2]);
+            let w = numbers.array(dtype, &[70, 128], false);
+            let (codes, groups) = ([70, 128 * bits / 32], [70, 128 / q.group]);
             let types: [Sizes<'_>; 3] = [(Dtype::U32, &codes), (dtype, &groups), (dtype, &groups)];
             let made = plain(&Op::Quantize(q), &[w], &types);
-            for rows in [1, 5, 100] {
-                let mut inputs = vec![numbers.array(dtype, &[rows, 64], false)];
+            let op = Op::QuantizedMatmul {
+                quantization: q,
+                transpose: true,
+            };
+            for (rows, special) in [(1, false), (1, true), (5, false), (100, false)] {
+                let mut inputs = vec![numbers.array(dtype, &[rows, 128], special)];
                 inputs.extend(made.iter().cloned());
-                let op = Op::QuantizedMatmul {
-                    quantization: q,
-                    transpose: true,
-                };
                 check(&op, &inputs, (dtype, &[rows, 70]), units, true);
+                // Scales of 16 bits beside numbers of 32.
+                let halves = [Dtype::F16, Dtype::Bf16][number % 2];
+                if dtype == Dtype::F32 {
+                    for part in &mut inputs[2..] {
+                        let from = std::slice::from_ref(part);
+                        *part = plain(&Op::AsType, from, &[(halves, &groups)]).remove(0);
+                    }
+                    check(&op, &inputs, (dtype, &[rows, 70]), units, true);
+                }
             }
         }
     }
