@@ -97,7 +97,7 @@ const FEW_BLOCKS: usize = 8;
 /// Blocks of a product of one row that registers leave room for in a compute unit of CDNA.
 const CDNA_BLOCKS: usize = 4;
 /// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
-const DENSE_FOUR: usize = 4;
+const DENSE_FOUR: usize = matmul_rows_dense_amd::FOUR_ROWS;
 const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
