@@ -90,7 +90,7 @@ struct Step {
 template <int LANES> DEVICE f32 norm_factor(const OneRow &p, f32 *scratch) {
     Row<F32, LANES> row;
     row.load(p.x, 1, p.k);
-    return row_factor(row, p.k, p.eps, scratch);
+    return row_factor<false>(row, 0.0f, p.k, p.eps, scratch);
 }
 
 // Four numbers of x' to shared memory; of eight lanes, which have a group.
