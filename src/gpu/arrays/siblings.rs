@@ -163,17 +163,18 @@ fn plus_of(graph: &Graph, readers: &[Vec<NodeId>], product: NodeId) -> Option<(N
     fits.then_some((add, other))
 }
 
+/// What products of one row are given.
+struct Given<'a, 'b> {
+    x: &'b Elements,
+    /// Of the norm.
+    weight: Option<&'b Elements>,
+    plus: Option<&'b Elements>,
+    /// Codes, scales and biases of each.
+    matrices: &'a [&'b Elements],
+}
+
 impl Siblings {
-    /// x, the norm's weight, what is added, and the matrices.
-    fn parted<'a, 'b>(
-        &self,
-        inputs: &'a [&'b Elements],
-    ) -> Option<(
-        &'b Elements,
-        Option<&'b Elements>,
-        Option<&'b Elements>,
-        &'a [&'b Elements],
-    )> {
+    fn given<'a, 'b>(&self, inputs: &'a [&'b Elements]) -> Option<Given<'a, 'b>> {
         let mut inputs = inputs.iter();
         let x = inputs.next()?;
         let weight = self.norm.as_ref().and_then(|_| inputs.next());
@@ -182,7 +183,12 @@ impl Siblings {
         let fits = matrices.len() == 3 * self.types.len()
             && weight.is_some() == self.norm.is_some()
             && plus.is_some() == self.has_plus;
-        fits.then_some((x, weight.copied(), plus.copied(), matrices))
+        fits.then_some(Given {
+            x,
+            weight: weight.copied(),
+            plus: plus.copied(),
+            matrices,
+        })
     }
 }
 
@@ -193,9 +199,15 @@ impl Place {
         siblings: &Siblings,
         inputs: &[&Elements],
     ) -> Result<Option<Vec<Elements>>> {
-        let Some((x, weight, plus, matrices)) = siblings.parted(inputs) else {
+        let Some(given) = siblings.given(inputs) else {
             return Ok(None);
         };
+        let Given {
+            x,
+            weight,
+            plus,
+            matrices,
+        } = given;
         let (mut x, mut norm) = (x.clone(), siblings.norm.as_ref().zip(weight));
         if let Some(((eps, ty), weight)) = norm
             && self.lanes_of_norm(&x, weight).is_none()
