@@ -15,6 +15,7 @@ use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, joined_counts, use_chains};
 use mlxrocm::ir::{Dtype, QuantMode, Quantization};
 use prng::Prng;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 struct Case {
     k: usize,
@@ -30,6 +31,25 @@ struct Case {
 }
 
 struct Matrix([Array; 3]);
+
+/// Counts and switches are of the whole process.
+static ONE: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    let turn = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    use_chains(Chains::Off);
+    turn
+}
+
+fn machine() -> gpu::Gpu {
+    match gpu::is_real() {
+        true => gpu::gpu(),
+        false => gpu::soft(&format!(
+            "devices={};vram_mib=512",
+            gpu::todays(&["gfx1151", "gfx90a", "gfx1201"])
+        )),
+    }
+}
 
 fn there(home: &Home, values: &[f32], dtype: Dtype, sizes: &[usize]) -> Array {
     let array = Elements::from_slice(values, Dtype::F32, sizes).unwrap();
@@ -82,16 +102,66 @@ impl Case {
     }
 }
 
+/// Two products of other rows that are added: the sum is of one of them, and the other is what it adds.
+#[test]
+fn products_that_are_added_to_each_other() {
+    let _one = turn();
+    let gpu = machine();
+    let device = Device::open(0).unwrap();
+    let home = Home::of(&device).unwrap();
+    let mut random = Prng::new(u64::from(std::process::id()));
+    let case = Case {
+        k: 64,
+        n: &[24, 24],
+        group: 32,
+        dtype: Dtype::F32,
+        of_scales: Dtype::F32,
+        normed: false,
+        added: false,
+        joined: 1,
+    };
+    let q = Quantization::new(QuantMode::Affine, Some(case.group), Some(4)).unwrap();
+    let all = [24, 24].map(|n| case.matrix(&mut random, n, &home));
+    let rows = [1.0, 2.0].map(|size| {
+        let row: Vec<f32> = (0..case.k)
+            .map(|_| (random.normal() * size) as f32)
+            .collect();
+        there(&home, &row, case.dtype, &[1, case.k])
+    });
+    eval(&rows).unwrap();
+    let run = || -> Vec<f32> {
+        // Two that are joined in front of them, so that what follows has another place.
+        let twice = rows[0].times(&rows[1]).unwrap();
+        let [c, d] = all.each_ref().map(|Matrix([codes, scales, biases])| {
+            let product = twice.quantized_matmul(codes, scales, Some(biases), true, q);
+            product.unwrap()
+        });
+        let before = c.times(&d).unwrap();
+        drop((twice, c, d));
+        let products = rows.each_ref().map(|x| x.plus(x).unwrap());
+        let [a, b] = [0, 1].map(|i| {
+            let Matrix([codes, scales, biases]) = &all[i];
+            let product = products[i].quantized_matmul(codes, scales, Some(biases), true, q);
+            product.unwrap()
+        });
+        let sum = a.plus(&b).unwrap().times(&before).unwrap();
+        drop((products, a, b, before));
+        sum.read().unwrap().to_vec()
+    };
+    use_plans(false);
+    let expected = run();
+    use_plans(true);
+    for _ in 0..3 {
+        assert_eq!(run(), expected);
+    }
+    drop((rows, all, device, home));
+    gpu.clean();
+}
+
 #[test]
 fn joined_products_have_the_bits_of_single_ones() {
-    use_chains(Chains::Off);
-    let gpu = match gpu::is_real() {
-        true => gpu::gpu(),
-        false => gpu::soft(&format!(
-            "devices={};vram_mib=512",
-            gpu::todays(&["gfx1151", "gfx90a", "gfx1201"])
-        )),
-    };
+    let _one = turn();
+    let gpu = machine();
     let device = Device::open(0).unwrap();
     let home = Home::of(&device).unwrap();
     let has_kernels = device.facts().platform == Platform::Cuda;

@@ -4,7 +4,7 @@ use super::chains::{self, Chain, ChainKernel};
 use super::siblings::{self, Siblings};
 use super::{Elements, Place};
 use crate::Result;
-use crate::ir::{Graph, Node, NodeId, Value};
+use crate::ir::{Graph, Node, NodeId, Op, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -119,6 +119,7 @@ fn rewritten(graph: &Graph, parts: &HashMap<NodeId, Part>, found: Vec<Found>) ->
             for value in &found.inputs {
                 if !new.contains_key(value) {
                     let leaf = graph.node(value.node).clone();
+                    debug_assert!(matches!(leaf.op, Op::Leaf(_)), "{leaf:?} comes later");
                     push(&mut made, &mut new, leaf, &[*value]);
                 }
             }

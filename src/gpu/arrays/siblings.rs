@@ -86,7 +86,10 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
         members.truncate(MOST);
         let norm = norm_of(graph, &readers, x, &members).filter(|_| !is_part(x.node));
         let plus = match members.as_slice() {
-            [one] => plus_of(graph, &readers, *one).filter(|(add, _)| !is_part(*add)),
+            // Of two products that are added one takes the other.
+            [one] => {
+                plus_of(graph, &readers, *one).filter(|(add, _)| !is_part(*add) && !taken[add.0])
+            }
             _ => None,
         };
         if members.len() == 1 && norm.is_none() && plus.is_none() {
@@ -113,7 +116,10 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
             inputs.extend_from_slice(&graph.node(*member).inputs[1..]);
         }
         members.extend(norm.map(|_| x.node));
-        members.extend(plus.map(|(add, _)| add));
+        if let Some((add, _)) = plus {
+            taken[add.0] = true;
+            members.push(add);
+        }
         let value = |node| Value { node, output: 0 };
         all.push(Found {
             place: results[0],
