@@ -214,23 +214,25 @@ impl Place {
             plus,
             matrices,
         } = given;
-        let (mut x, mut norm) = (x.clone(), siblings.norm.as_ref().zip(weight));
-        if let Some(((eps, ty), weight)) = norm
-            && self.lanes_of_norm(&x, weight).is_none()
-        {
-            let made = self.run(&Op::RmsNorm(*eps), &[&x, weight], std::slice::from_ref(ty))?;
-            match made.and_then(|mut made| made.pop()) {
-                Some(made) => (x, norm) = (made, None),
-                None => return Ok(None),
-            }
-        }
-        let of_norm = norm.map(|((eps, _), weight)| (eps.get() as f32, weight));
-        if let Some(made) = self.joined_products(siblings, &x, of_norm, plus, matrices)? {
+        let norm = siblings.norm.as_ref().zip(weight);
+        let normed = |x: &Elements| match norm {
+            Some(((eps, ty), weight)) => self.run_one(&Op::RmsNorm(*eps), &[x, weight], ty),
+            None => Ok(Some(x.clone())),
+        };
+        // A norm that products cannot make themselves is a launch of its own.
+        let within = norm.filter(|(_, weight)| self.lanes_of_norm(x, weight).is_some());
+        let within = within.map(|((eps, _), weight)| (eps.get() as f32, weight));
+        let Some(mut x) = (match within {
+            Some(_) => Some(x.clone()),
+            None => normed(x)?,
+        }) else {
+            return Ok(None);
+        };
+        if let Some(made) = self.joined_products(siblings, &x, within, plus, matrices)? {
             return Ok(Some(made));
         }
-        if let Some(((eps, ty), weight)) = norm {
-            let made = self.run(&Op::RmsNorm(*eps), &[&x, weight], std::slice::from_ref(ty))?;
-            match made.and_then(|mut made| made.pop()) {
+        if within.is_some() {
+            match normed(&x)? {
                 Some(made) => x = made,
                 None => return Ok(None),
             }
@@ -241,20 +243,14 @@ impl Place {
         };
         let mut all = Vec::with_capacity(siblings.types.len());
         for (ty, matrix) in siblings.types.iter().zip(matrices.chunks(3)) {
-            let inputs = [&[&x], matrix].concat();
-            let made = self.run(&op, &inputs, std::slice::from_ref(ty))?;
-            let Some(mut made) = made.and_then(|mut made| made.pop()) else {
-                return Ok(None);
-            };
-            if let Some(plus) = plus {
-                let add = Op::Binary(Binary::Add);
-                let sum = self.run(&add, &[&made, plus], std::slice::from_ref(ty))?;
-                match sum.and_then(|mut sum| sum.pop()) {
-                    Some(sum) => made = sum,
-                    None => return Ok(None),
-                }
+            let mut made = self.run_one(&op, &[&[&x], matrix].concat(), ty)?;
+            if let (Some(product), Some(plus)) = (&made, plus) {
+                made = self.run_one(&Op::Binary(Binary::Add), &[product, plus], ty)?;
             }
-            all.push(made);
+            match made {
+                Some(made) => all.push(made),
+                None => return Ok(None),
+            }
         }
         Ok(Some(all))
     }

@@ -81,10 +81,7 @@ impl Place {
         if let Some(made) = self.chain_kernel(chain, inputs, waiting)? {
             return Ok(Some(made));
         }
-        chain.one_by_one(inputs, |op, inputs, ty| {
-            let made = self.run(op, inputs, std::slice::from_ref(ty))?;
-            Ok(made.and_then(|mut made| made.pop()))
-        })
+        chain.one_by_one(inputs, |op, inputs, ty| self.run_one(op, inputs, ty))
     }
 
     fn chain_kernel(
