@@ -1,8 +1,8 @@
 //! Eval: what arrays wait for is computed.
 
 use super::Array;
+use super::collect::{Collected, collect};
 use super::home::{Data, Home};
-use super::lazy::{Collected, collect};
 use super::plans;
 use super::settle::settle;
 use crate::cpu::{self, Elements, Program};

@@ -1,13 +1,12 @@
 //! The array: a cheap handle to an operation that will make it, or to its elements.
 
+use super::collect::Mark;
 use super::home::{Data, Home};
+use crate::Result;
 use crate::cpu::Elements;
 use crate::gpu::DeviceBuffer;
 use crate::gpu::arrays::Place;
-use crate::ir::{
-    Dtype, Graph, Input, Layout, Node, NodeId, Op, QuickMap, Shape, Symbol, Type, Value,
-};
-use crate::{Error, Result};
+use crate::ir::{Dtype, Input, Layout, Op, Shape, Symbol, Type};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,18 +15,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// Internally locked: any thread.
 #[derive(Clone)]
-pub struct Array(Arc<Inner>);
+pub struct Array(pub(super) Arc<Inner>);
 
-struct Inner {
-    ty: Type,
-    home: Home,
+pub(super) struct Inner {
+    pub ty: Type,
+    pub home: Home,
     /// Arrays are made in an order in which they can be computed.
-    stamp: u64,
-    content: Mutex<Content>,
+    pub stamp: u64,
+    pub content: Mutex<Content>,
+    /// While a graph is collected: how often it reads the array.
+    pub read: Mark,
+    /// The node of its elements there.
+    pub leaf: Mark,
+    /// Whether it is an output there.
+    pub asked: Mark,
+}
+
+impl Inner {
+    fn new(ty: Type, home: Home, stamp: u64, content: Content) -> Arc<Inner> {
+        Arc::new(Inner {
+            ty,
+            home,
+            stamp,
+            content: Mutex::new(content),
+            read: Mark::default(),
+            leaf: Mark::default(),
+            asked: Mark::default(),
+        })
+    }
 }
 
 /// Where an array's elements are, or come from.
-enum Content {
+pub(super) enum Content {
     /// One result of a call that has not run.
     Pending(Arc<Call>, usize),
     /// They are there.
@@ -35,11 +54,13 @@ enum Content {
 }
 
 /// An operation on arrays that has not run.
-struct Call {
-    op: Op,
-    inputs: Vec<Array>,
-    outputs: Vec<Type>,
-    stamp: u64,
+pub(super) struct Call {
+    pub op: Op,
+    pub inputs: Vec<Array>,
+    pub outputs: Vec<Type>,
+    pub stamp: u64,
+    /// While a graph is collected: its node there.
+    pub node: Mark,
 }
 
 static STAMPS: AtomicU64 = AtomicU64::new(0);
@@ -79,14 +100,11 @@ impl Array {
             inputs,
             outputs,
             stamp,
+            node: Mark::default(),
         });
         let array = |(output, ty): (usize, &Type)| {
-            Array(Arc::new(Inner {
-                ty: ty.clone(),
-                home: home.clone(),
-                stamp,
-                content: Mutex::new(Content::Pending(call.clone(), output)),
-            }))
+            let content = Content::Pending(call.clone(), output);
+            Array(Inner::new(ty.clone(), home.clone(), stamp, content))
         };
         call.outputs.iter().enumerate().map(array).collect()
     }
@@ -125,13 +143,9 @@ impl Array {
             inputs,
             outputs: vec![ty.clone()],
             stamp,
+            node: Mark::default(),
         });
-        Array(Arc::new(Inner {
-            ty,
-            home,
-            stamp,
-            content: Mutex::new(Content::Pending(call, 0)),
-        }))
+        Array(Inner::new(ty, home, stamp, Content::Pending(call, 0)))
     }
 
     /// An array that has its elements.
@@ -163,12 +177,8 @@ impl Array {
             dtype,
             shape: Shape::new(layout.sizes.iter().copied()),
         };
-        Array(Arc::new(Inner {
-            ty,
-            home,
-            stamp: STAMPS.fetch_add(1, Ordering::Relaxed),
-            content: Mutex::new(Content::Ready(data)),
-        }))
+        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+        Array(Inner::new(ty, home, stamp, Content::Ready(data)))
     }
 
     /// An input of a model that is traced.
@@ -216,11 +226,9 @@ impl Array {
         drop(old);
     }
 
-    fn pending(&self) -> Option<(Arc<Call>, usize)> {
-        match &*self.0.content.lock() {
-            Content::Pending(call, output) => Some((call.clone(), *output)),
-            _ => None,
-        }
+    /// Whether it waits for a call.
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(*self.0.content.lock(), Content::Pending(..))
     }
 }
 
@@ -230,166 +238,9 @@ impl std::fmt::Debug for Array {
     }
 }
 
-/// A graph of arrays: what has to run, what it starts from, and which arrays get its results.
-pub(super) struct Collected {
-    pub graph: Graph,
-    /// The graph's leaves.
-    pub leaves: Vec<Data>,
-    /// Where each node of the graph is computed.
-    pub homes: Vec<Home>,
-    /// The array of each output of the graph.
-    pub arrays: Vec<Array>,
-    leaf_of: QuickMap<*const Inner, NodeId>,
-}
-
-impl Collected {
-    /// The leaf that an array with elements is.
-    pub fn leaf(&self, array: &Array) -> Option<usize> {
-        let id = self.leaf_of.get(&Arc::as_ptr(&array.0))?;
-        match self.graph.node(*id).op {
-            Op::Leaf(leaf) => Some(leaf),
-            _ => None,
-        }
-    }
-}
-
-/// The graph that makes `wanted`. Arrays on the way that somebody else holds become outputs too, so
-/// that nothing is computed twice.
-///
-/// # Errors
-/// `Internal` if an array was lost.
-pub(super) fn collect(wanted: &[Array]) -> Result<Collected> {
-    // Calls by stamp; arrays that have their elements by address.
-    let mut calls: QuickMap<u64, (Arc<Call>, Home)> = QuickMap::default();
-    // How often each array is held by what is collected here.
-    let mut held: QuickMap<*const Inner, (Array, usize)> = QuickMap::default();
-    let mut left: Vec<Array> = wanted.to_vec();
-    while let Some(array) = left.pop() {
-        let Some((call, _)) = array.pending() else {
-            continue;
-        };
-        let entry = (call.clone(), array.0.home.clone());
-        if calls.insert(call.stamp, entry).is_none() {
-            for input in &call.inputs {
-                let entry = held.entry(Arc::as_ptr(&input.0));
-                entry.or_insert_with(|| (input.clone(), 0)).1 += 1;
-                left.push(input.clone());
-            }
-        }
-    }
-    let mut order: Vec<&(Arc<Call>, Home)> = calls.values().collect();
-    order.sort_by_key(|(call, _)| call.stamp);
-    let mut graph = Graph::default();
-    let (mut leaves, mut homes) = (Vec::new(), Vec::new());
-    let mut arrays_of_leaves: Vec<*const Inner> = Vec::new();
-    let mut nodes: QuickMap<u64, NodeId> = QuickMap::default();
-    let mut leaf_of: QuickMap<*const Inner, NodeId> = QuickMap::default();
-    let mut value = |graph: &mut Graph, nodes: &QuickMap<u64, NodeId>, array: &Array| match &*array
-        .0
-        .content
-        .lock()
-    {
-        Content::Pending(call, output) => Ok(Value {
-            node: *nodes
-                .get(&call.stamp)
-                .ok_or_else(|| Error::Internal("an array is older than its input".into()))?,
-            output: *output,
-        }),
-        Content::Ready(data) => {
-            let node = *leaf_of.entry(Arc::as_ptr(&array.0)).or_insert_with(|| {
-                leaves.push(data.clone());
-                arrays_of_leaves.push(Arc::as_ptr(&array.0));
-                graph.push(Node {
-                    op: Op::Leaf(leaves.len() - 1),
-                    inputs: Vec::new(),
-                    outputs: vec![array.0.ty.clone()],
-                })
-            });
-            Ok(Value { node, output: 0 })
-        }
-    };
-    for (call, home) in order {
-        let inputs = call.inputs.iter();
-        let inputs: Result<Vec<Value>> = inputs.map(|i| value(&mut graph, &nodes, i)).collect();
-        let node = Node {
-            op: call.op.clone(),
-            inputs: inputs?,
-            outputs: call.outputs.clone(),
-        };
-        let id = graph.push(node);
-        nodes.insert(call.stamp, id);
-        // Leaves stay where they are.
-        homes.resize(id.0, Home::Cpu);
-        homes.push(home.clone());
-    }
-    let mut arrays: Vec<Array> = Vec::new();
-    for array in wanted {
-        if !arrays.iter().any(|other| Arc::ptr_eq(&other.0, &array.0)) {
-            let output = value(&mut graph, &nodes, array)?;
-            graph.outputs.push(output);
-            arrays.push(array.clone());
-        }
-    }
-    // One holder is `held` itself.
-    let mut shared: Vec<Array> = held
-        .values()
-        .filter(|(array, count)| Arc::strong_count(&array.0) > count + 1)
-        .map(|(array, _)| array.clone())
-        .filter(|array| array.pending().is_some())
-        .filter(|array| !arrays.iter().any(|other| Arc::ptr_eq(&other.0, &array.0)))
-        .collect();
-    shared.sort_by_key(|array| array.0.stamp);
-    for array in shared {
-        let output = value(&mut graph, &nodes, &array)?;
-        graph.outputs.push(output);
-        arrays.push(array);
-    }
-    homes.resize(graph.nodes.len(), Home::Cpu);
-    // Leaves that only one operation reads, which makes them anew with a part replaced, are given to it. That may be done
-    // twice with the same result, should something fail meanwhile.
-    for node in graph.nodes.iter().filter(|node| node.op.replaces_a_part()) {
-        let Some(&Op::Leaf(leaf)) = node.inputs.first().map(|input| graph.op(*input)) else {
-            continue;
-        };
-        // One holder is `held`, the other the operation.
-        let alone = held.get(&arrays_of_leaves[leaf]);
-        if alone.is_some_and(|(array, count)| *count == 1 && Arc::strong_count(&array.0) == 2)
-            && let Data::Device(elements) = &mut leaves[leaf]
-        {
-            // Its array has them too.
-            elements.give(2);
-        }
-    }
-    Ok(Collected {
-        graph,
-        leaves,
-        homes,
-        arrays,
-        leaf_of,
-    })
-}
-
 /// Where the result of an operation is: where its inputs are; those of the CPU are moved to the others' GPU, and those of
 /// the GPU's own place join the first that is on a stream.
 pub(super) fn home_of(inputs: &[Array]) -> Home {
     let homes = inputs.iter().map(|input| &input.0.home);
     homes.fold(&Home::Cpu, Home::or).clone()
-}
-
-/// The graph of a model's forward pass, which `logits` are the result of.
-///
-/// # Errors
-/// `Internal` if an array has elements: a model's constants are vectors and matrices.
-pub fn trace(logits: &Array) -> Result<Graph> {
-    let Collected {
-        mut graph, leaves, ..
-    } = collect(std::slice::from_ref(logits))?;
-    if !leaves.is_empty() {
-        return Err(Error::Internal(
-            "a model's trace holds arrays with elements".into(),
-        ));
-    }
-    // What the caller still holds is not asked for.
-    graph.outputs.truncate(1);
-    Ok(graph)
 }

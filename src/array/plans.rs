@@ -1,8 +1,8 @@
 //! Graphs of arrays that come again: the second time a plan is made, from then on it is run. What has no plan is
 //! computed operation by operation (`eval.rs`), with the same results.
 
+use super::collect::Collected;
 use super::home::{Data, Home};
-use super::lazy::Collected;
 use crate::gpu::arrays::{Leaf, Place};
 use crate::ir::{Alike, Graph, LeafForm, Met, Next, NodeId, Op};
 use crate::log::{self, Level};

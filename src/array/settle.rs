@@ -1,8 +1,8 @@
 //! Graphs of a GPU in which the CPU has some work first: that is done, and its results become leaves.
 
+use super::collect::Collected;
 use super::eval::on_host;
 use super::home::{Data, Home};
-use super::lazy::Collected;
 use crate::Result;
 use crate::ir::{Node, Op, Value};
 

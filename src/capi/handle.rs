@@ -6,10 +6,11 @@
 //! thread is inside a call on it: that call holds an `Arc` of its own.
 
 use super::boundary::guarded;
+use crate::ir::QuickMap;
 use crate::log::{self, Level};
 use crate::{Error, Result};
 use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +30,8 @@ pub(super) struct Shared<T> {
 
 /// Type name by live handle. Addresses are kept inverted, so that leak checkers do not take the
 /// table for a reference to a handle that the application lost.
-static LIVE: RwLock<BTreeMap<usize, &'static str>> = RwLock::new(BTreeMap::new());
+static LIVE: RwLock<QuickMap<usize, &'static str>> =
+    RwLock::new(QuickMap::with_hasher(BuildHasherDefault::new()));
 
 fn key<P>(handle: *const P) -> usize {
     !handle.addr()
