@@ -195,7 +195,16 @@ impl Place {
         args: &Args,
     ) -> Result<()> {
         let overlap = kernel.waits();
-        self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
+        self.launch_with(
+            kernel,
+            grid,
+            block,
+            args,
+            LaunchOptions {
+                overlap,
+                ..LaunchOptions::default()
+            },
+        )
     }
 
     /// The same of any kernel.

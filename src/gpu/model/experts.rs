@@ -115,13 +115,13 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
 
 /// A stack of matrices, one an expert.
 pub(super) struct Stack {
-    matrix: Arc<GpuMatrix>,
+    pub(super) matrix: Arc<GpuMatrix>,
     /// `[experts][tiles · 16]`, if there are any.
-    bias: Option<DeviceBuffer>,
+    pub(super) bias: Option<DeviceBuffer>,
     /// Tiles of one.
-    tiles: usize,
-    experts: usize,
-    epilogue: u32,
+    pub(super) tiles: usize,
+    pub(super) experts: usize,
+    pub(super) epilogue: u32,
 }
 
 /// How a product of few rows is cut: so many items, each the sum of `segments` matrices' products; `share` neighbours have the
@@ -143,6 +143,9 @@ impl Recorder<'_> {
             Some(SET_ROWS) => return self.experts_by_tiles(&stack, place, step, rows),
             Some(_) => return self.experts_of_many(&stack, place, step, rows),
             None => {}
+        }
+        if let Some(router) = self.logits_here(place)? {
+            return self.experts_routed(&stack, step, router);
         }
         let pairs = Items {
             count: rows * step.chosen,

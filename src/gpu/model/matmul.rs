@@ -131,6 +131,11 @@ fn geometry(platform: Platform) -> Geometry {
     }
 }
 
+/// Stages of a team's ring (`hip/ops/matmul/rows.h`).
+pub fn stages(facts: &DeviceFacts) -> usize {
+    geometry(facts.platform).stages
+}
+
 /// Bytes of the parts of a product of few rows whose columns blocks share.
 pub fn few_rows_parts(splits: usize, rows: usize, tiles: usize) -> usize {
     splits * rows * tiles * TILE_ROWS * 4
@@ -256,6 +261,20 @@ impl MatrixForm {
         let chunk = (stage_bytes / form.unit_bytes()).max(1);
         let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
         teams * (TILE_STAGES * (stage + 8) + 2 * TILE_SUMS * 32 * 4)
+    }
+
+    /// Whether a team's part of a tile of a router of this form fits a stage of the products of its experts
+    /// (`hip/ops/matmul/experts_routed.h`).
+    pub fn router_fits(self, experts: MatrixForm, facts: &DeviceFacts, cols: usize) -> bool {
+        let (MatrixForm::Quant(router), MatrixForm::Quant(experts)) = (self, experts) else {
+            return false;
+        };
+        let Geometry {
+            teams, stage_bytes, ..
+        } = geometry(facts.platform);
+        let stage = (stage_bytes / experts.unit_bytes()).max(1) * experts.unit_bytes();
+        router.units(cols).div_ceil(teams) * router.unit_bytes() <= stage
+            && router.padded(cols) == experts.padded(cols)
     }
 
     /// Whether there is room for so many rows with experts.

@@ -105,7 +105,10 @@ impl Batch<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
-        let options = LaunchOptions { overlap: true };
+        let options = LaunchOptions {
+            overlap: true,
+            ..LaunchOptions::default()
+        };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
             kernel,
