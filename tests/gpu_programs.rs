@@ -234,10 +234,7 @@ fn overlapping_launches_give_the_same_bits() {
                 let args = args.buffer("b", other, 0).u32("n", numbers).u32("k", k);
                 let (reads, writes) = ([target.whole(), other.whole()], [target.whole()]);
                 let (grid, block) = ([numbers.div_ceil(128), 1, 1], [128, 1, 1]);
-                let options = LaunchOptions {
-                    overlap: true,
-                    ..LaunchOptions::default()
-                };
+                let options = LaunchOptions { overlap: true };
                 e.launch_with(&kernel, grid, block, 0, args, &reads, &writes, options)?;
             }
             Ok(())

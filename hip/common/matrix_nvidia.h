@@ -43,15 +43,4 @@ DEVICE void copy_bulk(u32 shared, const void *global, u32 bytes, u32 barrier) {
                  "[%0], [%1], %2, [%3], %4;" ::"r"(shared), "l"(global), "r"(bytes), "r"(barrier),
                  "l"(0x12f0000000000000ull) : "memory");
 }
-
-// Clusters: blocks that run at once and write each other's shared memory. All threads of all of them arrive, then wait; what was
-// written before an arrival is seen after the wait.
-DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-// Writes a number of block `rank` of the cluster, where `shared` is in this block.
-DEVICE void cluster_store(const void *shared, u32 rank, f32 value) {
-    u32 there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(shared)), "r"(rank));
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(value) : "memory");
-}
 #endif

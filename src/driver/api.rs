@@ -13,12 +13,7 @@ use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 /// What the platforms have apart.
 pub(super) enum Vendor {
     Hip(HipFunctions, Option<HipErrorName>),
-    Cuda(
-        CudaFunctions,
-        Option<LaunchEx>,
-        Option<AddEdges>,
-        Option<SetNodeAttribute>,
-    ),
+    Cuda(CudaFunctions, Option<LaunchEx>, Option<AddEdges>),
 }
 
 /// An opened driver. Immutable: any thread.
@@ -70,7 +65,6 @@ impl Api {
                     CudaFunctions::load(&library, platform).map_err(Refusal::TooOld)?,
                     find(&library, &["cuLaunchKernelEx"]),
                     find(&library, &["cuGraphAddDependencies_v2"]),
-                    find(&library, &["cuGraphKernelNodeSetAttribute"]),
                 ),
             }
         };

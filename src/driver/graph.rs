@@ -47,32 +47,17 @@ pub struct Launch {
     pub lds_bytes: u32,
     /// May begin while the launch before it drains (CUDA).
     pub overlap: bool,
-    /// How many blocks along x are a cluster, which runs at once and reads each other's shared memory (CUDA); 0: none.
-    pub cluster: u32,
-}
-
-fn cluster_value(blocks: u32) -> cuda::CUlaunchAttributeValue {
-    let mut value = cuda::CUlaunchAttributeValue { pad: [0; 64] };
-    value.clusterDim.x = blocks.max(1);
-    value.clusterDim.y = 1;
-    value.clusterDim.z = 1;
-    value
 }
 
 impl Api {
     /// Whether launches can overlap as [`Launch::overlap`] asks.
     pub fn overlaps(&self) -> bool {
-        matches!(self.vendor, Vendor::Cuda(_, Some(_), ..))
+        matches!(self.vendor, Vendor::Cuda(_, Some(_), _))
     }
 
     /// Whether they also can in graphs.
     pub fn overlaps_in_graphs(&self) -> bool {
-        matches!(self.vendor, Vendor::Cuda(_, _, Some(_), _))
-    }
-
-    /// Whether blocks can be clusters as [`Launch::cluster`] asks.
-    pub fn has_clusters(&self) -> bool {
-        matches!(self.vendor, Vendor::Cuda(_, Some(_), _, Some(_)))
+        matches!(self.vendor, Vendor::Cuda(_, _, Some(_)))
     }
 
     /// Launches a kernel.
@@ -105,26 +90,15 @@ impl Api {
         stream: StreamHandle,
     ) -> Code {
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        if (launch.overlap || launch.cluster > 0)
-            && let Vendor::Cuda(_, Some(launch_ex), ..) = &self.vendor
+        if launch.overlap
+            && let Vendor::Cuda(_, Some(launch_ex), _) = &self.vendor
         {
-            let mut overlaps = cuda::CUlaunchAttributeValue { pad: [0; 64] };
-            overlaps.programmaticStreamSerializationAllowed = launch.overlap.into();
-            let attribute = |id, value| cuda::CUlaunchAttribute {
-                id,
+            let mut attribute = cuda::CUlaunchAttribute {
+                id: cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                 pad: [0; 4],
-                value,
+                value: cuda::CUlaunchAttributeValue { pad: [0; 64] },
             };
-            let mut attributes = [
-                attribute(
-                    cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                    overlaps,
-                ),
-                attribute(
-                    cuda::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                    cluster_value(launch.cluster),
-                ),
-            ];
+            attribute.value.programmaticStreamSerializationAllowed = 1;
             let config = cuda::CUlaunchConfig {
                 gridDimX: gx,
                 gridDimY: gy,
@@ -134,8 +108,8 @@ impl Api {
                 blockDimZ: bz,
                 sharedMemBytes: launch.lds_bytes,
                 hStream: stream.0 as cuda::CUstream,
-                attrs: attributes.as_mut_ptr(),
-                numAttrs: if launch.cluster > 0 { 2 } else { 1 },
+                attrs: &mut attribute,
+                numAttrs: 1,
             };
             let none = std::ptr::null_mut();
             // SAFETY: the caller's; the driver reads the configuration during the call.
@@ -237,15 +211,6 @@ impl Api {
             (self.functions.graph_add_kernel)(&mut node, graph, after.as_ptr(), after.len(), params)
         });
         self.check(code, || "adding a kernel to a graph".into())?;
-        if launch.cluster > 0
-            && let Vendor::Cuda(_, _, _, Some(set)) = &self.vendor
-        {
-            let value = cluster_value(launch.cluster);
-            // SAFETY: a live kernel node; the driver reads the value during the call.
-            let code =
-                Code(unsafe { set(node, cuda::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) });
-            self.check(code, || "making clusters of a graph's kernel".into())?;
-        }
         Ok(node)
     }
 
@@ -259,7 +224,7 @@ impl Api {
         from: NodeHandle,
         to: NodeHandle,
     ) -> Result<()> {
-        let Vendor::Cuda(_, _, Some(add), _) = &self.vendor else {
+        let Vendor::Cuda(_, _, Some(add)) = &self.vendor else {
             return Err(Error::Unsupported(
                 "this driver has no programmatic graph edges".into(),
             ));

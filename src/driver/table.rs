@@ -208,12 +208,5 @@ pub(super) type AddEdges = unsafe extern "C" fn(
     usize,
 ) -> c_int;
 
-/// `cuGraphKernelNodeSetAttribute`, of drivers since CUDA 11.8.
-pub(super) type SetNodeAttribute = unsafe extern "C" fn(
-    NodeHandle,
-    sys::cuda::CUlaunchAttributeID,
-    *const sys::cuda::CUlaunchAttributeValue,
-) -> c_int;
-
 /// `hipGetErrorName`, which returns a string where CUDA's fills one in.
 pub(super) type HipErrorName = unsafe extern "C" fn(c_int) -> *const c_char;

@@ -293,11 +293,6 @@ impl Device {
         Kernel::built_in(self, name)
     }
 
-    /// Whether launches can have clusters of blocks ([`super::LaunchOptions::cluster`]).
-    pub fn has_clusters(&self) -> bool {
-        self.api.has_clusters() && self.facts.arch == "sm_90"
-    }
-
     /// The code of built-in kernels for this device.
     pub fn registry(&self) -> &Registry {
         &self.registry

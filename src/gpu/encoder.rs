@@ -18,9 +18,6 @@ pub struct LaunchOptions {
     /// launch; ignored elsewhere). Only for kernels that wait for the launch before themselves
     /// (`griddepcontrol.wait`) before they touch memory that it or an earlier one writes.
     pub overlap: bool,
-    /// How many blocks along x are a cluster, of which the grid is a multiple; 0: none. Only where
-    /// [`Device::has_clusters`].
-    pub cluster: u32,
 }
 
 /// Records launches; given to the closure of [`Device::record`], or made by [`Device::encoder`].
@@ -127,7 +124,6 @@ impl Encoder {
             block,
             lds_bytes: dynamic_lds,
             overlap: options.overlap && self.device.api.overlaps(),
-            cluster: options.cluster,
         };
         let operation = Operation::Launch {
             launch,

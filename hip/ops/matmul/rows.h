@@ -408,18 +408,14 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
     };
     // One stage only: more would make x, which everybody waits for, queue behind the weights.
     const bool is_late = C::is_late(columns);
-    if constexpr (C::ROUTED) C::begin_router(columns, p, ring, STAGE, barriers, team, lane);
-    else if (!is_late) issue(stage), grid_dependency_launch();
+    if (!is_late) issue(stage), grid_dependency_launch();
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     const Table table = table_of<Q>(p.weights);
     Norm<R> norm = {};
     read_norm<R, C>(norm, p, 0);
     grid_dependency_wait();
-    if constexpr (!C::ROUTED) {
-        if (is_late) grid_dependency_launch(), C::choose(columns);
-    }
+    if (is_late) grid_dependency_launch(), C::choose(columns);
     prepare_x<Q, R>(p, s, norm, columns, [] {});
-    if constexpr (C::ROUTED) C::route_here(columns, p, s, ring, STAGE, barriers, stage, parity);
     if (is_late) issue(stage);
     UNROLL for (u32 i = 1; i < STAGES; i++) issue((stage + i) % STAGES);
     u32 buffer = 0;

@@ -41,7 +41,7 @@ DEVICE bool is_split() { return PLATFORM_AMD && grid_blocks_z() > 1; }
 
 // Columns of x as they are: those of a row of one matrix.
 struct Whole {
-    static constexpr bool CHOSEN = false, PREPARED = false, ROUTED = false;
+    static constexpr bool CHOSEN = false, PREPARED = false;
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
     DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }

@@ -195,16 +195,7 @@ impl Place {
         args: &Args,
     ) -> Result<()> {
         let overlap = kernel.waits();
-        self.launch_with(
-            kernel,
-            grid,
-            block,
-            args,
-            LaunchOptions {
-                overlap,
-                ..LaunchOptions::default()
-            },
-        )
+        self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
     }
 
     /// The same of any kernel.

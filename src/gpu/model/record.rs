@@ -221,10 +221,7 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let kernel = self.weights.device.kernel(kernel)?;
         // All model kernels wait for the one before themselves.
-        let options = LaunchOptions {
-            overlap: true,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { overlap: true };
         let (block, lds) = ([threads, 1, 1], lds as u32);
         self.encoder
             .launch_with(&kernel, grid, block, lds, args, reads, writes, options)

@@ -4,11 +4,15 @@ use super::experts::{Stack, stack};
 use super::matmul::{MatrixForm, SILU};
 use super::record::Recorder;
 use super::weights::Launch;
-use crate::gpu::constants::matmul_experts_routed_q4::CLUSTER;
-use crate::gpu::{Args, LaunchOptions};
+use crate::Result;
+use crate::driver::Platform;
+use crate::gpu::Args;
+use crate::gpu::constants::matmul_experts_routed_q4::MOST_ROUTED_HERE;
 use crate::ir::Route;
 use crate::step::{BufferId, Epilogue, ExpertProducts, Norm, Step};
-use crate::{Error, Result};
+
+/// The most experts of such a router.
+pub(super) const MOST_ROUTED: usize = MOST_ROUTED_HERE;
 
 /// The product that makes a router's logits.
 #[derive(Clone, Copy)]
@@ -21,8 +25,31 @@ pub(super) struct Logits<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// The router of the step with experts at `place`, if that makes it itself.
+    /// The router of the step with experts at `place`, if that makes it itself: all of a program's do or none, since each leaves
+    /// zeros for the next.
     pub(super) fn logits_here(&self, place: usize) -> Result<Option<Logits<'a>>> {
+        let Some(logits) = self.logits_at(place)? else {
+            return Ok(None);
+        };
+        let places = self.gates();
+        for place in &places {
+            if self.logits_at(*place)?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok((places.len() > 1).then_some(logits))
+    }
+
+    /// The places of gate and up.
+    fn gates(&self) -> Vec<usize> {
+        let steps = self.schedule.steps.iter().enumerate();
+        let is_gate = |step: &Step| matches!(step, Step::Experts(step) if step.weights.is_none());
+        steps
+            .filter_map(|(at, step)| is_gate(step).then_some(at))
+            .collect()
+    }
+
+    fn logits_at(&self, place: usize) -> Result<Option<Logits<'a>>> {
         let schedule = self.schedule;
         let steps = place.checked_sub(2).map(|first| (first, place + 1));
         let Some((first, steps)) =
@@ -65,10 +92,9 @@ impl<'a> Recorder<'a> {
             .matrix
             .form
             .router_fits(stack.matrix.form, facts, launch.matrix.cols)
-            && launch.matrix.tiles <= CLUSTER * super::matmul::stages(facts)
-            && launch.matrix.tiles.is_multiple_of(CLUSTER)
+            && experts.experts <= MOST_ROUTED
             && (router.scales, router.group) == (form.scales, form.group);
-        if !(same && plain && fits && stack.epilogue == SILU && device.has_clusters()) {
+        if !(same && plain && fits && stack.epilogue == SILU && facts.platform == Platform::Cuda) {
             return Ok(None);
         }
         if device.kernel(&kernel(launch, &stack)).is_err() {
@@ -78,8 +104,10 @@ impl<'a> Recorder<'a> {
             .matrix
             .form
             .blocks_of_each(facts, stack.tiles / 2, route.chosen);
-        let blocks = blocks / CLUSTER as u32 * CLUSTER as u32;
-        Ok((blocks > 0).then_some(Logits {
+        // One more than those that make logits, all of which run at once.
+        let is_enough = (blocks as usize * route.chosen) > launch.matrix.tiles;
+        let is_once = blocks as usize * route.chosen <= facts.compute_units as usize;
+        Ok((is_enough && is_once).then_some(Logits {
             launch,
             logits,
             route,
@@ -91,6 +119,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn experts_routed(
         &mut self,
         stack: &Stack,
+        place: usize,
         step: &ExpertProducts,
         router: Logits<'_>,
     ) -> Result<()> {
@@ -103,6 +132,11 @@ impl<'a> Recorder<'a> {
         let (arena, matrix) = (&self.memory.arena, &stack.matrix);
         let facts = self.weights.device.facts();
         let width = self.width(step.out) / step.chosen;
+        let gates = self.gates();
+        let number = gates.iter().position(|at| *at == place).unwrap_or(0);
+        let slots = self.expert_memory()?.slots.clone();
+        let bytes = (MOST_ROUTED * 4) as u64;
+        let slot = |number: usize| (number % gates.len().max(1)) as u64 * bytes;
         let args =
             Args::new()
                 .buffer("weights", &matrix.data, 0)
@@ -113,6 +147,8 @@ impl<'a> Recorder<'a> {
             .buffer("router", &launch.matrix.data, 0)
             .buffer_or_null("router_bias", launch.bias.as_ref().map(|bias| (bias, 0)))
             .buffer("logits", arena, self.at(logits, 0))
+            .buffer("slots", &slots, slot(number))
+            .buffer("next", &slots, slot(number + 1))
             .u32("width", width as u32)
             .f32("eps", step.norm.map_or(0.0, |norm| norm.eps))
             .u32("cols", matrix.cols as u32)
@@ -124,27 +160,16 @@ impl<'a> Recorder<'a> {
             .u32("normalize", route.normalize.into());
         let rows = self.rows(step.index);
         let reads = [self.range(step.x, 0, rows)];
-        let writes = [self.range(step.out, 0, rows), self.range(logits, 0, rows)];
-        let lds = matrix.form.shared_bytes(facts, 1, matrix.cols);
+        let writes = [
+            self.range(step.out, 0, rows),
+            self.range(logits, 0, rows),
+            slots.whole(),
+        ];
+        let lds = matrix.form.routed_bytes(facts, matrix.cols);
         let threads = matrix.form.threads(facts);
-        let kernel = self.weights.device.kernel(&kernel(launch, stack))?;
-        let options = LaunchOptions {
-            overlap: true,
-            cluster: CLUSTER as u32,
-        };
-        let lds =
-            u32::try_from(lds).map_err(|_| Error::Internal("too much shared memory".into()))?;
         let grid = [blocks, step.chosen as u32, 1];
-        self.encoder.launch_with(
-            &kernel,
-            grid,
-            [threads, 1, 1],
-            lds,
-            args,
-            &reads,
-            &writes,
-            options,
-        )
+        let kernel = kernel(launch, stack);
+        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
     }
 }
 

@@ -105,10 +105,7 @@ impl Batch<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
-        let options = LaunchOptions {
-            overlap: true,
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { overlap: true };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
             kernel,
