@@ -1496,7 +1496,7 @@ typedef struct mlxrocm_session_options {
    */
   uint32_t max_requests;
   /**
-   * Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
+   * Prompt tokens that are run at once; 0: 512, on GPUs 1,024, of mixtures of experts on NVIDIA 2,048.
    */
   uint32_t prefill_chunk;
   /**

@@ -42,7 +42,7 @@ pub struct mlxrocm_session_options {
     pub context: u32,
     /// Requests that run at once, more wait for their turn; 0: 8.
     pub max_requests: u32,
-    /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024.
+    /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024, of mixtures of experts on NVIDIA 2,048.
     pub prefill_chunk: u32,
     /// Tokens of KV cache that all requests share; when it is full, requests wait for each other.
     /// 0: a context for each of `max_requests`, but no more bytes than the model's weights have (or 256 MiB,

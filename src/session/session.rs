@@ -39,7 +39,7 @@ pub struct SessionOptions {
     pub context: usize,
     /// Requests that run at once; more wait. 0: 8. In a model with recurrent layers each has a state of fixed size.
     pub max_requests: usize,
-    /// Prompt tokens that are run at once. 0: 512, on GPUs 1,024.
+    /// Prompt tokens that are run at once. 0: 512, on GPUs 1,024, of mixtures of experts on NVIDIA 2,048.
     pub prefill_chunk: usize,
     /// Tokens of KV cache that all requests share (rounded up to pages, at least `context`). When
     /// it is full, requests wait for each other. 0: a context for each of `max_requests`, but no more bytes

@@ -260,6 +260,7 @@ fn is_there(source: &str, target: &str) -> bool {
         }
         "experts/route_sort" => target == "sm_90",
         source if source.starts_with("matmul/route_") => target == "sm_90",
+        source if source.starts_with("matmul/experts_routed_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",
         "network/attention_warps"
         | "network/scores_warps"

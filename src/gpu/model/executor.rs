@@ -107,6 +107,9 @@ impl GpuExecutor {
             scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };
+        if let Some(experts) = &memory.experts {
+            stream.fill(&experts.slots, 0, experts.slots.len(), 0)?;
+        }
         let inputs = buffer(most.bytes() as usize)?;
         let turns = Turns::new(&device, most)?;
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;

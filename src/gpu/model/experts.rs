@@ -7,6 +7,7 @@ use super::matmul::{
     block_tiles, operand_stride,
 };
 use super::record::Recorder;
+use super::routed::MOST_ROUTED;
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::Platform;
 use crate::gpu::constants::{experts_route_scores, matmul_experts_q4};
@@ -28,6 +29,8 @@ pub struct ExpertMemory {
     pub(super) runs: DeviceBuffer,
     /// `[pairs][columns]`: results before they are summed.
     sums: DeviceBuffer,
+    /// `[routers][MOST_ROUTED]` zeros: logits of `hip/ops/matmul/experts_routed.h`.
+    pub(super) slots: DeviceBuffer,
 }
 
 /// Runs of up to `most` pairs of one expert, at the most.
@@ -66,6 +69,7 @@ impl ExpertMemory {
             order: device.alloc((pairs * 4) as u64)?,
             runs: device.alloc((runs * 16) as u64)?,
             sums: device.alloc((sums.max(1) * 4) as u64)?,
+            slots: device.alloc((steps(schedule).count() * MOST_ROUTED * 4) as u64)?,
         }))
     }
 
@@ -115,13 +119,13 @@ pub fn refusal(step: &ExpertProducts) -> Option<Error> {
 
 /// A stack of matrices, one an expert.
 pub(super) struct Stack {
-    matrix: Arc<GpuMatrix>,
+    pub(super) matrix: Arc<GpuMatrix>,
     /// `[experts][tiles · 16]`, if there are any.
-    bias: Option<DeviceBuffer>,
+    pub(super) bias: Option<DeviceBuffer>,
     /// Tiles of one.
-    tiles: usize,
-    experts: usize,
-    epilogue: u32,
+    pub(super) tiles: usize,
+    pub(super) experts: usize,
+    pub(super) epilogue: u32,
 }
 
 /// How a product of few rows is cut: so many items, each the sum of `segments` matrices' products; `share` neighbours have the
@@ -143,6 +147,9 @@ impl Recorder<'_> {
             Some(SET_ROWS) => return self.experts_by_tiles(&stack, place, step, rows),
             Some(_) => return self.experts_of_many(&stack, place, step, rows),
             None => {}
+        }
+        if let Some(router) = self.logits_here(place)? {
+            return self.experts_routed(&stack, place, step, router);
         }
         let pairs = Items {
             count: rows * step.chosen,

@@ -5,8 +5,8 @@ use super::pack::{BLOCK, PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
 use crate::gpu::constants::{
-    matmul_block_q4, matmul_experts_q4, matmul_experts_tiles_q4, matmul_rows_dense_amd,
-    matmul_rows_q4, matmul_warpgroup_q4,
+    matmul_block_q4, matmul_experts_q4, matmul_experts_routed_q4, matmul_experts_tiles_q4,
+    matmul_rows_dense_amd, matmul_rows_q4, matmul_warpgroup_q4,
 };
 
 /// More rows than this are multiplied by the matrix unit, in blocks. Up to here each row's result is
@@ -16,6 +16,8 @@ pub const FEW_ROWS: usize = 16;
 pub const GROUP_ROWS: usize = matmul_experts_q4::GROUP_ROWS;
 /// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane.
 const TILE_STAGES: usize = matmul_experts_tiles_q4::TILE_STAGES;
+const ROUTED_STAGES: usize = matmul_experts_routed_q4::ROUTED_STAGES;
+const ROUTED_BARRIERS: usize = matmul_experts_routed_q4::ROUTED_BARRIERS;
 const TILE_SUMS: usize = matmul_experts_tiles_q4::LANE_SUMS;
 /// The most rows of a launch of the kernels for several, which lie together.
 pub const SET_ROWS: usize = matmul_rows_q4::MANY_ROWS;
@@ -256,6 +258,38 @@ impl MatrixForm {
         let chunk = (stage_bytes / form.unit_bytes()).max(1);
         let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
         teams * (TILE_STAGES * (stage + 8) + 2 * TILE_SUMS * 32 * 4)
+    }
+
+    /// Whether a team's part of a tile of a router of this form fits the ring of the products of its experts
+    /// (`hip/ops/matmul/experts_routed.h`).
+    pub fn router_fits(self, experts: MatrixForm, facts: &DeviceFacts, cols: usize) -> bool {
+        let (MatrixForm::Quant(router), MatrixForm::Quant(experts)) = (self, experts) else {
+            return false;
+        };
+        let Geometry {
+            teams, stage_bytes, ..
+        } = geometry(facts.platform);
+        router.units(cols).div_ceil(teams) * router.unit_bytes() <= stage_bytes
+            && router.padded(cols) == experts.padded(cols)
+    }
+
+    /// Bytes of shared memory of such a block.
+    pub fn routed_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
+        let MatrixForm::Quant(form) = self else {
+            return 0;
+        };
+        let Geometry {
+            teams,
+            stage_bytes,
+            stages,
+        } = geometry(facts.platform);
+        let ring = |bytes: usize, stages: usize| {
+            let chunk = (bytes / form.unit_bytes()).max(1);
+            stages * (chunk * form.unit_bytes()).next_multiple_of(128)
+        };
+        let own = ring(stage_bytes / 2, ROUTED_STAGES) + ROUTED_BARRIERS;
+        let others = ring(stage_bytes, stages) + stages * 8;
+        self.bytes_of_columns(facts, 1, cols) + teams * own - teams * others
     }
 
     /// Whether there is room for so many rows with experts.

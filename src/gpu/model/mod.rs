@@ -19,6 +19,7 @@ mod programs;
 mod record;
 mod recurrent;
 mod route;
+mod routed;
 mod staging;
 mod turns;
 mod weights;

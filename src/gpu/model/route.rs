@@ -136,8 +136,11 @@ impl Recorder<'_> {
     }
 
     /// Whether the step at `place` is a product whose results are logits that the router after it makes itself
-    /// (`hip/ops/matmul/route.h`).
+    /// (`hip/ops/matmul/route.h`), or gate and up after that (`experts_routed.h`).
     pub(super) fn makes_logits(&self, place: usize) -> Result<bool> {
+        if self.logits_here(place + 2)?.is_some() {
+            return Ok(true);
+        }
         let steps = self.schedule.steps.get(place..place + 2);
         let Some(
             [

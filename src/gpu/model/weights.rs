@@ -10,6 +10,7 @@ use super::plain::refusal;
 use super::staging::{Load, Staging};
 use super::wide::WIDEST_COLUMNS;
 use crate::driver::DeviceFacts;
+use crate::driver::Platform;
 use crate::formats::Weight;
 use crate::gpu::allocator::size_class;
 use crate::gpu::{Device, DeviceBuffer};
@@ -92,6 +93,11 @@ impl GpuWeights {
     /// Bytes of matrices in device memory and in host memory.
     pub fn placed(&self) -> (u64, u64) {
         (self.device_bytes, self.host_bytes)
+    }
+
+    /// Whether they are on an NVIDIA device.
+    pub fn is_cuda(&self) -> bool {
+        self.device.facts().platform == Platform::Cuda
     }
 
     /// Bytes that could be allocated on the device now.
