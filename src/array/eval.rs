@@ -114,7 +114,7 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     }
     let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
     let here = here?;
-    let inputs_here: Vec<_> = here.iter().collect();
+    let inputs_here: Vec<&arrays::Elements> = here.iter().map(|x| &**x).collect();
     if let Some(results) = gpu.run(&node.op, &inputs_here, &node.outputs)? {
         let queued = |result: arrays::Elements| Data::Device(result.queued());
         return Ok(results.into_iter().map(queued).collect());
@@ -130,7 +130,7 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     let results = on_host(node, inputs)?;
     let moved = results
         .iter()
-        .map(|result| result.to_device(gpu).map(Data::Device));
+        .map(|result| Ok(Data::Device(result.to_device(gpu)?.into_owned())));
     moved.collect()
 }
 
@@ -141,7 +141,8 @@ pub(super) fn run_joined(gpu: &Arc<Place>, joined: &Joined, leaves: &[Data]) -> 
         if let Some(part) = joined.part(id) {
             let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
             let here = here?;
-            let made = gpu.run_part(part, &here.iter().collect::<Vec<_>>())?;
+            let here: Vec<&arrays::Elements> = here.iter().map(|x| &**x).collect();
+            let made = gpu.run_part(part, &here)?;
             let made = made.ok_or_else(|| {
                 Error::Internal("joined operations that GPUs have no form of".into())
             })?;

@@ -3,6 +3,7 @@
 use crate::gpu::arrays::{self, Place};
 use crate::gpu::{Device, Stream};
 use crate::{Result, cpu};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where arrays are computed and kept. Two are equal if they are the same device, and there the same stream.
@@ -83,13 +84,14 @@ impl Data {
     ///
     /// # Errors
     /// As [`Data::to_host`].
-    pub fn to_device(&self, place: &Arc<Place>) -> Result<arrays::Elements> {
+    pub fn to_device(&self, place: &Arc<Place>) -> Result<Cow<'_, arrays::Elements>> {
         if let Data::Device(elements) = self
             && let Some(here) = place.join(elements)?
         {
-            return Ok(here.into_owned());
+            return Ok(here);
         }
         let host = self.to_host()?;
-        place.upload(host.bytes(), host.dtype(), host.layout())
+        let here = place.upload(host.bytes(), host.dtype(), host.layout())?;
+        Ok(Cow::Owned(here))
     }
 }
