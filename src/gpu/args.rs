@@ -8,6 +8,7 @@ pub const MAX_ARGS: usize = 48;
 
 /// A parameter's name as the kernel's source has it; in two parts where one place of the library names several.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(debug_assertions), expect(dead_code))] // Debug builds alone compare them.
 pub struct Name(&'static str, &'static str);
 
 /// An argument that an application gives, or that its kernel takes: of these the count and sizes are checked alone.

@@ -4,6 +4,7 @@ use crate::forms::{FLOATS, both, floats, random_seed, wholes, within};
 use crate::prng::Prng;
 use mlxrocm::array::Array;
 use mlxrocm::array::ops::ConvOptions;
+use mlxrocm::cpu::Elements;
 use mlxrocm::ir::{
     ArgReduce, Dtype, Number, QuantMode, Quantization, Reduce, Rope, Scan, ScatterReduce,
 };
@@ -72,6 +73,31 @@ fn convolutions_of_single_channels_are_those_of_the_cpu() {
                 &[x, w],
                 |x| x[0].conv_general(&x[1], &options),
             );
+        }
+    }
+}
+
+/// Rows that are cut into pieces: the first of equal ones, NaN before numbers, infinities that are the best there is.
+#[test]
+fn places_in_long_rows_are_those_of_the_cpu() {
+    let mut random = Prng::new(random_seed());
+    for dtype in FLOATS {
+        for columns in [8192, 20_008, 65_541] {
+            let mut rows = vec![f32::NEG_INFINITY; columns];
+            // Few values: nearly every row has its best many times, in several pieces.
+            let few = |random: &mut Prng| (random.below(5) as f32) - 2.0;
+            rows.extend((0..3 * columns).map(|_| few(&mut random)));
+            for place in [columns - 1, columns / 2] {
+                rows[3 * columns + place] = f32::NAN;
+            }
+            let x = Elements::from_slice(&rows, Dtype::F32, &[4, columns]).unwrap();
+            let x = Array::from_elements(x).astype(dtype);
+            for kind in [ArgReduce::Min, ArgReduce::Max] {
+                let what = format!("{kind:?} of {columns} {dtype}");
+                both(&what, std::slice::from_ref(&x), |x| {
+                    x[0].arg_reduce(kind, Some(1), false)
+                });
+            }
         }
     }
 }

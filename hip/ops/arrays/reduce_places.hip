@@ -1,7 +1,8 @@
 // out[o] = the log of the sum of exponentials of a row o of x, or the place of its least or largest element: else as
 // reduce_rows.hip.
 //
-// Launch: as reduce_rows.hip; places are not cut into pieces.
+// Launch: as reduce_rows.hip. Of places in pieces mlxrocm_array_join_places takes the one of the best element: out[o] of
+// x[o][places[o][piece]]; 256 threads, grid (rows).
 #include "reduce_rows.h"
 
 #define REDUCE_PLACES(DTYPE)                                         \
@@ -12,3 +13,24 @@
 KERNEL(256) void mlxrocm_array_reduce_places_f32(ROWS) { REDUCE_PLACES(F32) }
 KERNEL(256) void mlxrocm_array_reduce_places_f16(ROWS) { REDUCE_PLACES(F16) }
 KERNEL(256) void mlxrocm_array_reduce_places_bf16(ROWS) { REDUCE_PLACES(BF16) }
+
+#define PLACES const void *x, const u32 *places, u32 *out, u32 pieces, u32 reduction, i64 row_step
+template <u32 DTYPE> DEVICE void join_places(PLACES) {
+    SHARED Joined waves[256 / WAVE];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    const u32 output = block_x();
+    const u8 *row = (const u8 *)x + output * row_step * bytes_of(DTYPE);
+    Joined total = nothing<ARG_MAX>();
+    for (u32 piece = thread_x(); piece < pieces; piece += 256) {
+        const u32 place = places[(u64)output * pieces + piece];
+        if (place == ~0u) continue; // an empty piece
+        const f32 value = load_float(row, place, DTYPE);
+        total = join<ARG_MAX>(total, Joined{reduction == ARG_MIN ? -value : value, 0.0f, place});
+    }
+    total = over_block<ARG_MAX>(total, waves);
+    if (thread_x() == 0) out[output] = total.place;
+}
+KERNEL(256) void mlxrocm_array_join_places_f32(PLACES) { join_places<F32>(x, places, out, pieces, reduction, row_step); }
+KERNEL(256) void mlxrocm_array_join_places_f16(PLACES) { join_places<F16>(x, places, out, pieces, reduction, row_step); }
+KERNEL(256) void mlxrocm_array_join_places_bf16(PLACES) { join_places<BF16>(x, places, out, pieces, reduction, row_step); }

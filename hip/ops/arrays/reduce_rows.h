@@ -72,7 +72,7 @@ template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_rows(ROWS, Joined *waves)
     if (own >= outputs) return;
     if (lane != 0) return;
     if constexpr (REDUCTION == ARG_MAX)
-        ((u32 *)out)[output] = total.place;
+        ((u32 *)out)[(u64)output * pieces + block_y()] = total.place;
     else
         store_float(out, (i64)output * pieces + block_y(), to, result_of<REDUCTION>(total));
 }

@@ -225,7 +225,7 @@ impl Place {
             }
         };
         let wanted = busy.div_ceil(blocks.max(1)).min(joined / least).min(most);
-        let cut = wanted > 1 && reduction < place_number(ArgReduce::Min);
+        let (cut, is_place) = (wanted > 1, reduction >= place_number(ArgReduce::Min));
         // So that the parts lie well, too.
         let pieces = if cut { wanted.next_multiple_of(4) } else { 1 };
         // Pieces of rows lie side by side, those of columns one after the other.
@@ -236,7 +236,7 @@ impl Place {
                 axis = 1;
             }
             sizes.insert(axis, pieces);
-            to = Dtype::F32;
+            to = if is_place { ty.dtype } else { Dtype::F32 };
         }
         let Some((out, _)) = self.new_rows(&sizes, to)? else {
             return Ok(None);
@@ -292,9 +292,12 @@ impl Place {
         };
         let kernel = format!("mlxrocm_array_{kernel}_{}", suffix(x.dtype()));
         self.launch(&kernel, grid, &args)?;
-        match cut {
-            true => self.reduce(reduction, &out, &[axis], ty),
-            false => Ok(Some(out)),
+        match (cut, form) {
+            (true, Form::Rows(row_step)) if is_place => {
+                self.join_places(reduction, x, *row_step, &out, kept)
+            }
+            (true, _) => self.reduce(reduction, &out, &[axis], ty),
+            (false, _) => Ok(Some(out)),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Reductions in one launch: logarithms of sums of rows that stay in registers (`hip/ops/arrays/logsumexp_rows.hip`), and few
-//! columns (`reduce_thin` of `reduce_columns.hip`).
+//! Single launches of reductions: logarithms of sums of rows that stay in registers (`hip/ops/arrays/logsumexp_rows.hip`), places
+//! of pieces joined (`join_places` of `reduce_places.hip`), and few columns (`reduce_thin` of `reduce_columns.hip`).
 
 use super::super::numbers::suffix;
 use super::super::rows::lanes_of;
@@ -49,6 +49,31 @@ impl Place {
         let blocks = (outputs as u32).div_ceil(THREADS / lanes);
         let kernel = format!("mlxrocm_array_logsumexp_{}", suffix(x.dtype()));
         self.launch(&kernel, [blocks, 1, 1], &args)?;
+        Ok(Some(out))
+    }
+
+    /// The place of the best element of each row of those that its pieces have.
+    pub(super) fn join_places(
+        self: &Arc<Self>,
+        reduction: u32,
+        x: &Elements,
+        row_step: isize,
+        places: &Elements,
+        kept: &[usize],
+    ) -> Result<Option<Elements>> {
+        let Some((out, _)) = self.new_rows(kept, places.dtype())? else {
+            return Ok(None);
+        };
+        let outputs: usize = kept.iter().product();
+        let args = Args::new()
+            .buffer("x", x.buffer(), x.offset())
+            .buffer("places", places.buffer(), places.offset())
+            .buffer("out", out.buffer(), 0)
+            .u32("pieces", (places.count() / outputs.max(1)) as u32)
+            .u32("reduction", reduction)
+            .i64("row_step", row_step as i64);
+        let kernel = format!("mlxrocm_array_join_places_{}", suffix(x.dtype()));
+        self.launch(&kernel, [outputs as u32, 1, 1], &args)?;
         Ok(Some(out))
     }
 
