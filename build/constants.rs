@@ -77,7 +77,13 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("network/attention", &["MOST_ROWS"]),
     (
         "network/chain",
-        &["MOST_CALLS", "LONG_CALLS", "LONG_EACH", "enum Function"],
+        &[
+            "MOST_CALLS",
+            "LONG_CALLS",
+            "LONG_EACH",
+            "enum Kind",
+            "enum Function",
+        ],
     ),
     ("network/norm", &["HELD"]),
     (
