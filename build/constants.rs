@@ -42,13 +42,14 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/scan_rows", &["enum Scan"]),
     ("arrays/scatter", &["enum Meeting"]),
     ("arrays/sort_tiles", &["EACH", "SORTED_TILE"]),
-    ("attention/flash", &["QUERIES"]),
+    ("attention/flash", &["QUERIES", "WIDE_BYTES"]),
     (
         "attention/paged",
         &["HEADS", "PAGE_TOKENS", "PARTS", "SPLIT", "UNUSED"],
     ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),
+    ("experts/route", &["MAX_ROUTED"]),
     (
         "experts/route_scores",
         &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
@@ -58,7 +59,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
     ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
     ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
-    ("matmul/rows_dense_amd", &["CHUNK"]),
+    ("matmul/rows_dense_amd", &["CHUNK", "FOUR_ROWS"]),
     ("matmul/rows_finish", &["FINISH_THREADS"]),
     (
         "matmul/rows_q4",

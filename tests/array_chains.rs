@@ -10,7 +10,7 @@ mod prng;
 use mlxrocm::array::{Array, Home, eval};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
-use mlxrocm::gpu::arrays::{Chains, chain_counts, use_chains};
+use mlxrocm::gpu::arrays::{Chains, joined_counts, use_chains};
 use mlxrocm::ir::{ArgReduce, Binary, Dtype, Reduce, Scan, Shape, Unary};
 use prng::Prng;
 use std::sync::Mutex;
@@ -139,7 +139,7 @@ fn chains_have_the_bits_of_single_operations() {
     let _one = ONE.lock();
     let (home, gpu) = home();
     let mut random = fresh();
-    let before = chain_counts();
+    let before = joined_counts();
     for _ in 0..if gpu::is_real() { 200 } else { 12 } {
         let shape = random.u64();
         for data in 0..3 {
@@ -159,7 +159,7 @@ fn chains_have_the_bits_of_single_operations() {
             }
         }
     }
-    let after = chain_counts();
+    let after = joined_counts();
     println!(
         "{} chains of {} operations",
         after.0 - before.0,
@@ -181,7 +181,7 @@ fn a_chain_is_one_launch() {
     eval(&[x.clone(), half.clone()]).unwrap();
     let mut results = Vec::new();
     for round in 0..4 {
-        let before = chain_counts();
+        let before = joined_counts();
         let mut y = x.clone();
         for step in 0..20 {
             y = match step % 2 {
@@ -190,7 +190,7 @@ fn a_chain_is_one_launch() {
             };
         }
         results.push(bits(&[y]));
-        let after = chain_counts();
+        let after = joined_counts();
         // Recorded the second time, replayed from then on.
         let launched = (after.0 - before.0, after.1 - before.1);
         assert_eq!(launched, if round == 1 { (1, 20) } else { (0, 0) });

@@ -248,3 +248,25 @@ fn a_replacement_before_an_error_is_done_again() {
     drop(cache);
     world.end();
 }
+
+/// Work that is queued later, and never ends here, does not delay who reads what is done.
+#[test]
+fn what_is_done_is_read_whatever_is_queued_behind() {
+    if gpu::is_real() {
+        return;
+    }
+    let world = World::new();
+    use_plans(true);
+    let x = world.array(&[1.5f32, 2.5], Dtype::F32, &[2]);
+    let done = x.plus(&x).unwrap();
+    queue(std::slice::from_ref(&done)).unwrap();
+    assert_eq!(numbers(&done), [3.0, 5.0]);
+    world.gpu.fault("hang");
+    let never = done.plus(&x).unwrap();
+    queue(std::slice::from_ref(&never)).unwrap();
+    assert_eq!(numbers(&done), [3.0, 5.0]);
+    drop((x, done, never));
+    let World { device, home, gpu } = world;
+    drop((device, home));
+    gpu.reset();
+}

@@ -6,7 +6,7 @@ use super::lazy::{Collected, collect};
 use super::plans;
 use super::settle::settle;
 use crate::cpu::{self, Elements, Program};
-use crate::gpu::arrays::{self, Chained, Place};
+use crate::gpu::arrays::{self, Joined, Place};
 use crate::gpu::network::{Constant, Network, Precision};
 use crate::gpu::{DeviceBuffer, Stream};
 use crate::ir::{Dtype, Node, Op};
@@ -134,17 +134,21 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     moved.collect()
 }
 
-/// A graph whose chains of elementwise operations are joined, operation by operation.
-pub(super) fn run_chains(gpu: &Arc<Place>, chains: &Chained, leaves: &[Data]) -> Result<Vec<Data>> {
-    chains.graph.compute(leaves, |id, inputs| {
-        let node = chains.graph.node(id);
-        if let Some(chain) = chains.chain(id) {
+/// A graph some of whose operations are joined, one after the other.
+pub(super) fn run_joined(gpu: &Arc<Place>, joined: &Joined, leaves: &[Data]) -> Result<Vec<Data>> {
+    joined.graph.compute(leaves, |id, inputs| {
+        let node = joined.graph.node(id);
+        if let Some(part) = joined.part(id) {
             let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
             let here = here?;
-            let made = gpu.run_chain(chain, &here.iter().collect::<Vec<_>>())?;
-            let made =
-                made.ok_or_else(|| Error::Internal("a chain that GPUs have no form of".into()))?;
-            return Ok(vec![Data::Device(made.queued())]);
+            let made = gpu.run_part(part, &here.iter().collect::<Vec<_>>())?;
+            let made = made.ok_or_else(|| {
+                Error::Internal("joined operations that GPUs have no form of".into())
+            })?;
+            return Ok(made
+                .into_iter()
+                .map(|made| Data::Device(made.queued()))
+                .collect());
         }
         on_gpu(gpu, node, inputs)
     })

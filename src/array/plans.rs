@@ -184,9 +184,9 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
     let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
         return Ok(None);
     };
-    if let Some(chains) = plan.chains().cloned() {
+    if let Some(joined) = plan.joined().cloned() {
         drop(plan);
-        return super::eval::run_chains(place, &chains, &collected.leaves).map(Some);
+        return super::eval::run_joined(place, &joined, &collected.leaves).map(Some);
     }
     let results = place.run_replay(&mut plan, &leaves)?;
     if results.is_none() {

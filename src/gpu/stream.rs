@@ -547,9 +547,13 @@ impl StreamCore {
         Ok(())
     }
 
-    /// Whether there is a fence behind a ticket, and work behind the fence.
+    /// Whether work up to a ticket can be waited for without what is queued behind it: it is over, or there is a fence.
     pub fn is_noted(&self, ticket: u64) -> bool {
         let end = self.submitted.load(Ordering::Acquire);
+        // Fences that are passed are not kept.
+        if self.completed.load(Ordering::Acquire) >= ticket {
+            return end > ticket;
+        }
         let fences = self.fences.lock();
         let mut fences = fences.iter().flatten();
         fences.any(|(upto, _)| (ticket..end).contains(upto))

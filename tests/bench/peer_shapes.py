@@ -1,9 +1,9 @@
 """Writes models of random weights with the shapes that `c_examples/bench.c --shape` has as GGUF files, so that llama.cpp's own
 llama-bench can run them (and libmlxrocm, from the same file):
 
-    peer_shapes.py smollm-experts|qwen3.5-0.8b|qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
+    peer_shapes.py llama-8b|smollm-experts|qwen3.5-0.8b|qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
 
-Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
+`llama-8b` has Qwen3-8B's sizes and no norms of heads: for `c_examples/11_llama_by_hand.c`. Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
 """
 
 import struct
@@ -69,6 +69,26 @@ def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values,
                       "ffn_down.weight": (Q4_0, hidden, mlp)}
         tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
     return ("qwen35moe" if experts else "qwen35"), facts, tensors
+
+
+def llama_8b():
+    hidden, mlp, layers, heads, kv_heads, head, vocabulary = 4096, 12288, 36, 32, 8, 128, 151936
+    facts = {
+        "block_count": layers, "context_length": 40960, "embedding_length": hidden, "feed_forward_length": mlp,
+        "attention.head_count": heads, "attention.head_count_kv": kv_heads, "attention.layer_norm_rms_epsilon": 1e-6,
+        "rope.freq_base": 1e6, "rope.dimension_count": head, "vocab_size": vocabulary,
+    }
+    tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden),
+               "output.weight": (Q4_0, vocabulary, hidden)}
+    for layer in range(layers):
+        names = {
+            "attn_norm.weight": (F32, hidden), "ffn_norm.weight": (F32, hidden), "attn_q.weight": (Q4_0, heads * head, hidden),
+            "attn_k.weight": (Q4_0, kv_heads * head, hidden), "attn_v.weight": (Q4_0, kv_heads * head, hidden),
+            "attn_output.weight": (Q4_0, hidden, heads * head), "ffn_gate.weight": (Q4_0, mlp, hidden),
+            "ffn_up.weight": (Q4_0, mlp, hidden), "ffn_down.weight": (Q4_0, hidden, mlp),
+        }
+        tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
+    return "llama", facts, tensors
 
 
 def smollm_experts():
@@ -153,7 +173,7 @@ def noise(kind, count):
 
 def main():
     name, path = sys.argv[1:]
-    others = {"gpt-oss-20b": gpt_oss, "smollm-experts": smollm_experts}
+    others = {"llama-8b": llama_8b, "gpt-oss-20b": gpt_oss, "smollm-experts": smollm_experts}
     arch, facts, tensors = others[name]() if name in others else hybrid(*HYBRIDS[name])
     largest = {kind: max((size(t) for t in tensors.values() if t[0] == kind), default=0) for kind in BYTES_OF_32}
     pools = {kind: noise(kind, count) for kind, count in largest.items() if count}

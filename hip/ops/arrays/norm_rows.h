@@ -11,6 +11,20 @@ template <u32 DTYPE, int LANES> DEVICE void factors(const Row<DTYPE, LANES> &row
     const Bits<16> bits = load_group<16>((const u8 *)from + row.group(j) * 16);
     UNROLL for (int i = 0; i < row.V; i++) made[i] = number_in<DTYPE>(bits, i);
 }
+// What a row, less its mean in a layer norm, is multiplied by: of the square root of the mean of squares.
+template <bool IS_LAYER, u32 DTYPE, int LANES>
+DEVICE f32 row_factor(Row<DTYPE, LANES> &row, f32 mean, u32 columns, f32 eps, f32 *squared) {
+    f32 squares = 0.0f;
+    UNROLL for (u32 j = 0; j < row.GROUPS; j++) {
+        f32 part = 0.0f;
+        UNROLL for (int i = 0; i < row.V; i++) {
+            if (IS_LAYER) row.values[j][i] -= mean;
+            part = mul_add(row.values[j][i], row.values[j][i], part);
+        }
+        squares += row.has(j) ? part : 0.0f;
+    }
+    return 1.0f / exact_sqrt(over_lanes<Sum, LANES>(squares, squared) / (f32)columns + eps);
+}
 template <bool IS_LAYER, u32 DTYPE, int LANES> DEVICE void norm(NORM_OF) {
     Row<DTYPE, LANES> row;
     const bool is_row = row.load(x, rows, columns);
@@ -24,16 +38,7 @@ template <bool IS_LAYER, u32 DTYPE, int LANES> DEVICE void norm(NORM_OF) {
         }
         mean = over_lanes<Sum, LANES>(sum, scratch) / (f32)columns;
     }
-    f32 squares = 0.0f;
-    UNROLL for (u32 j = 0; j < row.GROUPS; j++) {
-        f32 part = 0.0f;
-        UNROLL for (int i = 0; i < row.V; i++) {
-            if (IS_LAYER) row.values[j][i] -= mean;
-            part = mul_add(row.values[j][i], row.values[j][i], part);
-        }
-        squares += row.has(j) ? part : 0.0f;
-    }
-    const f32 scale = 1.0f / exact_sqrt(over_lanes<Sum, LANES>(squares, squared) / (f32)columns + eps);
+    const f32 scale = row_factor<IS_LAYER>(row, mean, columns, eps, squared);
     if (!is_row) return;
     UNROLL for (u32 j = 0; j < row.GROUPS; j++) {
         f32 more[row.V];

@@ -226,7 +226,9 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     }
 #define OWN_MEMORY(DIM) SHARED __attribute__((aligned(16))) u8 memory[Layout<DIM>::BYTES]
 #if PLATFORM_NVIDIA
-static_assert(Layout<256>::BYTES == 66048, "what the host gives the kernel");
+// What the host gives the kernel.
+#define WIDE_BYTES 66048
+static_assert(Layout<256>::BYTES == WIDE_BYTES);
 #define WIDE_MEMORY(DIM) DYNAMIC_SHARED(memory)
 #else
 #define WIDE_MEMORY OWN_MEMORY

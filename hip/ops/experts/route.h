@@ -123,8 +123,9 @@ DEVICE void route_256(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 ch
     else route<8>(x, index, weight, experts, chosen, normalize);
 }
 #endif
-// Of up to 512 logits.
-DEVICE void route_512(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
+// Of up to MAX_ROUTED logits.
+#define MAX_ROUTED 512
+DEVICE void route_few(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
     if (experts <= 128) route<4>(x, index, weight, experts, chosen, normalize);
-    else route<16>(x, index, weight, experts, chosen, normalize);
+    else route<MAX_ROUTED / ROUTE_LANES>(x, index, weight, experts, chosen, normalize);
 }

@@ -9,6 +9,6 @@ KERNEL(ROUTE_LANES) void mlxrocm_route(const f32 *logits, u32 *index, f32 *weigh
     grid_dependency_wait();
     const u64 row = block_x();
     logits += row * experts, index += row * chosen, weight += row * chosen;
-    if (experts <= 512) route_512(logits, index, weight, experts, chosen, normalize);
+    if (experts <= MAX_ROUTED) route_few(logits, index, weight, experts, chosen, normalize);
     else route<32>(logits, index, weight, experts, chosen, normalize);
 }

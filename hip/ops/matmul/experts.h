@@ -4,7 +4,7 @@
 //   y[i][o] = Σ_k w[i][k] · (Σ_c W[index[i][k]][o][c] · n(x[i / share])[k · cols + c] + bias[index[i][k]][o]),
 //             k < segments
 //
-// With `logits` [rows][experts], up to 512 experts, index and weights are what the router (hip/ops/experts/route.h) makes of
+// With `logits` [rows][experts], up to MAX_ROUTED experts, index and weights are what the router (hip/ops/experts/route.h) makes of
 // them, `chosen` of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only);
 // then an epilogue, of row i of `residual` and `out`. Gate and up, interleaved tile by tile: an item i a (row, choice) pair,
 // `share` of which have the same x, one segment. Down (`sums`): an item a row, a segment a choice, whose w is its weight.
@@ -55,7 +55,7 @@ struct Segments : Whole {
     // By the last warp, which often has no columns.
     DEVICE void choose(const Segments &s) {
         if (thread_x() / WAVE != TEAMS - 1) return;
-        route_512(s.logits, s.index, s.weights, s.of, s.chosen, s.normalize);
+        route_few(s.logits, s.index, s.weights, s.of, s.chosen, s.normalize);
         wave_barrier();
         if (lane_id() == 0) s.experts[0] = minimum(s.index[s.choice], s.of - 1), s.weights[0] = 1.0f;
     }
@@ -100,7 +100,7 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     if (chosen.logits) {
         const u32 row = chosen.sums ? item : item / chosen.chosen;
         if (thread < ROUTE_LANES)
-            route_512(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
+            route_few(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
         barrier();
         // An item is a row, or one choice of it.
         if (thread < chosen.segments) {

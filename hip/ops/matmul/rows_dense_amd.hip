@@ -17,6 +17,8 @@
 
 #if PLATFORM_AMD
 #define DENSE_WAVES (256 / WAVE)
+// Rows of x of the kernels for a few (r4).
+#define FOUR_ROWS 4
 // Columns of x in shared memory at once.
 #define CHUNK 512
 // Rows of W that begin with the same columns: those of whole blocks.
@@ -319,12 +321,12 @@ template <typename T, u32 R, bool NORM> DEVICE void dense_many(const Dense<T> &p
 #define DENSE_MANY(NAME, T, R) \
     DENSE_KERNEL(NAME, T, (p.norm ? dense_many<T, R, true>(p, (f32 *)memory) : dense_many<T, R, false>(p, (f32 *)memory)))
 DENSE_ONE(mlxrocm_matmul_rows_f32_r1, f32)
-DENSE_MANY(mlxrocm_matmul_rows_f32_r4, f32, 4)
+DENSE_MANY(mlxrocm_matmul_rows_f32_r4, f32, FOUR_ROWS)
 DENSE_MANY(mlxrocm_matmul_rows_f32_r8, f32, 8)
 DENSE_ONE(mlxrocm_matmul_rows_f16_r1, f16)
-DENSE_MANY(mlxrocm_matmul_rows_f16_r4, f16, 4)
+DENSE_MANY(mlxrocm_matmul_rows_f16_r4, f16, FOUR_ROWS)
 DENSE_MANY(mlxrocm_matmul_rows_f16_r8, f16, 8)
 DENSE_ONE(mlxrocm_matmul_rows_bf16_r1, bf16)
-DENSE_MANY(mlxrocm_matmul_rows_bf16_r4, bf16, 4)
+DENSE_MANY(mlxrocm_matmul_rows_bf16_r4, bf16, FOUR_ROWS)
 DENSE_MANY(mlxrocm_matmul_rows_bf16_r8, bf16, 8)
 #endif

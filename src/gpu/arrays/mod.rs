@@ -9,6 +9,7 @@ mod doubles;
 mod elements;
 mod fourier;
 mod indices;
+mod joined;
 mod joins;
 mod layers;
 mod matrices;
@@ -25,13 +26,15 @@ mod run;
 mod scatter;
 mod search;
 mod several;
+mod siblings;
 pub(super) mod walk;
 mod warpgroups;
 mod wide;
 
-pub use chains::{Chain, Chained, Chains, chain_counts, use_chains};
+pub use chains::{Chain, Chains, use_chains};
 pub use custom::PRELUDE;
 pub use elements::Elements;
+pub use joined::{Joined, Part, joined_counts};
 pub use replay::{Leaf, Replay};
 
 use super::{Device, DeviceBuffer, Kernel, Stream};

@@ -412,17 +412,15 @@ impl Place {
         let Some((q, scales, _)) = product.codes else {
             return Ok(false);
         };
-        let affine = q.mode == QuantMode::Affine && q.bits == 4;
-        let groups = product.k.is_multiple_of(32) && q.group >= 32 && q.group.is_power_of_two();
         let codes = &product.right;
-        let lies_well = codes.along && codes.elements.offset().is_multiple_of(16);
-        let shared = product.k / 32 * 132;
-        let fits = affine && groups && lies_well && product.m == 1 && product.k > 0;
+        let lies_well = codes.along && codes.elements.is_aligned(16) && product.left.along;
         let facts = self.device.facts();
-        if !fits || !product.left.along || facts.platform != Platform::Cuda || shared > MOST_SHARED
-        {
-            return Ok(false);
-        }
+        let shared = match warps_shared(q, product.k) {
+            Some(shared) if product.m == 1 && lies_well && facts.platform == Platform::Cuda => {
+                shared
+            }
+            _ => return Ok(false),
+        };
         let mut kernel = format!("mlxrocm_array_product_warps_codes_{}", suffix(out.dtype()));
         if scales.dtype() != out.dtype() {
             kernel = format!("{kernel}_{}", suffix(scales.dtype()));
@@ -440,4 +438,12 @@ impl Place {
         self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], shared as u32), &args)?;
         Ok(true)
     }
+}
+
+/// Bytes of shared memory of `product_one_warps.hip` for a row of k numbers; `None` if it does not take such codes.
+pub(super) fn warps_shared(q: &Quantization, k: usize) -> Option<usize> {
+    let affine = q.mode == QuantMode::Affine && q.bits == 4;
+    let groups = k > 0 && k.is_multiple_of(32) && q.group >= 32 && q.group.is_power_of_two();
+    let shared = k / 32 * 136;
+    (affine && groups && shared <= MOST_SHARED).then_some(shared)
 }

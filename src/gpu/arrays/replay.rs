@@ -1,6 +1,7 @@
 //! Graphs that come again: their launches are recorded once, with memory of their own, and replayed as one program.
 
-use super::chains::{ChainKernel, Chained, chained};
+use super::chains::ChainKernel;
+use super::joined::{Joined, joined};
 use super::{Elements, Place};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
@@ -100,6 +101,17 @@ pub(super) fn note_written(buffer: &DeviceBuffer) {
     });
 }
 
+/// Whether nothing of the program that is recorded writes these; false if none is.
+pub(super) fn stay(elements: &[&Elements]) -> bool {
+    RECORDER.with_borrow(|recorder| {
+        let written = |x: &&Elements| {
+            let mut own = recorder.iter().flat_map(|recorder| &recorder.own);
+            own.any(|own| own.address() == x.buffer().address())
+        };
+        recorder.is_some() && !elements.iter().any(written)
+    })
+}
+
 /// The next operation begins.
 fn begin_operation() {
     RECORDER.with_borrow_mut(|recorder| {
@@ -159,11 +171,12 @@ enum Input {
 /// Leaves of the host up to this size are compared with what was sent before.
 const COMPARED: usize = 256;
 
-/// A graph's plan: its recorded launches, or what is too large to be recorded with its chains. One thread at a time.
+/// A graph's plan: its recorded launches, or what is too large to be recorded with what is joined in it. One thread at a
+/// time.
 pub struct Replay {
-    /// `None`: it is not recorded, and there are chains.
+    /// `None`: it is not recorded, and operations are joined.
     program: Option<Program>,
-    chains: Option<Arc<Chained>>,
+    joined: Option<Arc<Joined>>,
     /// Kernels that were not compiled yet when the launches were recorded.
     waiting: Vec<Arc<ChainKernel>>,
     inputs: Vec<Input>,
@@ -173,19 +186,19 @@ pub struct Replay {
 
 impl Replay {
     /// A graph that is not recorded, only joined; `None` if nothing in it is.
-    fn unrecorded(chains: Option<Arc<Chained>>) -> Option<Replay> {
-        chains.map(|chains| Replay {
+    fn unrecorded(joined: Option<Arc<Joined>>) -> Option<Replay> {
+        joined.map(|joined| Replay {
             program: None,
-            chains: Some(chains),
+            joined: Some(joined),
             waiting: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
         })
     }
 
-    /// The chains of a graph that is not recorded.
-    pub fn chains(&self) -> Option<&Arc<Chained>> {
-        self.chains.as_ref()
+    /// A graph that is not recorded, with what is joined in it.
+    pub fn joined(&self) -> Option<&Arc<Joined>> {
+        self.joined.as_ref()
     }
 
     /// The addresses of leaves that lie where they lay when this was recorded; 0 for others.
@@ -220,8 +233,8 @@ impl Place {
         leaves: &[Leaf<'_>],
         before: &[u64],
     ) -> Result<Option<Replay>> {
-        let chains = chained(graph);
-        let graph = chains.as_ref().map_or(graph, |chains| &chains.graph);
+        let joined = joined(graph);
+        let graph = joined.as_ref().map_or(graph, |joined| &joined.graph);
         let mut elements = Vec::with_capacity(leaves.len());
         let mut inputs = Vec::with_capacity(leaves.len());
         let mut moved = 0;
@@ -248,7 +261,7 @@ impl Place {
             inputs.push(Input::Slot { slot, sent });
         }
         if moved > MOST_MOVED {
-            return Ok(Replay::unrecorded(chains));
+            return Ok(Replay::unrecorded(joined));
         }
         let mut waiting = Vec::new();
         let recorder = Recorder {
@@ -262,12 +275,10 @@ impl Place {
         let made = graph.compute(&elements, |id, inputs| {
             let node = graph.node(id);
             begin_operation();
-            if let Some(chain) = chains.as_ref().and_then(|chains| chains.chain(id)) {
-                let made = self.chain(chain, inputs, &mut waiting)?;
-                let made = made.ok_or_else(|| Error::Unsupported(node.op.name()))?;
-                return Ok(vec![made]);
-            }
-            let made = self.run(&node.op, inputs, &node.outputs)?;
+            let made = match joined.as_ref().and_then(|joined| joined.part(id)) {
+                Some(part) => self.part(part, inputs, &mut waiting)?,
+                None => self.run(&node.op, inputs, &node.outputs)?,
+            };
             made.ok_or_else(|| Error::Unsupported(node.op.name()))
         });
         let Some(recorder) = RECORDER.take() else {
@@ -279,7 +290,7 @@ impl Place {
                 log::write(Level::Debug, || {
                     format!("a graph of arrays that comes again is not recorded: {error}")
                 });
-                return Ok(Replay::unrecorded(chains));
+                return Ok(Replay::unrecorded(joined));
             }
         };
         let leaf_at = |(place, leaf): (usize, &Elements)| (leaf.buffer().address(), place);
@@ -295,12 +306,12 @@ impl Place {
         let copied = outputs.iter().filter(|(_, leaf)| !leaf.is_some_and(stays));
         let copied: u64 = copied.map(|(own, _)| part(own.dtype, &own.layout).1).sum();
         if copied as usize > MOST_MOVED {
-            return Ok(Replay::unrecorded(chains));
+            return Ok(Replay::unrecorded(joined));
         }
         Ok(Some(Replay {
             outputs,
             program: Some(recorder.encoder.finish()),
-            chains: None,
+            joined: None,
             waiting,
             inputs,
         }))

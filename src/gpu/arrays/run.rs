@@ -169,6 +169,17 @@ impl Place {
         .transpose()
     }
 
+    /// The same of an operation with one result.
+    pub(super) fn run_one(
+        self: &Arc<Self>,
+        op: &Op,
+        inputs: &[&Elements],
+        ty: &Type,
+    ) -> Result<Option<Elements>> {
+        let made = self.run(op, inputs, std::slice::from_ref(ty))?;
+        Ok(made.and_then(|mut made| made.pop()))
+    }
+
     pub(super) fn launch(&self, kernel: &str, grid: [u32; 3], args: &Args) -> Result<()> {
         let kernel = self.device.kernel(kernel)?;
         self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), args)

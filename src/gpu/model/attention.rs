@@ -5,7 +5,7 @@ use super::record::Recorder;
 use super::wide::{MAX_DIM, is_wide, wide_groups, wide_part_bytes};
 use crate::Result;
 use crate::driver::Platform;
-use crate::gpu::constants::attention_paged;
+use crate::gpu::constants::{attention_flash, attention_paged};
 use crate::gpu::{Args, DeviceBuffer};
 use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
 
@@ -15,8 +15,6 @@ const HEADS: usize = attention_paged::HEADS;
 const _: () = assert!(PAGE_TOKENS == attention_paged::PAGE_TOKENS);
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
-/// Dynamic shared memory of `flash.hip` for heads of 256 columns on NVIDIA (`Layout<256>::BYTES`).
-const WIDE_FLASH_BYTES: usize = 66048;
 
 /// How the names of kernels for a kind of cache end.
 pub(super) fn suffix(kv: KvType) -> &'static str {
@@ -158,7 +156,7 @@ impl Recorder<'_> {
         let waves = if dim > 128 { 8 } else { 4 };
         let threads = waves * device.facts().wave_size;
         let shared = match device.facts().platform {
-            Platform::Cuda if dim > 128 => WIDE_FLASH_BYTES,
+            Platform::Cuda if dim > 128 => attention_flash::WIDE_BYTES,
             _ => 0,
         };
         let grid = [tiles, heads, 1];

@@ -97,7 +97,7 @@ const FEW_BLOCKS: usize = 8;
 /// Blocks of a product of one row that registers leave room for in a compute unit of CDNA.
 const CDNA_BLOCKS: usize = 4;
 /// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
-const DENSE_FOUR: usize = 4;
+const DENSE_FOUR: usize = matmul_rows_dense_amd::FOUR_ROWS;
 const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
@@ -353,8 +353,13 @@ impl MatrixForm {
             // As many as run at once, each with as many tiles: those that came later would prepare x once more
             // and leave units idle at the end.
             let at_once = self.local_memory(facts) / self.shared_bytes(facts, 1, cols).max(1);
-            let places = facts.compute_units.max(1) as usize * at_once.clamp(1, CDNA_BLOCKS);
-            let tiles = works.div_ceil(places).max(1);
+            let units = facts.compute_units.max(1) as usize;
+            let places = units * at_once.clamp(1, CDNA_BLOCKS);
+            let mut tiles = works.div_ceil(places).max(1);
+            // Where a unit would have four blocks of one tile it has two of two: as even, and x is prepared half as often.
+            if tiles == 1 && works.div_ceil(units) == 4 && works.div_ceil(2).div_ceil(units) == 2 {
+                tiles = 2;
+            }
             return works.div_ceil(tiles).max(1) as u32;
         }
         if self.is_by_pairs(facts, rows) {

@@ -119,7 +119,7 @@ impl PackForm {
         }
     }
 
-    /// Whether products of a group are added as integers on CDNA (`WHOLE_GROUPS` of `hip/ops/matmul/rows_x.h`).
+    /// Whether products of a group are added as integers on CDNA (`WHOLE_GROUPS` of `hip/ops/matmul/rows_x.h`; a test compares).
     pub fn adds_whole_groups(self) -> bool {
         match self.bits {
             4 | 8 => self.group >= 32 && !self.is_e4m3(),
@@ -284,5 +284,49 @@ impl FileForm {
             kind: scales_number(scales),
             group,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernels for several rows were compiled to, by the table that the tests of kernels keep.
+    #[test]
+    fn forms_that_add_whole_groups_are_those_of_the_kernels() {
+        use Scales::*;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/kernels.tsv");
+        let table = std::fs::read_to_string(path).expect("the table of kernels");
+        let all = [
+            PairF16, PairBf16, PairF32, Zero, SuperZero, SuperMin, Power, Point, Float8, Single,
+            Table16, Table8,
+        ];
+        let forms: Vec<PackForm> = [2, 3, 4, 5, 6, 8]
+            .into_iter()
+            .flat_map(|bits| all.map(|scales| (bits, scales)))
+            .flat_map(|(bits, scales)| {
+                [16, 32, 64].map(|group| PackForm {
+                    bits,
+                    scales,
+                    group,
+                })
+            })
+            .collect();
+        let mut found = [0, 0];
+        for line in table.lines() {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [kernel, "gfx90a" | "gfx942", .., units, _] = columns[..] else {
+                continue;
+            };
+            let name = kernel.strip_prefix("mlxrocm_matmul_rows_");
+            let Some(name) = name.and_then(|name| name.strip_suffix("_rn")) else {
+                continue;
+            };
+            let form = forms.iter().find(|form| form.name() == name);
+            let adds = form.expect(name).adds_whole_groups();
+            assert_eq!(adds, units.split(',').any(|unit| unit == "mfma"), "{line}");
+            found[usize::from(adds)] += 1;
+        }
+        assert!(found[0] > 10 && found[1] > 10, "{found:?}");
     }
 }

@@ -6,13 +6,15 @@ use super::record::Recorder;
 use super::weights::Launch;
 use crate::driver::Platform;
 use crate::gpu::Args;
-use crate::gpu::constants::{experts_route_scores as scores, experts_route_sort as route_sort};
+use crate::gpu::constants::{
+    experts_route, experts_route_scores as scores, experts_route_sort as route_sort,
+};
 use crate::ir::{Op, Route, Scores, Type};
 use crate::step::{BufferId, Epilogue, Place, Source, Step};
 use crate::{Error, Result};
 
-/// The most experts whose router the products' kernel runs itself (`route_512` of `hip/ops/experts/route.h`).
-const MAX_ROUTED: usize = 512;
+/// The most experts whose router the products' kernel runs itself (`route_few` of `hip/ops/experts/route.h`).
+const MAX_ROUTED: usize = experts_route::MAX_ROUTED;
 /// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
 const MAX_SORTED: [usize; 3] = [route_sort::MOST_SORTED, route_sort::MOST_PAIRS, 64];
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.

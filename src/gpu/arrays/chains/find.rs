@@ -39,20 +39,6 @@ pub struct Chain {
     kernels: [OnceLock<Arc<ChainKernel>>; 2],
 }
 
-/// A graph whose chains are one node each: their last one, with the chain's inputs.
-pub struct Chained {
-    /// The graph.
-    pub graph: Graph,
-    chains: HashMap<NodeId, Arc<Chain>>,
-}
-
-impl Chained {
-    /// The chain that a node of the graph is.
-    pub fn chain(&self, id: NodeId) -> Option<&Arc<Chain>> {
-        self.chains.get(&id)
-    }
-}
-
 /// Whether kernels have a form of it that chains can take.
 fn is_link(graph: &Graph, node: &Node) -> bool {
     let known = |value: &Value| is_known(graph.ty(*value).dtype);
@@ -79,7 +65,7 @@ fn is_link(graph: &Graph, node: &Node) -> bool {
         }
 }
 
-pub(super) fn chained(graph: &Graph) -> Option<Chained> {
+pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain>>)> {
     let links: Vec<bool> = graph
         .nodes
         .iter()
@@ -147,10 +133,7 @@ pub(super) fn chained(graph: &Graph) -> Option<Chained> {
     for output in &mut made.outputs {
         output.node = new[output.node.0];
     }
-    Some(Chained {
-        graph: made,
-        chains,
-    })
+    Some((made, chains))
 }
 
 /// What members read that is none of them, each once.

@@ -5,7 +5,7 @@ mod find;
 mod kernels;
 mod source;
 
-pub use find::{Chain, Chained};
+pub use find::Chain;
 pub(super) use kernels::{ChainKernel, Kernels};
 
 use super::planes::Plane;
@@ -14,10 +14,11 @@ use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::{Args, MAX_ARGS};
-use crate::ir::Layout;
+use crate::ir::{Graph, Layout, NodeId};
 use source::Form;
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// When chains become kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +33,6 @@ pub enum Chains {
 }
 
 static MODE: AtomicU8 = AtomicU8::new(u8::MAX);
-static LAUNCHED: AtomicU64 = AtomicU64::new(0);
-static JOINED: AtomicU64 = AtomicU64::new(0);
 
 /// When chains become kernels, for all threads.
 pub fn use_chains(mode: Chains) {
@@ -58,19 +57,12 @@ fn mode() -> Chains {
     }
 }
 
-/// How many kernels of chains were launched (or recorded), and how many operations that were.
-pub fn chain_counts() -> (u64, u64) {
-    (
-        LAUNCHED.load(Ordering::Relaxed),
-        JOINED.load(Ordering::Relaxed),
-    )
-}
-
-/// The chains of a graph; `None` if it has none, or they are turned off.
-pub fn chained(graph: &crate::ir::Graph) -> Option<Arc<Chained>> {
+/// A graph with its chains as one node each: their last one, with the chain's inputs; `None` if it has none, or they are
+/// turned off.
+pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain>>)> {
     match mode() {
         Chains::Off => None,
-        _ => find::chained(graph).map(Arc::new),
+        _ => find::chained(graph),
     }
 }
 
@@ -80,7 +72,7 @@ impl Place {
     ///
     /// # Errors
     /// `OutOfMemory`, `DeviceLost`.
-    pub(in crate::gpu) fn chain(
+    pub(super) fn chain(
         self: &Arc<Self>,
         chain: &Chain,
         inputs: &[&Elements],
@@ -89,22 +81,7 @@ impl Place {
         if let Some(made) = self.chain_kernel(chain, inputs, waiting)? {
             return Ok(Some(made));
         }
-        chain.one_by_one(inputs, |op, inputs, ty| {
-            let made = self.run(op, inputs, std::slice::from_ref(ty))?;
-            Ok(made.and_then(|mut made| made.pop()))
-        })
-    }
-
-    /// The same, for graphs that are not recorded.
-    ///
-    /// # Errors
-    /// As [`Place::chain`].
-    pub fn run_chain(
-        self: &Arc<Self>,
-        chain: &Chain,
-        inputs: &[&Elements],
-    ) -> Result<Option<Elements>> {
-        self.chain(chain, inputs, &mut Vec::new())
+        chain.one_by_one(inputs, |op, inputs, ty| self.run_one(op, inputs, ty))
     }
 
     fn chain_kernel(
@@ -167,8 +144,7 @@ impl Place {
             _ => return Ok(None),
         };
         self.launch_blocks(compiled, [blocks, 1, 1], ([THREADS, 1, 1], 0), &args)?;
-        LAUNCHED.fetch_add(1, Ordering::Relaxed);
-        JOINED.fetch_add(chain.operations() as u64, Ordering::Relaxed);
+        super::joined::count(chain.operations());
         Ok(Some(out))
     }
 }
