@@ -3,8 +3,8 @@
 //   z = x + alpha · y, out[c] = (z[c] - mean) · rsqrt(variance + eps) · weight[c] + bias[c]
 //
 // x, y, out: T [rows][columns]. weight, bias: f32. Sums in f32, two passes. x_low, out_low: null, or what rounding to f16
-// left of x and of out (LOW_SCALE times it, in 8 bits), which sums of many layers need: rows of multiples of 8 numbers
-// that stay in registers only.
+// left of x and of out, which sums of many layers need: a word for eight numbers, 4 bits each, the first number's the
+// lowest: 8 and so many sixteenths of its last place. Of rows of multiples of 8 numbers that stay in registers only.
 //
 // Launch: 256 threads, a row a wave, grid: rows / waves, rounded up; `long`: a row a block, grid: rows. What a lane
 // has of rows of up to HELD vectors of 8 stays in registers; longer rows are read again.
@@ -12,9 +12,10 @@
 #include "ops/network/numbers.h"
 
 #define HELD 4
-// The remainder's 8 bits are the upper ones of an f16: so large that they are no subnormal numbers of it.
-#define LOW_SCALE 1024.0f
-#define LARGEST_LOW 57344.0f
+// A sixteenth of the last place of an f16 is this bit of the same number as f32. Bits of numbers of one sign are in the
+// numbers' order, so that sixteenths are added to them and taken from them as to integers. Where rounding left more (of
+// numbers that f16 has no normal form of), it is 7 of them.
+#define SIXTEENTH 9
 
 template <typename T> struct NormRow {
     const T *x, *y;
@@ -51,29 +52,28 @@ DEVICE void put_eight(f32 *to, const f32 *v) {
     store_f32x4(to + 4, f32x4{v[4], v[5], v[6], v[7]});
 }
 
-// Adds eight remainders.
-DEVICE void add_low(u32x2 low_bits, f32 *v) {
-    UNROLL for (u32 j = 0; j < 4; j++) {
-        const u32 two = (j < 2 ? low_bits.x : low_bits.y) >> j % 2 * 16;
-        const f16x2 pair = {(two & 0xff) << 8 | (two & 0xff00) << 16};
-        v[2 * j] += low(pair) * (1.0f / LOW_SCALE), v[2 * j + 1] += high(pair) * (1.0f / LOW_SCALE);
-    }
+// Adds eight numbers of sixteenths.
+DEVICE void add_low(u32 sixteenths, f32 *v) {
+    UNROLL for (u32 j = 0; j < 8; j++)
+        v[j] = bits_f32(f32_bits(v[j]) + ((sixteenths >> 4 * j & 15) << SIXTEENTH) - (8u << SIXTEENTH));
 }
 // Stores eight numbers, and what rounding left of them.
-DEVICE void put_eight_finer(f16 *to, u8 *to_low, const f32 *v) {
-    u32 rounded[4], left[4];
+DEVICE void put_eight_finer(f16 *to, u32 *to_low, const f32 *v) {
+    u32 rounded[4], sixteenths = 0;
     UNROLL for (u32 j = 0; j < 4; j++) {
         rounded[j] = pair_bits(v[2 * j], v[2 * j + 1]);
         const f16x2 pair = {rounded[j]};
-        const f32 a = (v[2 * j] - low(pair)) * LOW_SCALE, b = (v[2 * j + 1] - high(pair)) * LOW_SCALE;
-        const f32 x = minimum(maximum(a, -LARGEST_LOW), LARGEST_LOW), y = minimum(maximum(b, -LARGEST_LOW), LARGEST_LOW);
-        const u32 bits = pack_f16x2(x, y).bits + 0x00800080u;
-        left[j] = (bits >> 8 & 0xff) | (bits >> 16 & 0xff00);
+        const f32 of_pair[2] = {low(pair), high(pair)};
+        UNROLL for (u32 i = 0; i < 2; i++) {
+            // Half a sixteenth more, so that they are rounded too.
+            const u32 left = f32_bits(v[2 * j + i]) - f32_bits(of_pair[i]) + (17u << (SIXTEENTH - 1));
+            sixteenths |= minimum(left, (16u << SIXTEENTH) - 1) >> SIXTEENTH << 4 * (2 * j + i);
+        }
     }
     store16(to, u32x4{rounded[0], rounded[1], rounded[2], rounded[3]});
-    store8(to_low, u32x2{left[0] | left[1] << 16, left[2] | left[3] << 16});
+    *to_low = sixteenths;
 }
-DEVICE void put_eight_finer(f32 *, u8 *, const f32 *) {}
+DEVICE void put_eight_finer(f32 *, u32 *, const f32 *) {}
 
 // Of a wave or, for long rows, of a block.
 template <u32 TEAM> DEVICE f32 team_sum(f32 v, f32 *scratch) {
@@ -82,7 +82,7 @@ template <u32 TEAM> DEVICE f32 team_sum(f32 v, f32 *scratch) {
 }
 
 template <typename T, u32 TEAM>
-DEVICE void norm(const T *x, const u8 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u8 *out_low, u32 rows,
+DEVICE void norm(const T *x, const u32 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u32 *out_low, u32 rows,
                  u32 columns, f32 alpha, f32 eps) {
     SHARED f32 sums[256 / WAVE], squared[256 / WAVE];
     grid_dependency_launch();
@@ -97,13 +97,13 @@ DEVICE void norm(const T *x, const u8 *x_low, const T *y, const f32 *weight, con
     if (columns % 8 == 0 && columns <= HELD * 8 * TEAM) {
         f32 v[HELD][8];
         Eight<T> of_x[HELD], of_y[HELD];
-        u32x2 of_low[HELD];
+        u32 of_low[HELD];
         UNROLL for (u32 i = 0; i < HELD; i++) {
             const u32 c = (i * TEAM + lane) * 8;
             if (c >= columns) continue;
             of_x[i].load(p.x + c);
             if (p.y) of_y[i].load(p.y + c);
-            if (x_low) of_low[i] = load8(x_low + start + c);
+            if (x_low) of_low[i] = load4(x_low + (start + c) / 8);
         }
         UNROLL for (u32 i = 0; i < HELD; i++) {
             UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
@@ -131,7 +131,7 @@ DEVICE void norm(const T *x, const u8 *x_low, const T *y, const f32 *weight, con
             of_weight.load(weight + c), of_bias.load(bias + c);
             of_weight.get(w), of_bias.get(b);
             UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = mul_add((v[i][j] - mean) * scale, w[j], b[j]);
-            if (out_low) put_eight_finer(out + start + c, out_low + start + c, v[i]);
+            if (out_low) put_eight_finer(out + start + c, out_low + (start + c) / 8, v[i]);
             else put_eight(out + start + c, v[i]);
         }
         return;
@@ -144,7 +144,7 @@ DEVICE void norm(const T *x, const u8 *x_low, const T *y, const f32 *weight, con
 }
 
 #define NORM_KERNEL(NAME, T, TEAM)                                                                                    \
-    KERNEL(256) void NAME(const T *x, const u8 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u8 *out_low, \
+    KERNEL(256) void NAME(const T *x, const u32 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u32 *out_low, \
                           u32 rows, u32 columns, f32 alpha, f32 eps) {                                                \
         norm<T, TEAM>(x, x_low, y, weight, bias, out, out_low, rows, columns, alpha, eps);                            \
     }

@@ -47,7 +47,7 @@ pub struct Norm {
     pub weight: VectorId,
     pub bias: VectorId,
     pub eps: f32,
-    /// What rounding left of x, a byte a number.
+    /// What rounding left of x, four bits a number.
     pub x_low: Option<usize>,
     pub out: usize,
     /// The same of the result.

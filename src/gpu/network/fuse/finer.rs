@@ -41,7 +41,7 @@ pub fn keep_low(plan: &mut Plan) {
         let (made, count) = (norm.out, plan.counts[norm.out]);
         let fits = |norm: &Norm| {
             let columns = norm.weight.len;
-            columns.is_multiple_of(8) && columns <= MOST_COLUMNS && count.is_multiple_of(16)
+            columns.is_multiple_of(8) && columns <= MOST_COLUMNS && count.is_multiple_of(8)
         };
         if !fits(norm) {
             continue;
@@ -56,8 +56,8 @@ pub fn keep_low(plan: &mut Plan) {
         if readers.is_empty() {
             continue;
         }
-        // A byte for each number.
-        plan.counts.push(count / 2);
+        // Four bits for each number.
+        plan.counts.push(count / 4);
         plan.wide.push(false);
         let low = Some(plan.counts.len() - 1);
         if let Step::Norm(norm) = &mut plan.steps[at] {
