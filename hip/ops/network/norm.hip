@@ -2,9 +2,11 @@
 //
 //   z = x + alpha · y, out[c] = (z[c] - mean) · rsqrt(variance + eps) · weight[c] + bias[c]
 //
-// x, y, out: T [rows][columns]. weight, bias: f32. Sums in f32, two passes. x_low, out_low: null, or what rounding to f16
-// left of x and of out, which sums of many layers need: a word for eight numbers, 4 bits each, the first number's the
-// lowest: 8 and so many sixteenths of its last place. Of rows of multiples of 8 numbers that stay in registers only.
+// x, y, out: T [rows][columns]. weight, bias: f32. Sums in f32, two passes.
+//
+// `finer`: x_low, out_low: null, or what rounding to f16 left of x and of out, which sums of many layers need: a word for
+// eight numbers, 4 bits each, the first number's the lowest: 8 and so many sixteenths of its last place. Of rows of
+// multiples of 8 numbers that stay in registers only.
 //
 // Launch: 256 threads, a row a wave, grid: rows / waves, rounded up; `long`: a row a block, grid: rows. What a lane
 // has of rows of up to HELD vectors of 8 stays in registers; longer rows are read again.
@@ -143,12 +145,17 @@ DEVICE void norm(const T *x, const u32 *x_low, const T *y, const f32 *weight, co
     for (u32 c = lane; c < columns; c += TEAM) put(out + start + c, mul_add((p.one(c) - mean) * scale, weight[c], bias[c]));
 }
 
-#define NORM_KERNEL(NAME, T, TEAM)                                                                                    \
-    KERNEL(256) void NAME(const T *x, const u32 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u32 *out_low, \
-                          u32 rows, u32 columns, f32 alpha, f32 eps) {                                                \
-        norm<T, TEAM>(x, x_low, y, weight, bias, out, out_low, rows, columns, alpha, eps);                            \
+#define NORM_KERNEL(NAME, T, TEAM)                                                                              \
+    KERNEL(256) void NAME(const T *x, const T *y, const f32 *weight, const f32 *bias, T *out, u32 rows, u32 columns, \
+                          f32 alpha, f32 eps) {                                                                 \
+        norm<T, TEAM>(x, nullptr, y, weight, bias, out, nullptr, rows, columns, alpha, eps);                    \
     }
 NORM_KERNEL(mlxrocm_network_norm_f16, f16, WAVE)
 NORM_KERNEL(mlxrocm_network_norm_f32, f32, WAVE)
 NORM_KERNEL(mlxrocm_network_norm_long_f16, f16, 256)
 NORM_KERNEL(mlxrocm_network_norm_long_f32, f32, 256)
+
+KERNEL(256) void mlxrocm_network_norm_finer_f16(const f16 *x, const u32 *x_low, const f16 *y, const f32 *weight, const f32 *bias,
+                                                f16 *out, u32 *out_low, u32 rows, u32 columns, f32 alpha, f32 eps) {
+    norm<f16, WAVE>(x, x_low, y, weight, bias, out, out_low, rows, columns, alpha, eps);
+}

@@ -229,24 +229,32 @@ impl Batch<'_> {
         self.only_whole(&norm.x)?;
         let columns = norm.weight.len;
         let rows = (norm.x.layout.count() / columns.max(1) * self.items) as u32;
-        let args = self.place(Args::new(), "x", norm.x.buffer);
-        let args = self.place_or_null(args, "x_low", norm.x_low);
+        let finer = norm.x_low.or(norm.out_low).is_some();
+        let mut args = self.place(Args::new(), "x", norm.x.buffer);
+        if finer {
+            args = self.place_or_null(args, "x_low", norm.x_low);
+        }
         let args = self.place_or_null(args, "y", norm.beside.map(|(beside, _)| beside));
         let args = self.vector(args, "weight", norm.weight);
         let args = self.vector(args, "bias", norm.bias);
-        let args = self.place(args, "out", norm.out);
-        let args = self
-            .place_or_null(args, "out_low", norm.out_low)
+        let mut args = self.place(args, "out", norm.out);
+        if finer {
+            args = self.place_or_null(args, "out_low", norm.out_low);
+        }
+        let args = args
             .u32("rows", rows)
             .u32("columns", columns as u32)
             .f32("alpha", norm.beside.map_or(0.0, |(_, factor)| factor))
             .f32("eps", norm.eps);
         let wave = self.network.device.facts().wave_size.max(1);
         let step = Step::Norm(norm.clone());
-        let (kernel, blocks) = match columns > NORM_HELD * wave as usize {
-            true => (self.kernel("norm_long")?, rows),
-            false => (self.kernel("norm")?, rows.div_ceil(THREADS / wave)),
+        let is_long = columns > NORM_HELD * wave as usize;
+        let (kernel, blocks) = match (is_long, finer) {
+            (true, _) => ("norm_long", rows),
+            (false, true) => ("norm_finer", rows.div_ceil(THREADS / wave)),
+            (false, false) => ("norm", rows.div_ceil(THREADS / wave)),
         };
+        let kernel = self.kernel(kernel)?;
         self.launch(
             &kernel,
             [blocks, 1, 1],
