@@ -86,7 +86,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
             "enum Function",
         ],
     ),
-    ("network/norm", &["HELD"]),
+    ("network/norm", &["HELD", "FINER_TEAM"]),
     (
         "network/product",
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],

@@ -8,12 +8,14 @@
 // eight numbers, 4 bits each, the first number's the lowest: 8 and so many sixteenths of its last place. Of rows of
 // multiples of 8 numbers that stay in registers only.
 //
-// Launch: 256 threads, a row a wave, grid: rows / waves, rounded up; `long`: a row a block, grid: rows. What a lane
+// Launch: 256 threads, a row a wave, grid: rows / waves, rounded up; `long`: a row a block, grid: rows; `finer`: the same of
+// FINER_TEAM threads, since a lane has more to do for each number, which few rows would wait for: up to 8 numbers. What a lane
 // has of rows of up to HELD vectors of 8 stays in registers; longer rows are read again.
 #include "common/reduce.h"
 #include "ops/network/numbers.h"
 
 #define HELD 4
+#define FINER_TEAM 128
 // A sixteenth of the last place of an f16 is this bit of the same number as f32. Bits of numbers of one sign are in the
 // numbers' order, so that sixteenths are added to them and taken from them as to integers. Where rounding left more (of
 // numbers that f16 has no normal form of), it is 7 of them.
@@ -83,7 +85,8 @@ template <u32 TEAM> DEVICE f32 team_sum(f32 v, f32 *scratch) {
     else return block_sum<TEAM>(v, scratch);
 }
 
-template <typename T, u32 TEAM>
+// EACH: vectors that a lane holds.
+template <typename T, u32 TEAM, u32 EACH = HELD>
 DEVICE void norm(const T *x, const u32 *x_low, const T *y, const f32 *weight, const f32 *bias, T *out, u32 *out_low, u32 rows,
                  u32 columns, f32 alpha, f32 eps) {
     SHARED f32 sums[256 / WAVE], squared[256 / WAVE];
@@ -96,18 +99,18 @@ DEVICE void norm(const T *x, const u32 *x_low, const T *y, const f32 *weight, co
     const NormRow<T> p = {x + start, y ? y + start : nullptr, alpha};
     const f32 share = 1.0f / (f32)columns;
     f32 sum = 0.0f, squares = 0.0f;
-    if (columns % 8 == 0 && columns <= HELD * 8 * TEAM) {
-        f32 v[HELD][8];
-        Eight<T> of_x[HELD], of_y[HELD];
-        u32 of_low[HELD];
-        UNROLL for (u32 i = 0; i < HELD; i++) {
+    if (columns % 8 == 0 && columns <= EACH * 8 * TEAM) {
+        f32 v[EACH][8];
+        Eight<T> of_x[EACH], of_y[EACH];
+        u32 of_low[EACH];
+        UNROLL for (u32 i = 0; i < EACH; i++) {
             const u32 c = (i * TEAM + lane) * 8;
             if (c >= columns) continue;
             of_x[i].load(p.x + c);
             if (p.y) of_y[i].load(p.y + c);
             if (x_low) of_low[i] = load4(x_low + (start + c) / 8);
         }
-        UNROLL for (u32 i = 0; i < HELD; i++) {
+        UNROLL for (u32 i = 0; i < EACH; i++) {
             UNROLL for (u32 j = 0; j < 8; j++) v[i][j] = 0.0f;
             if ((i * TEAM + lane) * 8 >= columns) continue;
             of_x[i].get(v[i]);
@@ -120,12 +123,12 @@ DEVICE void norm(const T *x, const u32 *x_low, const T *y, const f32 *weight, co
             UNROLL for (u32 j = 0; j < 8; j++) sum += v[i][j];
         }
         const f32 mean = team_sum<TEAM>(sum, sums) * share;
-        UNROLL for (u32 i = 0; i < HELD; i++) {
+        UNROLL for (u32 i = 0; i < EACH; i++) {
             if ((i * TEAM + lane) * 8 >= columns) continue;
             UNROLL for (u32 j = 0; j < 8; j++) squares = mul_add(v[i][j] - mean, v[i][j] - mean, squares);
         }
         const f32 scale = fast_rsqrt(team_sum<TEAM>(squares, squared) * share + eps);
-        UNROLL for (u32 i = 0; i < HELD; i++) {
+        UNROLL for (u32 i = 0; i < EACH; i++) {
             const u32 c = (i * TEAM + lane) * 8;
             if (c >= columns) continue;
             f32 w[8], b[8];
@@ -155,7 +158,8 @@ NORM_KERNEL(mlxrocm_network_norm_f32, f32, WAVE)
 NORM_KERNEL(mlxrocm_network_norm_long_f16, f16, 256)
 NORM_KERNEL(mlxrocm_network_norm_long_f32, f32, 256)
 
-KERNEL(256) void mlxrocm_network_norm_finer_f16(const f16 *x, const u32 *x_low, const f16 *y, const f32 *weight, const f32 *bias,
-                                                f16 *out, u32 *out_low, u32 rows, u32 columns, f32 alpha, f32 eps) {
-    norm<f16, WAVE>(x, x_low, y, weight, bias, out, out_low, rows, columns, alpha, eps);
+KERNEL(FINER_TEAM) void mlxrocm_network_norm_finer_f16(const f16 *x, const u32 *x_low, const f16 *y, const f32 *weight,
+                                                       const f32 *bias, f16 *out, u32 *out_low, u32 rows, u32 columns, f32 alpha,
+                                                       f32 eps) {
+    norm<f16, FINER_TEAM, 1>(x, x_low, y, weight, bias, out, out_low, rows, columns, alpha, eps);
 }

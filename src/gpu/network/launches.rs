@@ -249,16 +249,16 @@ impl Batch<'_> {
         let wave = self.network.device.facts().wave_size.max(1);
         let step = Step::Norm(norm.clone());
         let is_long = columns > NORM_HELD * wave as usize;
-        let (kernel, blocks) = match (is_long, finer) {
-            (true, _) => ("norm_long", rows),
-            (false, true) => ("norm_finer", rows.div_ceil(THREADS / wave)),
-            (false, false) => ("norm", rows.div_ceil(THREADS / wave)),
+        let (kernel, blocks, threads) = match (is_long, finer) {
+            (_, true) => ("norm_finer", rows, network_norm::FINER_TEAM as u32),
+            (true, false) => ("norm_long", rows, THREADS),
+            (false, false) => ("norm", rows.div_ceil(THREADS / wave), THREADS),
         };
         let kernel = self.kernel(kernel)?;
         self.launch(
             &kernel,
             [blocks, 1, 1],
-            (THREADS, 0),
+            (threads, 0),
             args,
             &step.read(),
             &step.written(),

@@ -4,8 +4,8 @@
 use super::super::steps::{Norm, Plan, Step};
 use crate::gpu::constants::network_norm;
 
-/// Columns of rows that a wave of any device keeps in registers.
-const MOST_COLUMNS: usize = network_norm::HELD * 8 * 32;
+/// Columns of rows that a block keeps in registers.
+const MOST_COLUMNS: usize = 8 * network_norm::FINER_TEAM;
 
 /// Marks results as f32 that only steps with a form for it make and read, on the way to an output.
 pub fn widen(plan: &mut Plan) {
