@@ -82,9 +82,15 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("network/attention", &["MOST_ROWS"]),
     (
         "network/chain",
-        &["MOST_CALLS", "LONG_CALLS", "LONG_EACH", "enum Function"],
+        &[
+            "MOST_CALLS",
+            "LONG_CALLS",
+            "LONG_EACH",
+            "enum Kind",
+            "enum Function",
+        ],
     ),
-    ("network/norm", &["HELD"]),
+    ("network/norm", &["HELD", "FINER_TEAM"]),
     (
         "network/product",
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],

@@ -160,7 +160,7 @@ pub enum Compiled {
     /// On the CPU, in f32.
     Cpu(Program),
     /// On a GPU.
-    Gpu(Network),
+    Gpu(Box<Network>),
 }
 
 /// What makes `outputs` of `inputs`: arrays that have elements, which only tell dtype and shape. All are of one item.
@@ -200,7 +200,8 @@ pub fn compile(
                 }
             }
             let constants: Vec<Constant<'_>> = constants.iter().map(constant).collect();
-            Network::new(place.device(), &items, &constants, precision).map(Compiled::Gpu)
+            Network::new(place.device(), &items, &constants, precision)
+                .map(|network| Compiled::Gpu(Box::new(network)))
         }
     }
 }

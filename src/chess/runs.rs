@@ -20,7 +20,7 @@ pub enum Runs {
     /// The CPU.
     Cpu(CpuRuns),
     /// A GPU.
-    Gpu(Network),
+    Gpu(Box<Network>),
 }
 
 /// A program and what its runs need.

@@ -10,6 +10,7 @@ mod gpu;
 mod mapped;
 mod matmul;
 mod mutations;
+mod networks;
 mod plain;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]

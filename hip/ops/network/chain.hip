@@ -2,7 +2,7 @@
 // of constants (so many of them again and again), or results of earlier calls; results that others read are
 // stored. What lies between stays in shared memory.
 //
-// A call is CALL_WORDS words: function, 1 if it stores, where (number in the arena of the first item, low and high
+// A call is CALL_WORDS words: function, 1 if it stores (2: f32 numbers, whatever T is), where (number in the arena of the first item, low and high
 // word), numbers of an item there; then two sides: kind, cycle, first (low and high word: number in the arena or in the
 // constants), numbers of an item, the number itself or which earlier call.
 //
@@ -16,7 +16,8 @@
 #define LONG_CALLS 4
 #define LONG_EACH 4
 
-enum Kind : u32 { NUMBER = 0, CONSTANTS = 1, ELEMENTS = 2, MADE = 3 };
+// WIDE: elements of a buffer of f32 numbers; its place in the arena counts such.
+enum Kind : u32 { NUMBER = 0, CONSTANTS = 1, ELEMENTS = 2, MADE = 3, WIDE = 4 };
 enum Function : u32 { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGER, SMALLER, EXP, EXPM1, NEGATIVE, LOGISTIC, SQUARE, TANGENT };
 
 DEVICE u64 place(const u32 *words) { return words[0] | (u64)words[1] << 32; }
@@ -27,6 +28,7 @@ template <typename T> DEVICE f32 side(const u32 *words, const T *arena, const f3
     case NUMBER: return bits_f32(words[5]);
     case CONSTANTS: return constants[place(words + 2) + in_cycle];
     case MADE: return made[words[5] * 256 + thread_x()];
+    case WIDE: return ((const f32 *)arena)[place(words + 2) + (u64)block_y() * words[4] + in_cycle];
     default: return to_f32(arena[place(words + 2) + (u64)block_y() * words[4] + in_cycle]);
     }
 }
@@ -57,7 +59,9 @@ template <typename T> DEVICE void chain(T *arena, const f32 *constants, const u3
         const f32 b = side<T>(words + 5 + SIDE_WORDS, arena, constants, made, at);
         const f32 result = apply(words[0], a, b);
         made[i * 256 + thread_x()] = result;
-        if (words[1]) put(arena + place(words + 2) + (u64)block_y() * words[4] + at, result);
+        const u64 to = place(words + 2) + (u64)block_y() * words[4] + at;
+        if (words[1] == 1) put(arena + to, result);
+        if (words[1] == 2) ((f32 *)arena)[to] = result;
     }
 }
 #define CHAIN_KERNEL(NAME, T, OF, CALLS)                                                                 \
@@ -89,6 +93,10 @@ DEVICE void sides(const u32 *words, const T *arena, const f32 *constants, const 
     case MADE:
         UNROLL for (u32 i = 0; i < LONG_EACH; i++) v[i] = made[(of * LONG_EACH + i) * 256 + thread_x()];
         break;
+    case WIDE:
+        UNROLL for (u32 i = 0; i < LONG_EACH; i++)
+            v[i] = ((const f32 *)arena)[first + (u64)block_y() * words[4] + in_cycle[i]];
+        break;
     default:
         UNROLL for (u32 i = 0; i < LONG_EACH; i++) v[i] = to_f32(arena[first + (u64)block_y() * words[4] + in_cycle[i]]);
     }
@@ -104,12 +112,14 @@ DEVICE void long_chain(T *arena, const f32 *constants, const u32 *calls, u32 cal
         f32 a[LONG_EACH], b[LONG_EACH];
         sides<T>(words + 5, arena, constants, made, at, count, a);
         sides<T>(words + 5 + SIDE_WORDS, arena, constants, made, at, count, b);
-        T *const to = arena + place(words + 2) + (u64)block_y() * words[4];
+        const u64 to = place(words + 2) + (u64)block_y() * words[4];
         const u32 function = words[0], stores = words[1];
         UNROLL for (u32 i = 0; i < LONG_EACH; i++) {
             const f32 result = apply(function, a[i], b[i]);
             made[(call * LONG_EACH + i) * 256 + thread_x()] = result;
-            if (stores && at + i * 256 < count) put(to + at + i * 256, result);
+            if (at + i * 256 >= count) continue;
+            if (stores == 1) put(arena + to + at + i * 256, result);
+            if (stores == 2) ((f32 *)arena)[to + at + i * 256] = result;
         }
     }
 }

@@ -37,11 +37,11 @@ COPY_KERNEL(mlxrocm_network_copy_f32, f32, f32)
 COPY_KERNEL(mlxrocm_network_copy_f32_f16, f32, f16)
 COPY_KERNEL(mlxrocm_network_copy_f16_f32, f16, f32)
 
-template <typename T> DEVICE void take(const T *x, const u32 *places, T *out, u32 count, u32 item, u32 first) {
+template <typename A, typename B> DEVICE void take(const A *x, const u32 *places, B *out, u32 count, u32 item, u32 first) {
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 i = block_x() * 256 + thread_x();
-    if (i < count) out[(u64)block_y() * count + i] = x[(u64)block_y() * item + first + places[i]];
+    if (i < count) put(out + (u64)block_y() * count + i, to_f32(x[(u64)block_y() * item + first + places[i]]));
 }
 
 template <typename T> DEVICE void sums(const T *x, T *out, u32 rows, u32 columns, u32 item, u32 first) {
@@ -76,12 +76,14 @@ template <typename T> DEVICE void planes(const u64 *masks, const f32 *values, T 
     put(out + (u64)block_y() * count * 64 + at, masks[of] >> square & 1 ? values[of] : 0.0f);
 }
 
-#define TAKE_KERNEL(NAME, T)                                                                            \
-    KERNEL(256) void NAME(const T *x, const u32 *places, T *out, u32 count, u32 item, u32 first) { \
-        take<T>(x, places, out, count, item, first);                                                    \
+#define TAKE_KERNEL(NAME, A, B)                                                                    \
+    KERNEL(256) void NAME(const A *x, const u32 *places, B *out, u32 count, u32 item, u32 first) { \
+        take<A, B>(x, places, out, count, item, first);                                            \
     }
-TAKE_KERNEL(mlxrocm_network_take_f16, f16)
-TAKE_KERNEL(mlxrocm_network_take_f32, f32)
+TAKE_KERNEL(mlxrocm_network_take_f16, f16, f16)
+TAKE_KERNEL(mlxrocm_network_take_f32, f32, f32)
+TAKE_KERNEL(mlxrocm_network_take_f32_f16, f32, f16)
+TAKE_KERNEL(mlxrocm_network_take_f16_f32, f16, f32)
 
 #define SUMS_KERNEL(NAME, T)                                                                       \
     KERNEL(256) void NAME(const T *x, T *out, u32 rows, u32 columns, u32 item, u32 first) { \

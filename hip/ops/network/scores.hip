@@ -1,4 +1,5 @@
-// Products of two matrices of every item: out[i][j] = Σ_c a[i][c] · b[j][c], rows of `cols` numbers, out [rows][columns].
+// Products of two matrices of every item: out[i][j] = scale · Σ_c a[i][c] · b[j][c], rows of `cols` numbers, out: f32 [rows]
+// [columns], since nothing follows that would round it.
 //
 // any: an element a thread, sums in order; grid (rows · columns / 256, items), 256 threads.
 // tiles: f16 by the matrix unit, from memory to registers: `cols` and all places multiples of 16, rows and columns of
@@ -7,7 +8,8 @@
 #include "ops/network/numbers.h"
 
 #define SCORES_PARAMETERS(T)                                                                                  \
-    const T *a, const T *b, T *out, u32 rows, u32 columns, u32 cols, u32 a_item, u32 a_first, u32 b_item, u32 b_first
+    const T *a, const T *b, f32 *out, u32 rows, u32 columns, u32 cols, u32 a_item, u32 a_first, u32 b_item, u32 b_first, \
+        f32 scale
 
 template <typename T> DEVICE void any(SCORES_PARAMETERS(T)) {
     grid_dependency_launch();
@@ -18,13 +20,13 @@ template <typename T> DEVICE void any(SCORES_PARAMETERS(T)) {
     const T *y = b + (u64)block_y() * b_item + b_first + (u64)(at % columns) * cols;
     f32 sum = 0.0f;
     for (u32 c = 0; c < cols; c++) sum = mul_add(to_f32(x[c]), to_f32(y[c]), sum);
-    put(out + (u64)block_y() * rows * columns + at, sum);
+    out[(u64)block_y() * rows * columns + at] = sum * scale;
 }
 KERNEL(256) void mlxrocm_network_scores_f16(SCORES_PARAMETERS(f16)) {
-    any<f16>(a, b, out, rows, columns, cols, a_item, a_first, b_item, b_first);
+    any<f16>(a, b, out, rows, columns, cols, a_item, a_first, b_item, b_first, scale);
 }
 KERNEL(256) void mlxrocm_network_scores_f32(SCORES_PARAMETERS(f32)) {
-    any<f32>(a, b, out, rows, columns, cols, a_item, a_first, b_item, b_first);
+    any<f32>(a, b, out, rows, columns, cols, a_item, a_first, b_item, b_first, scale);
 }
 KERNEL_WAVES(256, 4) void mlxrocm_network_scores_tiles(SCORES_PARAMETERS(f16)) {
     grid_dependency_launch();
@@ -44,6 +46,6 @@ KERNEL_WAVES(256, 4) void mlxrocm_network_scores_tiles(SCORES_PARAMETERS(f16)) {
     }
     UNROLL for (u32 n = 0; n < 4; n++) UNROLL for (u32 i = 0; i < TILE_C; i++)
         if (n < tiles)
-            put(out + ((u64)block_y() * rows + row + tile_c_row(lane, i)) * columns + column + n * 16 + tile_c_column(lane, i),
-                sums[n].c[i]);
+            out[((u64)block_y() * rows + row + tile_c_row(lane, i)) * columns + column + n * 16 + tile_c_column(lane, i)] =
+                sums[n].c[i] * scale;
 }

@@ -6,7 +6,6 @@
 #include "common/matrix_loads_nvidia.h"
 #include "common/matrix_nvidia.h"
 #include "ops/network/numbers.h"
-#include "ops/network/turn.h"
 
 #if PLATFORM_NVIDIA
 
@@ -23,8 +22,8 @@ DEVICE void copy_step(const f16 *from, u32 cols, u32 to) {
     }
 }
 
-KERNEL(128) void mlxrocm_network_scores_warps(const f16 *a, const f16 *b, f16 *out, u32 cols, u32 a_item, u32 a_first, u32 b_item,
-                                              u32 b_first) {
+KERNEL(128) void mlxrocm_network_scores_warps(const f16 *a, const f16 *b, f32 *out, u32 cols, u32 a_item, u32 a_first, u32 b_item,
+                                              u32 b_first, f32 scale) {
     SHARED __attribute__((aligned(128))) u8 memory[SCORES_SLOTS * 2 * SCORES_SIDE * 128];
     grid_dependency_launch();
     grid_dependency_wait();
@@ -57,12 +56,10 @@ KERNEL(128) void mlxrocm_network_scores_warps(const f16 *a, const f16 *b, f16 *o
             }
         }
     }
-    UNROLL for (u32 n = 0; n < 8; n += 4) UNROLL for (u32 half = 0; half < 2; half++) {
-        u32 w[4];
-        UNROLL for (u32 i = 0; i < 4; i++) w[i] = pair_bits(sums[n + i][2 * half], sums[n + i][2 * half + 1]);
-        turn(w);
+    UNROLL for (u32 n = 0; n < 8; n++) UNROLL for (u32 half = 0; half < 2; half++) {
         const u64 row = (u64)block_y() * SCORES_SIDE + first + lane / 4 + 8 * half;
-        store16(out + row * SCORES_SIDE + (n + lane % 4) * 8, u32x4{w[0], w[1], w[2], w[3]});
+        const u32x2 two = {f32_bits(sums[n][2 * half] * scale), f32_bits(sums[n][2 * half + 1] * scale)};
+        store8(out + row * SCORES_SIDE + n * 8 + lane % 4 * 2, two);
     }
 }
 #endif

@@ -69,26 +69,33 @@ impl Batch<'_> {
     fn words(&self, call: &Call, vectors: &[Option<VectorId>; 2]) -> Result<Vec<u32>> {
         let plan = &self.network.plan;
         let halves = |at: u64| [at as u32, (at >> 32) as u32];
-        let start = |buffer: usize| (plan.offsets[buffer] * self.items) as u64;
+        // A wide buffer's place counts f32 numbers.
+        let each = |buffer: usize| if plan.wide[buffer] { 2 } else { 1 };
+        let start = |buffer: usize| (plan.offsets[buffer] * self.items / each(buffer)) as u64;
         let item = |buffer: usize| plan.counts[buffer] as u32;
         let mut words = vec![function_number(call.function)];
-        words.push(u32::from(call.out.is_some()));
+        words.push(call.out.map_or(0, |out| each(out) as u32));
         words.extend(halves(call.out.map_or(0, start)));
         words.push(call.out.map_or(0, item));
         for (argument, vector) in call.arguments.iter().zip(vectors) {
             let (kind, cycle, first, of_item, number) = match argument {
-                Argument::Number(number) => (0, 1, 0, 0, number.to_bits()),
+                Argument::Number(number) => (constants::NUMBER, 1, 0, 0, number.to_bits()),
                 Argument::Known(numbers) => {
                     let vector = vector.ok_or_else(|| {
                         Error::Internal("a chain without one of its vectors".into())
                     })?;
-                    (1, numbers.len(), vector.first as u64, 0, 0)
+                    let first = vector.first as u64;
+                    (constants::CONSTANTS, numbers.len(), first, 0, 0)
                 }
                 Argument::Buffer(source, cycle) => {
                     let first = start(source.buffer) + source.layout.offset as u64;
-                    (2, *cycle, first, item(source.buffer), 0)
+                    let kind = match plan.wide[source.buffer] {
+                        true => constants::WIDE,
+                        false => constants::ELEMENTS,
+                    };
+                    (kind, *cycle, first, item(source.buffer), 0)
                 }
-                Argument::Made(earlier) => (3, 1, 0, 0, *earlier as u32),
+                Argument::Made(earlier) => (constants::MADE, 1, 0, 0, *earlier as u32),
             };
             words.extend([kind, cycle.max(1) as u32]);
             words.extend(halves(first));

@@ -2,11 +2,12 @@
 //! them, products of the same rows that attention takes one product.
 
 mod chains;
+mod finer;
 mod sides;
 
 use super::activations::Activation;
 use super::steps::{Matrix, Norm, Origin, Plan, Product, Step, VectorId};
-use super::{Constant, missing};
+use super::{Constant, Precision, missing};
 use crate::ir::{Layout, Op};
 use crate::step::{ItemInput, ItemSource, ItemStep, ItemWork, Items, place_items};
 use crate::{Error, Result};
@@ -24,7 +25,7 @@ struct Fuser<'a> {
 ///
 /// # Errors
 /// `Unsupported` for operations that networks have no form of; `Internal` for steps that do not fit together.
-pub fn plan(items: &Items, constants: &[Constant<'_>]) -> Result<Plan> {
+pub fn plan(items: &Items, constants: &[Constant<'_>], precision: Precision) -> Result<Plan> {
     let mut fuser = Fuser {
         constants,
         readers: items.readers(),
@@ -41,12 +42,22 @@ pub fn plan(items: &Items, constants: &[Constant<'_>]) -> Result<Plan> {
     fuser.merge_sides();
     let mut plan = fuser.plan;
     plan.steps.retain(|step| !step.is_nothing());
+    plan.wide = vec![false; plan.counts.len()];
+    if precision == Precision::F16 {
+        finer::widen(&mut plan);
+        finer::keep_low(&mut plan);
+        let narrow = |step: &Step| matches!(step, Step::Scores { out, .. } if !plan.wide[*out]);
+        if plan.steps.iter().any(narrow) {
+            return Err(missing("a product of two results that layers read"));
+        }
+    }
     let touched = |step: &Step| [step.read(), step.written()].concat();
     let touched: Vec<Vec<usize>> = plan.steps.iter().map(touched).collect();
     let widths: Vec<usize> = plan
         .counts
         .iter()
-        .map(|count| count.next_multiple_of(ALIGNED))
+        .zip(&plan.wide)
+        .map(|(count, &wide)| (count * if wide { 2 } else { 1 }).next_multiple_of(ALIGNED))
         .collect();
     (plan.offsets, plan.width) = place_items(&touched, &widths, &plan.inputs, &plan.outputs);
     Ok(plan)
@@ -145,7 +156,9 @@ impl Fuser<'_> {
                     weight,
                     bias,
                     eps: eps.get() as f32,
+                    x_low: None,
                     out: out_of()?,
+                    out_low: None,
                 })
             }
             ItemWork::Copy(x) => Step::Copy {
@@ -253,6 +266,7 @@ impl Fuser<'_> {
                     rows,
                     columns,
                     cols,
+                    scale: 1.0,
                     out,
                 });
             }

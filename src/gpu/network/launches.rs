@@ -38,7 +38,16 @@ impl Batch<'_> {
         let plan = &self.network.plan;
         let size = self.network.precision.size();
         let bytes = |numbers: usize| (numbers * self.items * size) as u64;
-        (bytes(plan.offsets[buffer]), bytes(plan.counts[buffer]))
+        let len = plan.counts[buffer] * if plan.wide[buffer] { 2 } else { 1 };
+        (bytes(plan.offsets[buffer]), bytes(len))
+    }
+
+    /// What a buffer's numbers are.
+    fn numbers(&self, buffer: usize) -> Precision {
+        match self.network.plan.wide[buffer] {
+            true => Precision::F32,
+            false => self.network.precision,
+        }
     }
 
     /// A buffer as an argument.
@@ -149,7 +158,8 @@ impl Batch<'_> {
                     .buffer("places", places, 0);
                 let args = self.place(args, "out", *out).u32("count", *count as u32);
                 let args = self.of_item(args, "", x);
-                let kernel = self.kernel("take")?;
+                let kernel = converting("take", self.numbers(x.buffer), self.numbers(*out));
+                let kernel = self.network.device.kernel(&kernel)?;
                 self.by_elements(&kernel, *count, args, &[x.buffer], *out)
             }
             Step::Sums { x, columns, out } => {
@@ -181,8 +191,9 @@ impl Batch<'_> {
                 rows,
                 columns,
                 cols,
+                scale,
                 out,
-            } => self.scores((a, b), [*rows, *columns, *cols], *out),
+            } => self.scores((a, b), [*rows, *columns, *cols], *scale, *out),
         }
     }
 
@@ -218,30 +229,39 @@ impl Batch<'_> {
         self.only_whole(&norm.x)?;
         let columns = norm.weight.len;
         let rows = (norm.x.layout.count() / columns.max(1) * self.items) as u32;
-        let args = self.place(Args::new(), "x", norm.x.buffer);
+        let finer = norm.x_low.or(norm.out_low).is_some();
+        let mut args = self.place(Args::new(), "x", norm.x.buffer);
+        if finer {
+            args = self.place_or_null(args, "x_low", norm.x_low);
+        }
         let args = self.place_or_null(args, "y", norm.beside.map(|(beside, _)| beside));
         let args = self.vector(args, "weight", norm.weight);
         let args = self.vector(args, "bias", norm.bias);
-        let args = self
-            .place(args, "out", norm.out)
+        let mut args = self.place(args, "out", norm.out);
+        if finer {
+            args = self.place_or_null(args, "out_low", norm.out_low);
+        }
+        let args = args
             .u32("rows", rows)
             .u32("columns", columns as u32)
             .f32("alpha", norm.beside.map_or(0.0, |(_, factor)| factor))
             .f32("eps", norm.eps);
         let wave = self.network.device.facts().wave_size.max(1);
-        let beside = norm.beside.map(|(beside, _)| beside);
-        let reads: Vec<usize> = [norm.x.buffer].into_iter().chain(beside).collect();
-        let (kernel, blocks) = match columns > NORM_HELD * wave as usize {
-            true => (self.kernel("norm_long")?, rows),
-            false => (self.kernel("norm")?, rows.div_ceil(THREADS / wave)),
+        let step = Step::Norm(norm.clone());
+        let is_long = columns > NORM_HELD * wave as usize;
+        let (kernel, blocks, threads) = match (is_long, finer) {
+            (_, true) => ("norm_finer", rows, network_norm::FINER_TEAM as u32),
+            (true, false) => ("norm_long", rows, THREADS),
+            (false, false) => ("norm", rows.div_ceil(THREADS / wave), THREADS),
         };
+        let kernel = self.kernel(kernel)?;
         self.launch(
             &kernel,
             [blocks, 1, 1],
-            (THREADS, 0),
+            (threads, 0),
             args,
-            &reads,
-            &[norm.out],
+            &step.read(),
+            &step.written(),
         )
     }
 
@@ -313,6 +333,7 @@ impl Batch<'_> {
         &mut self,
         (a, b): (&ItemSource, &ItemSource),
         [rows, columns, cols]: [usize; 3],
+        scale: f32,
         out: usize,
     ) -> Result<()> {
         let item = |x: &ItemSource| self.network.plan.counts[x.buffer];
@@ -333,6 +354,7 @@ impl Batch<'_> {
         if tiles && board && nvidia && self.network.precision == Precision::F16 {
             let args = args.u32("cols", cols as u32);
             let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
+            let args = args.f32("scale", scale);
             let kernel = self.network.device.kernel("mlxrocm_network_scores_warps")?;
             let grid = [1, self.items as u32, 1];
             return self.launch(&kernel, grid, (128, 0), args, &[a.buffer, b.buffer], &[out]);
@@ -342,6 +364,7 @@ impl Batch<'_> {
             .u32("columns", columns as u32)
             .u32("cols", cols as u32);
         let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
+        let args = args.f32("scale", scale);
         let reads = [a.buffer, b.buffer];
         match tiles && self.network.precision == Precision::F16 {
             true => {
@@ -360,11 +383,11 @@ impl Batch<'_> {
     }
 
     fn copy(&mut self, from: &Origin, to: &Layout, out: usize) -> Result<()> {
-        let own = self.network.precision;
         let (of, layout, item, args, reads) = match from {
             Origin::Item(x) => {
                 let item = self.network.plan.counts[x.buffer];
                 let args = self.place(Args::new(), "x", x.buffer);
+                let own = self.numbers(x.buffer);
                 (own, x.layout.clone(), item, args, vec![x.buffer])
             }
             Origin::Vector(vector) => {
@@ -377,7 +400,10 @@ impl Batch<'_> {
         let items = [item, self.network.plan.counts[out]];
         let args = copied(args, [&layout, to], items)
             .ok_or_else(|| missing("a copy along more than four axes"))?;
-        let kernel = self.network.device.kernel(copy_kernel(of, own))?;
+        let kernel = self
+            .network
+            .device
+            .kernel(&converting("copy", of, self.numbers(out)))?;
         self.by_elements(&kernel, to.count(), args, &reads, out)
     }
 
@@ -412,8 +438,8 @@ impl Batch<'_> {
         let args = self.place(Args::new(), "x", output).buffer("out", to, at);
         let args = copied(args, [&row, &row], [count, count])
             .ok_or_else(|| missing("a result of so many numbers"))?;
-        let kernel = copy_kernel(self.network.precision, Precision::F32);
-        let kernel = self.network.device.kernel(kernel)?;
+        let kernel = converting("copy", self.numbers(output), Precision::F32);
+        let kernel = self.network.device.kernel(&kernel)?;
         let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
         let (reads, writes) = (self.ranges(&[output]), [to.range(at, bytes)]);
         self.launch_of(&kernel, grid, (THREADS, 0), args, &reads, &writes)?;
@@ -421,14 +447,13 @@ impl Batch<'_> {
     }
 }
 
-/// Copies numbers, and converts them.
-fn copy_kernel(from: Precision, to: Precision) -> &'static str {
-    match (from, to) {
-        (Precision::F16, Precision::F16) => "mlxrocm_network_copy_f16",
-        (Precision::F32, Precision::F32) => "mlxrocm_network_copy_f32",
-        (Precision::F32, Precision::F16) => "mlxrocm_network_copy_f32_f16",
-        (Precision::F16, Precision::F32) => "mlxrocm_network_copy_f16_f32",
-    }
+/// The kernel that moves numbers, and converts them.
+fn converting(name: &str, from: Precision, to: Precision) -> String {
+    let both = match from == to {
+        true => from.name().to_string(),
+        false => format!("{}_{}", from.name(), to.name()),
+    };
+    format!("mlxrocm_network_{name}_{both}")
 }
 
 /// Adds how a copy counts, by what is read and what is written and their numbers of an item. `None`: along more than

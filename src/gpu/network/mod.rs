@@ -91,7 +91,7 @@ impl Network {
         constants: &[Constant<'_>],
         precision: Precision,
     ) -> Result<Network> {
-        let plan = fuse::plan(items, constants)?;
+        let plan = fuse::plan(items, constants, precision)?;
         let squares = |&input: &usize| plan.counts[input].is_multiple_of(SQUARES as usize);
         if !plan.inputs.iter().all(squares) {
             return Err(missing("an input other than planes of 64 places"));

@@ -47,7 +47,11 @@ pub struct Norm {
     pub weight: VectorId,
     pub bias: VectorId,
     pub eps: f32,
+    /// What rounding left of x, two bits a number.
+    pub x_low: Option<usize>,
     pub out: usize,
+    /// The same of the result.
+    pub out_low: Option<usize>,
 }
 
 /// Where elements are copied from.
@@ -96,13 +100,14 @@ pub enum Step {
         row: usize,
         out: usize,
     },
-    /// `a · bᵀ`, rows of `cols` numbers.
+    /// `scale · a · bᵀ`, rows of `cols` numbers; f32 in any network.
     Scores {
         a: ItemSource,
         b: ItemSource,
         rows: usize,
         columns: usize,
         cols: usize,
+        scale: f32,
         out: usize,
     },
 }
@@ -113,7 +118,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Elements of an item, of every buffer.
     pub counts: Vec<usize>,
-    /// Numbers of an item before each buffer, multiples of 8.
+    /// Whether a buffer has f32 numbers where others have f16.
+    pub wide: Vec<bool>,
+    /// Numbers of an item before each buffer, multiples of 8; a wide one's count twice.
     pub offsets: Vec<usize>,
     /// Numbers of an item's arena.
     pub width: usize,
@@ -151,7 +158,8 @@ impl Step {
             }
             Step::Norm(norm) => {
                 let beside = norm.beside.map(|(buffer, _)| buffer);
-                [norm.x.buffer].into_iter().chain(beside).collect()
+                let others = beside.into_iter().chain(norm.x_low);
+                [norm.x.buffer].into_iter().chain(others).collect()
             }
             Step::Attention { attention, .. } => {
                 let sources = attention.sides.iter().chain(&attention.mask);
@@ -171,14 +179,27 @@ impl Step {
     pub fn written(&self) -> Vec<usize> {
         match self {
             Step::Product(Product { out, .. })
-            | Step::Norm(Norm { out, .. })
             | Step::Attention { out, .. }
             | Step::Copy { out, .. }
             | Step::Take { out, .. }
             | Step::Sums { out, .. }
             | Step::Softmax { out, .. }
             | Step::Scores { out, .. } => vec![*out],
+            Step::Norm(norm) => [norm.out].into_iter().chain(norm.out_low).collect(),
             Step::Chain { chain, .. } => chain.calls.iter().filter_map(|call| call.out).collect(),
         }
+    }
+
+    /// Whether its results may be f32 in a network of f16.
+    pub fn can_write_wide(&self) -> bool {
+        self.can_read_wide() || matches!(self, Step::Scores { .. })
+    }
+
+    /// Whether what it reads may be.
+    pub fn can_read_wide(&self) -> bool {
+        matches!(
+            self,
+            Step::Chain { .. } | Step::Copy { .. } | Step::Take { .. }
+        )
     }
 }

@@ -16,6 +16,9 @@ fn whole(buffer: usize, count: usize) -> ItemSource {
 
 impl Fuser<'_> {
     pub(super) fn chain(&mut self, chain: &Chain) {
+        if self.join_scores(chain) {
+            return;
+        }
         let rest = self.join_product(&chain.calls, chain.count);
         let calls = rest.unwrap_or_else(|| chain.calls.clone());
         if calls.is_empty() {
@@ -34,6 +37,28 @@ impl Fuser<'_> {
             chain: Chain { calls, count },
             vectors,
         });
+    }
+
+    /// Makes a factor of all scores part of the product that they are.
+    fn join_scores(&mut self, chain: &Chain) -> bool {
+        let Some(Step::Scores { scale, out, .. }) = self.plan.steps.last_mut() else {
+            return false;
+        };
+        let [call] = chain.calls.as_slice() else {
+            return false;
+        };
+        let (Function::Multiply, Some(to)) = (call.function, call.out) else {
+            return false;
+        };
+        let [Argument::Buffer(source, cycle), Argument::Number(factor)] = &call.arguments else {
+            return false;
+        };
+        let is_all = *cycle == chain.count && source.layout.offset == 0;
+        if source.buffer != *out || !is_all || self.readers[*out] != 1 {
+            return false;
+        }
+        (*scale, *out) = (*factor, to);
+        true
     }
 
     /// Makes the first calls of a chain part of the product before it; what is left of them.
