@@ -6,11 +6,10 @@
 //! thread is inside a call on it: that call holds an `Arc` of its own.
 
 use super::boundary::guarded;
-use crate::ir::QuickMap;
 use crate::log::{self, Level};
 use crate::{Error, Result};
 use parking_lot::RwLock;
-use std::hash::BuildHasherDefault;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,10 +27,19 @@ pub(super) struct Shared<T> {
     poisoned: AtomicBool,
 }
 
-/// Type name by live handle. Addresses are kept inverted, so that leak checkers do not take the
-/// table for a reference to a handle that the application lost.
-static LIVE: RwLock<QuickMap<usize, &'static str>> =
-    RwLock::new(QuickMap::with_hasher(BuildHasherDefault::new()));
+/// Type name by live handle.
+type Live = RwLock<BTreeMap<usize, &'static str>>;
+
+/// Live handles, in small tables by their addresses. These are kept inverted, so that leak checkers do not take the
+/// tables for references to a handle that the application lost. Not hash tables: what those point into the middle of,
+/// valgrind calls possibly lost.
+static LIVE: [Live; 64] = [const { RwLock::new(BTreeMap::new()) }; 64];
+
+/// The table that a key is in.
+fn live(key: usize) -> &'static Live {
+    // The golden ratio spreads the bits; the highest six choose.
+    &LIVE[((key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize]
+}
 
 fn key<P>(handle: *const P) -> usize {
     !handle.addr()
@@ -44,7 +52,7 @@ pub(super) fn publish<T: Object>(value: T) -> *mut T::Opaque {
         poisoned: AtomicBool::new(false),
     });
     let handle = Box::into_raw(Box::new(shared));
-    LIVE.write().insert(key(handle), T::NOUN);
+    live(key(handle)).write().insert(key(handle), T::NOUN);
     handle.cast()
 }
 
@@ -56,7 +64,7 @@ pub(super) fn get<T: Object>(
     if handle.is_null() {
         return Err(Error::NullArgument(parameter));
     }
-    let live = LIVE.read();
+    let live = live(key(handle)).read();
     match live.get(&key(handle)) {
         Some(&noun) if noun == T::NOUN => {
             // SAFETY: the address is in the table under this type, so `publish::<T>` made it, and
@@ -81,7 +89,7 @@ pub(super) fn free<T: Object>(handle: *mut T::Opaque) {
         return;
     }
     {
-        let mut live = LIVE.write();
+        let mut live = live(key(handle)).write();
         if live.get(&key(handle)) != Some(&T::NOUN) {
             drop(live);
             log::write(Level::Error, || {
