@@ -100,6 +100,19 @@ pub(super) fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
     Ok(results.into_iter().map(Data::Host).collect())
 }
 
+/// What `run` makes of inputs that are moved to a GPU, once its work is queued there.
+fn queued(
+    gpu: &Arc<Place>,
+    inputs: &[&Data],
+    run: impl FnOnce(&[&arrays::Elements]) -> Result<Option<Vec<arrays::Elements>>>,
+) -> Result<Option<Vec<Data>>> {
+    let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
+    let here = here?;
+    let here: Vec<&arrays::Elements> = here.iter().map(|x| &**x).collect();
+    let queued = |made: arrays::Elements| Data::Device(made.queued());
+    Ok(run(&here)?.map(|made| made.into_iter().map(queued).collect()))
+}
+
 /// One operation on a GPU; what it has no form of is computed by the CPU and moved there.
 fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
     let foreign = |input: &&&Data| match input {
@@ -112,21 +125,23 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
             node.op.name()
         )));
     }
-    let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
-    let here = here?;
-    let inputs_here: Vec<&arrays::Elements> = here.iter().map(|x| &**x).collect();
-    if let Some(results) = gpu.run(&node.op, &inputs_here, &node.outputs)? {
-        let queued = |result: arrays::Elements| Data::Device(result.queued());
-        return Ok(results.into_iter().map(queued).collect());
+    let results = queued(gpu, inputs, |here| {
+        let results = gpu.run(&node.op, here, &node.outputs)?;
+        if results.is_none() {
+            log::write(Level::Debug, || {
+                let dtypes: Vec<String> = here.iter().map(|x| x.dtype().to_string()).collect();
+                format!(
+                    "arrays: the CPU computes {} ({}) for a GPU",
+                    node.op.name(),
+                    dtypes.join(", ")
+                )
+            });
+        }
+        Ok(results)
+    })?;
+    if let Some(results) = results {
+        return Ok(results);
     }
-    log::write(Level::Debug, || {
-        let dtypes: Vec<String> = inputs_here.iter().map(|x| x.dtype().to_string()).collect();
-        format!(
-            "arrays: the CPU computes {} ({}) for a GPU",
-            node.op.name(),
-            dtypes.join(", ")
-        )
-    });
     let results = on_host(node, inputs)?;
     let moved = results
         .iter()
@@ -139,17 +154,10 @@ pub(super) fn run_joined(gpu: &Arc<Place>, joined: &Joined, leaves: &[Data]) -> 
     joined.graph.compute(leaves, |id, inputs| {
         let node = joined.graph.node(id);
         if let Some(part) = joined.part(id) {
-            let here: Result<Vec<_>> = inputs.iter().map(|input| input.to_device(gpu)).collect();
-            let here = here?;
-            let here: Vec<&arrays::Elements> = here.iter().map(|x| &**x).collect();
-            let made = gpu.run_part(part, &here)?;
-            let made = made.ok_or_else(|| {
+            let made = queued(gpu, inputs, |here| gpu.run_part(part, here))?;
+            return made.ok_or_else(|| {
                 Error::Internal("joined operations that GPUs have no form of".into())
-            })?;
-            return Ok(made
-                .into_iter()
-                .map(|made| Data::Device(made.queued()))
-                .collect());
+            });
         }
         on_gpu(gpu, node, inputs)
     })

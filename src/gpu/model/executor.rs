@@ -17,6 +17,7 @@ use crate::step::{
     Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, StateSize, Step,
 };
 use crate::{Error, Result};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -470,6 +471,7 @@ impl GpuExecutor {
             inputs: &self.inputs,
             token_end: self.token_end,
             bucket,
+            routers_here: Cell::default(),
         })
     }
 

@@ -11,6 +11,7 @@ use super::weights::{GpuWeights, Launch};
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
+use std::cell::Cell;
 
 /// The device memory of a forward state.
 pub struct Memory {
@@ -56,6 +57,8 @@ pub struct Recorder<'a> {
     /// Columns of the logits from this one on are no tokens.
     pub token_end: usize,
     pub bucket: Bucket,
+    /// Whether gates and ups make their routers themselves (`routed.rs`), once that was asked.
+    pub routers_here: Cell<Option<bool>>,
 }
 
 /// Blocks that share a row of logits.

@@ -31,13 +31,23 @@ impl<'a> Recorder<'a> {
         let Some(logits) = self.logits_at(place)? else {
             return Ok(None);
         };
+        let all = match self.routers_here.get() {
+            Some(all) => all,
+            None => self.all_are_here()?,
+        };
+        self.routers_here.set(Some(all));
+        Ok(all.then_some(logits))
+    }
+
+    /// Whether each of several gates and ups can make its router.
+    fn all_are_here(&self) -> Result<bool> {
         let places = self.gates();
         for place in &places {
             if self.logits_at(*place)?.is_none() {
-                return Ok(None);
+                return Ok(false);
             }
         }
-        Ok((places.len() > 1).then_some(logits))
+        Ok(places.len() > 1)
     }
 
     /// The places of gate and up.
