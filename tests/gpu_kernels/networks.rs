@@ -35,15 +35,18 @@ fn norms_keep_what_rounding_left() {
             let numbers = (0..count).map(|_| f16::from_f64(random.uniform(low, high)));
             numbers.collect()
         };
-        let (x, y) = (halves(-2.0, 2.0), halves(-1.0, 1.0));
-        let low: Vec<u32> = (0..count)
+        let (mut x, y) = (halves(-2.0, 2.0), halves(-1.0, 1.0));
+        let mut low: Vec<u32> = (0..count)
             .map(|_| random.uniform(0.0, 4.0) as u32)
             .collect();
+        // Nothing is below 0.
+        (x[count / 3], low[count / 3]) = (f16::ZERO, 2);
         let mut vector = |low: f64, high: f64| -> Vec<f32> {
             let numbers = (0..columns).map(|_| random.uniform(low, high) as f32);
             numbers.collect()
         };
-        let (weight, bias) = (vector(0.5, 1.5), vector(-0.2, 0.2));
+        let (mut weight, mut bias) = (vector(0.5, 1.5), vector(-0.2, 0.2));
+        (weight[columns - 3], bias[columns - 3]) = (0.0, 0.0);
         let (alpha, eps) = (0.43f32, 1e-3f32);
         let normed = |row: usize, is_finer: bool| -> Vec<f64> {
             let z = (row * columns..(row + 1) * columns).map(|i| {
@@ -78,11 +81,20 @@ fn norms_keep_what_rounding_left() {
             let [of_weight, of_bias] = [&weight, &bias].map(|vector| {
                 bench.buffer(&vector.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
             });
-            let kernel = bench
-                .device
-                .kernel("mlxrocm_network_norm_finer_f16")
-                .unwrap();
-            for (reads, writes) in [(true, true), (false, true), (true, false), (false, false)] {
+            let waves = 256 / bench.wave();
+            let forms = [
+                (
+                    "mlxrocm_network_norm_finer_f16",
+                    (rows as u32).div_ceil(waves),
+                    256,
+                ),
+                ("mlxrocm_network_norm_finer_few_f16", rows as u32, 128),
+            ];
+            let mut of_waves = (Vec::new(), Vec::new());
+            let both = [(true, true), (false, true), (true, false), (false, false)];
+            for (at, (reads, writes)) in both.into_iter().flat_map(|of| [(0, of), (1, of)]) {
+                let (kernel, blocks, threads) = forms[at];
+                let kernel = bench.device.kernel(kernel).unwrap();
                 let out = bench.buffer(&vec![POISON; count / 2 + 1]);
                 let out_low = bench.buffer(&vec![POISON; count / 16 + 1]);
                 let args = Args::new().buffer("x", &of_x, 0);
@@ -98,8 +110,15 @@ fn norms_keep_what_rounding_left() {
                 };
                 let args = args.u32("rows", rows as u32).u32("columns", columns as u32);
                 let args = args.f32("alpha", alpha).f32("eps", eps);
-                bench.launch(&kernel, [rows as u32, 1, 1], 128, 0, &args);
+                bench.launch(&kernel, [blocks, 1, 1], threads, 0, &args);
                 let (found, left) = (bench.values(&out), bench.values(&out_low));
+                match at {
+                    0 => of_waves = (found.clone(), left.clone()),
+                    _ => assert!(
+                        of_waves == (found.clone(), left.clone()),
+                        "not the same bits"
+                    ),
+                }
                 assert_eq!(found[count / 2], POISON, "written past the end");
                 let left_of = |i: usize| left[i / 16] >> (2 * (i % 16));
                 let past = POISON >> (2 * (count % 16));
@@ -108,6 +127,8 @@ fn norms_keep_what_rounding_left() {
                     for (c, expected) in normed(row, reads).into_iter().enumerate() {
                         let i = row * columns + c;
                         let number = f16::from_bits((found[i / 2] >> (16 * (i % 2))) as u16);
+                        let is_below = left_of(i) & 3 < 2;
+                        assert!(!writes || number != f16::ZERO || !is_below, "below 0");
                         let (number, bits) = match writes {
                             true => (finer(number, left_of(i) & 3), 13),
                             false => (number.into(), 11),
