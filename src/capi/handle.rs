@@ -5,11 +5,12 @@
 //! other pointer is an error and never undefined behaviour, and a handle may be freed while another
 //! thread is inside a call on it: that call holds an `Arc` of its own.
 
+mod live;
+
 use super::boundary::guarded;
 use crate::log::{self, Level};
 use crate::{Error, Result};
-use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use live::Live;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,23 +28,8 @@ pub(super) struct Shared<T> {
     poisoned: AtomicBool,
 }
 
-/// Type name by live handle.
-type Live = RwLock<BTreeMap<usize, &'static str>>;
-
-/// Live handles, in small tables by their addresses. These are kept inverted, so that leak checkers do not take the
-/// tables for references to a handle that the application lost. Not hash tables: what those point into the middle of,
-/// valgrind calls possibly lost.
-static LIVE: [Live; 64] = [const { RwLock::new(BTreeMap::new()) }; 64];
-
-/// The table that a key is in.
-fn live(key: usize) -> &'static Live {
-    // The golden ratio spreads the bits; the highest six choose.
-    &LIVE[((key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize]
-}
-
-fn key<P>(handle: *const P) -> usize {
-    !handle.addr()
-}
+/// Every live handle.
+static LIVE: Live = Live::new();
 
 /// A new handle, owned by the caller.
 pub(super) fn publish<T: Object>(value: T) -> *mut T::Opaque {
@@ -52,7 +38,7 @@ pub(super) fn publish<T: Object>(value: T) -> *mut T::Opaque {
         poisoned: AtomicBool::new(false),
     });
     let handle = Box::into_raw(Box::new(shared));
-    live(key(handle)).write().insert(key(handle), T::NOUN);
+    LIVE.insert(handle.addr(), T::NOUN);
     handle.cast()
 }
 
@@ -64,14 +50,13 @@ pub(super) fn get<T: Object>(
     if handle.is_null() {
         return Err(Error::NullArgument(parameter));
     }
-    let live = live(key(handle)).read();
-    match live.get(&key(handle)) {
-        Some(&noun) if noun == T::NOUN => {
+    LIVE.with(handle.addr(), |noun| match noun {
+        Some(noun) if noun == T::NOUN => {
             // SAFETY: the address is in the table under this type, so `publish::<T>` made it, and
             // `free` cannot take it away while the table is locked.
             Ok(unsafe { &*handle.cast::<Arc<Shared<T>>>() }.clone())
         }
-        Some(&noun) => Err(Error::InvalidArgument(format!(
+        Some(noun) => Err(Error::InvalidArgument(format!(
             "{parameter} is a {noun}, a {} is needed",
             T::NOUN
         ))),
@@ -79,7 +64,7 @@ pub(super) fn get<T: Object>(
             "{parameter} is not a live {}: it was freed, or this library never returned it",
             T::NOUN
         ))),
-    }
+    })
 }
 
 /// Gives a handle back. NULL is fine; a pointer that is not a live handle of this type is logged
@@ -88,16 +73,11 @@ pub(super) fn free<T: Object>(handle: *mut T::Opaque) {
     if handle.is_null() {
         return;
     }
-    {
-        let mut live = live(key(handle)).write();
-        if live.get(&key(handle)) != Some(&T::NOUN) {
-            drop(live);
-            log::write(Level::Error, || {
-                format!("{}_free: the pointer is not a live {}", T::NOUN, T::NOUN)
-            });
-            return;
-        }
-        live.remove(&key(handle));
+    if !LIVE.remove(handle.addr(), T::NOUN) {
+        log::write(Level::Error, || {
+            format!("{}_free: the pointer is not a live {}", T::NOUN, T::NOUN)
+        });
+        return;
     }
     // SAFETY: the address was in the table under this type, so `publish::<T>` made it; it was
     // removed just now under the lock, so nobody else can take it.
