@@ -14,8 +14,11 @@ use crate::step::{ItemAttention, ItemSource};
 pub(super) const THREADS: u32 = 256;
 /// Numbers of a row that a lane of a norm holds, eight at a time.
 const NORM_HELD: usize = network_norm::HELD * 8;
-/// From so many rows on a wave is faster for a row of the finer norm than a block, on an H200: 4,096, not 1,024.
-const MANY_ROWS: u32 = 2048;
+/// From so many rows on a wave is faster for a row of the finer norm than a block: on an H200 4,096 of 768 columns, not
+/// 1,024; 16,384 of 1,024 columns, of which a lane has a third more to do, not 4,096.
+const fn many_rows(columns: usize) -> u32 {
+    if columns <= 768 { 2048 } else { 8192 }
+}
 /// The widest heads that go through the matrix units.
 const WIDEST: usize = 64;
 /// Rows and keys of attention by the matrix units.
@@ -251,7 +254,7 @@ impl Batch<'_> {
         let wave = self.network.device.facts().wave_size.max(1);
         let step = Step::Norm(norm.clone());
         let is_long = columns > NORM_HELD * wave as usize;
-        let few = rows < MANY_ROWS;
+        let few = rows < many_rows(columns);
         let (kernel, blocks, threads) = match (finer, is_long, few) {
             (true, _, true) => ("norm_finer_few", rows, network_norm::FINER_TEAM as u32),
             (true, _, false) => ("norm_finer", rows.div_ceil(THREADS / wave), THREADS),
