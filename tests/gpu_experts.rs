@@ -114,6 +114,40 @@ fn experts_give_what_the_cpu_gives() {
     }
 }
 
+/// Experts that more rows of a prompt chose than one block takes.
+#[test]
+fn long_prompts_give_what_the_cpu_gives() {
+    const LONG: usize = 450;
+    let folder = folder();
+    let tokens: Vec<u32> = (0..LONG as u32)
+        .map(|i| (i * i * 7 + i * 37) % 96)
+        .collect();
+    let pages: Vec<u32> = (0..16).rev().collect();
+    let logits = |device| {
+        let model = load(folder.path(), device);
+        let mut forward = model.new_forward(16, LONG, KvType::F16).unwrap();
+        let mut all = Vec::new();
+        forward
+            .forward(&[slice(&tokens, 0, &pages)], &mut all)
+            .unwrap();
+        all
+    };
+    let expected = logits(DeviceChoice::Cpu);
+    for target in gpu::among(&["gfx1151", "gfx90a"]) {
+        let gpu = device(target);
+        let given = logits(DeviceChoice::Gpu(0));
+        let width = given.len() / LONG;
+        let rows = given.chunks_exact(width).zip(expected.chunks_exact(width));
+        let far = rows.filter(|(given, expected)| farthest(given, expected) >= TOLERANCE);
+        // Of one row two experts' scores are so close that rounding chooses between them.
+        let far = far.count();
+        assert!(far <= 1, "{target}: {far} rows");
+        if !gpu::is_real() {
+            assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
+        }
+    }
+}
+
 /// Half of the weights, then hardly any, lie on the device: the rest of the experts is read where it is.
 #[test]
 fn experts_in_host_memory_say_the_same() {

@@ -255,10 +255,11 @@ fn is_there(source: &str, target: &str) -> bool {
         "matmul/rows_dense_amd" => !target.starts_with("sm_"),
         "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
+        source if source.starts_with("matmul/experts_warpgroup") => target == "sm_90a",
         source if source.starts_with("arrays/") && source.contains("_warpgroup") => {
             target == "sm_90a"
         }
-        "experts/route_sort" => target == "sm_90",
+        "experts/route_sort" | "experts/places" => target == "sm_90",
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_routed_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",

@@ -10,14 +10,15 @@
 // Layouts of the operand: for block.h rows, [rows][stride]; for warpgroup.h tiles of 128 rows and 64
 // columns, [rows / 128][stride / 64][128][64], where of every 32 columns the one at 8t + 4s + 2j + e
 // (e, s, j < 2, t < 4) lies at 16s + 8j + 2t + e, as quant.h has them, and the 16-byte pieces of a row are
-// swapped: piece i lies at i ^ (row % 8).
+// swapped: piece i lies at i ^ (row % 8); for experts_warpgroup.h the same, where `places` says: of [rows][copies],
+// so that each copy lies among the rows of its expert.
 //
 // Launch: 256 threads, a block a row.
 #include "common/reduce.h"
 
 template <bool TILES>
 DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols, f32 eps,
-                         f32 norm_scale) {
+                         f32 norm_scale, const u32 *places = nullptr, u32 copies = 1) {
     SHARED f32 scratch[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
@@ -38,7 +39,8 @@ DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scale
         exponent = exponent < -100 ? 0 : exponent;
         factor = bits_f32((u32)(127 - exponent) << 23), back = bits_f32((u32)(127 + exponent) << 23);
     }
-    if (thread == 0) scales[row] = back;
+    auto place = [&](u32 copy) { return places ? places[row * copies + copy] : row; };
+    if (thread < copies) scales[place(thread)] = back;
     for (u32 c = thread * 8; c < stride; c += 2048) {
         u32x4 words = {0, 0, 0, 0};
         if (c < cols) {
@@ -54,8 +56,11 @@ DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scale
             words.z = pack_f16x2(b.x, b.y).bits, words.w = pack_f16x2(b.z, b.w).bits;
         }
         if constexpr (TILES) {
-            u32 *to = (u32 *)operand + ((u64)(row / 128 * (stride / 64) + c / 64) * 128 + row % 128) * 32 + c / 8 % 4;
-            UNROLL for (u32 i = 0; i < 4; i++) to[((c / 32 % 2 * 4 + i) ^ row % 8) * 4] = word(words, i);
+            for (u32 copy = 0; copy < copies; copy++) {
+                const u32 at = place(copy);
+                u32 *to = (u32 *)operand + ((u64)(at / 128 * (stride / 64) + c / 64) * 128 + at % 128) * 32 + c / 8 % 4;
+                UNROLL for (u32 i = 0; i < 4; i++) to[((c / 32 % 2 * 4 + i) ^ at % 8) * 4] = word(words, i);
+            }
         } else {
             store16(operand + (u64)row * stride + c, words);
         }
@@ -69,3 +74,10 @@ DEVICE void make_operand(const f32 *x, const f32 *norm, u16 *operand, f32 *scale
     }
 OPERAND_KERNEL(mlxrocm_matmul_operand, false)
 OPERAND_KERNEL(mlxrocm_matmul_operand_tiles, true)
+
+#if PLATFORM_NVIDIA
+KERNEL(256) void mlxrocm_matmul_operand_places(const f32 *x, const f32 *norm, u16 *operand, f32 *scales, u32 cols,
+                                               f32 eps, f32 norm_scale, const u32 *places, u32 copies) {
+    make_operand<true>(x, norm, operand, scales, cols, eps, norm_scale, places, copies);
+}
+#endif

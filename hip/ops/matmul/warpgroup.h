@@ -34,6 +34,13 @@ struct Warpgroup {
     Split split;
 };
 
+// The rows of a block, and where their results go: one after the other.
+struct OwnRows {
+    // Whether blocks of the same rows run together, not those of the same columns.
+    static constexpr bool ROWS_TOGETHER = false;
+    DEVICE u32 of_result(const OwnRows &, u32 first, u32 row) { return first + row; }
+};
+
 // A warp's codes and scales of one unit.
 template <typename Q> struct UnitOf {
     static constexpr u32 SCALES = Q::UNIT * (Q::GROUP == 64 ? 1 : 2);
@@ -71,7 +78,7 @@ template <typename Q> struct UnitOf {
     asm volatile("mov.u32 %0, %%" special ";" : "=r"(name))
 
 // The sums of a warpgroup: 64 columns of y of ROWS rows, by its share of the units.
-template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u32 base, f32 *c) {
+template <typename Q, u32 ROWS, typename R> DEVICE void multiply_units(const Warpgroup &p, u32 base, f32 *c) {
     constexpr u32 BYTES = ROWS * BLOCK_COLS * 2;
     // Units whose codes are on the way; few rows leave registers for more.
     constexpr u32 AHEAD = Q::UNIT == 1 && ROWS <= 64 ? 4 : 2;
@@ -80,9 +87,10 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
     const u32 full = base + STAGES * STAGE_BYTES, empty = full + STAGES * 8;
     const u32 all_units = (p.cols + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
     const u32 begin = split_begin(all_units), units = split_end(all_units) - begin, steps = units * Q::UNIT;
-    const u32 own_tile = block_y() * 8 + warp, tile = own_tile < p.tiles ? own_tile : p.tiles - 1;
+    const u32 block_of_rows = R::ROWS_TOGETHER ? block_y() : block_x();
+    const u32 own_tile = (R::ROWS_TOGETHER ? block_x() : block_y()) * 8 + warp, tile = own_tile < p.tiles ? own_tile : p.tiles - 1;
     const u8 *weights = p.weights + ((u64)tile * all_units + begin) * Q::UNIT_BYTES;
-    const u8 *x = p.x + ((u64)block_x() * ((p.cols + 255) / 256 * 4) + begin * Q::UNIT) * STAGE_BYTES;
+    const u8 *x = p.x + ((u64)block_of_rows * ((p.cols + 255) / 256 * 4) + begin * Q::UNIT) * STAGE_BYTES;
     const f32 factor = 1.0f / p.back;
     if (thread == 0) {
         UNROLL for (u32 i = 0; i < STAGES; i++) {
@@ -148,10 +156,11 @@ template <typename Q, u32 ROWS> DEVICE void multiply_units(const Warpgroup &p, u
 }
 
 // What becomes of a block's sums: its part of a split, or y.
-template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f32 *c) {
+template <u32 ROWS, typename R> DEVICE void finish(const Warpgroup &p, f32 *results, const f32 *c, const R &rows_of) {
     READ_HERE(thread, "tid.x");
-    READ_HERE(block_of_rows, "ctaid.x");
-    READ_HERE(block_of_tiles, "ctaid.y");
+    READ_HERE(across, "ctaid.x");
+    READ_HERE(down, "ctaid.y");
+    const u32 block_of_rows = R::ROWS_TOGETHER ? down : across, block_of_tiles = R::ROWS_TOGETHER ? across : down;
     const u32 warp = thread / 32, lane = thread % 32;
     const u32 first_row = block_of_rows * X_ROWS, first_tile = block_of_tiles * 8;
     const u32 rows = minimum(p.rows - first_row, ROWS);
@@ -198,10 +207,10 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
         f32 scales[BATCH], residuals[BATCH];
         f32 *to[BATCH];
         UNROLL for (u32 i = 0; i < BATCH; i++) {
-            const u32 r = first_row + minimum(begin + i * step, rows - 1);
+            const u32 row = minimum(begin + i * step, rows - 1), r = R::of_result(rows_of, first_row, row);
             const f32 *residual = nullptr;
             to[i] = is_silu ? silu_place(p.to, r, tile / 2, at % 16) : number_place(p.to, r, tile, at % 16, residual);
-            scales[i] = p.scales[r];
+            scales[i] = p.scales[first_row + row];
             // Any number will do where there is no place.
             residuals[i] = residual ? *(to[i] ? residual : p.to.residual) : 0.0f;
         }
@@ -210,24 +219,23 @@ template <u32 ROWS> DEVICE void finish(const Warpgroup &p, f32 *results, const f
             const f32 *sums = results + (begin + i * step) * RESULT_STRIDE + at;
             const f32 scale = scales[i] * p.back;
             const f32 v = sums[0] * scale + bias;
-            *to[i] = is_silu ? silu(v) * (sums[16] * scale + up_bias) : v + residuals[i];
+            *to[i] = is_silu ? silu_product(p.to, v, sums[16] * scale + up_bias) : v + residuals[i];
         }
     }
 }
 
-template <typename Q, u32 ROWS> DEVICE void matmul_rows(const Warpgroup &p, u8 *memory) {
+template <typename Q, u32 ROWS, typename R> DEVICE void matmul_rows(const Warpgroup &p, u8 *memory, const R &rows_of) {
     const u32 offset = (1024 - shared_address(memory) % 1024) % 1024;
     f32 c[ROWS / 2];
-    multiply_units<Q, ROWS>(p, shared_address(memory) + offset, c);
-    finish<ROWS>(p, (f32 *)(memory + offset), c);
+    multiply_units<Q, ROWS, R>(p, shared_address(memory) + offset, c);
+    finish<ROWS>(p, (f32 *)(memory + offset), c, rows_of);
 }
 
-// Products and x as many as the rows need.
-template <typename Q> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memory) {
-    const u32 rows = p.rows - block_x() * X_ROWS;
-    if (rows <= 32) matmul_rows<Q, 32>(p, memory);
-    else if (rows <= 64) matmul_rows<Q, 64>(p, memory);
-    else matmul_rows<Q, 128>(p, memory);
+// Products and x as many as the block's rows need.
+template <typename Q, typename R> DEVICE void matmul_warpgroup(const Warpgroup &p, u8 *memory, u32 rows, const R &rows_of) {
+    if (rows <= 32) matmul_rows<Q, 32>(p, memory, rows_of);
+    else if (rows <= 64) matmul_rows<Q, 64>(p, memory, rows_of);
+    else matmul_rows<Q, 128>(p, memory, rows_of);
 }
 
 // Two blocks a multiprocessor where the registers allow it.
@@ -244,7 +252,7 @@ template <typename Q> struct Occupancy {
         DYNAMIC_SHARED(memory);                                                                              \
         const Warpgroup p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,      \
                              width1, width2, epilogue}, back, rows, cols, tiles, {parts, counters}};         \
-        matmul_warpgroup<NAME##_quant>(p, memory);                                                           \
+        matmul_warpgroup<NAME##_quant>(p, memory, p.rows - block_x() * X_ROWS, OwnRows{});                   \
     }
 #else
 #define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)

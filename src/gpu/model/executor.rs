@@ -87,7 +87,8 @@ impl GpuExecutor {
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
         let operand = most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2;
-        let (operand_of_experts, inputs_of_experts) = ExpertMemory::operand(&schedule, most.rows);
+        let (operand_of_experts, inputs_of_experts) =
+            ExpertMemory::operand(device.facts(), &schedule, most.rows);
         let memory = Memory {
             arena: buffer(schedule.widest() * most.rows * 4)?,
             max_rows: most.rows,

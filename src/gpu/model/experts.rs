@@ -3,13 +3,13 @@
 
 use super::few::Prepared;
 use super::matmul::{
-    ADD, BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, GROUP_ROWS, MatrixForm, Operand, SET_ROWS, SILU,
-    block_tiles, operand_stride,
+    ADD, BLOCK_ROWS, FEW_ROWS, GROUP_ROWS, MatrixForm, SET_ROWS, SILU, has_warpgroups,
+    operand_stride,
 };
 use super::record::Recorder;
 use super::routed::MOST_ROUTED;
 use super::weights::{GpuMatrix, Launch};
-use crate::driver::Platform;
+use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::constants::{experts_route_scores, matmul_experts_q4};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::{ExpertProducts, Schedule, Step};
@@ -27,8 +27,10 @@ pub struct ExpertMemory {
     pub(super) order: DeviceBuffer,
     /// Runs of them with the same expert.
     pub(super) runs: DeviceBuffer,
+    /// `[pairs]`: where rows lie among those of `hip/ops/matmul/experts_warpgroup.h`.
+    pub(super) places: DeviceBuffer,
     /// `[pairs][columns]`: results before they are summed.
-    sums: DeviceBuffer,
+    pub(super) sums: DeviceBuffer,
     /// `[routers][MOST_ROUTED]` zeros: logits of `hip/ops/matmul/experts_routed.h`.
     pub(super) slots: DeviceBuffer,
 }
@@ -68,21 +70,30 @@ impl ExpertMemory {
         Ok(Some(ExpertMemory {
             order: device.alloc((pairs * 4) as u64)?,
             runs: device.alloc((runs * 16) as u64)?,
+            places: device.alloc((pairs * 4) as u64)?,
             sums: device.alloc((sums.max(1) * 4) as u64)?,
             slots: device.alloc((steps(schedule).count() * MOST_ROUTED * 4) as u64)?,
         }))
     }
 
     /// Bytes of the operand of products with experts, and how many scales it has, for so many rows.
-    pub fn operand(schedule: &Schedule, rows: usize) -> (usize, usize) {
-        let sizes = steps(schedule).filter(|step| step.own).map(|step| {
-            let width = schedule.buffers[step.x.0].width / step.chosen.max(1);
+    pub fn operand(facts: &DeviceFacts, schedule: &Schedule, rows: usize) -> (usize, usize) {
+        let is_in_places = has_warpgroups(facts);
+        let steps = steps(schedule).filter(|step| step.own || is_in_places);
+        let sizes = steps.map(|step| {
+            let copies = if step.own { step.chosen.max(1) } else { 1 };
+            let width = schedule.buffers[step.x.0].width / copies;
             let pairs = rows * step.chosen;
             // Of experts_tiles.h, whose rows have a scale and a sum for every 16 columns at the most.
             let in_groups = pairs.min(tiled_pairs(step)).next_multiple_of(SET_ROWS);
             let stride = operand_stride(width);
             let bytes = pairs.next_multiple_of(SET_ROWS) * stride * 2;
-            (bytes + in_groups * (stride / 16 + 1) * 8, pairs)
+            let places = match is_in_places {
+                true => run_count(pairs, step.experts, BLOCK_ROWS) * BLOCK_ROWS,
+                false => 0,
+            };
+            let bytes = bytes + in_groups * (stride / 16 + 1) * 8;
+            (bytes.max(places * stride * 2), pairs.max(places))
         });
         sizes.fold((0, 0), |most, size| {
             (most.0.max(size.0), most.1.max(size.1))
@@ -329,7 +340,7 @@ impl Recorder<'_> {
     }
 
     /// Sorts a step's pairs by expert into runs of up to `most`, unless the step before did: how many there are at the most.
-    fn sort(
+    pub(super) fn sort(
         &mut self,
         place: usize,
         step: &ExpertProducts,
@@ -474,7 +485,10 @@ impl Recorder<'_> {
     }
 
     /// Where each pair's results of a step go, and how many numbers they are: those of down are summed afterwards.
-    fn results_of_pairs(&self, step: &ExpertProducts) -> Result<(DeviceBuffer, u64, usize)> {
+    pub(super) fn results_of_pairs(
+        &self,
+        step: &ExpertProducts,
+    ) -> Result<(DeviceBuffer, u64, usize)> {
         Ok(match step.weights {
             None => {
                 let width = self.width(step.out) / step.chosen;
@@ -482,83 +496,6 @@ impl Recorder<'_> {
             }
             Some(_) => (self.expert_memory()?.sums.clone(), 0, self.width(step.out)),
         })
-    }
-
-    /// Products of many rows, each matrix with all the rows that chose it.
-    fn experts_of_many(
-        &mut self,
-        stack: &Stack,
-        place: usize,
-        step: &ExpertProducts,
-        rows: usize,
-    ) -> Result<()> {
-        let pairs = rows * step.chosen;
-        let run_count = self.sort(place, step, rows, BLOCK_ROWS)?;
-        let ExpertMemory { order, runs, .. } = self.expert_memory()?;
-        let (order, runs) = (order.clone(), runs.clone());
-        // Inputs of gate and up are the rows', of down the pairs'.
-        let (inputs, share) = match step.own {
-            false => (rows, step.chosen),
-            true => (pairs, 1),
-        };
-        self.operand_rows(
-            Operand::Rows,
-            (step.x, step.norm),
-            (inputs, stack.matrix.cols),
-        )?;
-        let (to, offset, width) = self.results_of_pairs(step)?;
-        let (operand, scales) = (&self.memory.operand, &self.memory.scales);
-        let args = Args::new()
-            .buffer("weights", &stack.matrix.data, 0)
-            .buffer("x", operand, 0)
-            .buffer("scales", scales, 0)
-            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer("out", &to, offset)
-            .buffer("blocks", &runs, 0)
-            .buffer("order", &order, 0)
-            .f32("back", stack.matrix.back())
-            .u32("width", width as u32)
-            .u32("cols", stack.matrix.cols as u32)
-            .u32("tiles", stack.tiles as u32)
-            .u32("epilogue", stack.epilogue)
-            .u32("share", share as u32)
-            .f32("limit", step.limit.unwrap_or(0.0));
-        let reads = [operand.whole(), scales.whole(), runs.whole(), order.whole()];
-        let writes = [to.range(offset, (pairs * width * 4) as u64)];
-        let down = stack
-            .tiles
-            .div_ceil(block_tiles(self.weights.device.facts()));
-        let grid = [run_count as u32, down as u32, 1];
-        let kernel = format!("mlxrocm_matmul_experts_block_{}", stack.matrix.form.name());
-        self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &reads, &writes)?;
-        match step.weights {
-            Some(_) => self.sum(step, rows),
-            None => Ok(()),
-        }
-    }
-
-    /// The weighted sums of the results of each row's experts.
-    fn sum(&mut self, step: &ExpertProducts, rows: usize) -> Result<()> {
-        let Some(weights) = step.weights else {
-            return Err(Error::Internal("a sum without weights".into()));
-        };
-        let (width, sums) = (self.width(step.out), self.expert_memory()?.sums.clone());
-        let arena = &self.memory.arena;
-        let args = Args::new()
-            .buffer("x", &sums, 0)
-            .buffer("weight", arena, self.at(weights, 0));
-        let residual = step.residual.map(|residual| (arena, self.at(residual, 0)));
-        let args = args
-            .buffer_or_null("residual", residual)
-            .buffer("out", &self.memory.arena, self.at(step.out, 0))
-            .u32("width", width as u32)
-            .u32("chosen", step.chosen as u32);
-        let bytes = (rows * step.chosen * width * 4) as u64;
-        let mut reads = vec![sums.range(0, bytes), self.range(weights, 0, rows)];
-        reads.extend(step.residual.map(|residual| self.range(residual, 0, rows)));
-        let writes = [self.range(step.out, 0, rows)];
-        let grid = [width.div_ceil(256) as u32, rows as u32, 1];
-        self.launch("mlxrocm_experts_sum", grid, 256, 0, args, &reads, &writes)
     }
 }
 

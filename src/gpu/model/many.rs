@@ -116,13 +116,20 @@ impl Recorder<'_> {
         let args = Args::new().buffer("x", &self.memory.arena, from);
         let norm_scale = norm.and_then(|n| self.weights.norm_scales.get(n.weight.0));
         let args = self.norm_of(args, "norm", norm);
-        let args = args
+        let mut args = args
             .buffer("operand", to, 0)
             .buffer("scales", scales, 0)
             .u32("cols", cols as u32)
             .f32("eps", norm.map_or(0.0, |n| n.eps))
             .f32("norm_scale", norm_scale.copied().unwrap_or(1.0));
-        let reads = [self.memory.arena.range(from, (rows * cols * 4) as u64)];
+        let mut reads = vec![self.memory.arena.range(from, (rows * cols * 4) as u64)];
+        if let Operand::Places { copies } = operand {
+            let places = &self.expert_memory()?.places;
+            reads.push(places.whole());
+            args = args
+                .buffer("places", places, 0)
+                .u32("copies", copies as u32);
+        }
         let writes = [to.whole(), scales.whole()];
         let grid = [rows as u32, 1, 1];
         self.launch(operand.kernel(), grid, 256, 0, args, &reads, &writes)

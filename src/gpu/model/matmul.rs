@@ -38,6 +38,8 @@ pub enum Operand {
     Rows,
     /// `hip/ops/matmul/warpgroup.h`.
     Tiles,
+    /// `hip/ops/matmul/experts_warpgroup.h`: so many copies of each row, where they are asked for.
+    Places { copies: usize },
 }
 
 impl Operand {
@@ -46,6 +48,7 @@ impl Operand {
         match self {
             Operand::Rows => "mlxrocm_matmul_operand",
             Operand::Tiles => "mlxrocm_matmul_operand_tiles",
+            Operand::Places { .. } => "mlxrocm_matmul_operand_places",
         }
     }
 
@@ -53,7 +56,7 @@ impl Operand {
     pub fn shared_bytes(self) -> usize {
         match self {
             Operand::Rows => 0,
-            Operand::Tiles => matmul_warpgroup_q4::WARPGROUP_BYTES,
+            Operand::Tiles | Operand::Places { .. } => matmul_warpgroup_q4::WARPGROUP_BYTES,
         }
     }
 }
@@ -66,6 +69,11 @@ pub fn operand_stride(cols: usize) -> usize {
 fn is_cdna(facts: &DeviceFacts) -> bool {
     let chips = ["gfx90a", "gfx94", "gfx950"];
     chips.iter().any(|chip| facts.arch.starts_with(chip))
+}
+
+/// Whether the matrix unit takes products of four warps (`hip/common/warpgroup_nvidia.h`).
+pub fn has_warpgroups(facts: &DeviceFacts) -> bool {
+    facts.arch == "sm_90"
 }
 
 /// Tiles of a block (`BLOCK_TILES` of `hip/ops/matmul/block.h`): more where weights are decoded into the matrix
@@ -197,7 +205,7 @@ impl MatrixForm {
             MatrixForm::Dense(_) => return Vec::new(),
         };
         let mut kernels = vec![(format!("mlxrocm_matmul_block_{name}"), Operand::Rows)];
-        if matches!(self, MatrixForm::Quant(_)) && facts.arch == "sm_90" {
+        if matches!(self, MatrixForm::Quant(_)) && has_warpgroups(facts) {
             let warpgroup = format!("mlxrocm_matmul_warpgroup_{name}");
             kernels.insert(0, (warpgroup, Operand::Tiles));
         }

@@ -4,6 +4,7 @@ mod attention;
 mod blas;
 mod executor;
 mod experts;
+mod experts_many;
 mod few;
 mod groups;
 mod inputs;

@@ -1,0 +1,9 @@
+// Products of the rows of a prompt with the chosen 3-bit matrices of a stack: see experts_warpgroup.h.
+#include "ops/matmul/experts_warpgroup.h"
+
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_f16_g32, 3, PAIR_F16, 32)
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_f16_g64, 3, PAIR_F16, 64)
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_bf16_g32, 3, PAIR_BF16, 32)
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_bf16_g64, 3, PAIR_BF16, 64)
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_f32_g32, 3, PAIR_F32, 32)
+EXPERTS_WARPGROUP_KERNEL(mlxrocm_matmul_experts_warpgroup_q3_sub_g16, 3, SUPER_ZERO, 16)
