@@ -103,6 +103,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("recurrent/delta", &["ROWS", "THREADS"]),
     (
+        "recurrent/delta_chunks",
+        &["CHUNK", "CHUNK_WAVES", "KEY_WAVES", "STATE_WAVES"],
+    ),
+    (
         "recurrent/conv",
         &[
             "CHANNELS",

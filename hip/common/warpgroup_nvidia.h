@@ -106,6 +106,13 @@ template <int N, int COLUMNS> DEVICE void wgmma_registers(f32 *c, const u32 *a, 
                      : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48)
                      : WGMMA_A(a), "l"(b), "n"(COLUMNS)
                      : "memory");
+    if constexpr (N == 256)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" WGMMA_128
+                     "}, {%128,%129,%130,%131}, %132, 1, 1, 1, %133;"
+                     : ACCUMULATORS16(c, 0), ACCUMULATORS16(c, 16), ACCUMULATORS16(c, 32), ACCUMULATORS16(c, 48),
+                       ACCUMULATORS16(c, 64), ACCUMULATORS16(c, 80), ACCUMULATORS16(c, 96), ACCUMULATORS16(c, 112)
+                     : WGMMA_A(a), "l"(b), "n"(COLUMNS)
+                     : "memory");
 }
 template <int N> DEVICE void wgmma_rows(f32 *c, const u32 *a, u64 b) { wgmma_registers<N, 0>(c, a, b); }
 template <int N> DEVICE void wgmma_columns(f32 *c, const u32 *a, u64 b) { wgmma_registers<N, 1>(c, a, b); }

@@ -3,6 +3,7 @@
 
 mod attention;
 mod blas;
+mod delta;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;

@@ -259,6 +259,10 @@ fn is_there(source: &str, target: &str) -> bool {
         source if source.starts_with("arrays/") && source.contains("_warpgroup") => {
             target == "sm_90a"
         }
+        "recurrent/delta_keys" | "recurrent/delta_chunks" | "recurrent/delta_states" => {
+            let units = ["gfx11", "gfx12", "gfx90a", "gfx94", "gfx95", "sm_90"];
+            units.iter().any(|unit| target.starts_with(unit)) && target != "sm_90a"
+        }
         "experts/route_sort" | "experts/places" => target == "sm_90",
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_routed_") => target == "sm_90",

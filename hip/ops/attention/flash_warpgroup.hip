@@ -163,16 +163,20 @@ template <int DIM, int KV> DEVICE void attend(const Flash &p, u8 *memory) {
     }
 }
 
-#define FLASH_KERNEL(NAME, DIM, KV)                    \
-    KERNEL_WAVES(256, 4) void NAME(FLASH_PARAMETERS) { \
-        DYNAMIC_SHARED(memory);                        \
-        const Flash p = FLASH_ARGUMENTS;               \
-        attend<DIM, KV>(p, memory);                    \
+// Of heads of 256 columns one block has a multiprocessor's registers.
+#define FLASH_KERNEL(NAME, DIM, KV)                                   \
+    KERNEL_WAVES(256, DIM > 128 ? 2 : 4) void NAME(FLASH_PARAMETERS) { \
+        DYNAMIC_SHARED(memory);                                       \
+        const Flash p = FLASH_ARGUMENTS;                              \
+        attend<DIM, KV>(p, memory);                                   \
     }
 FLASH_KERNEL(mlxrocm_attention_warpgroup_64, 64, KV_F16)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_128, 128, KV_F16)
+FLASH_KERNEL(mlxrocm_attention_warpgroup_256, 256, KV_F16)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_64_q8, 64, KV_Q8)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_128_q8, 128, KV_Q8)
+FLASH_KERNEL(mlxrocm_attention_warpgroup_256_q8, 256, KV_Q8)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_64_q4, 64, KV_Q4)
 FLASH_KERNEL(mlxrocm_attention_warpgroup_128_q4, 128, KV_Q4)
+FLASH_KERNEL(mlxrocm_attention_warpgroup_256_q4, 256, KV_Q4)
 #endif

@@ -29,6 +29,7 @@ struct Delta {
     const Sequence *sequences;
     u32 q_width, k_width, v_width, heads, ratio, tiled, key_dim, value_dim;
     f32 eps;
+    u32 most; // tokens of sequences that are taken
 };
 
 template <int DIM, bool CORRECTS = true, bool COLUMNWISE = false> DEVICE void gated_delta(Delta p) {
@@ -44,7 +45,7 @@ template <int DIM, bool CORRECTS = true, bool COLUMNWISE = false> DEVICE void ga
     grid_dependency_launch();
     grid_dependency_wait();
     const Sequence sequence = p.sequences[block_z()];
-    if (sequence.tokens == 0) return;
+    if (sequence.tokens == 0 || sequence.tokens > p.most) return;
     const u32 block = block_x(), head = block_y(), thread = thread_x(), lane = lane_id(), wave = wave_id();
     const u32 key_head = p.tiled ? head % p.ratio : head / p.ratio;
     const u32 part = thread % LANES, row = thread / LANES, first_row = block * ROWS;
@@ -152,7 +153,7 @@ template <int DIM, bool CORRECTS = true, bool COLUMNWISE = false> DEVICE void ga
     KERNEL(THREADS) void NAME(                                                                                         \
         const f32 *q, const f32 *k, const f32 *v, const f32 *decay, const f32 *beta, const f32 *rate,                  \
         const f32 *floor, f32 *out, f32 *state, u32 slots, u32 floats, const Sequence *sequences, u32 q_width,         \
-        u32 k_width, u32 v_width, u32 heads, u32 ratio, u32 tiled, u32 key_dim, u32 value_dim, f32 eps) {              \
+        u32 k_width, u32 v_width, u32 heads, u32 ratio, u32 tiled, u32 key_dim, u32 value_dim, f32 eps, u32 most) {    \
         gated_delta<__VA_ARGS__>({q,       k,       v,       decay, beta,  rate,  floor,   out,       state, slots, floats,   \
-                          sequences, q_width, k_width, v_width, heads, ratio, tiled, key_dim, value_dim, eps});       \
+                          sequences, q_width, k_width, v_width, heads, ratio, tiled, key_dim, value_dim, eps, most}); \
     }

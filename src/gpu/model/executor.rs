@@ -105,7 +105,7 @@ impl GpuExecutor {
             operand: buffer(operand.max(operand_of_experts))?,
             scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,
-            recurrent: RecurrentMemory::new(&device, &schedule, &size)?,
+            recurrent: RecurrentMemory::new(&device, &schedule, &size, most.rows)?,
             scratch: None,
             up: up_buffer(&device, &weights, &schedule, most.rows)?,
         };

@@ -2,6 +2,7 @@
 
 mod attention;
 mod blas;
+mod delta_chunks;
 mod executor;
 mod experts;
 mod experts_many;

@@ -3,6 +3,7 @@
 //! A slot's states are there twice: a step reads one copy and writes the other, so it may run again with the same
 //! result (trials of graphs, a BLAS that failed) until the next step of the slot begins.
 
+use super::delta_chunks::{CHUNK, ChunkMemory};
 use super::inputs::SEQUENCE_WORDS;
 use super::record::Recorder;
 use crate::gpu::constants::{recurrent_conv, recurrent_delta, recurrent_selective_scan};
@@ -42,10 +43,12 @@ pub struct RecurrentMemory {
     second: Vec<bool>,
     /// Copies of slots that are kept; each gets its memory when it is first used.
     snapshots: Vec<Option<DeviceBuffer>>,
+    /// Of many tokens of a sequence.
+    pub(super) chunks: Option<ChunkMemory>,
 }
 
 impl RecurrentMemory {
-    /// Memory for the schedule's recurrent layers, if it has any.
+    /// Memory for the schedule's recurrent layers, if it has any, in batches of up to so many rows.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -53,6 +56,7 @@ impl RecurrentMemory {
         device: &Arc<Device>,
         schedule: &Schedule,
         size: &StateSize,
+        rows: usize,
     ) -> Result<Option<Self>> {
         let slots = size.sequences;
         if schedule.recurrent.is_empty() {
@@ -84,6 +88,7 @@ impl RecurrentMemory {
             book: SlotBook::new(slots, size.snapshots),
             second: vec![false; slots],
             snapshots: vec![None; size.snapshots],
+            chunks: ChunkMemory::new(device, schedule, rows, slots)?,
         }))
     }
 
@@ -213,8 +218,13 @@ impl RecurrentMemory {
         self.ends[self.ends.len() - 1]
     }
 
+    /// The memory of all slots.
+    pub(super) fn whole(&self) -> Range {
+        self.data.whole()
+    }
+
     /// A state's place in the first slot, the slots, the numbers of a slot.
-    fn args(&self, args: Args, state: usize) -> Args {
+    pub(super) fn args(&self, args: Args, state: usize) -> Args {
         args.buffer("state", &self.data, (self.ends[state] * 4) as u64)
             .u32("slots", self.slots() as u32)
             .u32("floats", self.floats() as u32)
@@ -255,8 +265,17 @@ fn key_dim(step: &GatedDelta) -> Option<usize> {
 }
 
 /// Blocks of a head: each takes some rows of its state.
-fn blocks(step: &GatedDelta) -> usize {
+pub(super) fn blocks(step: &GatedDelta) -> usize {
     step.shape.value_dim.div_ceil(ROWS)
+}
+
+/// Value head h goes with key head h / ratio, or, `tiled`, h mod ratio.
+pub(super) fn ratio(shape: &ir::GatedDelta) -> u32 {
+    let ratio = match shape.tiled {
+        true => shape.key_heads,
+        false => shape.value_heads / shape.key_heads,
+    };
+    ratio as u32
 }
 
 /// Numbers of a state as kernels keep it: block by block, what a thread loads at once side by side; or as it is.
@@ -286,12 +305,12 @@ pub fn refusal(step: &GatedDelta) -> Option<Error> {
 }
 
 impl Recorder<'_> {
-    fn recurrent_memory(&self) -> Result<&RecurrentMemory> {
+    pub(super) fn recurrent_memory(&self) -> Result<&RecurrentMemory> {
         let memory = self.memory.recurrent.as_ref();
         memory.ok_or_else(|| Error::Internal("a recurrent layer without slots".into()))
     }
 
-    fn sequences(&self) -> u64 {
+    pub(super) fn sequences(&self) -> u64 {
         (self.places().sequences * 4) as u64
     }
 
@@ -332,6 +351,10 @@ impl Recorder<'_> {
 
     /// Records a gated delta rule.
     pub(super) fn gated_delta(&mut self, step: GatedDelta) -> Result<()> {
+        let most = match self.delta_by_chunks(&step)? {
+            true => CHUNK as u32 - 1,
+            false => u32::MAX,
+        };
         let (shape, rows) = (step.shape, self.bucket.rows);
         let memory = self.recurrent_memory()?;
         let data = memory.data.clone();
@@ -347,39 +370,30 @@ impl Recorder<'_> {
         for (name, id) in [("decay", step.decay), ("beta", step.beta)] {
             args = args.buffer(name, &self.memory.arena, self.at(id, 0));
         }
-        args = match step.gates {
-            None if rule.channels => args,
-            Some([rate, floor]) => {
-                let args = self.vector(args, "rate", rate)?;
-                self.vector(args, "floor", floor)?
-            }
-            None => args.null("rate").null("floor"),
-        };
+        if !rule.channels {
+            args = self.gates_of(args, &step)?;
+        }
         args = args.buffer("out", &self.memory.arena, self.at(step.out, 0));
         args = memory
             .args(args, shape.state)
             .buffer("sequences", self.inputs, self.sequences());
         let widths = step.qkv.map(|id| self.width(id) as u32);
         args = args.u32s(["q_width", "k_width", "v_width"], widths);
-        // Value head h goes with key head h / ratio, or h mod ratio.
-        let ratio = match shape.tiled {
-            true => shape.key_heads,
-            false => shape.value_heads / shape.key_heads,
-        };
         let (heads, dim_of_keys) = match rule.channels {
             true => ("channels", "columns"),
             false => ("heads", "key_dim"),
         };
         let args = args
             .u32(heads, shape.value_heads as u32)
-            .u32("ratio", ratio as u32)
+            .u32("ratio", ratio(&shape))
             .u32("tiled", u32::from(shape.tiled))
             .u32(dim_of_keys, shape.key_dim as u32);
         let args = match rule.channels {
             true => args,
             false => args
                 .u32("value_dim", shape.value_dim as u32)
-                .f32("eps", shape.eps.map_or(0.0, |eps| eps.get() as f32)),
+                .f32("eps", shape.eps.map_or(0.0, |eps| eps.get() as f32))
+                .u32("most", most),
         };
         let mut reads: Vec<Range> = step.qkv.iter().map(|id| self.range(*id, 0, rows)).collect();
         reads.extend([step.decay, step.beta].map(|id| self.range(id, 0, rows)));
@@ -393,6 +407,17 @@ impl Recorder<'_> {
         let threads = if rule.channels { SCAN_THREADS } else { THREADS };
         let kernel = format!("{}_{dim}", rule.kernel);
         self.launch(&kernel, grid, threads, 0, args, &reads, &writes)
+    }
+
+    /// What the decays and betas are made with, if they are.
+    pub(super) fn gates_of(&self, args: Args, step: &GatedDelta) -> Result<Args> {
+        match step.gates {
+            Some([rate, floor]) => {
+                let args = self.vector(args, "rate", rate)?;
+                self.vector(args, "floor", floor)
+            }
+            None => Ok(args.null("rate").null("floor")),
+        }
     }
 
     /// Records a norm of each head times the SiLU of a gate.
