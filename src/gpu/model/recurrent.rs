@@ -5,7 +5,9 @@
 
 use super::delta_chunks::{CHUNK, ChunkMemory};
 use super::inputs::SEQUENCE_WORDS;
+use super::matmul::FEW_ROWS;
 use super::record::Recorder;
+use crate::gpu::constants::recurrent_gated_norm::NORM_WAVES;
 use crate::gpu::constants::{recurrent_conv, recurrent_delta, recurrent_selective_scan};
 use crate::gpu::{Args, Device, DeviceBuffer, Range, Stream};
 use crate::ir;
@@ -340,12 +342,13 @@ impl Recorder<'_> {
             data.whole(),
         ];
         let writes = [self.range(step.out, 0, rows), data.whole()];
-        let grid = [
-            step.shape.channels.div_ceil(CHANNELS) as u32,
-            rows as u32,
-            1,
-        ];
-        let (kernel, threads) = ("mlxrocm_short_conv_f32", CHANNELS as u32);
+        let four = rows > FEW_ROWS && step.shape.channels.is_multiple_of(recurrent_conv::FOUR);
+        let (kernel, each) = match four {
+            true => ("mlxrocm_short_conv_four_f32", recurrent_conv::FOUR),
+            false => ("mlxrocm_short_conv_f32", 1),
+        };
+        let blocks = step.shape.channels.div_ceil(CHANNELS * each);
+        let (grid, threads) = ([blocks as u32, rows as u32, 1], CHANNELS as u32);
         self.launch(kernel, grid, threads, 0, args, &reads, &writes)
     }
 
@@ -430,20 +433,15 @@ impl Recorder<'_> {
             .vector(args, "weight", step.norm.weight)?
             .buffer("z", arena, self.at(step.z, 0))
             .buffer("out", arena, self.at(step.out, 0))
+            .u32("heads", (rows * heads) as u32)
             .u32("dim", step.dim as u32)
             .f32("eps", step.norm.eps);
         let reads = [self.range(step.x, 0, rows), self.range(step.z, 0, rows)];
         let writes = [self.range(step.out, 0, rows)];
-        let grid = [(rows * heads) as u32, 1, 1];
-        self.launch(
-            "mlxrocm_gated_norm_f32",
-            grid,
-            128,
-            0,
-            args,
-            &reads,
-            &writes,
-        )
+        let grid = [(rows * heads).div_ceil(NORM_WAVES) as u32, 1, 1];
+        let threads = NORM_WAVES as u32 * self.weights.device.facts().wave_size;
+        let kernel = "mlxrocm_gated_norm_f32";
+        self.launch(kernel, grid, threads, 0, args, &reads, &writes)
     }
 
     /// A vector of the model.

@@ -3,8 +3,8 @@
 //! `timing_run <code object> <kernel> --card <name> [--grid x,y,z] [--block x,y,z] [--lds bytes] [--warm n]
 //! [--budget instructions] [--json] <argument>...`
 //!
-//! Arguments: `buf:<bytes>` (zeroed, one pointer each; `buf:<bytes>@<offset>` begins later), `i32:<n>`,
-//! `i64:<n>`, `f32:<x>`, `u8:<n>`. Without `--card`, all cards of the code object's target.
+//! Arguments: `buf:<bytes>` (zeroed, one pointer each; `buf:<bytes>@<offset>` begins later), `words:<n>,<n>,...` (a buffer
+//! of words of 32 bits), `i32:<n>`, `i64:<n>`, `f32:<x>`, `u8:<n>`. Without `--card`, all cards of the code object's target.
 
 use softgpu::isa::{Checks, CodeObject, Launch};
 use softgpu::memory::Memory;
@@ -55,6 +55,17 @@ fn argument(text: &str, memory: &Memory, out: &mut Vec<u8>) {
                 out,
                 &(at + offset.parse::<u64>().expect("an offset")).to_le_bytes(),
             );
+        }
+        "words" => {
+            let words = value.split(',').map(|n| n.parse::<u32>().expect("u32"));
+            let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+            let at = map(bytes.len());
+            // SAFETY: `map` gave at least so many bytes, to nobody else.
+            unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len());
+            }
+            memory.import(at, bytes.len(), text);
+            push(out, &at.to_le_bytes());
         }
         "i32" => push(out, &value.parse::<i32>().expect("i32").to_le_bytes()),
         "i64" => push(out, &value.parse::<i64>().expect("i64").to_le_bytes()),
