@@ -5,7 +5,7 @@
 #include "common/reduce.h"
 
 #define NORM_WAVES 8
-// Numbers that a lane holds meanwhile.
+// Numbers that a lane reads at once, before it waits for any: those of the first HELD · WAVE columns.
 #define HELD 4
 
 KERNEL(NORM_WAVES * WAVE) void mlxrocm_gated_norm_f32(const f32 *x, const f32 *weight, const f32 *z, f32 *out, u32 heads,
@@ -16,20 +16,16 @@ KERNEL(NORM_WAVES * WAVE) void mlxrocm_gated_norm_f32(const f32 *x, const f32 *w
     if (head >= heads) return;
     const u64 first = (u64)head * dim;
     x += first, z += first, out += first;
-    f32 held[HELD], squares = 0.0f;
-    for (u32 base = 0; base < dim; base += HELD * WAVE) {
-        UNROLL for (u32 i = 0; i < HELD; i++) {
-            const u32 c = base + i * WAVE + lane;
-            held[i] = c < dim ? x[c] : 0.0f;
-            squares = mul_add(held[i], held[i], squares);
-        }
+    f32 of_x[HELD], of_z[HELD], weights[HELD], squares = 0.0f;
+    UNROLL for (u32 i = 0; i < HELD; i++) {
+        const u32 c = i * WAVE + lane;
+        of_x[i] = of_z[i] = weights[i] = 0.0f;
+        if (c < dim) of_x[i] = x[c], of_z[i] = z[c], weights[i] = weight[c];
     }
+    UNROLL for (u32 i = 0; i < HELD; i++) squares = mul_add(of_x[i], of_x[i], squares);
+    for (u32 c = HELD * WAVE + lane; c < dim; c += WAVE) squares = mul_add(x[c], x[c], squares);
     const f32 factor = fast_rsqrt(wave_sum(squares) / (f32)dim + eps);
-    const bool is_held = dim <= HELD * WAVE;
-    for (u32 base = 0; base < dim; base += HELD * WAVE) {
-        UNROLL for (u32 i = 0; i < HELD; i++) {
-            const u32 c = base + i * WAVE + lane;
-            if (c < dim) out[c] = (is_held ? held[i] : x[c]) * factor * weight[c] * silu(z[c]);
-        }
-    }
+    UNROLL for (u32 i = 0; i < HELD; i++)
+        if (i * WAVE + lane < dim) out[i * WAVE + lane] = of_x[i] * factor * weights[i] * silu(of_z[i]);
+    for (u32 c = HELD * WAVE + lane; c < dim; c += WAVE) out[c] = x[c] * factor * weight[c] * silu(z[c]);
 }
