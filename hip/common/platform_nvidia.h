@@ -155,12 +155,6 @@ DEVICE f32 absolute(f32 x) { return __builtin_fabsf(x); }
 DEVICE u32 f32_bits(f32 x) { return __builtin_bit_cast(u32, x); }
 DEVICE f32 bits_f32(u32 x) { return __builtin_bit_cast(f32, x); }
 #endif
-// The nearest whole number (of those it lies between, the even one).
-DEVICE i32 round_whole(f32 x) {
-    i32 y;
-    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(y) : "f"(x));
-    return y;
-}
 DEVICE u32 popcount(u32 x) {
     u32 y;
     asm("popc.b32 %0, %1;" : "=r"(y) : "r"(x));
@@ -347,12 +341,6 @@ DEVICE void store_release(u32 *to, u32 value) {
     asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
 }
 
-// The value, which stays in a register: the compiler would make a constant anew for each use.
-DEVICE u32 opaque(u32 value) {
-    u32 y;
-    asm volatile("{ .reg .u32 a; mov.u32 a, %%nwarpid; shr.u32 a, a, 31; or.b32 %0, %1, a; }" : "=r"(y) : "r"(value));
-    return y;
-}
 // The address of shared memory as the instructions with .shared want it.
 DEVICE u32 shared_address(const void *shared) {
     u64 address;
@@ -362,16 +350,6 @@ DEVICE u32 shared_address(const void *shared) {
 DEVICE void copy16_async(void *shared, const void *global) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(shared)), "l"(global)
                  : "memory");
-}
-// The same to an address in shared memory, of 4, 8 or 16 bytes.
-template <int BYTES> DEVICE void copy_async(u32 shared, const void *global) {
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(BYTES) : "memory");
-}
-DEVICE void store2_shared(u32 shared, u16 value) {
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(shared), "h"(value) : "memory");
 }
 // Zeros if it is not `there`; nothing is read then.
 DEVICE void copy16_async_or_zero(void *shared, const void *global, bool there) {

@@ -13,21 +13,21 @@
 // Launch: WARPS warps, which share k out, each with a ring of STAGES steps of codes, scales and biases in shared memory, on their way
 // from tile to tile and before x is there; grid (across · batches): each block makes every `across`th tile of a batch, or of all
 // matrices. Dynamic shared memory: the rings (STAGE_16 or STAGE_32 bytes a stage, of scales of 16 or 32 bits), then of each group of 32 of k,
-// padded to DEPTH, 136 bytes: x' (x where it is odd), its sum, back; and ZEROS. k is a multiple of 32, codes lie on multiples of
+// padded to DEPTH, 136 bytes: x' (x where it is odd), its sum, back. k is a multiple of 32, codes lie on multiples of
 // 16 bytes, groups are 32 times a power of two. What lies where no kernel of a program writes (`stays`) is read before the launch
 // in front has ended.
 #include "product_few.h"
 #include "vectors.h"
+#include "common/copies_nvidia.h"
 #include "common/matrix_nvidia.h"
 
-#ifndef WARPS
 #define WARPS 16
-#define STAGES 3
-#endif
+#define STAGES 2
+// Of them before the launch in front has ended: x would queue behind more.
+#define EARLY 1
 #define STAGE_16 2560
 #define STAGE_32 3072
 #define DEPTH 256
-#define ZEROS 256
 // Tiles between two barriers.
 #define TOGETHER 4
 
@@ -147,6 +147,7 @@ DEVICE void prepare(const f32 (&x)[8], u32 at, bool is_there, u8 *digits, f32x2 
 // with neighbours changed), then the scales and then the biases. What is not there is not written.
 template <u32 SCALES> struct Ring {
     static constexpr u32 SIZE = bytes_of(SCALES), OF_COLUMN = 8 * SIZE, STAGE = 2048 + 32 * OF_COLUMN;
+    static_assert(STAGE == (SIZE == 2 ? STAGE_16 : STAGE_32), "the library gives the rings so much");
     u32 stages; // in shared memory
     u32 warp, lane, groups, shift, steps; // groups of 32 of k; of them in one of the scales', as a power of two; of the warp, in a tile
     u32 tile, end, step, left;            // the tile, that of the next matrix, its step, columns from this one on
@@ -219,9 +220,8 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     const u32 lane = lane_id(), warp = wave_id(), g = lane / 4, t = lane % 4;
     const u32 groups = p.k / 32, padded = divide_up(groups, 8) * 8;
     // Of a group: the sum of x', and back (0 of odd ones, and of those that are not there).
-    u8 *digits = memory + WARPS * STAGES * ring.STAGE, *zeros = digits + padded * 128;
-    f32x2 *sums = (f32x2 *)(zeros + ZEROS);
-    if (thread_x() < ZEROS / 16) store16(zeros + thread_x() * 16, u32x4{0, 0, 0, 0});
+    u8 *digits = memory + WARPS * STAGES * ring.STAGE;
+    f32x2 *sums = (f32x2 *)(digits + padded * 128);
     // Each thread takes eight numbers of x at a time, the next ones on their way.
     const auto load = [&](Numbers<DTYPE, 8> &to, const void *from, u32 at) { to.load(from, minimum(at, p.k - 8), 8); };
     const bool is_norm = DTYPE == F32 && p.weight;
@@ -251,13 +251,12 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     barrier();
     // Where this lane finds digits of x': zeros but of the unit's columns of its pair of groups.
     const bool has_x = g / 2 == t;
-    const u32 of_step = has_x ? WARPS * 8 * 128 : 0, flip = has_x ? 32 : 0;
-    const u32 x_first = has_x ? warp * 8 * 128 + piece_at(2 * t, g % 2) : padded * 128;
+    const u32 x_first = warp * 8 * 128 + piece_at(2 * t, g % 2);
     const u32 tiles = p.tiles(), nibbles = opaque(0xf0f0f0f0u);
     // In a stage: the lane's codes of its first group (of its second: 16 bytes to the other side), its scales.
     const u32 of_codes = g * 128 + (2 * t + g % 2) * 16, other = g % 2 ? 0u - 16 : 16;
-    const u32 of_scales = 2048 + g * ring.OF_COLUMN + (2 * t >> ring.shift) * ring.SIZE;
-    const u32 next_scale = ((2 * t + 1 >> ring.shift) - (2 * t >> ring.shift)) * ring.SIZE;
+    const u32 of_scales = 2048 + g * ring.OF_COLUMN + ((2 * t) >> ring.shift) * ring.SIZE;
+    const u32 next_scale = (((2 * t + 1) >> ring.shift) - ((2 * t) >> ring.shift)) * ring.SIZE;
     u32 slot = 0, turn = 0;
     for (u32 tile = p.first; tile < tiles; tile += TOGETHER * p.across, turn ^= 1) {
         u32 now = 0;
@@ -267,7 +266,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
                 copy_wait<STAGES - 1>();
                 wave_barrier();
                 const u8 *stage = memory + (warp * STAGES + slot) * ring.STAGE;
-                const u32 first = (step * WARPS + warp) * 8 + 2 * t, x_at = x_first + step * of_step;
+                const u32 first = (step * WARPS + warp) * 8 + 2 * t, x_at = x_first + step * (WARPS * 8 * 128);
                 const u32x4 both = load16(sums + first);
                 UNROLL for (u32 j = 0; j < 2; j++) {
                     const f32 sum = bits_f32(word(both, 2 * j)), back = bits_f32(word(both, 2 * j + 1));
@@ -276,7 +275,8 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
                     i32 low[4] = {}, high[4] = {};
                     UNROLL for (u32 w = 0; w < 4; w++) {
                         // Pieces 2 w of the group's line.
-                        const u32x4 x = load16(digits + (x_at ^ flip * w) + j * 128);
+                        u32x4 x = {0, 0, 0, 0};
+                        if (has_x) x = load16(digits + (x_at ^ 32 * w) + j * 128);
                         const u32 a = word(upper, w), b = word(lower, w);
                         const u32 all[4] = {odd_codes(a << 4, nibbles), odd_codes(b << 4, nibbles), odd_codes(a, nibbles), odd_codes(b, nibbles)};
                         matrix_product_i8(low, all, x.x, x.y);
@@ -341,7 +341,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void of_batch(const Product &p, u8 *memo
 }
 
 #define ONE_ROW_KERNEL(NAME, ...)                              \
-    KERNEL_WAVES(WARPS * 32, BLOCKS)                            \
+    KERNEL_WAVES(WARPS * 32, 4)                            \
     void NAME(PRODUCT_PARAMETERS) {                            \
         DYNAMIC_SHARED(memory);                                \
         const Product p = PRODUCT_ARGUMENTS;                   \
@@ -355,7 +355,7 @@ ONE_ROW_KERNEL(mlxrocm_array_product_warps_codes_bf16, BF16, BF16)
 
 // As above, of one row (`x`) and matrices a, b and c; b and c may have n 0. `plus` is added to a's.
 #define SIBLINGS_KERNEL(NAME, ...)                                                                                          \
-    KERNEL_WAVES(WARPS * 32, BLOCKS)                                                                                         \
+    KERNEL_WAVES(WARPS * 32, 4)                                                                                         \
     void NAME(const void *x, const void *weight, const void *plus, const void *words_a, const void *scales_a,              \
               const void *biases_a, void *out_a, const void *words_b, const void *scales_b, const void *biases_b,          \
               void *out_b, const void *words_c, const void *scales_c, const void *biases_c, void *out_c, u32 n_a, u32 n_b, \

@@ -4,10 +4,9 @@
 
 use super::joined::Found;
 use super::matrices::suffix;
-use super::products::warps_shared;
+use super::products::{ROW_THREADS, warps_shared};
 use super::replay;
 use super::rows::lanes_of;
-use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
@@ -276,10 +275,10 @@ impl Place {
         let (q, dtype) = (&siblings.quantization, x.dtype());
         let facts = self.device.facts();
         let k = x.count();
-        let (Some(shared), Some(of_scales)) = (
-            warps_shared(q, k),
-            matrices.get(1).map(|scales| scales.dtype()),
-        ) else {
+        let Some(of_scales) = matrices.get(1).map(|scales| scales.dtype()) else {
+            return Ok(None);
+        };
+        let Some(shared) = warps_shared(q, k, of_scales) else {
             return Ok(None);
         };
         let of_scales_fits = match dtype {
@@ -339,7 +338,9 @@ impl Place {
             tiles += columns.div_ceil(16);
             args = args.u32(*n, columns as u32);
         }
-        let across = tiles.min(2 * (facts.compute_units as usize).max(1));
+        let across = tiles.min((facts.compute_units as usize).max(1));
+        let weight = norm.map(|(_, weight)| weight);
+        let stays = replay::stay(matrices) && weight.is_none_or(|weight| replay::stay(&[weight]));
         let lanes = norm.and_then(|(_, weight)| self.lanes_of_norm(x, weight));
         let args = args
             .u32("k", k as u32)
@@ -347,8 +348,8 @@ impl Place {
             .u32("across", across as u32)
             .u32("lanes", lanes.unwrap_or(0))
             .f32("eps", norm.map_or(0.0, |(eps, _)| eps))
-            .u32("stays", replay::stay(matrices).into());
-        let block = ([THREADS, 1, 1], shared as u32);
+            .u32("stays", stays.into());
+        let block = ([ROW_THREADS, 1, 1], shared as u32);
         self.launch_blocks(&kernel, [across as u32, 1, 1], block, &args)?;
         super::joined::count(
             made.len() + usize::from(norm.is_some()) + usize::from(plus.is_some()),
