@@ -2,7 +2,7 @@
 //! what is added to the one (`hip/ops/arrays/product_one_warps.hip`). Where there is no such kernel the operations run
 //! one after the other, with the same bits.
 
-use super::joined::Found;
+use super::joined::{Found, Part};
 use super::matrices::suffix;
 use super::products::{ROW_THREADS, warps_shared};
 use super::replay;
@@ -125,7 +125,7 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
             inputs,
             results: results.into_iter().map(value).collect(),
             members,
-            part: Arc::new(part),
+            part: Part::Siblings(Arc::new(part)),
         });
     }
     all
