@@ -3,6 +3,8 @@
 //
 //   out[n] = Σ_groups back · (scale · Σ_k (code - 8) · x'[k] + (bias + 8 · scale) · Σ_k x'[k]) + plus[n]
 //
+// or (gated), of two matrices a and b, silu(a's) · b's, rounded to the dtype as operations of their own would be.
+//
 // x' is x times a power of two, of 32 numbers each, with which the largest of them is just below 2^30, as a whole number; back is the
 // power's inverse. Its four digits of 8 bits (with signs) are columns of the unit's products, which are exact: numbers are as exact as
 // f32 but for what is 2^-31 of the largest and less (or below 2^-145). A warp takes tiles of 16 columns of the result and DEPTH numbers
@@ -38,16 +40,17 @@ struct Matrix {
     u32 n;
 };
 // x times up to three matrices; those that are not there have n 0. With a norm's weight x is normed first. `plus` is added to the
-// result of a matrix that is alone.
+// result of a matrix that is alone. `gated`: tiles are eight columns of a and the same eight of b, whose n is a's, times eight.
 struct OneRow {
     const void *x, *weight, *plus;
     Matrix a, b, c;
     u32 k, group, first, across, lanes;
     f32 eps;
-    bool stays;
+    bool stays, gated;
 
-    METHOD u32 first_b() const { return divide_up(a.n, 16); }
-    METHOD u32 first_c() const { return first_b() + divide_up(b.n, 16); }
+    METHOD u32 width() const { return gated ? 8 : 16; }
+    METHOD u32 first_b() const { return divide_up(a.n, width()); }
+    METHOD u32 first_c() const { return first_b() + (gated ? 0 : divide_up(b.n, 16)); }
     METHOD u32 tiles() const { return first_c() + divide_up(c.n, 16); }
     template <typename T> METHOD T choose(u32 tile, T of_a, T of_b, T of_c) const {
         return tile < first_b() ? of_a : tile < first_c() ? of_b : of_c;
@@ -57,7 +60,7 @@ struct OneRow {
         return Matrix{choose(tile, a.words, b.words, c.words), choose(tile, a.scales, b.scales, c.scales),
                       choose(tile, a.biases, b.biases, c.biases), choose(tile, a.out, b.out, c.out), choose(tile, a.n, b.n, c.n)};
     }
-    METHOD u32 column(u32 tile) const { return (tile - choose(tile, 0u, first_b(), first_c())) * 16; }
+    METHOD u32 column(u32 tile) const { return (tile - choose(tile, 0u, first_b(), first_c())) * width(); }
 };
 
 struct LargestBits {
@@ -75,6 +78,9 @@ template <u32 DTYPE> DEVICE f32 scale_at(const u8 *at) {
     if constexpr (DTYPE == F32) return *(const f32 *)at;
     return DTYPE == F16 ? to_f32(f16{*(const u16 *)at}) : to_f32(bf16{*(const u16 *)at});
 }
+
+// What an operation of its own would have stored.
+template <u32 DTYPE> DEVICE f32 as_stored(f32 x) { return DTYPE == F16 ? to_f32(to_f16(x)) : DTYPE == BF16 ? to_f32(to_bf16(x)) : x; }
 
 // The factor of x's norm: the sums of norm_rows.h, whose `lanes` threads share a row (each of their number here has all of it).
 struct Norm {
@@ -152,6 +158,7 @@ template <u32 SCALES> struct Ring {
     u32 warp, lane, groups, shift, steps; // groups of 32 of k; of them in one of the scales', as a power of two; of the warp, in a tile
     u32 tile, end, step, left;            // the tile, that of the next matrix, its step, columns from this one on
     const u8 *codes, *side;               // of the tile: what this lane copies of the first four columns; its column's scales, or biases
+    i64 between;                          // bytes from where the last eight columns would be to where they are
     u32 of_row, bytes, piece;             // bytes of scales of a column, of a step, that are copied at once
 
     METHOD void begin_tile(const OneRow &p) {
@@ -160,13 +167,19 @@ template <u32 SCALES> struct Ring {
         end = tile < p.first_b() ? p.first_b() : tile < p.first_c() ? p.first_c() : p.tiles(), left = m.n - first;
         codes = (const u8 *)m.words + (u64)(first + lane / 8) * (p.k / 2) + (warp * 8 + lane % 8) * 16;
         side = (const u8 *)(lane < 16 ? m.scales : m.biases) + (u64)(first + lane % 16) * of_row;
-        const u32 all = (u32)(u64)m.scales | (u32)(u64)m.biases | of_row | bytes | 16;
+        u32 all = (u32)(u64)m.scales | (u32)(u64)m.biases | of_row | bytes | 16;
+        if (p.gated) {
+            left = 16, between = (const u8 *)p.b.words - (const u8 *)p.a.words - 8 * (u64)(p.k / 2);
+            if (lane % 16 >= 8) side = (const u8 *)(lane < 16 ? p.b.scales : p.b.biases) + (u64)(first + lane % 8) * of_row;
+            all |= (u32)(u64)p.b.scales | (u32)(u64)p.b.biases;
+        }
         piece = all & (0 - all);
     }
     METHOD void next_tile(const OneRow &p) {
         tile += p.across;
         if (tile < end) {
-            codes += (u64)(p.across * 16) * (p.k / 2), side += (u64)(p.across * 16) * of_row, left -= p.across * 16;
+            const u32 columns = p.across * p.width();
+            codes += (u64)columns * (p.k / 2), side += (u64)columns * of_row, left -= p.gated ? 0 : columns;
         } else if (tile < p.tiles())
             begin_tile(p);
     }
@@ -176,7 +189,7 @@ template <u32 SCALES> struct Ring {
         const u32 all = divide_up(groups, 8);
         steps = all > warp ? divide_up(all - warp, WARPS) : 0;
         of_row = (groups >> shift) * SIZE, bytes = (shift < 3 ? 8 >> shift : 1) * SIZE;
-        tile = p.first, step = 0;
+        tile = p.first, step = 0, between = 0;
         begin_tile(p);
     }
     // The next step to a slot.
@@ -188,7 +201,7 @@ template <u32 SCALES> struct Ring {
                 const u32 of_lane = to + lane / 8 * 128 + (lane % 8 ^ lane / 8 % 2) * 16;
                 const u8 *from = codes + step * (WARPS * 128);
                 UNROLL for (u32 i = 0; i < 4; i++)
-                    if (4 * i + lane / 8 < left) copy_async<16>(of_lane + i * 512, from + i * 4 * (p.k / 2));
+                    if (4 * i + lane / 8 < left) copy_async<16>(of_lane + i * 512, from + i * 4 * (p.k / 2) + (i < 2 ? 0 : between));
             }
             const u32 at = (first >> shift) * SIZE;
             if (lane % 16 < left) {
@@ -314,19 +327,25 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
                 if (t == 0) partial[turn][now][warp][g + 8 * r] = total[r];
             }
         }
-        const u32 mine = tile + thread_x() / 16 * p.across;
-        const bool is_mine = thread_x() < now * 16;
+        const u32 mine = tile + thread_x() / 16 * p.across, number = thread_x() % 16;
+        const bool is_mine = thread_x() < now * 16 && number < p.width();
         const Matrix m = p.matrix(mine);
-        const u32 column = p.column(mine) + thread_x() % 16;
+        const u32 column = p.column(mine) + number;
         f32 plus = 0.0f;
         if (is_mine && p.plus && column < m.n) plus = load_float(p.plus, column, DTYPE);
         barrier();
         if (is_mine && column < m.n) {
-            f32 sum = 0.0f;
-            UNROLL for (u32 i = 0; i < WARPS; i++) sum += partial[turn][thread_x() / 16][i][thread_x() % 16];
-            store_float(m.out, column, DTYPE, sum);
-            // As an operation of its own would add it.
-            if (p.plus) store_float(m.out, column, DTYPE, load_float(m.out, column, DTYPE) + plus);
+            const auto sum_of = [&](u32 number) {
+                f32 sum = 0.0f;
+                UNROLL for (u32 i = 0; i < WARPS; i++) sum += partial[turn][thread_x() / 16][i][number];
+                return as_stored<DTYPE>(sum);
+            };
+            f32 made = sum_of(number);
+            if (p.gated) {
+                made = as_stored<DTYPE>(made * as_stored<DTYPE>(unary_float(SIGMOID, made, DTYPE)));
+                made *= sum_of(number + 8);
+            }
+            store_float(m.out, column, DTYPE, p.plus ? made + plus : made);
         }
     }
 }
@@ -337,7 +356,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void of_batch(const Product &p, u8 *memo
     const u8 *x = (const u8 *)p.left + p.left_offset(z) * bytes_of(DTYPE);
     u8 *out = (u8 *)p.out + (u64)z * p.n * bytes_of(DTYPE);
     const Matrix matrix = {codes.words, codes.scales, codes.biases, out, p.n}, none = {};
-    one_row<DTYPE, SCALES>(OneRow{x, nullptr, nullptr, matrix, none, none, p.k, p.group, block_x() % p.across, p.across, 0, 0.0f, false}, memory);
+    one_row<DTYPE, SCALES>(OneRow{x, nullptr, nullptr, matrix, none, none, p.k, p.group, block_x() % p.across, p.across, 0, 0.0f, false, false}, memory);
 }
 
 #define ONE_ROW_KERNEL(NAME, ...)                              \
@@ -359,12 +378,13 @@ ONE_ROW_KERNEL(mlxrocm_array_product_warps_codes_bf16, BF16, BF16)
     void NAME(const void *x, const void *weight, const void *plus, const void *words_a, const void *scales_a,              \
               const void *biases_a, void *out_a, const void *words_b, const void *scales_b, const void *biases_b,          \
               void *out_b, const void *words_c, const void *scales_c, const void *biases_c, void *out_c, u32 n_a, u32 n_b, \
-              u32 n_c, u32 k, u32 group, u32 across, u32 lanes, f32 eps, u32 stays) {                                       \
+              u32 n_c, u32 k, u32 group, u32 across, u32 lanes, f32 eps, u32 stays, u32 gated) {                           \
         DYNAMIC_SHARED(memory);                                                                                             \
         const Matrix a = {words_a, scales_a, biases_a, out_a, n_a};                                                   \
         const Matrix b = {words_b, scales_b, biases_b, out_b, n_b};                                                \
         const Matrix c = {words_c, scales_c, biases_c, out_c, n_c};                                                \
-        one_row<__VA_ARGS__>(OneRow{x, weight, plus, a, b, c, k, group, block_x(), across, lanes, eps, stays != 0}, (u8 *)memory); \
+        const OneRow p = {x, weight, plus, a, b, c, k, group, block_x(), across, lanes, eps, stays != 0, gated != 0};       \
+        one_row<__VA_ARGS__>(p, (u8 *)memory);                                                                              \
     }
 SIBLINGS_KERNEL(mlxrocm_array_products_warps_codes_f32, F32, F32)
 SIBLINGS_KERNEL(mlxrocm_array_products_warps_codes_f32_f16, F32, F16)

@@ -64,7 +64,7 @@ pub fn joined(graph: &Graph) -> Option<Arc<Joined>> {
         None => (None, HashMap::new()),
     };
     let with_chains = chained.as_ref().unwrap_or(graph);
-    let mut found = siblings::find(with_chains, |id| parts.contains_key(&id));
+    let mut found = siblings::find(with_chains, &parts);
     found.extend(rope_update::find(with_chains));
     let joined = match (found.is_empty(), chained) {
         (true, None) => return None,
@@ -172,7 +172,7 @@ impl Place {
     ) -> Result<Option<Vec<Elements>>> {
         match part {
             Part::Chain(chain) => Ok(self.chain(chain, inputs, waiting)?.map(|made| vec![made])),
-            Part::Siblings(siblings) => self.siblings(siblings, inputs),
+            Part::Siblings(siblings) => self.siblings(siblings, inputs, waiting),
             Part::RopeUpdate(update) => self.rope_update(update, inputs),
         }
     }
