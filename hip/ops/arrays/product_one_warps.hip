@@ -25,8 +25,6 @@
 
 #define WARPS 16
 #define STAGES 2
-// Of them before the launch in front has ended: x would queue behind more.
-#define EARLY 1
 #define STAGE_16 2560
 #define STAGE_32 3072
 #define DEPTH 256
@@ -46,6 +44,7 @@ struct OneRow {
     Matrix a, b, c;
     u32 k, group, first, across, lanes;
     f32 eps;
+    u32 early; // stages that are asked for before x: it would queue behind more if the launch in front ended at once
     bool stays, gated;
 
     METHOD u32 width() const { return gated ? 8 : 16; }
@@ -229,7 +228,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     if (!p.stays) grid_dependency_wait();
     Ring<SCALES> ring;
     ring.begin(p, memory);
-    UNROLL for (u32 i = 0; i < EARLY; i++) ring.issue(p, i);
+    _Pragma("unroll 1") for (u32 i = 0; i < p.early; i++) ring.issue(p, i);
     const u32 lane = lane_id(), warp = wave_id(), g = lane / 4, t = lane % 4;
     const u32 groups = p.k / 32, padded = divide_up(groups, 8) * 8;
     // Of a group: the sum of x', and back (0 of odd ones, and of those that are not there).
@@ -244,7 +243,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     load(x, p.x, thread_x() * 8);
     Norm norm;
     if (is_norm) norm.load(p);
-    _Pragma("unroll 1") for (u32 i = EARLY; i < STAGES; i++) ring.issue(p, i);
+    _Pragma("unroll 1") for (u32 i = p.early; i < STAGES; i++) ring.issue(p, i);
     const f32 factor = is_norm ? norm.factor(p, scratch) : 1.0f;
     _Pragma("unroll 1") for (u32 at = thread_x() * 8; at < padded * 32; at += WARPS * 256) {
         Numbers<DTYPE, 8> next_x = x, next_weight = weight;
@@ -351,12 +350,14 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
 }
 
 template <u32 DTYPE, u32 SCALES> DEVICE void of_batch(const Product &p, u8 *memory) {
+    // Places may be what the launch in front makes.
+    if (p.left_places || p.right_places) grid_dependency_wait();
     const u32 z = block_x() / p.across;
     const Codes codes = p.codes(z, SCALES);
     const u8 *x = (const u8 *)p.left + p.left_offset(z) * bytes_of(DTYPE);
     u8 *out = (u8 *)p.out + (u64)z * p.n * bytes_of(DTYPE);
     const Matrix matrix = {codes.words, codes.scales, codes.biases, out, p.n}, none = {};
-    one_row<DTYPE, SCALES>(OneRow{x, nullptr, nullptr, matrix, none, none, p.k, p.group, block_x() % p.across, p.across, 0, 0.0f, false, false}, memory);
+    one_row<DTYPE, SCALES>(OneRow{x, nullptr, nullptr, matrix, none, none, p.k, p.group, block_x() % p.across, p.across, 0, 0.0f, 1, false, false}, memory);
 }
 
 #define ONE_ROW_KERNEL(NAME, ...)                              \
@@ -378,12 +379,12 @@ ONE_ROW_KERNEL(mlxrocm_array_product_warps_codes_bf16, BF16, BF16)
     void NAME(const void *x, const void *weight, const void *plus, const void *words_a, const void *scales_a,              \
               const void *biases_a, void *out_a, const void *words_b, const void *scales_b, const void *biases_b,          \
               void *out_b, const void *words_c, const void *scales_c, const void *biases_c, void *out_c, u32 n_a, u32 n_b, \
-              u32 n_c, u32 k, u32 group, u32 across, u32 lanes, f32 eps, u32 stays, u32 gated) {                           \
+              u32 n_c, u32 k, u32 group, u32 across, u32 lanes, f32 eps, u32 early, u32 stays, u32 gated) {                \
         DYNAMIC_SHARED(memory);                                                                                             \
         const Matrix a = {words_a, scales_a, biases_a, out_a, n_a};                                                   \
         const Matrix b = {words_b, scales_b, biases_b, out_b, n_b};                                                \
         const Matrix c = {words_c, scales_c, biases_c, out_c, n_c};                                                \
-        const OneRow p = {x, weight, plus, a, b, c, k, group, block_x(), across, lanes, eps, stays != 0, gated != 0};       \
+        const OneRow p = {x, weight, plus, a, b, c, k, group, block_x(), across, lanes, eps, early, stays != 0, gated != 0}; \
         one_row<__VA_ARGS__>(p, (u8 *)memory);                                                                              \
     }
 SIBLINGS_KERNEL(mlxrocm_array_products_warps_codes_f32, F32, F32)

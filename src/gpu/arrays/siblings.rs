@@ -12,6 +12,7 @@ use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_product_one_warps::STAGES;
 use crate::ir::{
     Binary, Dtype, Graph, Node, NodeId, Number, Op, QuantMode, Quantization, Type, Value,
 };
@@ -419,6 +420,12 @@ impl Place {
         let across = tiles.min((facts.compute_units as usize).max(1));
         let weight = norm.map(|(_, weight)| weight);
         let stays = replay::stay(matrices) && weight.is_none_or(|weight| replay::stay(&[weight]));
+        // Behind a launch that leaves multiprocessors free blocks wait long enough for all stages.
+        let units = facts.compute_units as u64;
+        let early = match replay::blocks_in_front() {
+            Some(blocks) if 2 * blocks <= units => STAGES as u32,
+            _ => 1,
+        };
         let lanes = norm.and_then(|(_, weight)| self.lanes_of_norm(x, weight));
         let args = args
             .u32("k", k as u32)
@@ -426,6 +433,7 @@ impl Place {
             .u32("across", across as u32)
             .u32("lanes", lanes.unwrap_or(0))
             .f32("eps", norm.map_or(0.0, |(eps, _)| eps))
+            .u32("early", early)
             .u32("stays", stays.into())
             .u32("gated", gate.is_some().into());
         let block = ([ROW_THREADS, 1, 1], shared as u32);
