@@ -36,6 +36,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &["LINE_ROWS", "MOST_LINE_TAPS", "MOST_TAPS", "ROWS_EACH"],
     ),
     ("arrays/order", &["enum Scan"]),
+    (
+        "arrays/product_one_warps",
+        &["DEPTH", "STAGES", "STAGE_16", "STAGE_32", "WARPS"],
+    ),
     ("arrays/product_warpgroup_f32", &["SPLIT_BLOCKS"]),
     ("arrays/reduce_rows", &["FEW_LANES", "enum Reduction"]),
     ("arrays/rope_vectors", &["ANGLES"]),

@@ -13,7 +13,7 @@ use mlxrocm::cpu::Elements;
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, joined_counts, use_chains};
-use mlxrocm::ir::{Dtype, QuantMode, Quantization};
+use mlxrocm::ir::{Dtype, QuantMode, Quantization, Unary};
 use prng::Prng;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -251,6 +251,94 @@ fn joined_products_have_the_bits_of_single_ones() {
                     assert_eq!(after.0.made - before.0.made, 1, "case {number}");
                     let joined = if has_kernels { case.joined } else { 0 };
                     assert_eq!(after.1.0 - before.1.0, joined, "case {number}");
+                }
+            }
+        }
+    }
+    drop((device, home));
+    gpu.clean();
+}
+
+/// silu(x · a) · (x · b), as models gate with: one launch where there is a kernel, and the chain's behind the products'
+/// elsewhere.
+#[test]
+fn gated_products_have_the_bits_of_single_operations() {
+    let _one = turn();
+    use_chains(Chains::Wait);
+    let gpu = machine();
+    let device = Device::open(0).unwrap();
+    let home = Home::of(&device).unwrap();
+    let has_kernels = device.facts().platform == Platform::Cuda;
+    let mut random = Prng::new(u64::from(std::process::id()));
+    use Dtype::{Bf16, F16, F32};
+    // Columns that are no multiple of eight are gated by a chain.
+    let cases = [
+        (64, 24, 32, (F32, F32), true, 1),
+        (576, 1536, 64, (F32, F16), true, 1),
+        (4096, 2200, 32, (F32, Bf16), true, 1),
+        (704, 40, 32, (F16, F16), false, 1),
+        (256, 48, 32, (Bf16, Bf16), false, 1),
+        (96, 20, 32, (F32, F32), true, 2),
+    ];
+    for (number, &(k, n, group, (dtype, of_scales), normed, joined)) in cases.iter().enumerate() {
+        if !gpu::is_real() && k * n > 1 << 20 {
+            continue;
+        }
+        let case = Case {
+            k,
+            n: &[],
+            group,
+            dtype,
+            of_scales,
+            normed,
+            added: false,
+            joined,
+        };
+        let q = Quantization::new(QuantMode::Affine, Some(group), Some(4)).unwrap();
+        let all = [n, n].map(|n| case.matrix(&mut random, n, &home));
+        let mut row = |size: f64, odd: bool| {
+            let mut row: Vec<f32> = (0..k).map(|_| (random.normal() * size) as f32).collect();
+            if odd {
+                row[k / 2] = f32::INFINITY;
+            }
+            let row = there(&home, &row, dtype, &[1, k]);
+            eval(std::slice::from_ref(&row)).unwrap();
+            row
+        };
+        let weight = row(1.0, false).reshape_to(&[k as i64]).unwrap();
+        for turn in 0..3 {
+            let x = row([1.0, 30.0, 1.0][turn], turn == 2);
+            let run = || -> Vec<u32> {
+                let x = x.plus(&x).unwrap();
+                let h = match normed {
+                    true => x.rms_norm(Some(&weight), 1e-5).unwrap(),
+                    false => x,
+                };
+                // The gate is the second of them in odd cases.
+                let [a, b] = all.each_ref().map(|Matrix([codes, scales, biases])| {
+                    let product = h.quantized_matmul(codes, scales, Some(biases), true, q);
+                    product.unwrap()
+                });
+                let [gate, up] = if number % 2 == 0 { [a, b] } else { [b, a] };
+                let silu = gate.times(&gate.unary(Unary::Sigmoid).unwrap()).unwrap();
+                let made = match number % 3 {
+                    0 => silu.times(&up).unwrap(),
+                    _ => up.times(&silu).unwrap(),
+                };
+                drop((h, gate, up, silu));
+                let numbers: Vec<f32> = made.astype(Dtype::F32).read().unwrap().to_vec();
+                let bits = |x: &f32| if x.is_nan() { 0 } else { x.to_bits() };
+                numbers.iter().map(bits).collect()
+            };
+            use_plans(false);
+            let expected = run();
+            use_plans(true);
+            for time in 0..4 {
+                let before = joined_counts();
+                assert!(run() == expected, "case {number}, turn {turn}, time {time}");
+                if turn == 0 && time == 1 {
+                    let joined = if has_kernels { joined } else { 1 };
+                    assert_eq!(joined_counts().0 - before.0, joined, "case {number}");
                 }
             }
         }

@@ -24,14 +24,6 @@ DEVICE i64 meet_whole(i64 now, i64 value, u32 dtype, u32 how) {
     }
 }
 
-// Where a slice begins along an axis of `limit` elements: those before the first count from the end, and it ends with the axis.
-DEVICE i64 begin_of(const void *index, u32 j, u32 dtype, i64 limit, i64 slice) {
-    i64 i = load_whole(index, j, dtype);
-    if (dtype == U64 && i < 0) i = limit;
-    if (i < 0) i += limit;
-    i = i > limit - slice ? limit - slice : i;
-    return i < 0 ? 0 : i;
-}
 KERNEL(256) void mlxrocm_array_place(const void *index, i64 *places, u32 count, u32 dtype, i64 limit, i64 slice, i64 step,
                                      u32 adds) {
     grid_dependency_launch();

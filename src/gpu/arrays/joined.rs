@@ -1,6 +1,7 @@
 //! Graphs in which some operations are joined: several become one launch.
 
 use super::chains::{self, Chain, ChainKernel};
+use super::rope_update::{self, RopeUpdate};
 use super::siblings::{self, Siblings};
 use super::{Elements, Place};
 use crate::Result;
@@ -33,6 +34,8 @@ pub enum Part {
     Chain(Arc<Chain>),
     /// Products of one row.
     Siblings(Arc<Siblings>),
+    /// Rotations of q and k, and what replaces rows of keys and values.
+    RopeUpdate(Arc<RopeUpdate>),
 }
 
 /// A graph with parts as nodes.
@@ -60,9 +63,9 @@ pub fn joined(graph: &Graph) -> Option<Arc<Joined>> {
         }
         None => (None, HashMap::new()),
     };
-    let found = siblings::find(chained.as_ref().unwrap_or(graph), |id| {
-        parts.contains_key(&id)
-    });
+    let with_chains = chained.as_ref().unwrap_or(graph);
+    let mut found = siblings::find(with_chains, &parts);
+    found.extend(rope_update::find(with_chains));
     let joined = match (found.is_empty(), chained) {
         (true, None) => return None,
         (true, Some(graph)) => Joined { graph, parts },
@@ -81,7 +84,7 @@ pub(super) struct Found {
     pub results: Vec<Value>,
     /// All nodes that go.
     pub members: Vec<NodeId>,
-    pub part: Arc<Siblings>,
+    pub part: Part,
 }
 
 /// The graph with what was found in it as nodes.
@@ -133,7 +136,7 @@ fn rewritten(graph: &Graph, parts: &HashMap<NodeId, Part>, found: Vec<Found>) ->
                     .collect(),
             };
             let id = push(&mut made, &mut new, node, &found.results);
-            new_parts.insert(id, Part::Siblings(found.part));
+            new_parts.insert(id, found.part);
         }
         let mine = values(place, node);
         if gone[place] || mine.iter().any(|value| new.contains_key(value)) {
@@ -169,7 +172,8 @@ impl Place {
     ) -> Result<Option<Vec<Elements>>> {
         match part {
             Part::Chain(chain) => Ok(self.chain(chain, inputs, waiting)?.map(|made| vec![made])),
-            Part::Siblings(siblings) => self.siblings(siblings, inputs),
+            Part::Siblings(siblings) => self.siblings(siblings, inputs, waiting),
+            Part::RopeUpdate(update) => self.rope_update(update, inputs),
         }
     }
 

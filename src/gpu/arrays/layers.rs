@@ -10,7 +10,7 @@ use crate::ir::{Dtype, Op, Rope};
 use std::sync::Arc;
 
 /// Angles of a block of `rope_vectors.hip`.
-const ANGLES: usize = crate::gpu::constants::arrays_rope_vectors::ANGLES;
+pub(super) const ANGLES: usize = crate::gpu::constants::arrays_rope_vectors::ANGLES;
 
 /// The widest head that attention takes.
 const WIDEST: usize = crate::gpu::constants::arrays_attention::WIDEST;
@@ -192,6 +192,17 @@ impl Place {
 
 /// Rows of a block of `rope_vectors.hip`: enough for its threads; `None` if x does not lie well enough.
 fn rope_rows(x: &Elements, rope: &Rope, heads: usize, rows: usize, batch: usize) -> Option<usize> {
+    let half = rope.dims / 2;
+    let groups = heads * rope_groups(x, rope)?;
+    if batch > 65_535 {
+        return None;
+    }
+    let wanted = (THREADS as usize).div_ceil(groups.max(1));
+    Some(wanted.min(ANGLES / half).min(rows))
+}
+
+/// Groups of a row of `rope_vectors.hip`; `None` if x does not lie well enough.
+pub(super) fn rope_groups(x: &Elements, rope: &Rope) -> Option<usize> {
     let width = 16 / x.dtype().size();
     let columns = x.layout().sizes.last().copied()?;
     let (half, adjoin) = (rope.dims / 2, rope.traditional);
@@ -199,12 +210,8 @@ fn rope_rows(x: &Elements, rope: &Rope, heads: usize, rows: usize, batch: usize)
     let whole = [side, rope.dims, columns]
         .iter()
         .all(|x| x.is_multiple_of(width));
-    if !whole || half == 0 || half > ANGLES || batch > 65_535 || !x.is_aligned(16) {
-        return None;
-    }
-    let groups = heads * (columns - rope.dims + side) / width;
-    let wanted = (THREADS as usize).div_ceil(groups.max(1));
-    Some(wanted.min(ANGLES / half).min(rows))
+    let fits = whole && half > 0 && half <= ANGLES && x.is_aligned(16);
+    fits.then(|| (columns - rope.dims + side) / width)
 }
 
 fn collected<const N: usize>(all: [Result<Option<Elements>>; N]) -> Result<[Option<Elements>; N]> {

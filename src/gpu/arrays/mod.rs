@@ -21,6 +21,7 @@ mod products;
 mod quantized;
 mod reduce;
 mod replay;
+mod rope_update;
 mod rows;
 mod run;
 mod scatter;

@@ -8,14 +8,17 @@ use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_product_one_warps as warps;
 use crate::ir::{Dtype, Layout, Op, QuantMode, Quantization};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The most rows that are made by `product_few.hip`.
 pub(super) const FEW: usize = 16;
-/// Most bytes of shared memory of `product_one_warps.hip`.
-const MOST_SHARED: usize = 96 << 10;
+/// Most bytes of shared memory of `product_one_warps.hip`, beside what it has without asking.
+const MOST_SHARED: usize = 200 << 10;
+/// Threads of its blocks.
+pub(super) const ROW_THREADS: u32 = 32 * warps::WARPS as u32;
 
 impl Place {
     /// Products of the last two axes in all their forms.
@@ -415,7 +418,7 @@ impl Place {
         let codes = &product.right;
         let lies_well = codes.along && codes.elements.is_aligned(16) && product.left.along;
         let facts = self.device.facts();
-        let shared = match warps_shared(q, product.k) {
+        let shared = match warps_shared(q, product.k, scales.dtype()) {
             Some(shared) if product.m == 1 && lies_well && facts.platform == Platform::Cuda => {
                 shared
             }
@@ -428,22 +431,28 @@ impl Place {
         let Ok(kernel) = self.device.kernel(&kernel) else {
             return Ok(false);
         };
-        let blocks = 2 * (facts.compute_units as usize).max(1);
+        let blocks = (facts.compute_units as usize).max(1);
         let across = product.n.div_ceil(16).min(blocks.div_ceil(batches.max(1)));
         if across * batches > MOST_BLOCKS {
             return Ok(false);
         }
         let grid = [(across * batches) as u32, 1, 1];
         let args = product.args(out, across);
-        self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], shared as u32), &args)?;
+        let block = ([ROW_THREADS, 1, 1], shared as u32);
+        self.launch_blocks(&kernel, grid, block, &args)?;
         Ok(true)
     }
 }
 
 /// Bytes of shared memory of `product_one_warps.hip` for a row of k numbers; `None` if it does not take such codes.
-pub(super) fn warps_shared(q: &Quantization, k: usize) -> Option<usize> {
+pub(super) fn warps_shared(q: &Quantization, k: usize, of_scales: Dtype) -> Option<usize> {
     let affine = q.mode == QuantMode::Affine && q.bits == 4;
     let groups = k > 0 && k.is_multiple_of(32) && q.group >= 32 && q.group.is_power_of_two();
-    let shared = k / 32 * 136;
+    let stage = match of_scales.size() {
+        2 => warps::STAGE_16,
+        _ => warps::STAGE_32,
+    };
+    let of_row = k.next_multiple_of(warps::DEPTH) / 32 * 136;
+    let shared = warps::WARPS * warps::STAGES * stage + of_row;
     (affine && groups && shared <= MOST_SHARED).then_some(shared)
 }

@@ -25,6 +25,8 @@ struct Recorder {
     /// Where that of the operation at hand begins: it writes no other.
     first: usize,
     bytes: u64,
+    /// Blocks of the last launch.
+    blocks: u64,
 }
 
 thread_local! {
@@ -60,6 +62,7 @@ pub(super) fn record(
                 writes.push(buffer.whole());
             }
         }
+        recorder.blocks = grid.iter().map(|&size| u64::from(size)).product();
         let encoder = &mut recorder.encoder;
         encoder.launch_with(
             kernel,
@@ -109,6 +112,14 @@ pub(super) fn stay(elements: &[&Elements]) -> bool {
             own.any(|own| own.address() == x.buffer().address())
         };
         recorder.is_some() && !elements.iter().any(written)
+    })
+}
+
+/// Blocks of the launch in front of the next one of the program that is recorded; `None` if there is none.
+pub(super) fn blocks_in_front() -> Option<u64> {
+    RECORDER.with_borrow(|recorder| {
+        let blocks = recorder.as_ref().map(|recorder| recorder.blocks);
+        blocks.filter(|&blocks| blocks > 0)
     })
 }
 
@@ -269,6 +280,7 @@ impl Place {
             own: Vec::new(),
             first: 0,
             bytes: 0,
+            blocks: 0,
         };
         RECORDER.set(Some(recorder));
         let _recording = Recording;

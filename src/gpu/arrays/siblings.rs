@@ -1,20 +1,22 @@
 //! Products of one row with codes that become one launch: those of the same row, the row's norm in front of them, and
-//! what is added to the one (`hip/ops/arrays/product_one_warps.hip`). Where there is no such kernel the operations run
+//! what is added to the one, or the gate of the two (`hip/ops/arrays/product_one_warps.hip`). Where there is no such kernel the operations run
 //! one after the other, with the same bits.
 
-use super::joined::Found;
+use super::chains::{Chain, ChainKernel};
+use super::joined::{Found, Part};
 use super::matrices::suffix;
-use super::products::warps_shared;
+use super::products::{ROW_THREADS, warps_shared};
 use super::replay;
 use super::rows::lanes_of;
-use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_product_one_warps::STAGES;
 use crate::ir::{
     Binary, Dtype, Graph, Node, NodeId, Number, Op, QuantMode, Quantization, Type, Value,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most matrices of a launch.
@@ -33,6 +35,8 @@ pub struct Siblings {
     norm: Option<(Number, Type)>,
     /// Whether something is added to the result of the one.
     has_plus: bool,
+    /// What makes the silu of the first product's result times the second's.
+    gate: Option<Arc<Chain>>,
     /// The products' results.
     types: Vec<Type>,
 }
@@ -63,9 +67,10 @@ fn product<'a>(graph: &'a Graph, node: &'a Node) -> Option<(&'a Quantization, [V
     fits.then_some((quantization, [x, codes, scales, biases]))
 }
 
-/// What can be joined, where the nodes that `is_part` names are parts already.
-pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found> {
+/// What can be joined, where some nodes are parts already.
+pub(super) fn find(graph: &Graph, parts: &HashMap<NodeId, Part>) -> Vec<Found> {
     let readers = graph.readers();
+    let is_part = |id: NodeId| parts.contains_key(&id);
     let mut taken = vec![false; graph.nodes.len()];
     let mut all = Vec::new();
     for place in 0..graph.nodes.len() {
@@ -95,9 +100,14 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
         if members.len() == 1 && norm.is_none() && plus.is_none() {
             continue;
         }
-        let results = match plus {
-            Some((add, _)) => vec![add],
-            None => members.clone(),
+        let gate = gate_of(graph, &readers, parts, &members);
+        let results = match (plus, &gate) {
+            (Some((add, _)), _) => vec![add],
+            (None, Some((last, both, _))) => {
+                members = both.to_vec();
+                vec![*last]
+            }
+            (None, None) => members.clone(),
         };
         let mut inputs = match norm {
             Some((_, [x, weight])) => vec![x, weight],
@@ -109,6 +119,7 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
             quantization: *quantization,
             norm: norm.map(|(eps, _)| (eps, graph.ty(x).clone())),
             has_plus: plus.is_some(),
+            gate: gate.as_ref().map(|(.., chain)| chain.clone()),
             types: types.collect(),
         };
         for member in &members {
@@ -120,13 +131,14 @@ pub(super) fn find(graph: &Graph, is_part: impl Fn(NodeId) -> bool) -> Vec<Found
             taken[add.0] = true;
             members.push(add);
         }
+        members.extend(gate.map(|(last, ..)| last));
         let value = |node| Value { node, output: 0 };
         all.push(Found {
             place: results[0],
             inputs,
             results: results.into_iter().map(value).collect(),
             members,
-            part: Arc::new(part),
+            part: Part::Siblings(Arc::new(part)),
         });
     }
     all
@@ -169,6 +181,34 @@ fn plus_of(graph: &Graph, readers: &[Vec<NodeId>], product: NodeId) -> Option<(N
     fits.then_some((add, other))
 }
 
+/// The chain that makes silu(first) · second of two products that nothing else reads, and these two.
+fn gate_of(
+    graph: &Graph,
+    readers: &[Vec<NodeId>],
+    parts: &HashMap<NodeId, Part>,
+    products: &[NodeId],
+) -> Option<(NodeId, [NodeId; 2], Arc<Chain>)> {
+    let &[first, _] = products else {
+        return None;
+    };
+    let &[last] = readers[first.0].as_slice() else {
+        return None;
+    };
+    let Some(Part::Chain(chain)) = parts.get(&last) else {
+        return None;
+    };
+    let node = graph.node(last);
+    let both = chain.silu_gate()?.map(|at| node.inputs[at].node);
+    let alike = |id: &NodeId| {
+        products.contains(id)
+            && readers[id.0].as_slice() == [last]
+            && !graph.is_output(*id)
+            && graph.node(*id).outputs == node.outputs
+    };
+    let fits = node.inputs.len() == 2 && both.iter().all(alike);
+    fits.then(|| (last, both, chain.clone()))
+}
+
 /// What products of one row are given.
 struct Given<'a, 'b> {
     x: &'b Elements,
@@ -199,52 +239,83 @@ impl Siblings {
 }
 
 impl Place {
-    /// Queues products of one row; `None` if an operation has no form here.
+    /// Queues products of one row; `None` if an operation has no form here. Kernels of chains that are not compiled yet
+    /// are added to `waiting`.
     pub(super) fn siblings(
         self: &Arc<Self>,
         siblings: &Siblings,
         inputs: &[&Elements],
+        waiting: &mut Vec<Arc<ChainKernel>>,
     ) -> Result<Option<Vec<Elements>>> {
         let Some(given) = siblings.given(inputs) else {
             return Ok(None);
         };
-        let Given {
-            x,
-            weight,
-            plus,
-            matrices,
-        } = given;
-        let norm = siblings.norm.as_ref().zip(weight);
-        let normed = |x: &Elements| match norm {
-            Some(((eps, ty), weight)) => self.run_one(&Op::RmsNorm(*eps), &[x, weight], ty),
-            None => Ok(Some(x.clone())),
-        };
+        let norm = siblings.norm.as_ref().zip(given.weight);
         // A norm that products cannot make themselves is a launch of its own.
-        let within = norm.filter(|(_, weight)| self.lanes_of_norm(x, weight).is_some());
+        let within = norm.filter(|(_, weight)| self.lanes_of_norm(given.x, weight).is_some());
         let within = within.map(|((eps, _), weight)| (eps.get() as f32, weight));
-        let Some(mut x) = (match within {
-            Some(_) => Some(x.clone()),
-            None => normed(x)?,
-        }) else {
-            return Ok(None);
+        let made = match within {
+            Some(_) => self.joined_products(siblings, &given, within)?,
+            None => None,
         };
-        if let Some(made) = self.joined_products(siblings, &x, within, plus, matrices)? {
-            return Ok(Some(made));
+        if let Some(made) = made {
+            return self.gated(siblings, made, waiting);
         }
-        if within.is_some() {
-            match normed(&x)? {
-                Some(made) => x = made,
-                None => return Ok(None),
+        let normed = match norm {
+            Some(((eps, ty), weight)) => {
+                match self.run_one(&Op::RmsNorm(*eps), &[given.x, weight], ty)? {
+                    Some(made) => made,
+                    None => return Ok(None),
+                }
             }
+            None => given.x.clone(),
+        };
+        let given = Given {
+            x: &normed,
+            ..given
+        };
+        let made = match self.joined_products(siblings, &given, None)? {
+            Some(made) => Some(made),
+            None => self.single_products(siblings, &given)?,
+        };
+        match made {
+            Some(made) => self.gated(siblings, made, waiting),
+            None => Ok(None),
         }
+    }
+
+    /// What the gate makes of the products' results, if they are not gated by now.
+    fn gated(
+        self: &Arc<Self>,
+        siblings: &Siblings,
+        made: Vec<Elements>,
+        waiting: &mut Vec<Arc<ChainKernel>>,
+    ) -> Result<Option<Vec<Elements>>> {
+        let (Some(chain), [gate, up]) = (&siblings.gate, made.as_slice()) else {
+            return Ok(Some(made));
+        };
+        let inputs = match chain.silu_gate() {
+            Some([0, 1]) => [gate, up],
+            _ => [up, gate],
+        };
+        let made = self.chain(chain, &inputs, waiting)?;
+        Ok(made.map(|made| vec![made]))
+    }
+
+    /// Products of a row that is normed by now, one after the other.
+    fn single_products(
+        self: &Arc<Self>,
+        siblings: &Siblings,
+        given: &Given<'_, '_>,
+    ) -> Result<Option<Vec<Elements>>> {
         let op = Op::QuantizedMatmul {
             quantization: siblings.quantization,
             transpose: true,
         };
         let mut all = Vec::with_capacity(siblings.types.len());
-        for (ty, matrix) in siblings.types.iter().zip(matrices.chunks(3)) {
-            let mut made = self.run_one(&op, &[&[&x], matrix].concat(), ty)?;
-            if let (Some(product), Some(plus)) = (&made, plus) {
+        for (ty, matrix) in siblings.types.iter().zip(given.matrices.chunks(3)) {
+            let mut made = self.run_one(&op, &[&[given.x], matrix].concat(), ty)?;
+            if let (Some(product), Some(plus)) = (&made, given.plus) {
                 made = self.run_one(&Op::Binary(Binary::Add), &[product, plus], ty)?;
             }
             match made {
@@ -264,22 +335,23 @@ impl Place {
         lanes_of(x, columns, &weight).filter(|_| fits)
     }
 
-    /// All in one launch; `None` if there is no kernel for it.
+    /// All in one launch, gated where it can be; `None` if there is no kernel for it.
     fn joined_products(
         self: &Arc<Self>,
         siblings: &Siblings,
-        x: &Elements,
+        given: &Given<'_, '_>,
         norm: Option<(f32, &Elements)>,
-        plus: Option<&Elements>,
-        matrices: &[&Elements],
     ) -> Result<Option<Vec<Elements>>> {
+        let &Given {
+            x, plus, matrices, ..
+        } = given;
         let (q, dtype) = (&siblings.quantization, x.dtype());
         let facts = self.device.facts();
         let k = x.count();
-        let (Some(shared), Some(of_scales)) = (
-            warps_shared(q, k),
-            matrices.get(1).map(|scales| scales.dtype()),
-        ) else {
+        let Some(of_scales) = matrices.get(1).map(|scales| scales.dtype()) else {
+            return Ok(None);
+        };
+        let Some(shared) = warps_shared(q, k, of_scales) else {
             return Ok(None);
         };
         let of_scales_fits = match dtype {
@@ -309,8 +381,15 @@ impl Place {
         let Ok(kernel) = self.device.kernel(&name) else {
             return Ok(None);
         };
+        let mut columns = [0; MOST];
+        let counts = siblings.types.iter().map(|ty| ty.shape.numbers());
+        for (to, sizes) in columns.iter_mut().zip(counts) {
+            *to = sizes.map_or(0, |sizes| sizes.iter().product());
+        }
+        let gate = siblings.gate.as_ref();
+        let gate = gate.filter(|_| columns[0].is_multiple_of(8));
         let mut made = Vec::with_capacity(siblings.types.len());
-        for ty in &siblings.types {
+        for ty in siblings.types.iter().take(gate.map_or(MOST, |_| 1)) {
             let Some(sizes) = ty.shape.numbers() else {
                 return Ok(None);
             };
@@ -334,12 +413,19 @@ impl Place {
             args = args.buffer_or_null(*out, out_of.map(|x| (x.buffer(), 0)));
         }
         let mut tiles = 0;
-        for (place, [.., n]) in NAMES.iter().enumerate() {
-            let columns = made.get(place).map_or(0, Elements::count);
+        for ([.., n], columns) in NAMES.iter().zip(columns) {
             tiles += columns.div_ceil(16);
             args = args.u32(*n, columns as u32);
         }
-        let across = tiles.min(2 * (facts.compute_units as usize).max(1));
+        let across = tiles.min((facts.compute_units as usize).max(1));
+        let weight = norm.map(|(_, weight)| weight);
+        let stays = replay::stay(matrices) && weight.is_none_or(|weight| replay::stay(&[weight]));
+        // Behind a launch that leaves multiprocessors free blocks wait long enough for all stages.
+        let units = facts.compute_units as u64;
+        let early = match replay::blocks_in_front() {
+            Some(blocks) if 2 * blocks <= units => STAGES as u32,
+            _ => 1,
+        };
         let lanes = norm.and_then(|(_, weight)| self.lanes_of_norm(x, weight));
         let args = args
             .u32("k", k as u32)
@@ -347,11 +433,16 @@ impl Place {
             .u32("across", across as u32)
             .u32("lanes", lanes.unwrap_or(0))
             .f32("eps", norm.map_or(0.0, |(eps, _)| eps))
-            .u32("stays", replay::stay(matrices).into());
-        let block = ([THREADS, 1, 1], shared as u32);
+            .u32("early", early)
+            .u32("stays", stays.into())
+            .u32("gated", gate.is_some().into());
+        let block = ([ROW_THREADS, 1, 1], shared as u32);
         self.launch_blocks(&kernel, [across as u32, 1, 1], block, &args)?;
         super::joined::count(
-            made.len() + usize::from(norm.is_some()) + usize::from(plus.is_some()),
+            siblings.types.len()
+                + usize::from(norm.is_some())
+                + usize::from(plus.is_some())
+                + gate.map_or(0, |chain| chain.operations()),
         );
         Ok(Some(made))
     }

@@ -5,7 +5,7 @@ use super::super::numbers::{binary_number, is_known, unary_number};
 use super::kernels::ChainKernel;
 use super::source::Form;
 use crate::Result;
-use crate::ir::{Dtype, Graph, Node, NodeId, Op, Type, Value};
+use crate::ir::{Binary, Dtype, Graph, Node, NodeId, Op, Type, Unary, Value};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
@@ -182,6 +182,31 @@ impl Chain {
 
     pub(super) fn kernel(&self, form: Form) -> &OnceLock<Arc<ChainKernel>> {
         &self.kernels[form as usize]
+    }
+
+    /// The inputs whose silu(first) · second it is: `(first · sigmoid(first)) · second`, all of one type.
+    pub(in super::super) fn silu_gate(&self) -> Option<[usize; 2]> {
+        let [sigmoid, silu, last] = self.members.as_slice() else {
+            return None;
+        };
+        let (Op::Unary(Unary::Sigmoid), &[Reads::Input(gate)]) =
+            (&sigmoid.op, sigmoid.inputs.as_slice())
+        else {
+            return None;
+        };
+        let times = |member: &Member, one: Reads| match (&member.op, member.inputs.as_slice()) {
+            (Op::Binary(Binary::Multiply), &[a, b]) if a == one => Some(b),
+            (Op::Binary(Binary::Multiply), &[a, b]) if b == one => Some(a),
+            _ => None,
+        };
+        let same = self.members.iter().all(|member| member.ty == self.ty)
+            && self.inputs.iter().all(|dtype| *dtype == self.ty.dtype);
+        match (times(silu, Reads::Member(0)), times(last, Reads::Member(1))) {
+            (Some(Reads::Input(first)), Some(Reads::Input(up))) if first == gate && up != gate => {
+                same.then_some([gate, up])
+            }
+            _ => None,
+        }
     }
 
     /// Operations.
