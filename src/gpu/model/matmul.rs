@@ -436,7 +436,7 @@ impl MatrixForm {
             return self.blocks_in_pieces(facts, rows, works);
         }
         let splits = self.column_splits(facts, cols);
-        if rows == 1 && splits == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
+        if rows == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
             // As many as run at once, each with as many tiles: those that came later would prepare x once more
             // and leave units idle at the end.
             let at_once = self.local_memory(facts) / self.shared_bytes(facts, 1, cols).max(1);
@@ -445,7 +445,7 @@ impl MatrixForm {
                 true => 1,
                 false => CDNA_BLOCKS,
             };
-            let places = units * at_once.clamp(1, most);
+            let places = (units * at_once.clamp(1, most) / splits).max(1);
             let mut tiles = works.div_ceil(places).max(1);
             // Where a unit would have four blocks of one tile it has two of two: as even, and x is prepared half as often.
             if tiles == 1 && works.div_ceil(units) == 4 && works.div_ceil(2).div_ceil(units) == 2 {
