@@ -74,10 +74,12 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &[
             "BLOCK_COLS",
             "MANY_ROWS",
+            "ROWS_TEAMS",
             "STAGES",
             "STAGE_BYTES",
-            "TEAMS",
             "TILE_ROWS",
+            "WIDE_COLS",
+            "WIDE_TEAMS",
             "enum Epilogue",
             "enum Scales",
         ],

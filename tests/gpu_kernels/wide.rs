@@ -351,7 +351,8 @@ fn every_form_takes_wide_matrices() {
 }
 
 /// Where the matrix unit takes several rows (CDNA), tiles by pairs: with an odd number of tiles, and shares of the columns that
-/// are not even, or have none. On days without CDNA what was built does the same. `MLXROCM_TEST_TARGET`: that target alone.
+/// are not even, or have none; and so many columns that kernels for more than usual take them (`hip/ops/matmul/wide.h`). On days
+/// without CDNA what was built does the same. `MLXROCM_TEST_TARGET`: that target alone.
 #[test]
 fn several_rows_are_as_alone() {
     let mut random = Prng::new(20);
@@ -364,8 +365,8 @@ fn several_rows_are_as_alone() {
         None => gpu::by_turns(&cdna),
     };
     for (place, format) in formats().into_iter().enumerate() {
-        for (size, (rows, cols)) in [(40, 1280), (24, 256)].into_iter().enumerate() {
-            // Of each form one size a day.
+        for (size, (rows, cols)) in [(40, 1280), (24, 256), (40, 6400)].into_iter().enumerate() {
+            // Of each form some sizes a day.
             if !gpu::is_turn(place + size, 2) {
                 continue;
             }

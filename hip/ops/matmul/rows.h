@@ -609,6 +609,7 @@ template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memor
     matmul_rows<Q, R, RowsOf<R>>(p, memory, {}, ring);
 }
 
+#if !defined(WIDE) || (PLATFORM_AMD && AMD_CDNA2)
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                            \
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                 \
         const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual, f32 *out0,   \
@@ -619,3 +620,6 @@ template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memor
                         width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
         matmul_rows_of<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                            \
     }
+#else
+#define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)
+#endif

@@ -80,7 +80,7 @@ DEVICE void add_block_matrix(const Table &table, const MatrixBlock<Q> &block, u3
 
 template <typename Q> DEVICE void matmul_rows_matrix(Rows p, u8 *memory) {
     constexpr u32 R = MANY_ROWS, GROUPS = MatrixBlock<Q>::GROUPS;
-    static_assert(TEAMS * TEAM == 4 * WAVE && Shared<Q, R>::BATCH == 2 && Shared<Q, R>::BUFFERS == 1);
+    static_assert(WAVE == 2 * TEAM && Shared<Q, R>::BATCH == 2 && Shared<Q, R>::BUFFERS == 1);
     const Prepared columns = {};
     const u32 lane = lane_id(), wave = uniform(thread_x() / WAVE), n = lane % 16, t = lane / 16, part = n % 2, r = n / 2;
     const u32 units = padded_columns<Q>(p.width) / (Q::UNIT * BLOCK_COLS);

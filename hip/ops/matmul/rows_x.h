@@ -14,14 +14,22 @@
 #include "ops/matmul/split.h"
 
 #if PLATFORM_NVIDIA
-#define TEAMS 16
+#define ROWS_TEAMS 16
 // Bytes of a stage of a team's ring, and how many.
 #define STAGE_BYTES 2560
 #define STAGES 2
 #else
-#define TEAMS 8
+#define ROWS_TEAMS 8
 #define STAGE_BYTES 0
 #define STAGES 0
+#endif
+// Of the kernels for matrices of more columns than WIDE_COLS (wide.h).
+#define WIDE_TEAMS 16
+#define WIDE_COLS 6144
+#ifdef WIDE
+#define TEAMS WIDE_TEAMS
+#else
+#define TEAMS ROWS_TEAMS
 #endif
 // The most rows of a launch for several.
 #define MANY_ROWS 8
@@ -135,7 +143,7 @@ template <typename Q, int R> DEVICE Shared<Q, R> prepared_memory(u8 *base, const
 
 // A thread takes pieces of 8 columns of x, AT_ONCE of them at once, all reads first: neighbouring pieces of one
 // row, or the same piece of all rows.
-template <int R> constexpr u32 AT_ONCE = R > 1 ? R : PLATFORM_NVIDIA ? 4 : 2;
+template <int R> constexpr u32 AT_ONCE = R > 1 ? R : TEAMS > 8 ? 4 : 2;
 template <int R> constexpr u32 SPAN = TEAMS * TEAM * 8 * (R > 1 ? 1 : AT_ONCE<R>);
 template <int R> struct Norm {
     f32 v[R > 1 ? 1 : AT_ONCE<R>][8];

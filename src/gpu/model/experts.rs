@@ -331,7 +331,7 @@ impl Recorder<'_> {
         let (grid, lds) = match matrix.form {
             MatrixForm::Quant(form) => {
                 let cols = segments * form.padded(matrix.cols);
-                let lds = matrix.form.shared_bytes(facts, 1, cols);
+                let lds = matrix.form.chosen_bytes(facts, cols);
                 ([blocks, count as u32, 1], lds)
             }
             MatrixForm::Dense(_) => ([count as u32, blocks, 1], 0),
@@ -455,7 +455,7 @@ impl Recorder<'_> {
             false => (rows, step.chosen),
             true => (pairs, 1),
         };
-        let prepared = Prepared::new(form, inputs, matrix.cols);
+        let prepared = Prepared::new(form, facts, inputs, matrix.cols);
         self.prepare(&prepared, matrix, (step.x, step.norm), inputs)?;
         let (to, offset, width) = self.results_of_pairs(step)?;
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;

@@ -1,4 +1,4 @@
-//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
+//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
 
 use super::many::Outputs;
 use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
@@ -34,19 +34,20 @@ impl Prepared {
     fn of(form: MatrixForm, facts: &DeviceFacts, rows: usize, cols: usize) -> Option<Prepared> {
         match form {
             MatrixForm::Quant(pack) if form.is_prepared(facts, rows) => {
-                Some(Prepared::new(pack, rows, cols))
+                Some(Prepared::new(pack, facts, rows, cols))
             }
             _ => None,
         }
     }
 
     /// Of so many rows for matrices of a form.
-    pub fn new(pack: PackForm, rows: usize, cols: usize) -> Prepared {
+    pub fn new(pack: PackForm, facts: &DeviceFacts, rows: usize, cols: usize) -> Prepared {
         let kind = if pack.is_e4m3() { "f16_" } else { "" };
+        let few = MatrixForm::Quant(pack).few_name(facts, cols);
         let padded = pack.padded(cols);
         let row = 2 * BLOCK * pack.bytes_of_x();
         Prepared {
-            kernel: format!("mlxrocm_matmul_rows_x_{kind}g{}", pack.group),
+            kernel: format!("mlxrocm_matmul_{few}_x_{kind}g{}", pack.group),
             sets: rows.div_ceil(SET_ROWS),
             padded,
             row,
@@ -122,7 +123,8 @@ impl Recorder<'_> {
             .u32("padded", prepared.padded as u32);
         let (reads, writes) = ([self.range(x, 0, self.rows(x))], [to.whole()]);
         let grid = [(prepared.sets * SET_ROWS) as u32, 1, 1];
-        let threads = matrix.form.threads(self.weights.device.facts());
+        let facts = self.weights.device.facts();
+        let threads = matrix.form.few_threads(facts, matrix.cols);
         self.launch(&prepared.kernel, grid, threads, 0, args, &reads, &writes)
     }
 
@@ -143,7 +145,7 @@ impl Recorder<'_> {
             _ => matrix.tiles,
         };
         let blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);
-        let threads = matrix.form.threads(facts);
+        let threads = matrix.form.few_threads(facts, matrix.cols);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(facts, (rows, matrix.cols));
         let args = Args::new().buffer("weights", &matrix.data, 0);

@@ -104,8 +104,11 @@ const EXPERT_IDS: usize = 3 * matmul_experts_q4::MAX_CHOSEN * 4;
 
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
-/// Blocks of a product of one row that registers leave room for in a compute unit of CDNA.
+/// Blocks of a product of one row that registers leave room for in a compute unit of CDNA; of kernels for many columns one.
 const CDNA_BLOCKS: usize = 4;
+/// Of `hip/ops/matmul/wide.h`: its kernels' teams, and the most columns that others multiply.
+const WIDE_TEAMS: usize = matmul_rows_q4::WIDE_TEAMS;
+const WIDE_COLS: usize = matmul_rows_q4::WIDE_COLS;
 /// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
 const DENSE_FOUR: usize = matmul_rows_dense_amd::FOUR_ROWS;
 const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
@@ -135,7 +138,7 @@ struct Geometry {
 
 fn geometry(platform: Platform) -> Geometry {
     Geometry {
-        teams: matmul_rows_q4::TEAMS.of(platform),
+        teams: matmul_rows_q4::ROWS_TEAMS.of(platform),
         stage_bytes: matmul_rows_q4::STAGE_BYTES.of(platform),
         stages: matmul_rows_q4::STAGES.of(platform),
     }
@@ -155,8 +158,9 @@ impl MatrixForm {
                 format!("mlxrocm_matmul_rows_{}_r{most}", scalar_name(ty))
             }
             MatrixForm::Quant(form) => {
+                let few = self.few_name(facts, cols);
                 let rows = if rows == 1 { "r1" } else { "rn" };
-                format!("mlxrocm_matmul_rows_{}_{rows}", form.name())
+                format!("mlxrocm_matmul_{few}_{}_{rows}", form.name())
             }
             MatrixForm::Dense(ty) => format!("mlxrocm_matmul_rows_{}", scalar_name(ty)),
         }
@@ -167,6 +171,35 @@ impl MatrixForm {
         match self {
             MatrixForm::Quant(form) => form.name(),
             MatrixForm::Dense(ty) => scalar_name(ty).into(),
+        }
+    }
+
+    /// Whether products of few rows of so many columns are by the kernels of `hip/ops/matmul/wide.h`.
+    fn is_wide(self, facts: &DeviceFacts, cols: usize) -> bool {
+        matches!(self, MatrixForm::Quant(_)) && is_cdna(facts) && cols > WIDE_COLS
+    }
+
+    /// What names of kernels for few rows of so many columns begin with.
+    pub fn few_name(self, facts: &DeviceFacts, cols: usize) -> &'static str {
+        match self.is_wide(facts, cols) {
+            true => "wide",
+            false => "rows",
+        }
+    }
+
+    /// Teams of their blocks.
+    fn few_teams(self, facts: &DeviceFacts, cols: usize) -> usize {
+        match self.is_wide(facts, cols) {
+            true => WIDE_TEAMS,
+            false => geometry(facts.platform).teams,
+        }
+    }
+
+    /// Threads of their blocks.
+    pub fn few_threads(self, facts: &DeviceFacts, cols: usize) -> u32 {
+        match self {
+            MatrixForm::Quant(_) => self.few_teams(facts, cols) as u32 * 32,
+            MatrixForm::Dense(_) => self.threads(facts),
         }
     }
 
@@ -212,7 +245,7 @@ impl MatrixForm {
         kernels
     }
 
-    /// Threads of a block.
+    /// Threads of a block of a product with experts.
     pub fn threads(self, facts: &DeviceFacts) -> u32 {
         match self {
             MatrixForm::Quant(_) => geometry(facts.platform).teams as u32 * 32,
@@ -225,10 +258,14 @@ impl MatrixForm {
     pub fn column_splits(self, facts: &DeviceFacts, cols: usize) -> usize {
         match facts.platform {
             _ if self.is_in_pieces(facts, cols) => 1,
-            Platform::Hip if self.bytes_of_columns(facts, 1, cols) > self.local_memory(facts) => {
-                cols.div_ceil(SHARED_COLS)
+            Platform::Hip => {
+                let bytes = self.bytes_of_columns(facts, self.few_teams(facts, cols), 1, cols);
+                match bytes > self.local_memory(facts) {
+                    true => cols.div_ceil(SHARED_COLS),
+                    false => 1,
+                }
             }
-            _ => 1,
+            Platform::Cuda => 1,
         }
     }
 
@@ -247,12 +284,18 @@ impl MatrixForm {
             }
             MatrixForm::Dense(_) => cols.div_ceil(splits),
         };
-        self.bytes_of_columns(facts, rows, own)
+        self.bytes_of_columns(facts, self.few_teams(facts, cols), rows, own)
+    }
+
+    /// Bytes of shared memory of a block of a product of one row with experts, all of whose columns are so many.
+    pub fn chosen_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
+        self.bytes_of_columns(facts, geometry(facts.platform).teams, 1, cols)
     }
 
     /// Bytes of shared memory of a block of a product of [`GROUP_ROWS`] rows with experts.
     pub fn group_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
-        self.bytes_of(facts, GROUP_ROWS, GROUP_ROWS, cols)
+        let teams = geometry(facts.platform).teams;
+        self.bytes_of(facts, teams, (GROUP_ROWS, GROUP_ROWS), cols)
     }
 
     /// Bytes of shared memory of a block of `hip/ops/matmul/experts_tiles.h`: its rings and, twice, its lanes' sums.
@@ -297,7 +340,7 @@ impl MatrixForm {
         };
         let own = ring(stage_bytes / 2, ROUTED_STAGES) + ROUTED_BARRIERS;
         let others = ring(stage_bytes, stages) + stages * 8;
-        self.bytes_of_columns(facts, 1, cols) + teams * own - teams * others
+        self.chosen_bytes(facts, cols) + teams * own - teams * others
     }
 
     /// Whether there is room for so many rows with experts.
@@ -306,9 +349,9 @@ impl MatrixForm {
             && self.group_bytes(facts, cols) <= self.local_memory(facts)
     }
 
-    /// Whether a block has room for all of so many columns of one row.
+    /// Whether a block of a product with experts has room for all of so many columns of one row.
     pub fn takes_whole(self, facts: &DeviceFacts, cols: usize) -> bool {
-        self.bytes_of_columns(facts, 1, cols) + EXPERT_IDS <= self.local_memory(facts)
+        self.chosen_bytes(facts, cols) + EXPERT_IDS <= self.local_memory(facts)
     }
 
     /// The most shared memory of a block.
@@ -321,35 +364,45 @@ impl MatrixForm {
         (facts.lds_bytes_opt_in.max(facts.lds_bytes) as usize).saturating_sub(own)
     }
 
-    /// Bytes of shared memory of a block that takes `cols` columns.
-    fn bytes_of_columns(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
+    /// Bytes of shared memory of a block of so many teams that takes `cols` columns.
+    fn bytes_of_columns(
+        self,
+        facts: &DeviceFacts,
+        teams: usize,
+        rows: usize,
+        cols: usize,
+    ) -> usize {
         let kernel_rows = match rows {
             1 => 1,
             _ => SET_ROWS,
         };
         match self.is_prepared(facts, rows) {
-            true => self.partial_bytes(facts, kernel_rows),
-            false => self.bytes_of(facts, rows, kernel_rows, cols),
+            true => self.partial_bytes(facts, teams, kernel_rows),
+            false => self.bytes_of(facts, teams, (rows, kernel_rows), cols),
         }
     }
 
     /// Of the sums of teams, in a kernel for up to `rows`.
-    fn partial_bytes(self, facts: &DeviceFacts, rows: usize) -> usize {
+    fn partial_bytes(self, facts: &DeviceFacts, teams: usize, rows: usize) -> usize {
         let batch = if rows == 1 { 4 } else { 2 };
         // `BUFFERS` of `hip/ops/matmul/rows_x.h`.
         let is_one = facts.platform == Platform::Hip && rows > 4;
         let buffers = if is_one { 1 } else { 2 };
-        let teams = geometry(facts.platform).teams;
         buffers * batch * TILE_ROWS * rows * (teams + 4) * 4
     }
 
     /// Of a block that makes `rows` rows of x itself, in a kernel for up to `kernel_rows`.
-    fn bytes_of(self, facts: &DeviceFacts, rows: usize, kernel_rows: usize, cols: usize) -> usize {
+    fn bytes_of(
+        self,
+        facts: &DeviceFacts,
+        teams: usize,
+        (rows, kernel_rows): (usize, usize),
+        cols: usize,
+    ) -> usize {
         let MatrixForm::Quant(form) = self else {
             return rows * cols * 4;
         };
         let Geometry {
-            teams,
             stage_bytes,
             stages,
             ..
@@ -363,7 +416,7 @@ impl MatrixForm {
             }
         };
         let padded = form.padded(cols);
-        let fixed = self.partial_bytes(facts, kernel_rows) + kernel_rows * teams * 4 + 32;
+        let fixed = self.partial_bytes(facts, teams, kernel_rows) + kernel_rows * teams * 4 + 32;
         let bytes = form.bytes_of_x();
         let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
         ring + fixed + rows * a_row
@@ -391,12 +444,16 @@ impl MatrixForm {
             return self.blocks_in_pieces(facts, rows, works);
         }
         let splits = self.column_splits(facts, cols);
-        if rows == 1 && splits == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
+        if rows == 1 && is_cdna(facts) && matches!(self, MatrixForm::Quant(_)) {
             // As many as run at once, each with as many tiles: those that came later would prepare x once more
             // and leave units idle at the end.
             let at_once = self.local_memory(facts) / self.shared_bytes(facts, 1, cols).max(1);
             let units = facts.compute_units.max(1) as usize;
-            let places = units * at_once.clamp(1, CDNA_BLOCKS);
+            let most = match self.is_wide(facts, cols) {
+                true => 1,
+                false => CDNA_BLOCKS,
+            };
+            let places = (units * at_once.clamp(1, most) / splits).max(1);
             let mut tiles = works.div_ceil(places).max(1);
             // Where a unit would have four blocks of one tile it has two of two: as even, and x is prepared half as often.
             if tiles == 1 && works.div_ceil(units) == 4 && works.div_ceil(2).div_ceil(units) == 2 {

@@ -1,0 +1,17 @@
+// Products of 5-bit matrices with a few rows of many columns: see wide.h.
+#include "ops/matmul/wide.h"
+
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f16_g32_r1, 5, PAIR_F16, 32, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f16_g32_rn, 5, PAIR_F16, 32, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f16_g64_r1, 5, PAIR_F16, 64, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f16_g64_rn, 5, PAIR_F16, 64, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_bf16_g32_r1, 5, PAIR_BF16, 32, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_bf16_g32_rn, 5, PAIR_BF16, 32, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_bf16_g64_r1, 5, PAIR_BF16, 64, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_bf16_g64_rn, 5, PAIR_BF16, 64, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f32_g32_r1, 5, PAIR_F32, 32, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_f32_g32_rn, 5, PAIR_F32, 32, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_zero_g32_r1, 5, ZERO, 32, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_zero_g32_rn, 5, ZERO, 32, MANY_ROWS)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_min_g32_r1, 5, SUPER_MIN, 32, 1)
+ROWS_KERNEL(mlxrocm_matmul_wide_q5_min_g32_rn, 5, SUPER_MIN, 32, MANY_ROWS)
