@@ -253,6 +253,8 @@ fn every_source_is_there_for_every_target() {
 fn is_there(source: &str, target: &str) -> bool {
     match source {
         "matmul/rows_dense_amd" => !target.starts_with("sm_"),
+        // CDNA.
+        source if source.starts_with("matmul/wide_") => target.starts_with("gfx9"),
         "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
         source if source.starts_with("matmul/experts_warpgroup") => target == "sm_90a",
