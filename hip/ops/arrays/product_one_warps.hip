@@ -231,7 +231,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     _Pragma("unroll 1") for (u32 i = 0; i < p.early; i++) ring.issue(p, i);
     const u32 lane = lane_id(), warp = wave_id(), g = lane / 4, t = lane % 4;
     const u32 groups = p.k / 32, padded = divide_up(groups, 8) * 8;
-    // Of a group: the sum of x', and back (0 of odd ones, and of those that are not there).
+    // Of a group: the sum of x', and back (below 0 of odd ones, 0 of those that are not there).
     u8 *digits = memory + WARPS * STAGES * ring.STAGE;
     f32x2 *sums = (f32x2 *)(digits + padded * 128);
     // Each thread takes eight numbers of x at a time, the next ones on their way.
@@ -266,7 +266,8 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     const u32 x_first = warp * 8 * 128 + piece_at(2 * t, g % 2);
     const u32 tiles = p.tiles(), nibbles = opaque(0xf0f0f0f0u);
     // In a stage: the lane's codes of its first group (of its second: 16 bytes to the other side), its scales.
-    const u32 of_codes = g * 128 + (2 * t + g % 2) * 16, other = g % 2 ? 0u - 16 : 16;
+    const u32 of_codes = g * 128 + (2 * t + g % 2) * 16;
+    const i32 other = g % 2 ? -16 : 16;
     const u32 of_scales = 2048 + g * ring.OF_COLUMN + ((2 * t) >> ring.shift) * ring.SIZE;
     const u32 next_scale = (((2 * t + 1) >> ring.shift) - ((2 * t) >> ring.shift)) * ring.SIZE;
     u32 slot = 0, turn = 0;
@@ -282,7 +283,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
                 const u32x4 both = load16(sums + first);
                 UNROLL for (u32 j = 0; j < 2; j++) {
                     const f32 sum = bits_f32(word(both, 2 * j)), back = bits_f32(word(both, 2 * j + 1));
-                    const u8 *codes = stage + of_codes + j * other, *scales = stage + of_scales + j * next_scale;
+                    const u8 *codes = stage + of_codes + (i32)j * other, *scales = stage + of_scales + j * next_scale;
                     const u32x4 upper = load16(codes), lower = load16(codes + 1024);
                     i32 low[4] = {}, high[4] = {};
                     UNROLL for (u32 w = 0; w < 4; w++) {
@@ -308,10 +309,10 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
                 if (minimum(bits_f32(both.y), bits_f32(both.w)) < 0.0f) {
                     _Pragma("unroll 1") for (u32 i = 0; i < 128; i++) {
                         const u32 j = i / 64, r = i / 32 % 2, k = i % 32;
-                        if (bits_f32(j ? both.w : both.y) > 0.0f) continue;
+                        if (bits_f32(j ? both.w : both.y) >= 0.0f) continue;
                         const u8 *at = stage + of_scales + j * next_scale + r * 8 * ring.OF_COLUMN;
                         const f32 scale = scale_at<SCALES>(at), bias = scale_at<SCALES>(at + 16 * ring.OF_COLUMN);
-                        const u32 word = ((const u32 *)(stage + of_codes + j * other + r * 1024))[k / 8];
+                        const u32 word = ((const u32 *)(stage + of_codes + (i32)j * other + r * 1024))[k / 8];
                         const f32 code = (f32)(word >> (k % 8 * 4) & 15), x = ((const f32 *)digits)[(first + j) * 32 + k];
                         if (r) total[1] = mul_add(x, mul_add(scale, code, bias), total[1]);
                         else total[0] = mul_add(x, mul_add(scale, code, bias), total[0]);

@@ -432,15 +432,20 @@ impl Recorder<'_> {
         let args = self
             .vector(args, "weight", step.norm.weight)?
             .buffer("z", arena, self.at(step.z, 0))
-            .buffer("out", arena, self.at(step.out, 0))
-            .u32("heads", (rows * heads) as u32)
-            .u32("dim", step.dim as u32)
-            .f32("eps", step.norm.eps);
+            .buffer("out", arena, self.at(step.out, 0));
+        let (heads, wave) = (rows * heads, self.weights.device.facts().wave_size);
+        let (kernel, blocks, threads, args) = match rows > FEW_ROWS {
+            true => {
+                let (waves, args) = (NORM_WAVES as u32, args.u32("heads", heads as u32));
+                let blocks = heads.div_ceil(NORM_WAVES);
+                ("mlxrocm_gated_norm_many_f32", blocks, waves * wave, args)
+            }
+            false => ("mlxrocm_gated_norm_f32", heads, 128, args),
+        };
+        let args = args.u32("dim", step.dim as u32).f32("eps", step.norm.eps);
         let reads = [self.range(step.x, 0, rows), self.range(step.z, 0, rows)];
         let writes = [self.range(step.out, 0, rows)];
-        let grid = [(rows * heads).div_ceil(NORM_WAVES) as u32, 1, 1];
-        let threads = NORM_WAVES as u32 * self.weights.device.facts().wave_size;
-        let kernel = "mlxrocm_gated_norm_f32";
+        let grid = [blocks as u32, 1, 1];
         self.launch(kernel, grid, threads, 0, args, &reads, &writes)
     }
 
