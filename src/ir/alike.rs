@@ -1,6 +1,7 @@
 //! What makes two graphs alike, and a cache of what was made of those that were seen.
 
-use super::{Graph, Layout, QuickHasher, QuickMap};
+use super::{Graph, Layout, QuickHasher};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 /// A leaf of a graph: where its elements lie, not what they are.
@@ -20,7 +21,8 @@ const KEPT: usize = 64;
 /// What was made of graphs, found again by their operations, dtypes, shapes and the layouts of their leaves. One
 /// thread at a time.
 pub struct Alike<T> {
-    entries: QuickMap<u64, Entry<T>>,
+    /// By hash. (A hash table's memory is pointed to behind its beginning: a static one looks lost to leak checkers.)
+    entries: BTreeMap<u64, Entry<T>>,
     clock: u64,
 }
 
@@ -34,7 +36,7 @@ struct Entry<T> {
 impl<T> Default for Alike<T> {
     fn default() -> Self {
         Alike {
-            entries: QuickMap::default(),
+            entries: BTreeMap::new(),
             clock: 0,
         }
     }

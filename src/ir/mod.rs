@@ -29,6 +29,6 @@ pub use op::{
     ArgReduce, Binary, Conv, Fft, FftNorm, Fp8, Input, LinearAlgebra, Number, Op, QuantMode,
     Quantization, Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
 };
-pub use quick::{QuickHasher, QuickMap};
+pub use quick::QuickHasher;
 pub use recurrent::{GatedDelta, GatedNorm, ShortConv};
 pub use shape::{Dim, Shape, Symbol, axis_of};

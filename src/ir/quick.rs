@@ -1,10 +1,6 @@
 //! A quick hash of what nobody chooses to do harm: stamps, addresses, graphs.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A map by a quick hash.
-pub type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
+use std::hash::Hasher;
 
 /// The hash.
 #[derive(Clone, Copy, Default)]
@@ -42,7 +38,7 @@ impl Hasher for QuickHasher {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // The golden ratio spreads the bits; tables use the highest and the lowest.
+        // The golden ratio spreads the bits.
         let spread = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.0 = spread ^ (spread >> 32);
     }

@@ -321,8 +321,8 @@ pub fn every_source(world: &World) {
         let names = todays();
         assert!(!names.is_empty());
         for (line, name) in said.lines().zip(&names) {
-            // NVIDIA's alone.
-            const NVIDIA: [&str; 9] = [
+            // NVIDIA's alone, CDNA's, and of matrix units.
+            const OTHERS: [&str; 15] = [
                 "_warpgroup_",
                 "_attention_warps_",
                 "_experts_routed",
@@ -332,8 +332,14 @@ pub fn every_source(world: &World) {
                 "_product_left_",
                 "_product_parts_",
                 "_product_split",
+                "_operand_places",
+                "_experts_places",
+                "_matmul_wide_",
+                "_delta_keys_",
+                "_delta_chunks_",
+                "_delta_states_",
             ];
-            let is_there = !NVIDIA.iter().any(|kind| name.contains(kind));
+            let is_there = !OTHERS.iter().any(|kind| name.contains(kind));
             assert_eq!(line, format!("{name} Some({is_there})"));
         }
         assert_eq!(said.lines().count(), names.len(), "{said}");
