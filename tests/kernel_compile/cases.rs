@@ -322,7 +322,7 @@ pub fn every_source(world: &World) {
         assert!(!names.is_empty());
         for (line, name) in said.lines().zip(&names) {
             // NVIDIA's alone, CDNA's, and of matrix units.
-            const OTHERS: [&str; 15] = [
+            const OTHERS: [&str; 22] = [
                 "_warpgroup_",
                 "_attention_warps_",
                 "_experts_routed",
@@ -332,6 +332,13 @@ pub fn every_source(world: &World) {
                 "_product_left_",
                 "_product_parts_",
                 "_product_split",
+                "_codes_16_rows_",
+                "_codes_32_rows_",
+                "_codes_64_rows_",
+                "_warps_codes_",
+                "_reduce_thin_",
+                "_chain_long_",
+                "_scores_warps",
                 "_operand_places",
                 "_experts_places",
                 "_matmul_wide_",
