@@ -1,7 +1,8 @@
 //! Eval: what arrays wait for is computed.
 
 use super::Array;
-use super::collect::{Collected, collect};
+use super::collect::{Calls, Collected, collect};
+use super::follow::Found;
 use super::home::{Data, Home};
 use super::plans;
 use super::settle::settle;
@@ -64,7 +65,21 @@ pub fn queue(arrays: &[Array]) -> Result<()> {
 
 /// Computes arrays on the CPU, and queues what GPUs compute.
 fn compute(arrays: &[Array]) -> Result<()> {
-    let mut collected = collect(arrays)?;
+    let mut found = Found::default();
+    let mut collected = Collected::default();
+    let mut calls = Calls::of(arrays);
+    let plan = plans::known(&mut calls, &mut found)?;
+    if plan.is_none() {
+        calls.hand(&mut collected)?;
+    }
+    drop(calls);
+    if let Some(plan) = plan {
+        if let Some(results) = plan.run(&found.leaves)? {
+            set(&found.arrays, results);
+            return Ok(());
+        }
+        collected = collect(arrays)?;
+    }
     settle(&mut collected)?;
     let graph = &collected.graph;
     let results = match plans::run(&collected)? {
@@ -77,10 +92,15 @@ fn compute(arrays: &[Array]) -> Result<()> {
             }
         })?,
     };
-    for (array, data) in collected.arrays.iter().zip(results) {
+    set(&collected.arrays, results);
+    Ok(())
+}
+
+/// Gives arrays their elements.
+fn set(arrays: &[Array], results: Vec<Data>) {
+    for (array, data) in arrays.iter().zip(results) {
         array.set(data);
     }
-    Ok(())
 }
 
 /// The leaves, if all of them are in host memory.
@@ -186,7 +206,7 @@ pub fn compile(
     let mut collected = collect(outputs)?;
     // What the caller still holds is not asked for.
     collected.graph.outputs.truncate(outputs.len());
-    let leaf = |input: &Array| collected.leaf(input);
+    let leaf = |input: &Array| collected.leaf_of(input);
     let leaves: Option<Vec<usize>> = inputs.iter().map(leaf).collect();
     let leaves = leaves
         .ok_or_else(|| Error::Internal("a program with an input that nothing is made of".into()))?;

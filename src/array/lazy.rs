@@ -8,6 +8,7 @@ use crate::gpu::DeviceBuffer;
 use crate::gpu::arrays::Place;
 use crate::ir::{Dtype, Input, Layout, Op, Shape, Symbol, Type};
 use parking_lot::Mutex;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,8 +57,8 @@ pub(super) enum Content {
 /// An operation on arrays that has not run.
 pub(super) struct Call {
     pub op: Op,
-    pub inputs: Vec<Array>,
-    pub outputs: Vec<Type>,
+    pub inputs: SmallVec<[Array; 4]>,
+    pub outputs: SmallVec<[Type; 1]>,
     pub stamp: u64,
     /// While a graph is collected: its node there.
     pub node: Mark,
@@ -74,7 +75,7 @@ impl Drop for Call {
                 && let Content::Pending(call, _) = inner.content.into_inner()
                 && let Some(mut call) = Arc::into_inner(call)
             {
-                left.append(&mut call.inputs);
+                left.extend(call.inputs.drain(..));
             }
         }
     }
@@ -82,7 +83,12 @@ impl Drop for Call {
 
 impl Array {
     /// The results of an operation whose shape rule has been applied.
-    pub(super) fn call(op: Op, inputs: Vec<Array>, outputs: Vec<Type>) -> Vec<Array> {
+    pub(super) fn call(
+        op: Op,
+        inputs: impl IntoIterator<Item = Array>,
+        outputs: Vec<Type>,
+    ) -> Vec<Array> {
+        let inputs: SmallVec<[Array; 4]> = inputs.into_iter().collect();
         let home = home_of(&inputs);
         Array::call_at(home, op, inputs, outputs)
     }
@@ -91,14 +97,14 @@ impl Array {
     pub(super) fn call_at(
         home: Home,
         op: Op,
-        inputs: Vec<Array>,
+        inputs: impl IntoIterator<Item = Array>,
         outputs: Vec<Type>,
     ) -> Vec<Array> {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let call = Arc::new(Call {
             op,
-            inputs,
-            outputs,
+            inputs: inputs.into_iter().collect(),
+            outputs: outputs.into(),
             stamp,
             node: Mark::default(),
         });
@@ -110,7 +116,13 @@ impl Array {
     }
 
     /// The one result of an operation.
-    pub(super) fn one(op: Op, inputs: Vec<Array>, dtype: Dtype, shape: Shape) -> Array {
+    pub(super) fn one(
+        op: Op,
+        inputs: impl IntoIterator<Item = Array>,
+        dtype: Dtype,
+        shape: Shape,
+    ) -> Array {
+        let inputs: SmallVec<[Array; 4]> = inputs.into_iter().collect();
         let home = home_of(&inputs);
         Array::one_at(home, op, inputs, dtype, shape)
     }
@@ -120,7 +132,7 @@ impl Array {
         if *home == self.0.home {
             return self.clone();
         }
-        let inputs = vec![self.clone()];
+        let inputs = smallvec![self.clone()];
         Array::one_at(
             home.clone(),
             Op::Copy,
@@ -135,13 +147,19 @@ impl Array {
         &self.0.home
     }
 
-    fn one_at(home: Home, op: Op, inputs: Vec<Array>, dtype: Dtype, shape: Shape) -> Array {
+    fn one_at(
+        home: Home,
+        op: Op,
+        inputs: SmallVec<[Array; 4]>,
+        dtype: Dtype,
+        shape: Shape,
+    ) -> Array {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let ty = Type { dtype, shape };
         let call = Arc::new(Call {
             op,
             inputs,
-            outputs: vec![ty.clone()],
+            outputs: smallvec![ty.clone()],
             stamp,
             node: Mark::default(),
         });

@@ -5,6 +5,7 @@ mod collect;
 mod custom;
 mod eval;
 mod files;
+mod follow;
 mod home;
 mod lazy;
 pub mod ops;

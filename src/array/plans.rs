@@ -1,9 +1,10 @@
 //! Graphs of arrays that come again: the second time a plan is made, from then on it is run. What has no plan is
 //! computed operation by operation (`eval.rs`), with the same results.
 
-use super::collect::Collected;
+use super::collect::{Calls, Collected};
+use super::follow::{Follower, Found, form};
 use super::home::{Data, Home};
-use crate::gpu::arrays::{Leaf, Place};
+use crate::gpu::arrays::{Leaf, Place, Replay};
 use crate::ir::{Alike, Graph, LeafForm, Met, Next, NodeId, Op};
 use crate::log::{self, Level};
 use crate::{Result, cpu};
@@ -94,18 +95,6 @@ fn one_home(collected: &Collected) -> Option<&Home> {
 
 /// How the leaves lie.
 fn forms(collected: &Collected) -> Vec<LeafForm> {
-    let form = |leaf: &Data| match leaf {
-        Data::Host(elements) => LeafForm {
-            on_device: false,
-            layout: elements.layout().clone(),
-            is_given: false,
-        },
-        Data::Device(elements) => LeafForm {
-            on_device: true,
-            layout: elements.layout().clone(),
-            is_given: elements.is_given(),
-        },
-    };
     collected.leaves.iter().map(form).collect()
 }
 
@@ -133,13 +122,81 @@ fn plan<T>(
     Some(plan)
 }
 
-fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
+/// A plan, and where it runs.
+pub(super) enum Plan {
+    Cpu(Arc<Mutex<cpu::Replay>>),
+    Gpu(Arc<Place>, Arc<Mutex<Replay>>),
+}
+
+/// The plan of `calls`, if what they compute is what a plan of as many operations ran last; no graph is built. What it runs
+/// with comes into `found`.
+///
+/// # Errors
+/// As [`Calls::hand`].
+pub(super) fn known(calls: &mut Calls<'_>, found: &mut Found) -> Result<Option<Plan>> {
+    if !(FEWEST_ON_CPU..=MOST).contains(&calls.len()) || !ON.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    Ok(match calls.home() {
+        Home::Cpu => follow(&ON_CPU, calls, &Home::Cpu, found)?.map(Plan::Cpu),
+        Home::Gpu(place) => {
+            let home = Home::Gpu(place.clone());
+            let plan = follow(place.graphs(), calls, &home, found)?;
+            plan.map(|plan| Plan::Gpu(place, plan))
+        }
+    })
+}
+
+fn follow<T>(
+    plans: &Plans<T>,
+    calls: &mut Calls<'_>,
+    home: &Home,
+    found: &mut Found,
+) -> Result<Option<Arc<Mutex<T>>>> {
+    let mut plans = plans.lock();
+    let is_planned = |met: &Met<_>| matches!(met, Met::Planned(_));
+    let Some((graph, leaves, Met::Planned(plan))) = plans.latest(calls.len(), is_planned) else {
+        return Ok(None);
+    };
+    let mut follower = Follower::new(graph, leaves, home, found);
+    let is_it = calls.hand(&mut follower)? && follower.is_at_end();
+    Ok(is_it.then(|| plan.clone()))
+}
+
+impl Plan {
+    /// The results with these leaves. `None`: another thread runs it, or a leaf is not where it was.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn run(&self, leaves: &[Data]) -> Result<Option<Vec<Data>>> {
+        let results = match self {
+            Plan::Cpu(plan) => match host(leaves) {
+                Some(leaves) => run_on_cpu(plan, &leaves)?,
+                None => None,
+            },
+            Plan::Gpu(place, plan) => match here(place, leaves)? {
+                Some(here) => run_on_gpu(place, plan, leaves, &here)?.ok(),
+                None => None,
+            },
+        };
+        if results.is_some() {
+            RUN.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(results)
+    }
+}
+
+/// The leaves in host memory; `None` if one is not there.
+fn host(leaves: &[Data]) -> Option<Vec<cpu::Elements>> {
     let host = |leaf: &Data| match leaf {
         Data::Host(elements) => Some(elements.clone()),
         Data::Device(_) => None,
     };
-    let leaves: Option<Vec<cpu::Elements>> = collected.leaves.iter().map(host).collect();
-    let Some(leaves) = leaves else {
+    leaves.iter().map(host).collect()
+}
+
+fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
+    let Some(leaves) = host(&collected.leaves) else {
         return Ok(None);
     };
     let make = |_: &[u64]| {
@@ -147,9 +204,15 @@ fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
         let plan = cpu::Replay::new(&collected.graph, &layouts);
         plan.filter(|plan| plan.bytes() <= MOST_KEPT)
     };
-    let plan = plan(&ON_CPU, &collected.graph, &forms(collected), Vec::new, make);
+    match plan(&ON_CPU, &collected.graph, &forms(collected), Vec::new, make) {
+        Some(plan) => run_on_cpu(&plan, &leaves),
+        None => Ok(None),
+    }
+}
+
+fn run_on_cpu(plan: &Mutex<cpu::Replay>, leaves: &[cpu::Elements]) -> Result<Option<Vec<Data>>> {
     // Another thread runs it: this one goes without.
-    let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
+    let Some(mut plan) = plan.try_lock() else {
         return Ok(None);
     };
     let leaves: Vec<&cpu::Elements> = leaves.iter().collect();
@@ -157,10 +220,11 @@ fn on_cpu(collected: &Collected) -> Result<Option<Vec<Data>>> {
     Ok(Some(results.into_iter().map(Data::Host).collect()))
 }
 
-fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>> {
-    let mut leaves = Vec::with_capacity(collected.leaves.len());
-    for leaf in &collected.leaves {
-        leaves.push(match leaf {
+/// The leaves at a place; `None` if one is on another GPU.
+fn here<'a>(place: &Arc<Place>, leaves: &'a [Data]) -> Result<Option<Vec<Leaf<'a>>>> {
+    let mut here = Vec::with_capacity(leaves.len());
+    for leaf in leaves {
+        here.push(match leaf {
             Data::Host(x) => Leaf::Host(x.bytes(), x.dtype(), x.layout()),
             Data::Device(x) => match place.join(x)? {
                 Some(here) => Leaf::Device(here),
@@ -168,6 +232,13 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
             },
         });
     }
+    Ok(Some(here))
+}
+
+fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>> {
+    let Some(leaves) = here(place, &collected.leaves)? else {
+        return Ok(None);
+    };
     let make = |before: &[u64]| {
         let plan = place.replay(&collected.graph, &leaves, before);
         plan.unwrap_or_else(|error| {
@@ -180,21 +251,39 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
     };
     let forms = forms(collected);
     let note = || leaves.iter().map(Leaf::address).collect();
-    let plan = plan(place.graphs(), &collected.graph, &forms, note, make);
-    let Some(mut plan) = plan.as_ref().and_then(|plan| plan.try_lock()) else {
+    let Some(plan) = plan(place.graphs(), &collected.graph, &forms, note, make) else {
         return Ok(None);
+    };
+    match run_on_gpu(place, &plan, &collected.leaves, &leaves)? {
+        Ok(results) => Ok(Some(results)),
+        Err(Some(moved)) => {
+            // A leaf that was taken for one that stays where it is: the next plan copies it in.
+            let mut known = place.graphs().lock();
+            *known.of(&collected.graph, &forms) = Met::Once(moved);
+            Ok(None)
+        }
+        Err(None) => Ok(None),
+    }
+}
+
+/// The results by a plan. What there is in their place: leaves that stay where they are, if another does not; nothing if
+/// another thread runs it.
+fn run_on_gpu(
+    place: &Arc<Place>,
+    plan: &Mutex<Replay>,
+    leaves: &[Data],
+    here: &[Leaf<'_>],
+) -> Result<std::result::Result<Vec<Data>, Option<Vec<u64>>>> {
+    let Some(mut plan) = plan.try_lock() else {
+        return Ok(Err(None));
     };
     if let Some(joined) = plan.joined().cloned() {
         drop(plan);
-        return super::eval::run_joined(place, &joined, &collected.leaves).map(Some);
+        return super::eval::run_joined(place, &joined, leaves).map(Ok);
     }
-    let results = place.run_replay(&mut plan, &leaves)?;
-    if results.is_none() {
-        // A leaf that was taken for one that stays where it is: the next plan copies it in.
-        let moved = plan.staying(&leaves);
-        drop(plan);
-        let mut known = place.graphs().lock();
-        *known.of(&collected.graph, &forms) = Met::Once(moved);
-    }
-    Ok(results.map(|results| results.into_iter().map(Data::Device).collect()))
+    let results = place.run_replay(&mut plan, here)?;
+    Ok(match results {
+        Some(results) => Ok(results.into_iter().map(Data::Device).collect()),
+        None => Err(Some(plan.staying(here))),
+    })
 }

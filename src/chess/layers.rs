@@ -27,7 +27,7 @@ fn scalar(x: f64) -> Result<Array> {
 
 /// The sizes of an array of which all are known here.
 pub fn sizes(x: &Array) -> Vec<usize> {
-    x.shape().dims().iter().map(|dim| dim.multiple).collect()
+    x.shape().dims().iter().map(|dim| dim.multiple()).collect()
 }
 
 impl Activation {

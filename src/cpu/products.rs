@@ -401,7 +401,7 @@ pub mod tests {
             };
             let sizes = [3, place(8), place(9), 21];
             let inputs = [elements(&[3, 8, 9, 19], 6), elements(&[21, 3, 3, 19], 7)];
-            close(both(&Op::Convolution(conv), &inputs, &sizes));
+            close(both(&Op::Convolution(Box::new(conv)), &inputs, &sizes));
         }
     }
 }

@@ -164,7 +164,12 @@ mod tests {
             let sizes = [boards, 8, 8, outputs];
             let out = Out::new(bytemuck::cast_slice_mut(&mut plain), Dtype::F32, &sizes);
             let views = [View::of(&x), View::of(&w)];
-            ops::run(&Op::Convolution(conv(1)), &views, &mut [out.unwrap()]).unwrap();
+            ops::run(
+                &Op::Convolution(Box::new(conv(1))),
+                &views,
+                &mut [out.unwrap()],
+            )
+            .unwrap();
             let prepared = Winograd::prepare(&conv(1), &x_sizes, &w_sizes, &w_numbers).unwrap();
             let run = |x: &[f32], mut pool: Option<&mut ThreadPool>| {
                 let boards = x.len() / (SQUARES * inputs);

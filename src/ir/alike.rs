@@ -75,6 +75,22 @@ impl<T: Default> Alike<T> {
         &mut entry.made
     }
 
+    /// Of the graphs with so many operations that were made what `is` says, the one that was used last.
+    pub fn latest(
+        &mut self,
+        operations: usize,
+        is: impl Fn(&T) -> bool,
+    ) -> Option<(&Graph, &[LeafForm], &T)> {
+        let entries = self.entries.values_mut();
+        let like = |entry: &&mut Entry<T>| {
+            entry.graph.nodes.len() - entry.leaves.len() == operations && is(&entry.made)
+        };
+        let entry = entries.filter(like).max_by_key(|entry| entry.used)?;
+        self.clock += 1;
+        entry.used = self.clock;
+        Some((&entry.graph, &entry.leaves, &entry.made))
+    }
+
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -512,7 +512,7 @@ pub enum Op {
     /// `(codes, scales, [biases])` to numbers.
     Dequantize(Quantization),
     /// `(x, w)`: `[batch, …, channels in]`, `[channels out, …, channels in / groups]`.
-    Convolution(Conv),
+    Convolution(Box<Conv>),
     /// Discrete Fourier transform.
     Fft(Fft),
     /// Walsh–Hadamard transform of the last axis.

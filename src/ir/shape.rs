@@ -14,56 +14,70 @@ pub enum Symbol {
     Wanted,
 }
 
-/// A dimension: `multiple`, times a symbol if there is one.
+/// A dimension: a multiple of 1 or of a symbol. The highest two bits tell which, the others how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dim {
-    /// The number, or the factor of the symbol.
-    pub multiple: usize,
-    /// The symbol.
-    pub symbol: Option<Symbol>,
-}
+pub struct Dim(u64);
+
+const SYMBOL_AT: u32 = 62;
+/// A multiple that is as large or larger: no array has so many elements.
+const LARGEST: u64 = (1 << SYMBOL_AT) - 1;
 
 impl Dim {
     /// A number.
     pub const fn fixed(size: usize) -> Dim {
-        Dim {
-            multiple: size,
-            symbol: None,
+        let size = size as u64;
+        Dim(if size > LARGEST { LARGEST } else { size })
+    }
+
+    fn new(multiple: usize, symbol: Option<Symbol>) -> Dim {
+        let symbol = match symbol {
+            None => 0,
+            Some(Symbol::Tokens) => 1,
+            Some(Symbol::Wanted) => 2,
+        };
+        Dim(Dim::fixed(multiple).0 | symbol << SYMBOL_AT)
+    }
+
+    /// The number, or the factor of the symbol.
+    pub fn multiple(self) -> usize {
+        (self.0 & LARGEST) as usize
+    }
+
+    /// The symbol.
+    pub fn symbol(self) -> Option<Symbol> {
+        match self.0 >> SYMBOL_AT {
+            0 => None,
+            1 => Some(Symbol::Tokens),
+            _ => Some(Symbol::Wanted),
         }
     }
 
     /// The number, if it is one.
     pub fn number(self) -> Option<usize> {
-        match self.symbol {
-            None => Some(self.multiple),
-            Some(_) => None,
-        }
+        (self.0 <= LARGEST).then_some(self.0 as usize)
     }
 
     /// The product; `None` if it overflows or would need two symbols.
     pub fn times(self, other: Dim) -> Option<Dim> {
-        let symbol = match (self.symbol, other.symbol) {
+        let symbol = match (self.symbol(), other.symbol()) {
             (Some(_), Some(_)) => return None,
             (one, other) => one.or(other),
         };
-        let multiple = self.multiple.checked_mul(other.multiple)?;
-        Some(Dim { multiple, symbol })
+        let multiple = self.multiple().checked_mul(other.multiple())?;
+        (multiple as u64 <= LARGEST).then(|| Dim::new(multiple, symbol))
     }
 
     /// `self / other` where that is whole for every value of the symbols.
     pub fn over(self, other: Dim) -> Option<Dim> {
-        let symbol = match (self.symbol, other.symbol) {
+        let symbol = match (self.symbol(), other.symbol()) {
             (symbol, None) => symbol,
             (Some(a), Some(b)) if a == b => None,
             _ => return None,
         };
-        if other.multiple == 0 || !self.multiple.is_multiple_of(other.multiple) {
+        if other.multiple() == 0 || !self.multiple().is_multiple_of(other.multiple()) {
             return None;
         }
-        Some(Dim {
-            multiple: self.multiple / other.multiple,
-            symbol,
-        })
+        Some(Dim::new(self.multiple() / other.multiple(), symbol))
     }
 
     /// Whether it is the number 1.
@@ -80,16 +94,13 @@ impl From<usize> for Dim {
 
 impl From<Symbol> for Dim {
     fn from(symbol: Symbol) -> Dim {
-        Dim {
-            multiple: 1,
-            symbol: Some(symbol),
-        }
+        Dim::new(1, Some(symbol))
     }
 }
 
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.multiple, self.symbol) {
+        match (self.multiple(), self.symbol()) {
             (number, None) => write!(f, "{number}"),
             (1, Some(symbol)) => write!(f, "{symbol:?}"),
             (factor, Some(symbol)) => write!(f, "{factor}·{symbol:?}"),
@@ -137,14 +148,14 @@ impl Shape {
 
     /// Elements; `None` if they are too many or would need two symbols.
     pub fn elements(&self) -> Option<Dim> {
-        let none_at_all = self.0.iter().any(|dim| dim.multiple == 0);
+        let none_at_all = self.0.iter().any(|dim| dim.multiple() == 0);
         if none_at_all {
             return Some(Dim::fixed(0));
         }
         self.0
             .iter()
             .try_fold(Dim::fixed(1), |product, &dim| product.times(dim))
-            .filter(|product| product.multiple <= MAX_ELEMENTS)
+            .filter(|product| product.multiple() <= MAX_ELEMENTS)
     }
 
     /// Elements of a shape of numbers.
@@ -211,8 +222,8 @@ impl Shape {
 
     /// With sizes for the symbols.
     pub fn bind(&self, size: &dyn Fn(Symbol) -> usize) -> Shape {
-        let bind = |dim: &Dim| match dim.symbol {
-            Some(symbol) => Dim::fixed(dim.multiple * size(symbol)),
+        let bind = |dim: &Dim| match dim.symbol() {
+            Some(symbol) => Dim::fixed(dim.multiple() * size(symbol)),
             None => *dim,
         };
         Shape(self.0.iter().map(bind).collect())
@@ -261,7 +272,7 @@ mod tests {
         assert!(tokens.broadcast(&wanted, "add").is_err());
         assert_eq!(tokens.broadcast(&Shape::new([64]), "add").unwrap(), tokens);
         let elements = tokens.elements().unwrap();
-        assert_eq!(elements.over(Dim::fixed(32)).unwrap().multiple, 2);
+        assert_eq!(elements.over(Dim::fixed(32)).unwrap().multiple(), 2);
         assert_eq!(elements.over(Symbol::Tokens.into()), Some(Dim::fixed(64)));
         assert_eq!(elements.over(Symbol::Wanted.into()), None);
         let bound = tokens.bind(&|_| 3);

@@ -98,8 +98,8 @@ impl Planner<'_> {
             .ok_or_else(|| internal(&format!("a result of shape {}", ty.shape)))?;
         let id = BufferId(self.buffers.len());
         self.buffers.push(Buffer {
-            rows: Rows::from(elements.symbol),
-            width: (elements.multiple * ty.dtype.size()).div_ceil(4),
+            rows: Rows::from(elements.symbol()),
+            width: (elements.multiple() * ty.dtype.size()).div_ceil(4),
             offset: 0,
         });
         self.places.insert(value, Place::Buffer(id));

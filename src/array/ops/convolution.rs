@@ -109,7 +109,7 @@ impl Array {
             dims.push(places as usize);
         }
         dims.push(w[0]);
-        let op = Op::Convolution(Conv {
+        let op = Op::Convolution(Box::new(Conv {
             stride: sizes(&stride),
             low,
             high,
@@ -117,7 +117,7 @@ impl Array {
             input_dilation: sizes(&input_dilation),
             groups,
             flip: options.flip,
-        });
+        }));
         let shape = Shape::new(dims);
         if shape.count().is_none() {
             return Err(invalid(

@@ -31,7 +31,7 @@ impl Array {
             return Err(invalid("full", what));
         }
         let value = value.astype(dtype);
-        Ok(Array::one(Op::Full, vec![value], dtype, shape))
+        Ok(Array::one(Op::Full, [value], dtype, shape))
     }
 
     /// Zeros.

@@ -10,7 +10,7 @@ impl Array {
     pub fn astype(&self, dtype: Dtype) -> Array {
         match self.dtype() == dtype {
             true => self.clone(),
-            false => Array::one(Op::AsType, vec![self.clone()], dtype, self.shape().clone()),
+            false => Array::one(Op::AsType, [self.clone()], dtype, self.shape().clone()),
         }
     }
 
@@ -35,7 +35,7 @@ impl Array {
         }
         match self.dtype() == dtype {
             true => Ok(self.clone()),
-            false => Ok(Array::one(Op::View, vec![self.clone()], dtype, shape)),
+            false => Ok(Array::one(Op::View, [self.clone()], dtype, shape)),
         }
     }
 
@@ -69,7 +69,7 @@ impl Array {
             true => self.clone(),
             false => self.astype(dtype),
         };
-        Ok(Array::one(op, vec![x], dtype, self.shape().clone()))
+        Ok(Array::one(op, [x], dtype, self.shape().clone()))
     }
 
     /// A function of each pair of elements, both broadcast to one shape and promoted to one dtype.
@@ -102,7 +102,7 @@ impl Array {
             true => Dtype::Bool,
             false => dtype,
         };
-        Ok(Array::one(op, vec![a, b], result, shape))
+        Ok(Array::one(op, [a, b], result, shape))
     }
 
     /// Quotient, rounded down, and remainder, with the divisor's sign.
@@ -119,7 +119,7 @@ impl Array {
             dtype,
             shape: a.shape().clone(),
         };
-        let mut results = Array::call(Op::DivMod, vec![a, b], vec![ty.clone(), ty]).into_iter();
+        let mut results = Array::call(Op::DivMod, [a, b], vec![ty.clone(), ty]).into_iter();
         match (results.next(), results.next()) {
             (Some(quotient), Some(remainder)) => Ok((quotient, remainder)),
             _ => Err(Error::Internal("divmod without results".into())),

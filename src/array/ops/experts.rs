@@ -36,7 +36,7 @@ impl Array {
             shape: shape.clone(),
         };
         let types = vec![ty(Dtype::U32), ty(Dtype::F32)];
-        let inputs = [self].into_iter().chain(correction).cloned().collect();
+        let inputs = [self].into_iter().chain(correction).cloned();
         let mut results = Array::call(Op::Route(route), inputs, types).into_iter();
         match (results.next(), results.next()) {
             (Some(index), Some(weight)) => Ok((index, weight)),

@@ -89,7 +89,7 @@ impl Array {
             real,
             norm,
         });
-        Ok(Array::one(op, vec![x], output, Shape::new(to)))
+        Ok(Array::one(op, [x], output, Shape::new(to)))
     }
 
     /// The transform along one axis; of `irfft` a size of the result.
@@ -155,7 +155,7 @@ impl Array {
         let mut x = self.clone();
         if cut[..] != own[..] {
             let op = Op::Slice(spec.clone());
-            x = Array::one(op, vec![x], self.dtype(), Shape::new(cut.iter().copied()));
+            x = Array::one(op, [x], self.dtype(), Shape::new(cut.iter().copied()));
         }
         if cut[..] != to[..] {
             let zeros = Array::zeros(Shape::new(to.iter().copied()), self.dtype())?;
@@ -195,6 +195,6 @@ impl Array {
         }
         let op = Op::Hadamard(Number::new(scale.into()));
         let shape = self.shape().clone();
-        Ok(Array::one(op, vec![self.astype(dtype)], dtype, shape))
+        Ok(Array::one(op, [self.astype(dtype)], dtype, shape))
     }
 }

@@ -55,7 +55,7 @@ impl Array {
         if arrays.len() == 1 {
             return Ok(first.clone());
         }
-        let inputs = arrays.iter().map(|array| array.astype(dtype)).collect();
+        let inputs = arrays.iter().map(|array| array.astype(dtype));
         Ok(Array::one(Op::Concatenate(axis), inputs, dtype, shape))
     }
 

@@ -35,7 +35,7 @@ impl Array {
         if dtype.kind() != Kind::Float {
             return Err(invalid(name, format!("x of {dtype} is not floating point")));
         }
-        let inputs = [self].into_iter().chain(weight).cloned().collect();
+        let inputs = [self].into_iter().chain(weight).cloned();
         let op = Op::RmsNorm(Number::new(eps));
         Ok(Array::one(op, inputs, dtype, self.shape().clone()))
     }
@@ -62,7 +62,7 @@ impl Array {
             return Err(invalid(name, format!("x of {dtype} is not floating point")));
         }
         let inputs = [self].into_iter().chain(weight).chain(bias);
-        let inputs = inputs.cloned().collect();
+        let inputs = inputs.cloned();
         let op = Op::LayerNorm {
             eps: Number::new(eps),
             weight: weight.is_some(),
@@ -106,8 +106,8 @@ impl Array {
             let what = format!("base {:?} with frequencies {periods:?}", rope.base);
             return Err(invalid(name, what));
         }
-        let mut inputs = vec![self.clone(), offset.clone()];
-        inputs.extend(periods.map(|periods| periods.astype(Dtype::F32)));
+        let inputs = [self.clone(), offset.clone()].into_iter();
+        let inputs = inputs.chain(periods.map(|periods| periods.astype(Dtype::F32)));
         let op = Op::Rope(rope);
         Ok(Array::one(op, inputs, self.dtype(), self.shape().clone()))
     }

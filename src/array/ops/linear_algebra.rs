@@ -90,7 +90,7 @@ impl Array {
         self.matrices(name, true, false)?;
         let shape = self.shape().clone();
         let op = Op::LinearAlgebra(kind);
-        Ok(Array::one(op, vec![self.clone()], self.dtype(), shape))
+        Ok(Array::one(op, [self.clone()], self.dtype(), shape))
     }
 
     /// The inverse of square matrices.

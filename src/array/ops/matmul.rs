@@ -198,7 +198,7 @@ impl Array {
             let mut blocks = of.clone();
             let last = blocks.rank() - 2;
             for dim in &mut blocks.dims_mut()[last..] {
-                *dim = dim.multiple.div_ceil(block).into();
+                *dim = dim.multiple().div_ceil(block).into();
             }
             let mask = mask.reshape(Shape::new(sizes))?;
             if mask.shape().broadcast(&blocks, name)? != blocks {

@@ -25,7 +25,7 @@ impl Array {
         let dims = self.shape().dims().iter().copied();
         let shape = Shape::new(dims.chain([width.into()]));
         let op = Op::Embedding(table);
-        Ok(Array::one(op, vec![self.clone()], Dtype::F32, shape))
+        Ok(Array::one(op, [self.clone()], Dtype::F32, shape))
     }
 
     /// `W·x`, `W` a weight matrix `[out, width]`: `[…, out]` f32.
@@ -36,7 +36,7 @@ impl Array {
         self.f32_rows("linear")?;
         let shape = Shape::new([self.shape().dims()[0], out.into()]);
         let op = Op::Products(Products::one(weight));
-        Ok(Array::one(op, vec![self.clone()], Dtype::F32, shape))
+        Ok(Array::one(op, [self.clone()], Dtype::F32, shape))
     }
 
     /// Rotary position embedding of heads `[rows, heads, dim]` at `positions` `[rows]` i32, pair i
@@ -99,7 +99,7 @@ impl Array {
             k_norm: None,
             turn: None,
         });
-        let inputs = [self, k, v].into_iter().chain(sinks).cloned().collect();
+        let inputs = [self, k, v].into_iter().chain(sinks).cloned();
         Ok(Array::one(op, inputs, Dtype::F32, self.shape().clone()))
     }
 

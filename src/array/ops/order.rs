@@ -47,7 +47,7 @@ impl Array {
             (_, dtype) => dtype,
         };
         let shape = x.shape().clone();
-        Ok(Array::one(op(axis), vec![x.astype(dtype)], dtype, shape))
+        Ok(Array::one(op(axis), [x.astype(dtype)], dtype, shape))
     }
 
     /// Sorted along an axis, NaN last; the array made flat without one.
@@ -57,7 +57,7 @@ impl Array {
     pub fn sort(&self, axis: Option<i64>) -> Result<Array> {
         let (x, axis) = self.along("sort", axis)?;
         let shape = x.shape().clone();
-        Ok(Array::one(Op::Sort(axis), vec![x], self.dtype(), shape))
+        Ok(Array::one(Op::Sort(axis), [x], self.dtype(), shape))
     }
 
     /// The places (u32) of the sorted elements; equal ones stay in order.
@@ -67,7 +67,7 @@ impl Array {
     pub fn argsort(&self, axis: Option<i64>) -> Result<Array> {
         let (x, axis) = self.along("argsort", axis)?;
         let shape = x.shape().clone();
-        Ok(Array::one(Op::ArgSort(axis), vec![x], Dtype::U32, shape))
+        Ok(Array::one(Op::ArgSort(axis), [x], Dtype::U32, shape))
     }
 
     /// A place of an axis that may count from the end.
@@ -93,7 +93,7 @@ impl Array {
         let kth = x.kth("partition", axis, kth)?;
         let shape = x.shape().clone();
         let op = Op::Partition { axis, kth };
-        Ok(Array::one(op, vec![x], self.dtype(), shape))
+        Ok(Array::one(op, [x], self.dtype(), shape))
     }
 
     /// The places (u32) that [`Array::partition`] takes elements from.
@@ -105,7 +105,7 @@ impl Array {
         let kth = x.kth("argpartition", axis, kth)?;
         let shape = x.shape().clone();
         let op = Op::ArgPartition { axis, kth };
-        Ok(Array::one(op, vec![x], Dtype::U32, shape))
+        Ok(Array::one(op, [x], Dtype::U32, shape))
     }
 
     /// The `k` largest of each row, in no particular order.

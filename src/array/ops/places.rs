@@ -137,7 +137,7 @@ impl Array {
         let (x, index, axis) = self.along_both("take_along_axis", indices, axis)?;
         let shape = index.shape().clone();
         let op = Op::GatherAxis(axis);
-        Ok(Array::one(op, vec![x, index], self.dtype(), shape))
+        Ok(Array::one(op, [x, index], self.dtype(), shape))
     }
 
     /// A vector of starts for some axes, checked.

@@ -5,6 +5,7 @@ use super::{invalid, known};
 use crate::array::Array;
 use crate::ir::{Dtype, Fp8, Kind, Op, QuantMode, Quantization, Shape, Type};
 use crate::{Error, Result};
+use smallvec::{SmallVec, smallvec};
 
 impl Quantization {
     /// A quantization of a mode; group and bits not given are the mode's usual ones.
@@ -157,7 +158,7 @@ impl Array {
             QuantMode::Affine => outputs.extend([ty(dtype, groups), ty(dtype, groups)]),
             _ => outputs.push(ty(Dtype::U8, groups)),
         }
-        let inputs = [self].into_iter().chain(global_scale).cloned().collect();
+        let inputs = [self].into_iter().chain(global_scale).cloned();
         Ok(Array::call(Op::Quantize(q), inputs, outputs))
     }
 
@@ -186,7 +187,7 @@ impl Array {
         }
         let inputs = [self, scales].into_iter().chain(biases).chain(global_scale);
         let shape = with_last(&known(name, self)?, columns);
-        let inputs = inputs.cloned().collect();
+        let inputs = inputs.cloned();
         match biases {
             Some(_) => Ok(Array::one(Op::Dequantize(q), inputs, own, shape).astype(dtype)),
             None => Ok(Array::one(Op::Dequantize(q), inputs, dtype, shape)),
@@ -247,7 +248,8 @@ impl Array {
             1 => self.reshape(Shape::new([1, sizes[0]]))?,
             _ => self.clone(),
         };
-        let mut inputs = vec![x.astype(dtype), w.clone(), scales.clone()];
+        let mut inputs: SmallVec<[Array; 4]> =
+            smallvec![x.astype(dtype), w.clone(), scales.clone()];
         inputs.extend(biases.cloned());
         if w.rank() > 2 {
             if x.rank() < 3 {

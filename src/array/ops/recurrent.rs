@@ -61,7 +61,7 @@ impl Array {
                 format!("{self:?}, {k:?} and {v:?} with {decay:?} and {beta:?} for {shape:?}");
             return Err(invalid("gated_delta", what));
         }
-        let inputs = [self, k, v, decay, beta].map(Array::clone).into();
+        let inputs = [self, k, v, decay, beta].map(Array::clone);
         let out = Shape::new([Symbol::Tokens.into(), Dim::fixed(shape.widths()[2])]);
         Ok(Array::one(Op::GatedDelta(shape), inputs, Dtype::F32, out))
     }

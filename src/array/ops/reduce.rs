@@ -66,7 +66,7 @@ impl Array {
             });
         }
         let shape = self.reduced(&axes, keepdims);
-        Ok(Array::one(op(axes), vec![x], dtype, shape))
+        Ok(Array::one(op(axes), [x], dtype, shape))
     }
 
     /// Elements along axes, as a number, or its inverse.
@@ -81,7 +81,7 @@ impl Array {
     ) -> Result<Array> {
         let axes = self.axes_or_all("number_of_elements", axes)?;
         let op = Op::NumberOfElements { axes, inverted };
-        Ok(Array::one(op, vec![self.clone()], dtype, Shape::scalar()))
+        Ok(Array::one(op, [self.clone()], dtype, Shape::scalar()))
     }
 
     /// Mean.
@@ -211,7 +211,7 @@ impl Array {
         }
         let op = Op::Softmax { precise };
         let shape = rows.shape().clone();
-        let soft = Array::one(op, vec![rows], dtype, shape);
+        let soft = Array::one(op, [rows], dtype, shape);
         // Back to where the axes were.
         let kept = (0..self.rank()).filter(|axis| !places.contains(axis));
         let order: Vec<usize> = kept.chain(places.iter().copied()).collect();

@@ -32,7 +32,7 @@ impl Array {
         let fits = fits
             && dims[..rank] == *shape.dims()
             && slice.iter().zip(self.shape().dims()).all(|(update, dim)| {
-                update.symbol == dim.symbol && update.multiple <= dim.multiple
+                update.symbol() == dim.symbol() && update.multiple() <= dim.multiple()
             });
         if !fits || indices.len() != axes.len() {
             let what = format!(
@@ -133,7 +133,7 @@ impl Array {
             let pairs = sizes.iter().zip(&x[missing..]);
             pairs
                 .into_iter()
-                .all(|(size, dim)| size.multiple <= dim.multiple)
+                .all(|(size, dim)| size.multiple() <= dim.multiple())
         });
         if !fits {
             let what = format!("an update of shape {} of {}", update.shape(), self.shape());

@@ -11,7 +11,7 @@ impl Array {
     fn reshaped(&self, op: Op, shape: Shape) -> Array {
         match &shape == self.shape() {
             true => self.clone(),
-            false => Array::one(op, vec![self.clone()], self.dtype(), shape),
+            false => Array::one(op, [self.clone()], self.dtype(), shape),
         }
     }
 
@@ -184,7 +184,7 @@ impl Array {
         }
         let shape = Shape::new(axes.iter().map(|&axis| self.shape().dims()[axis]));
         let op = Op::Transpose(axes);
-        Ok(Array::one(op, vec![self.clone()], self.dtype(), shape))
+        Ok(Array::one(op, [self.clone()], self.dtype(), shape))
     }
 
     /// Axes turned round.
@@ -330,19 +330,19 @@ impl Array {
             return refuse("reach beyond an array of shape");
         }
         let op = Op::AsStrided { strides, offset };
-        Ok(Array::one(op, vec![self.clone()], self.dtype(), shape))
+        Ok(Array::one(op, [self.clone()], self.dtype(), shape))
     }
 
     /// Row after row in memory.
     pub fn contiguous(&self) -> Array {
         let shape = self.shape().clone();
-        Array::one(Op::Contiguous, vec![self.clone()], self.dtype(), shape)
+        Array::one(Op::Contiguous, [self.clone()], self.dtype(), shape)
     }
 
     /// The array, as one that derivatives do not pass.
     pub fn stop_gradient(&self) -> Array {
         let shape = self.shape().clone();
-        Array::one(Op::StopGradient, vec![self.clone()], self.dtype(), shape)
+        Array::one(Op::StopGradient, [self.clone()], self.dtype(), shape)
     }
 
     /// The array, which is computed after `others`.

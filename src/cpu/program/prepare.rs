@@ -91,7 +91,7 @@ fn convolution(conv: Conv, x: ItemSource, w: &Elements, result: SmallVec<[usize;
         Some(winograd) => Work::Winograd(x, winograd),
         None => {
             let inputs = vec![Input::Item(x), Input::Known(w.clone())];
-            Work::Call(Op::Convolution(conv), inputs, vec![result])
+            Work::Call(Op::Convolution(Box::new(conv)), inputs, vec![result])
         }
     }
 }

@@ -12,6 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// thread.
 #[derive(Clone)]
 pub struct Elements {
+    body: Arc<Body>,
+    /// Nobody else has them: the operation that reads them may write into them.
+    is_given: bool,
+}
+
+/// What clones share.
+#[derive(Clone)]
+struct Body {
     place: Arc<Place>,
     buffer: DeviceBuffer,
     dtype: Dtype,
@@ -20,8 +28,6 @@ pub struct Elements {
     ready: Marks,
     /// All elements in the same memory share this.
     memory: Arc<Memory>,
-    /// Nobody else has them: the operation that reads them may write into them.
-    is_given: bool,
 }
 
 /// Who may see some memory besides those who share this.
@@ -54,26 +60,29 @@ impl Elements {
         dtype: Dtype,
         layout: Layout,
     ) -> Result<Elements> {
-        let elements = Elements {
+        let memory = Arc::default();
+        Elements::of(Body {
             place,
             buffer,
             dtype,
             layout,
             ready,
-            memory: Arc::default(),
-            is_given: false,
-        };
-        elements.checked()
+            memory,
+        })
     }
 
-    fn checked(self) -> Result<Elements> {
-        let room = self.buffer.len() / self.dtype.size() as u64;
-        match self.layout.reach() {
-            Some(reach) if reach.to as u64 <= room => Ok(self),
+    /// New elements, which nobody was given.
+    fn of(body: Body) -> Result<Elements> {
+        let room = body.buffer.len() / body.dtype.size() as u64;
+        match body.layout.reach() {
+            Some(reach) if reach.to as u64 <= room => Ok(Elements {
+                body: Arc::new(body),
+                is_given: false,
+            }),
             _ => Err(Error::InvalidArgument(format!(
                 "an array of shape {:?} and strides {:?} from element {} does not lie within the {room} elements of \
                  its data",
-                self.layout.sizes, self.layout.strides, self.layout.offset
+                body.layout.sizes, body.layout.strides, body.layout.offset
             ))),
         }
     }
@@ -83,26 +92,25 @@ impl Elements {
     /// # Errors
     /// `InvalidArgument` if the layout reaches beyond them.
     pub fn with(&self, dtype: Dtype, layout: Layout) -> Result<Elements> {
-        let elements = Elements {
+        Elements::of(Body {
             dtype,
             layout,
-            is_given: false,
-            ..self.clone()
-        };
-        elements.checked()
+            ..Body::clone(&self.body)
+        })
     }
 
     /// The same, whose memory others may see from now on who do not share it: nobody writes into it any more.
     pub(super) fn lent(self) -> Elements {
-        self.memory.is_lent.store(true, Ordering::Relaxed);
+        self.body.memory.is_lent.store(true, Ordering::Relaxed);
         self
     }
 
     /// Gives them to the one operation that reads them: it may write into them. Not if more than so many elements share
     /// the memory, or others may see it.
     pub fn give(&mut self, sharers: usize) {
-        let is_shared = Arc::strong_count(&self.memory) > sharers;
-        self.is_given = !is_shared && !self.memory.is_lent.load(Ordering::Relaxed);
+        let memory = &self.body.memory;
+        let is_shared = Arc::strong_count(memory) > 1 || Arc::strong_count(&self.body) > sharers;
+        self.is_given = !is_shared && !memory.is_lent.load(Ordering::Relaxed);
     }
 
     /// Whether an operation may write into them.
@@ -112,51 +120,54 @@ impl Elements {
 
     /// The same, once the work that makes them is queued.
     pub fn queued(mut self) -> Elements {
-        self.ready = self.place.stream.end().into();
+        let ready = self.body.place.stream.end().into();
+        Arc::make_mut(&mut self.body).ready = ready;
         self
     }
 
     /// The work after which they are there.
     pub(super) fn ready(&self) -> &Marks {
-        &self.ready
+        &self.body.ready
     }
 
     /// Whether work of a stream that is queued now comes after what makes them.
     pub(super) fn is_ready_on(&self, stream: &Stream) -> bool {
-        self.ready.iter().all(|mark| mark.stream == stream.id())
+        self.body
+            .ready
+            .iter()
+            .all(|mark| mark.stream == stream.id())
     }
 
     /// The same memory, of which work at a place is ordered after what makes it.
     pub(super) fn moved(&self, place: &Arc<Place>) -> Elements {
-        let here = Elements {
-            place: place.clone(),
-            is_given: false,
-            ..self.clone()
-        };
-        here.queued().lent()
+        let mut here = Body::clone(&self.body);
+        here.place = place.clone();
+        let body = Arc::new(here);
+        let is_given = false;
+        Elements { body, is_given }.queued().lent()
     }
 
     /// Which GPU they are on.
     pub fn place(&self) -> &Arc<Place> {
-        &self.place
+        &self.body.place
     }
 
     /// Dtype.
     pub fn dtype(&self) -> Dtype {
-        self.dtype
+        self.body.dtype
     }
 
     /// How they lie.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.body.layout
     }
 
     pub(super) fn buffer(&self) -> &DeviceBuffer {
-        &self.buffer
+        &self.body.buffer
     }
 
     /// Elements.
     pub fn count(&self) -> usize {
-        self.layout.count()
+        self.body.layout.count()
     }
 }

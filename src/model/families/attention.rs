@@ -297,7 +297,7 @@ fn heads(
     };
     let dims = [
         rows,
-        Dim::fixed(width.multiple / c.head_dim),
+        Dim::fixed(width.multiple() / c.head_dim),
         c.head_dim.into(),
     ];
     y = y.reshape(crate::ir::Shape::new(dims))?;

@@ -89,7 +89,7 @@ fn products() {
                 numbers.array(dtype, &w, false),
             ];
             check(
-                &Op::Convolution(conv),
+                &Op::Convolution(Box::new(conv)),
                 &inputs,
                 (dtype, &[2, 4, 5, out]),
                 units,
