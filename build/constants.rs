@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 /// Sources (below `hip/ops`) and the names that are taken from them.
 pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention", &["WIDEST"]),
-    ("arrays/attention_parts", &["SHARED_QUERIES", "MOST_PARTS"]),
+    (
+        "arrays/attention_parts",
+        &["SHARED_QUERIES", "MOST_PARTS", "MOST_GROUPS"],
+    ),
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),
     ("arrays/f64_order", &["enum Scan"]),

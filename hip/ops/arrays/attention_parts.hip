@@ -2,11 +2,12 @@
 // PIECES · 256 bytes, a multiple of 16, as many of values as of keys. A query's parts are joined in order.
 //
 // The queries of a head of keys and values are [heads that share it][rows]; a block takes four of them, reads each key
-// and value of its part once, and leaves for each query of the part [sums of dim numbers, top, sum of weights] (f32).
+// and value of its part once, and leaves for each query of the part [sums of dim numbers, top, sum of weights] (f32). The
+// last block of these queries joins their parts, 64 threads a query: there are MOST_PARTS at most, so that each thread finds
+// what one of them counts.
 //
-// Launch: parts 256 threads, 16 lanes a key, AHEAD keys at a time; grid (parts, groups of four queries, batch · kv_heads).
-// join 256 threads, 64 columns of 4 queries each (grid (queries / 4, columns / 64)); a query's parts are MOST_PARTS at most, so
-// that each of its threads finds what one of them counts.
+// Launch: 256 threads, 16 lanes a key, AHEAD keys at a time; grid (parts, groups of four queries, batch · kv_heads).
+// `counters`: where there are several parts one of each group of each of these heads, 0 before and after.
 #include "common/reduce.h"
 #include "scores.h"
 
@@ -22,6 +23,8 @@
 #define OF_PARTS KERNEL(256)
 #endif
 #define MOST_PARTS 64
+// Groups of queries that are taken in several parts.
+#define MOST_GROUPS 512
 
 template <typename T> DEVICE void unpack(const u32x4 &piece, f32 *to) {
     UNROLL for (u32 i = 0; i < 4; i++) {
@@ -32,8 +35,44 @@ template <typename T> DEVICE void unpack(const u32x4 &piece, f32 *to) {
     }
 }
 
+// Joins the parts of the block's queries, the first of which is `first` of the `queries` of its head, whose parts begin with
+// those of query `from`. By all threads; `shared`: 8 · MOST_PARTS numbers.
+template <typename T>
+DEVICE void join(const Scores<T> &p, const f32 *parts, u64 from, u32 queries, u32 first, T *out, f32 *shared) {
+    const u32 mine = thread_x() / 64, part = thread_x() % 64, count = grid_blocks_x(), query = first + mine;
+    f32 *tops = shared + mine * MOST_PARTS, *shares = shared + (4 + mine) * MOST_PARTS;
+    // Queries past the last are the last again.
+    const u32 i = minimum(query, queries - 1), heads_first = block_z() % p.kv_heads * (p.heads / p.kv_heads);
+    const f32 *of_query = parts + (from + i) * count * (p.dim + 2);
+    const f32 *own = of_query + (u64)minimum(part, count - 1) * (p.dim + 2) + p.dim;
+    const f32 own_top = own[0], own_total = own[1];
+    const f32 sink = p.sinks ? to_f32(p.sinks[heads_first + i / p.rows]) * LOG2_E : nothing();
+    tops[part] = own_top;
+    barrier();
+    f32 top = sink;
+    UNROLL for (u32 n = 0; n < MOST_PARTS; n++) top = maximum(top, tops[n]);
+    shares[part] = part < count ? fade(own_top, top) : 0.0f;
+    barrier();
+    tops[part] = part < count ? own_total * shares[part] : 0.0f;
+    barrier();
+    f32 total = p.sinks ? fade(sink, top) : 0.0f;
+    UNROLL for (u32 n = 0; n < MOST_PARTS; n++) total += tops[n];
+    if (query >= queries) return;
+    const u32 head = block_z() / p.kv_heads * p.heads + heads_first + i / p.rows;
+    for (u32 c = part; c < p.dim; c += 64) {
+        f32 sum = 0.0f;
+        // Many of them on their way at once.
+        for (u32 n = 0; n < count; n += 16) {
+            f32 numbers[16];
+            UNROLL for (u32 j = 0; j < 16; j++) numbers[j] = of_query[(u64)minimum(n + j, count - 1) * (p.dim + 2) + c];
+            UNROLL for (u32 j = 0; j < 16; j++) if (n + j < count) sum = mul_add(numbers[j], shares[n + j], sum);
+        }
+        out[((u64)head * p.rows + i % p.rows) * p.dim + c] = from_f32<T>::make(sum / total);
+    }
+}
+
 template <typename T, u32 PIECES>
-DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *parts, u32 of_part) {
+DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *parts, T *out, u32 *counters, u32 of_part) {
     constexpr u32 V = 16 / sizeof(T), MINE = PIECES * V, Q = SHARED_QUERIES;
     SHARED f32 sums[TEAMS][PIECES * LANES * V], tops[TEAMS][Q], totals[TEAMS][Q];
     grid_dependency_launch();
@@ -114,52 +153,19 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
             if (c == p.dim) to[c] = now;
         }
     }
+    const u32 group = block_z() * grid_blocks_y() + block_y();
+    if (grid_blocks_x() > 1 && !is_last_block(counters + group, grid_blocks_x())) return;
+    barrier();
+    join<T>(p, parts, (u64)block_z() * all, all, first, out, &sums[0][0]);
 }
 
-template <typename T>
-DEVICE void join(const f32 *parts, const T *sinks, T *out, u32 queries, u32 of_head, u32 heads, u32 count, u32 dim) {
-    SHARED f32 tops[4][MOST_PARTS], shares[4][MOST_PARTS];
-    grid_dependency_launch();
-    grid_dependency_wait();
-    const u32 mine = thread_x() / 64, part = thread_x() % 64, c = block_y() * 64 + part;
-    const u32 query = minimum(block_x() * 4 + mine, queries - 1);
-    const f32 *from = parts + (u64)query * count * (dim + 2);
-    const f32 *own = from + (u64)minimum(part, count - 1) * (dim + 2) + dim;
-    const f32 own_top = own[0], own_total = own[1], sink = sinks ? to_f32(sinks[query / of_head % heads]) * LOG2_E : nothing();
-    tops[mine][part] = own_top;
-    barrier();
-    f32 top = sink;
-    UNROLL for (u32 i = 0; i < MOST_PARTS; i++) top = maximum(top, tops[mine][i]);
-    shares[mine][part] = part < count ? fade(own_top, top) : 0.0f;
-    barrier();
-    tops[mine][part] = part < count ? own_total * shares[mine][part] : 0.0f;
-    barrier();
-    f32 total = sinks ? fade(sink, top) : 0.0f, sum = 0.0f;
-    UNROLL for (u32 i = 0; i < MOST_PARTS; i++) total += tops[mine][i];
-    if (c >= dim || block_x() * 4 + mine >= queries) return;
-    // Many of them on their way at once.
-    for (u32 i = 0; i < count; i += 16) {
-        f32 numbers[16];
-        UNROLL for (u32 j = 0; j < 16; j++) numbers[j] = from[(u64)minimum(i + j, count - 1) * (dim + 2) + c];
-        UNROLL for (u32 j = 0; j < 16; j++) if (i + j < count) sum = mul_add(numbers[j], shares[mine][i + j], sum);
-    }
-    out[(u64)query * dim + c] = from_f32<T>::make(sum / total);
-}
-
-#define PARTS_KERNEL(NAME, T, PIECES)                                                                              \
-    OF_PARTS                                                                                                       \
-    void NAME(const T *q, const T *k, const T *v, const void *mask, const T *sinks, f32 *parts, u32 of_part, SCORES_PARAMETERS) { \
-        const Scores<T> p = SCORES_ARGUMENTS;                                                                      \
-        attend<T, PIECES>(p, q, k, v, parts, of_part);                                                             \
-    }
-#define JOIN_KERNEL(NAME, T)                                                                                    \
-    KERNEL(256)                                                                                                 \
-    void NAME(const f32 *parts, const T *sinks, T *out, u32 queries, u32 of_head, u32 heads, u32 count, u32 dim) { \
-        join<T>(parts, sinks, out, queries, of_head, heads, count, dim);                                        \
+#define PARTS_KERNEL(NAME, T, PIECES)                                                                           \
+    OF_PARTS                                                                                                    \
+    void NAME(const T *q, const T *k, const T *v, const void *mask, const T *sinks, f32 *parts, T *out, u32 *counters, \
+              u32 of_part, SCORES_PARAMETERS) {                                                                 \
+        const Scores<T> p = SCORES_ARGUMENTS;                                                                   \
+        attend<T, PIECES>(p, q, k, v, parts, out, counters, of_part);                                           \
     }
 PARTS_KERNEL(mlxrocm_array_attention_parts_f16, f16, 1)
 PARTS_KERNEL(mlxrocm_array_attention_parts_bf16, bf16, 1)
 PARTS_KERNEL(mlxrocm_array_attention_parts_f32, f32, 2)
-JOIN_KERNEL(mlxrocm_array_attention_join_f16, f16)
-JOIN_KERNEL(mlxrocm_array_attention_join_bf16, bf16)
-JOIN_KERNEL(mlxrocm_array_attention_join_f32, f32)

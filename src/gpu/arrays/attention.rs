@@ -2,7 +2,6 @@
 //! and `attention_parts.hip` of `hip/ops/arrays`.
 
 use super::numbers::suffix;
-use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
@@ -22,8 +21,8 @@ const WARPGROUP_SLOTS: u32 = 4;
 const SHARED_QUERIES: u32 = attention_parts::SHARED_QUERIES as u32;
 const PART: u32 = 32;
 const PARTS: u32 = attention_parts::MOST_PARTS as u32;
-/// Blocks with which a GPU is busy. Not what it has: results are the same on all.
-const BUSY: u32 = 512;
+/// Blocks with which a GPU is busy. Not what it has: results are the same on all. Fewer groups than this are taken in parts.
+const BUSY: u32 = attention_parts::MOST_GROUPS as u32;
 
 /// An attention whose operands lie row after row.
 pub(super) struct Attention<'a> {
@@ -195,27 +194,18 @@ impl Place {
         let queries = sizes.batch * sizes.heads * sizes.rows;
         let numbers = queries as usize * parts as usize * (sizes.dim as usize + 2);
         let between = self.memory(numbers, Dtype::F32)?;
+        let counters = match parts {
+            1 => None,
+            _ => Some(self.counters()?),
+        };
         let args = what
             .inputs()
             .buffer("parts", &between, 0)
-            .u32("of_part", of_part);
-        let name = |form: &str| format!("mlxrocm_array_attention_{form}_{}", suffix(out.dtype()));
-        self.launch(
-            &name("parts"),
-            [parts, groups, kv],
-            &what.scores(args, sizes),
-        )?;
-        let args = Args::new()
-            .buffer("parts", &between, 0)
-            .buffer_or_null("sinks", what.sinks.map(|x| (x.buffer(), x.offset())))
             .buffer("out", out.buffer(), 0)
-            .u32("queries", queries)
-            .u32("of_head", sizes.rows)
-            .u32("heads", sizes.heads)
-            .u32("count", parts)
-            .u32("dim", sizes.dim);
-        let blocks = [queries.div_ceil(THREADS / 64), sizes.dim.div_ceil(64), 1];
-        self.launch(&name("join"), blocks, &args)?;
+            .buffer_or_null("counters", counters.as_ref().map(|counters| (counters, 0)))
+            .u32("of_part", of_part);
+        let kernel = format!("mlxrocm_array_attention_parts_{}", suffix(out.dtype()));
+        self.launch(&kernel, [parts, groups, kv], &what.scores(args, sizes))?;
         Ok(true)
     }
 }

@@ -38,7 +38,7 @@ pub use elements::Elements;
 pub use joined::{Joined, Part, joined_counts};
 pub use replay::{Leaf, Replay};
 
-use super::{Device, DeviceBuffer, Kernel, Stream};
+use super::{Device, DeviceBuffer, Kernel, Stream, constants};
 use crate::ir::{Alike, Dtype, Layout, Met};
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -60,6 +60,8 @@ pub struct Place {
     compiled: Arc<Compiled>,
     /// What Fourier transforms look up.
     roots: fourier::Tables,
+    /// Of blocks that wait for one another (`attention_parts.hip`); all 0 between launches.
+    counters: Mutex<Option<DeviceBuffer>>,
     /// Graphs that came here, and their recorded launches.
     graphs: Mutex<Alike<Met<Arc<Mutex<Replay>>>>>,
 }
@@ -127,6 +129,7 @@ impl Place {
             reader: OnceLock::new(),
             compiled: compiled.unwrap_or_default(),
             roots: fourier::Tables::default(),
+            counters: Mutex::default(),
             graphs: Mutex::default(),
         });
         open.push(Arc::downgrade(&place));
@@ -168,6 +171,22 @@ impl Place {
         };
         replay::note(&buffer)?;
         Ok(buffer)
+    }
+
+    /// Counters for a launch, which writes them.
+    fn counters(&self) -> Result<DeviceBuffer> {
+        let mut counters = self.counters.lock();
+        let counters = match &*counters {
+            Some(there) => there.clone(),
+            None => {
+                let bytes = 4 * constants::arrays_attention_parts::MOST_GROUPS as u64;
+                let new = self.device.alloc_for(&self.stream, bytes)?;
+                self.stream.fill(&new, 0, bytes, 0)?;
+                counters.insert(new).clone()
+            }
+        };
+        replay::note_written(&counters);
+        Ok(counters)
     }
 
     /// Lets go of recorded graphs of the device and their memory; whether there were any.
