@@ -14,6 +14,8 @@
 #define LANES 16
 #define TEAMS (256 / LANES)
 #define SHARED_QUERIES 4
+// Most of keys and values.
+#define COLUMNS 128
 // Keys of a team on their way; on NVIDIA as few as leave room for two blocks on a multiprocessor.
 #if PLATFORM_NVIDIA
 #define AHEAD 2
@@ -41,11 +43,17 @@ template <typename T>
 DEVICE void join(const Scores<T> &p, const f32 *parts, u64 from, u32 queries, u32 first, T *out, f32 *shared) {
     const u32 mine = thread_x() / 64, part = thread_x() % 64, count = grid_blocks_x(), query = first + mine;
     f32 *tops = shared + mine * MOST_PARTS, *shares = shared + (4 + mine) * MOST_PARTS;
+    f32 numbers[COLUMNS / 64][16];
     // Queries past the last are the last again.
     const u32 i = minimum(query, queries - 1), heads_first = block_z() % p.kv_heads * (p.heads / p.kv_heads);
     const f32 *of_query = parts + (from + i) * count * (p.dim + 2);
     const f32 *own = of_query + (u64)minimum(part, count - 1) * (p.dim + 2) + p.dim;
     const f32 own_top = own[0], own_total = own[1];
+    const auto load = [&](u32 j, u32 n) {
+        const u32 c = minimum(j * 64 + part, p.dim - 1);
+        UNROLL for (u32 i = 0; i < 16; i++) numbers[j][i] = of_query[(u64)minimum(n + i, count - 1) * (p.dim + 2) + c];
+    };
+    UNROLL for (u32 j = 0; j < COLUMNS / 64; j++) load(j, 0);
     const f32 sink = p.sinks ? to_f32(p.sinks[heads_first + i / p.rows]) * LOG2_E : nothing();
     tops[part] = own_top;
     barrier();
@@ -59,22 +67,23 @@ DEVICE void join(const Scores<T> &p, const f32 *parts, u64 from, u32 queries, u3
     UNROLL for (u32 n = 0; n < MOST_PARTS; n++) total += tops[n];
     if (query >= queries) return;
     const u32 head = block_z() / p.kv_heads * p.heads + heads_first + i / p.rows;
-    for (u32 c = part; c < p.dim; c += 64) {
+    UNROLL for (u32 j = 0; j < COLUMNS / 64; j++) {
         f32 sum = 0.0f;
-        // Many of them on their way at once.
         for (u32 n = 0; n < count; n += 16) {
-            f32 numbers[16];
-            UNROLL for (u32 j = 0; j < 16; j++) numbers[j] = of_query[(u64)minimum(n + j, count - 1) * (p.dim + 2) + c];
-            UNROLL for (u32 j = 0; j < 16; j++) if (n + j < count) sum = mul_add(numbers[j], shares[n + j], sum);
+            if (n > 0) load(j, n);
+            UNROLL for (u32 i = 0; i < 16; i++) if (n + i < count) sum = mul_add(numbers[j][i], shares[n + i], sum);
         }
-        out[((u64)head * p.rows + i % p.rows) * p.dim + c] = from_f32<T>::make(sum / total);
+        const u32 c = j * 64 + part;
+        if (c < p.dim) out[((u64)head * p.rows + i % p.rows) * p.dim + c] = from_f32<T>::make(sum / total);
     }
 }
 
 template <typename T, u32 PIECES>
 DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *parts, T *out, u32 *counters, u32 of_part) {
     constexpr u32 V = 16 / sizeof(T), MINE = PIECES * V, Q = SHARED_QUERIES;
-    SHARED f32 sums[TEAMS][PIECES * LANES * V], tops[TEAMS][Q], totals[TEAMS][Q];
+    static_assert(MINE * LANES == COLUMNS && Q * AHEAD <= LANES, "lanes");
+    // Of two queries at once.
+    SHARED f32 sums[2][TEAMS][COLUMNS], tops[TEAMS][Q], totals[TEAMS][Q], shares[TEAMS][Q], joint[Q];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 lane = thread_x() % LANES, team = thread_x() / LANES, shared = p.heads / p.kv_heads, all = shared * p.rows;
@@ -95,6 +104,10 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
             unpack<T>(column < p.dim ? load16(from + column) : u32x4{0, 0, 0, 0}, query[n] + j * V);
         }
     }
+    // A lane finds what the mask tells of one query and one key of those on their way.
+    const bool masked = p.mask && !p.causal;
+    i64 own_row = 0;
+    UNROLL for (u32 n = 0; n < Q; n++) own_row = lane % Q == n ? of_row[n] : own_row;
     const u32 begin = block_x() * of_part, end = minimum(minimum(begin + of_part, p.keys), p.seen(least, last));
     for (u32 at = begin; at < end; at += TEAMS * AHEAD) {
         u32x4 keys[AHEAD][PIECES], values[AHEAD][PIECES];
@@ -106,6 +119,8 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
                 values[a][j] = load16(v + (u64)key * p.dim + column);
             }
         }
+        const u32 own_key = at + lane / Q % AHEAD * TEAMS + team;
+        const f32 own = masked && own_key < end ? p.told(own_key, own_row) : 0.0f;
         f32 scores[AHEAD][Q];
         UNROLL for (u32 a = 0; a < AHEAD; a++) {
             f32 numbers[MINE];
@@ -120,7 +135,8 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
             f32 now = top[n];
             UNROLL for (u32 a = 0; a < AHEAD; a++) {
                 const u32 key = at + a * TEAMS + team;
-                scores[a][n] = key < end ? p.score(scores[a][n], row[n], key, of_row[n]) : nothing();
+                const f32 told = masked ? shuffle(own, lane_id() - lane + a * Q + n) : 0.0f;
+                scores[a][n] = key < end ? p.score_told(scores[a][n], row[n], key, told) : nothing();
                 now = maximum(now, scores[a][n]);
             }
             const f32 keep = fade(top[n], now);
@@ -136,27 +152,31 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
         }
     }
     if (lane == 0) UNROLL for (u32 n = 0; n < Q; n++) tops[team][n] = top[n], totals[team][n] = total[n];
-    UNROLL for (u32 n = 0; n < Q; n++) {
-        barrier();
-        UNROLL for (u32 j = 0; j < PIECES; j++)
-            UNROLL for (u32 c = 0; c < V; c++) sums[team][(j * LANES + lane) * V + c] = mine[n][j * V + c];
-        barrier();
-        if (first + n >= all) break;
+    barrier();
+    if (thread_x() < TEAMS * Q) {
+        const u32 n = thread_x() % Q, t = thread_x() / Q;
         f32 now = tops[0][n];
-        for (u32 t = 1; t < TEAMS; t++) now = maximum(now, tops[t][n]);
+        UNROLL for (u32 i = 1; i < TEAMS; i++) now = maximum(now, tops[i][n]);
+        shares[t][n] = fade(tops[t][n], now);
+        if (t == 0) joint[n] = now;
+    }
+    UNROLL for (u32 pair = 0; pair < Q; pair += 2) {
+        if (pair > 0) barrier();
+        UNROLL for (u32 n = 0; n < 2; n++) UNROLL for (u32 j = 0; j < PIECES; j++)
+            UNROLL for (u32 c = 0; c < V; c++) sums[n][team][(j * LANES + lane) * V + c] = mine[pair + n][j * V + c];
+        barrier();
+        const u32 half = thread_x() / COLUMNS, c = thread_x() % COLUMNS, n = pair + half;
         f32 *to = parts + (((u64)block_z() * all + first + n) * grid_blocks_x() + block_x()) * (p.dim + 2);
-        for (u32 c = thread_x(); c <= p.dim; c += 256) {
-            f32 sum = 0.0f;
-            for (u32 t = 0; t < TEAMS; t++)
-                sum = mul_add(fade(tops[t][n], now), c < p.dim ? sums[t][c] : totals[t][n], sum);
-            to[c < p.dim ? c : p.dim + 1] = sum;
-            if (c == p.dim) to[c] = now;
-        }
+        f32 sum = 0.0f, total = 0.0f;
+        UNROLL for (u32 t = 0; t < TEAMS; t++) sum = mul_add(shares[t][n], sums[half][t][c], sum);
+        if (c == 0) UNROLL for (u32 t = 0; t < TEAMS; t++) total = mul_add(shares[t][n], totals[t][n], total);
+        if (first + n < all && c < p.dim) to[c] = sum;
+        if (first + n < all && c == 0) to[p.dim] = joint[n], to[p.dim + 1] = total;
     }
     const u32 group = block_z() * grid_blocks_y() + block_y();
     if (grid_blocks_x() > 1 && !is_last_block(counters + group, grid_blocks_x())) return;
     barrier();
-    join<T>(p, parts, (u64)block_z() * all, all, first, out, &sums[0][0]);
+    join<T>(p, parts, (u64)block_z() * all, all, first, out, &sums[0][0][0]);
 }
 
 #define PARTS_KERNEL(NAME, T, PIECES)                                                                           \

@@ -29,17 +29,20 @@ template <typename T> struct Scores {
     static METHOD f32 addend(f32 more) {
         return more < -2.3e38f && more >= -3.4028235e38f ? -3.3e38f : more * LOG2_E;
     }
-    // `of_row`: what mask_of gives.
-    METHOD f32 score(f32 product, u32 row, u32 key, i64 of_row) const {
-        if (key >= keys) return nothing();
-        f32 score = product * (scale * LOG2_E);
+    // What the mask tells of a key: 0 or 1, or an addend. `of_row`: what mask_of gives.
+    METHOD f32 told(u32 key, i64 of_row) const {
+        if (causal || !mask) return 0.0f;
+        const i64 at = of_row + (i64)key * mask_key;
+        return mask_is_truth ? (f32)((const u8 *)mask)[at] : to_f32(((const T *)mask)[at]);
+    }
+    METHOD f32 score_told(f32 product, u32 row, u32 key, f32 told) const {
+        const f32 score = product * (scale * LOG2_E);
         if (causal) return key + rows > row + keys ? hidden() : score;
-        if (mask) {
-            const i64 at = of_row + (i64)key * mask_key;
-            if (mask_is_truth) return ((const u8 *)mask)[at] ? score : hidden();
-            score += addend(to_f32(((const T *)mask)[at]));
-        }
-        return score;
+        if (!mask) return score;
+        return mask_is_truth ? (told != 0.0f ? score : hidden()) : score + addend(told);
+    }
+    METHOD f32 score(f32 product, u32 row, u32 key, i64 of_row) const {
+        return key >= keys ? nothing() : score_told(product, row, key, told(key, of_row));
     }
     METHOD f32 sink_weight(u32 head, f32 top) const {
         return sinks ? fast_exp2(to_f32(sinks[head]) * LOG2_E - top) : 0.0f;
