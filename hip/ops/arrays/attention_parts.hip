@@ -37,6 +37,13 @@ template <typename T> DEVICE void unpack(const u32x4 &piece, f32 *to) {
     }
 }
 
+// What lies at an address on its way to the cache that all share.
+#if PLATFORM_NVIDIA
+DEVICE void prefetch(const void *at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+#else
+DEVICE void prefetch(const void *) {}
+#endif
+
 // Joins the parts of the block's queries, the first of which is `first` of the `queries` of its head, whose parts begin with
 // those of query `from`. By all threads; `shared`: 8 · MOST_PARTS numbers.
 template <typename T>
@@ -85,10 +92,17 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
     // Of two queries at once.
     SHARED f32 sums[2][TEAMS][COLUMNS], tops[TEAMS][Q], totals[TEAMS][Q], shares[TEAMS][Q], joint[Q];
     grid_dependency_launch();
+    const u32 begin = block_x() * of_part, end_of_part = minimum(begin + of_part, p.keys);
+    k += (u64)block_z() * p.keys * p.dim, v += (u64)block_z() * p.keys * p.dim;
+    // On their way while the launch in front ends, up to the cache that it writes through: it may replace some of them.
+    const u32 early = begin + thread_x() * (128 / sizeof(T)) / p.dim;
+    if (early < end_of_part) {
+        prefetch(k + (u64)begin * p.dim + thread_x() * (128 / sizeof(T)));
+        prefetch(v + (u64)begin * p.dim + thread_x() * (128 / sizeof(T)));
+    }
     grid_dependency_wait();
     const u32 lane = thread_x() % LANES, team = thread_x() / LANES, shared = p.heads / p.kv_heads, all = shared * p.rows;
     const u32 batch = block_z() / p.kv_heads, first_head = block_z() % p.kv_heads * shared, first = block_y() * Q;
-    k += (u64)block_z() * p.keys * p.dim, v += (u64)block_z() * p.keys * p.dim;
     f32 query[Q][MINE], mine[Q][MINE] = {}, top[Q], total[Q] = {};
     u32 row[Q];
     i64 of_row[Q];
@@ -108,7 +122,7 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
     const bool masked = p.mask && !p.causal;
     i64 own_row = 0;
     UNROLL for (u32 n = 0; n < Q; n++) own_row = lane % Q == n ? of_row[n] : own_row;
-    const u32 begin = block_x() * of_part, end = minimum(minimum(begin + of_part, p.keys), p.seen(least, last));
+    const u32 end = minimum(end_of_part, p.seen(least, last));
     for (u32 at = begin; at < end; at += TEAMS * AHEAD) {
         u32x4 keys[AHEAD][PIECES], values[AHEAD][PIECES];
         UNROLL for (u32 a = 0; a < AHEAD; a++) UNROLL for (u32 j = 0; j < PIECES; j++) {
