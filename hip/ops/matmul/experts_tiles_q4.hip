@@ -1,5 +1,5 @@
-// Products of some rows with the chosen 4-bit matrices of a stack: see experts_tiles.h.
-#include "ops/matmul/experts_tiles.h"
+// Products of some rows with the chosen 4-bit matrices of a stack: see experts_tiles.h, experts_down.h.
+#include "ops/matmul/experts_down.h"
 
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_f16_g32, 4, PAIR_F16, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_f16_g64, 4, PAIR_F16, 64)
@@ -9,3 +9,19 @@ EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_f32_g32, 4, PAIR_F32, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_zero_g32, 4, ZERO, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_min_g32, 4, SUPER_MIN, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q4_power_g32, 4, POWER, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_f16_g32, 4, PAIR_F16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_f16_g64, 4, PAIR_F16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_bf16_g32, 4, PAIR_BF16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_bf16_g64, 4, PAIR_BF16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_f32_g32, 4, PAIR_F32, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_zero_g32, 4, ZERO, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_min_g32, 4, SUPER_MIN, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_power_g32, 4, POWER, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_f16_g32, 4, PAIR_F16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_f16_g64, 4, PAIR_F16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_bf16_g32, 4, PAIR_BF16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_bf16_g64, 4, PAIR_BF16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_f32_g32, 4, PAIR_F32, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_zero_g32, 4, ZERO, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_min_g32, 4, SUPER_MIN, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_power_g32, 4, POWER, 32)
