@@ -3,7 +3,7 @@
 //
 //   y[pair][o] = Σ_c W[expert of pair][o][c] · n(x[pair / share])[c] + bias[expert of pair][o], then an epilogue (STORE or SILU)
 //
-// Pairs are sorted by expert into runs of up to TILE_PAIRS: `order` and `runs` of hip/ops/experts/sort.hip. x as rows_x.hip makes
+// Pairs are sorted by expert into runs of up to MANY_ROWS: `order` and `runs` of hip/ops/experts/sort.hip. x as rows_x.hip makes
 // it, read through the L1 cache; products as in rows.h. Biases and a limit for mxfp4 alone, as in experts.h.
 //
 // Four warps take tiles (for silu pairs of them) of a run, a quarter of the columns each, and wait for no others: what a warp
@@ -24,8 +24,6 @@
 // Stages of a warp's ring (three leave the cache less: up to 15 % slower), and warps that share a tile's columns.
 #define TILE_STAGES 2
 #define SHARERS 4
-// The most pairs of a run; of the kernels `few` MANY_ROWS.
-#define TILE_PAIRS 16
 
 // A barrier of so many threads of the block, whole warps: `number` is 1 to 15.
 DEVICE void barrier_of(u32 number, u32 threads) {
@@ -82,7 +80,7 @@ template <typename Q, u32 PIECES> struct Chunk {
     static constexpr u32 UNITS = MOST / Q::UNIT_BYTES > 0 ? MOST / Q::UNIT_BYTES : 1;
     static constexpr u32 BYTES = (UNITS * Q::UNIT_BYTES + 127) / 128 * 128;
 };
-// Numbers of a lane: of two tiles, two rows of a tile each, and MANY_ROWS rows of x; of more both buffers are one.
+// Numbers of a lane: of two tiles, two rows of a tile each, and rows of x.
 #define LANE_SUMS (2 * 2 * ((MANY_ROWS + 3) / 4))
 
 // Copies the next chunk, if there is one, to `stage`.
@@ -128,7 +126,7 @@ DEVICE void multiply_piece(const Tiles &of, const Table &table, TileRing &ring, 
         copy_barrier_wait(ring.barriers + 8 * ring.stage, ring.parity);
         const u8 *codes = ring.stages + ring.stage * Of::BYTES;
         auto add = [&](u32 block) { add_stored<Q, R>(table, codes, block, done, lane, g, t, rows, x, sums); };
-        constexpr u32 BLOCKS = Q::GROUP == 64 && R <= MANY_ROWS ? 2 : 1;
+        constexpr u32 BLOCKS = Q::GROUP == 64 ? 2 : 1;
         u32 block = 0;
         for (; block + BLOCKS <= now * Q::UNIT; block += BLOCKS) {
             UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
@@ -147,35 +145,25 @@ DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 l
     const u32 lane = lane_id(), g = lane / 4, t = lane % 4;
     const u32 padded = of.units * Q::UNIT * BLOCK_COLS, in_groups = padded / Q::GROUP;
     GatheredRows<Q, R> x;
+    f32 factor[N];
+    u32 pairs[N];
     UNROLL for (u32 n = 0; n < N; n++) {
         // Pairs that do not exist: the first, whose results are stored once.
         const u32 of_codes = n * 4 + g / 2, of_groups = n * 4 + t;
         const u32 row = of.order[run.first + (of_codes < run.pairs ? of_codes : 0)] / of.share;
+        pairs[n] = of.order[run.first + (of_groups < run.pairs ? of_groups : 0)];
         x.codes[n] = (const u8 *)of.p.x + (u64)(row / MANY_ROWS) * padded * MANY_ROWS * 2 * X_BYTES<Q> + row % MANY_ROWS * ROW +
                      g % 2 * (ROW / 2) + t * 16;
-        const u32 other = of.order[run.first + (of_groups < run.pairs ? of_groups : 0)] / of.share;
+        const u32 other = pairs[n] / of.share;
         x.groups[n] = of.groups + (u64)(other / MANY_ROWS) * (in_groups + 1) * MANY_ROWS + other % MANY_ROWS;
-    }
-    // A sharer finishes one of the two rows of a tile that a lane has, of every second four rows of x.
-    constexpr u32 OWN = (N + 1) / 2;
-    const u32 h = ring.sharer % 2, own_n = ring.sharer / 2;
-    f32 factor[OWN];
-    u32 pairs[OWN];
-    UNROLL for (u32 j = 0; j < OWN; j++) {
-        const u32 at = (2 * j + own_n) * 4 + t;
-        pairs[j] = of.order[run.first + (at < run.pairs ? at : 0)];
-        const u32 row = pairs[j] / of.share;
-        factor[j] = of.groups[(u64)(row / MANY_ROWS) * (in_groups + 1) * MANY_ROWS + row % MANY_ROWS + in_groups * MANY_ROWS].x;
+        factor[n] = x_group<Q, R>(x, in_groups, n, 0, 0).x;
     }
     const bool silu = of.p.to.epilogue == SILU;
     const u32 each = silu ? 2 : 1;
     Outputs to = of.p.to;
     to.bias += to.bias ? (u64)run.expert * of.p.tiles * 16 : 0;
-    constexpr u32 NUMBERS = 2 * 2 * N;
-    constexpr bool IS_WHOLE = NUMBERS > LANE_SUMS;
-    if (IS_WHOLE) ring.buffer = 0;
     for (u32 work = first; work < last; work++) {
-        f32 *own = ring.sums + ring.buffer * SHARERS * LANE_SUMS * 32 + ring.sharer * NUMBERS * 32 + lane;
+        f32 *own = ring.sums + (ring.buffer * SHARERS + ring.sharer) * LANE_SUMS * 32 + lane;
         for (u32 in_work = 0; in_work < each; in_work++) {
             Sums<R> sums = {};
             multiply_piece<Q, R, PIECES>(of, table, ring, 0, x, R, sums);
@@ -184,30 +172,28 @@ DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 l
                 multiply_piece<Q, R, PIECES>(of, table, ring, piece, x, R, more);
                 UNROLL for (u32 n = 0; n < N; n++) UNROLL for (u32 h = 0; h < 2; h++) sums.v[h][n] += more.v[h][n];
             }
-            // Where there is one buffer others still read it.
-            if (IS_WHOLE && in_work == 0) barrier_of(1 + ring.four, SHARERS * WAVE);
             UNROLL for (u32 n = 0; n < N; n++) UNROLL for (u32 h = 0; h < 2; h++)
                 own[((in_work * N + n) * 2 + h) * 32] = sums.v[h][n];
         }
         // Who writes the next work's sums has left this barrier, and who writes to this buffer again the next one.
         barrier_of(1 + ring.four, SHARERS * WAVE);
         const f32 *all = ring.sums + ring.buffer * SHARERS * LANE_SUMS * 32 + lane;
-        if (!IS_WHOLE) ring.buffer ^= 1;
-        UNROLL for (u32 j = 0; j < OWN; j++) {
-            const u32 n = 2 * j + own_n, row = g + 8 * h;
-            if (n * 4 + t >= run.pairs) continue;
+        ring.buffer ^= 1;
+        // A sharer finishes one of two rows of the tile of four rows of x.
+        UNROLL for (u32 n = 0; n < N; n++) {
+            const u32 h = ring.sharer % 2, row = g + 8 * h;
+            if (ring.sharer / 2 != n || n * 4 + t >= run.pairs) continue;
             auto sum = [&](u32 in_work) {
                 f32 v[SHARERS];
-                UNROLL for (u32 i = 0; i < SHARERS; i++) v[i] = all[(i * NUMBERS + (in_work * N + n) * 2 + h) * 32];
+                UNROLL for (u32 i = 0; i < SHARERS; i++) v[i] = all[(i * LANE_SUMS + (in_work * N + n) * 2 + h) * 32];
                 // As `finish` of rows.h.
                 const f32 sum = PIECES > 1 ? (v[0] + v[1]) + (v[2] + v[3]) : v[0] + v[1] + v[2] + v[3];
-                return mul_add(sum, factor[j], add_bias(to, work * each + in_work, row, 0.0f));
+                return mul_add(sum, factor[n], add_bias(to, work * each + in_work, row, 0.0f));
             };
-            if (silu) store_silu(to, pairs[j], work, row, sum(0), sum(1));
-            else store_number(to, pairs[j], work, row, sum(0));
+            if (silu) store_silu(to, pairs[n], work, row, sum(0), sum(1));
+            else store_number(to, pairs[n], work, row, sum(0));
         }
     }
-    if (IS_WHOLE) barrier_of(1 + ring.four, SHARERS * WAVE);
 }
 
 // A ring of the block's, whose warps share tiles by `sharers`; what is behind all rings.
@@ -260,8 +246,7 @@ template <typename Q, u32 PIECES> DEVICE void matmul_experts_tiles(Tiles of, u8 
         const u32 last = end - work < of.works - first ? first + (u32)(end - work) : of.works;
         const ExpertRun run = of.runs[index];
         if (run.pairs <= 4) multiply_run<Q, 4, PIECES>(of, run, first, last, table, ring);
-        else if (run.pairs <= MANY_ROWS) multiply_run<Q, MANY_ROWS, PIECES>(of, run, first, last, table, ring);
-        else if constexpr (PIECES == 1) multiply_run<Q, TILE_PAIRS, PIECES>(of, run, first, last, table, ring);
+        else multiply_run<Q, MANY_ROWS, PIECES>(of, run, first, last, table, ring);
         work += last - first;
     }
 }
