@@ -14,6 +14,9 @@
 // The kernels `few` are for rows whose bits must not depend on how many there are: of the TEAMS parts of the columns that the
 // teams of rows.h take a warp has every fourth, and all are summed in the order that they are summed in there.
 //
+// mlxrocm_matmul_tiles_… are products of one matrix with so few rows, too: its runs are MANY_ROWS rows each, and its epilogue has
+// what epilogue.h has.
+//
 // Launch: TEAMS · 32 threads, any number of blocks.
 #pragma once
 
@@ -46,9 +49,16 @@ template <typename Q, int R> DEVICE f32x2 x_group(const GatheredRows<Q, R> &x, u
 struct Tiles {
     Rows p;
     const f32x2 *groups; // of x
-    const ExpertRun *runs;
+    const ExpertRun *runs; // null: of one matrix, whose rows are runs of MANY_ROWS
     const u32 *order;
     u32 share, works, units; // tiles or pairs of them, and units of a tile
+
+    DEVICE ExpertRun run(const Tiles &of, u32 index) {
+        if (of.runs) return of.runs[index];
+        const u32 first = index * MANY_ROWS;
+        return {0, first, minimum(of.p.rows - first, (u32)MANY_ROWS), (of.p.rows + MANY_ROWS - 1) / MANY_ROWS};
+    }
+    DEVICE u32 pair(const Tiles &of, u32 place) { return of.runs ? of.order[place] : place; }
 };
 
 // What a warp copies to its ring, and what it takes out of it.
@@ -94,7 +104,7 @@ template <typename Q, u32 PIECES> DEVICE void copy_chunk(const Tiles &of, TileRi
     if (ring.tiles == 0) {
         if (ring.left == 0) return;
         const u64 some = of.works - ring.work, now = ring.left < some ? ring.left : some;
-        const u64 tile = (u64)of.runs[ring.run].expert * of.p.tiles + ring.work * each;
+        const u64 tile = (u64)Tiles::run(of, ring.run).expert * of.p.tiles + ring.work * each;
         ring.from = of.p.weights + tile * of.units * Q::UNIT_BYTES;
         ring.tiles = (u32)now * each, ring.piece = 0;
         ring.unit = piece_begin<PIECES>(of, ring, 0), ring.end = piece_end<PIECES>(of, ring, 0);
@@ -150,8 +160,8 @@ DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 l
     UNROLL for (u32 n = 0; n < N; n++) {
         // Pairs that do not exist: the first, whose results are stored once.
         const u32 of_codes = n * 4 + g / 2, of_groups = n * 4 + t;
-        const u32 row = of.order[run.first + (of_codes < run.pairs ? of_codes : 0)] / of.share;
-        pairs[n] = of.order[run.first + (of_groups < run.pairs ? of_groups : 0)];
+        const u32 row = Tiles::pair(of, run.first + (of_codes < run.pairs ? of_codes : 0)) / of.share;
+        pairs[n] = Tiles::pair(of, run.first + (of_groups < run.pairs ? of_groups : 0));
         x.codes[n] = (const u8 *)of.p.x + (u64)(row / MANY_ROWS) * padded * MANY_ROWS * 2 * X_BYTES<Q> + row % MANY_ROWS * ROW +
                      g % 2 * (ROW / 2) + t * 16;
         const u32 other = pairs[n] / of.share;
@@ -227,7 +237,7 @@ template <typename Q, u32 PIECES> DEVICE void begin_works(const Tiles &of, TileR
     UNROLL for (u32 i = 0; i < Chunk<Q, PIECES>::STAGES_OF; i++) copy_chunk<Q, PIECES>(of, ring, i);
 }
 
-template <typename Q, u32 PIECES> DEVICE void matmul_experts_tiles(Tiles of, u8 *memory) {
+template <typename Q, u32 PIECES, bool IS_CHOSEN = true> DEVICE void matmul_experts_tiles(Tiles of, u8 *memory) {
     u8 *after;
     TileRing ring = begin_ring<Q, PIECES>(memory, SHARERS, after);
     ring.sums = (f32 *)after + ring.four * 2 * SHARERS * LANE_SUMS * 32;
@@ -235,16 +245,17 @@ template <typename Q, u32 PIECES> DEVICE void matmul_experts_tiles(Tiles of, u8 
     const Table table = table_of<Q>(of.p.weights);
     // Down of few rows reads, before it waits, what was there before this kernel.
     if (PIECES == 1) grid_dependency_launch();
-    grid_dependency_wait();
+    if (IS_CHOSEN) grid_dependency_wait();
     if (PIECES > 1) grid_dependency_launch();
-    const u64 all = (u64)of.runs[0].count * of.works, takers = (u64)grid_blocks_x() * (TEAMS / SHARERS);
+    const u64 all = (u64)Tiles::run(of, 0).count * of.works, takers = (u64)grid_blocks_x() * (TEAMS / SHARERS);
     const u64 taker = block_x() * (TEAMS / SHARERS) + ring.four, end = all * (taker + 1) / takers;
     u64 work = all * taker / takers;
     begin_works<Q, PIECES>(of, ring, work, end);
+    if (!IS_CHOSEN) grid_dependency_wait();
     while (work < end) {
         const u32 index = (u32)(work / of.works), first = (u32)(work - (u64)index * of.works);
         const u32 last = end - work < of.works - first ? first + (u32)(end - work) : of.works;
-        const ExpertRun run = of.runs[index];
+        const ExpertRun run = Tiles::run(of, index);
         if (run.pairs <= 4) multiply_run<Q, 4, PIECES>(of, run, first, last, table, ring);
         else multiply_run<Q, MANY_ROWS, PIECES>(of, run, first, last, table, ring);
         work += last - first;
@@ -264,8 +275,20 @@ template <typename Q, u32 PIECES> DEVICE void matmul_experts_tiles(Tiles of, u8 
         matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, PIECES>(                                              \
             {p, (const f32x2 *)groups, runs, order, share, 0, 0}, memory);                                     \
     }
+#define ROWS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)                                                           \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                   \
+        const u8 *weights, const u8 *codes, const u8 *groups, const f32 *bias, const f32 *residual, f32 *out0, \
+        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2, u32 rows, u32 cols,      \
+        u32 tiles, u32 epilogue) {                                                                             \
+        DYNAMIC_SHARED(memory);                                                                                \
+        const Rows p = {weights, (const f32 *)codes, nullptr, {bias, residual, out0, out1, out2, end0, end1,   \
+                        width0, width1, width2, epilogue}, 0.0f, rows, cols, tiles, cols};                     \
+        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, 1, false>(                                            \
+            {p, (const f32x2 *)groups, nullptr, nullptr, 1, 0, 0}, memory);                                    \
+    }
 #else
 #define TILES_KERNEL(NAME, BITS, SCALES, GROUP, PIECES)
+#define ROWS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)
 #endif
 #define EXPERTS_TILES_KERNEL(NAME, BITS, SCALES, GROUP) TILES_KERNEL(NAME, BITS, SCALES, GROUP, 1)
 #define EXPERTS_FEW_KERNEL(NAME, BITS, SCALES, GROUP) TILES_KERNEL(NAME, BITS, SCALES, GROUP, (TEAMS / SHARERS))

@@ -10,3 +10,6 @@ EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q4_table_g32, 4, TABLE16, 32
 EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_float_g16, 4, FLOAT8, 16)
 EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_table_g16, 3, TABLE8, 16)
 EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q4_table_g32, 4, TABLE16, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q4_float_g16, 4, FLOAT8, 16)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_table_g16, 3, TABLE8, 16)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q4_table_g32, 4, TABLE16, 32)

@@ -161,7 +161,7 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         match self.run_size(place, step)? {
             Some(GROUP_ROWS) => return self.experts_in_groups(&stack, place, step, rows),
-            Some(SET_ROWS) if rows <= FEW_ROWS && step.weights.is_some() => {
+            Some(SET_ROWS) if step.weights.is_some() && rows <= FEW_ROWS => {
                 return self.experts_down(&stack, place, step, rows);
             }
             Some(SET_ROWS) => return self.experts_by_tiles(&stack, place, step, rows),
@@ -428,17 +428,8 @@ impl Recorder<'_> {
         let reads = [self.range(step.x, 0, rows), runs.whole(), order.whole()];
         let writes = [self.range(step.out, 0, rows)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let grid = match facts.platform {
-            Platform::Cuda => {
-                let works = works * step.experts;
-                [matrix.form.blocks(facts, (1, matrix.cols), works), 1, 1]
-            }
-            Platform::Hip => [
-                matrix.form.blocks_of_each(facts, works, most),
-                most as u32,
-                1,
-            ],
-        };
+        let blocks = matrix.form.blocks_of_each(facts, works, most);
+        let grid = [blocks, most as u32, 1];
         let lds = matrix.form.group_bytes(facts, matrix.cols);
         let kernel = format!("mlxrocm_matmul_experts_group_{}", matrix.form.name());
         let threads = matrix.form.threads(facts);

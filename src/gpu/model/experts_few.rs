@@ -3,13 +3,19 @@
 
 use super::experts::{ExpertMemory, Stack, stack};
 use super::few::Prepared;
-use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SILU};
-use super::record::Recorder;
+use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SHARERS, SILU, TILE_TAKERS};
+use super::pack::BLOCK;
+use super::record::{Multiply, Recorder};
+use super::weights::{GpuMatrix, Launch};
 use crate::driver::Platform;
 use crate::gpu::Args;
 use crate::gpu::constants::experts_sum::PARTS;
 use crate::step::{ExpertProducts, Step};
 use crate::{Error, Result};
+
+/// The most rows of one matrix that go by these kernels, and blocks of 64 columns that a warp multiplies one after the other.
+const MOST_TILE_ROWS: usize = 64;
+const MOST_TILE_BLOCKS: usize = 16;
 
 impl Recorder<'_> {
     /// Whether few rows go by these kernels: gate and up, and down behind them.
@@ -40,6 +46,62 @@ impl Recorder<'_> {
         Ok(before && whole && plain && shared && matrix.form.takes_down(facts, matrix.cols))
     }
 
+    /// Whether a product of one matrix with some rows is so small that these kernels are faster than the matrix unit's, whose
+    /// blocks share the columns and wait for each other.
+    pub(super) fn is_by_tiles(&self, matrix: &GpuMatrix, silu: bool, rows: usize) -> bool {
+        let facts = self.weights.device.facts();
+        let MatrixForm::Quant(form) = matrix.form else {
+            return false;
+        };
+        let each = if silu { 2 } else { 1 };
+        let works = matrix.tiles / each * rows.div_ceil(SET_ROWS);
+        let takers = facts.compute_units.max(1) as usize * TILE_TAKERS;
+        let blocks = works.div_ceil(takers) * each * form.padded(matrix.cols) / BLOCK / SHARERS;
+        let is_small = blocks <= MOST_TILE_BLOCKS;
+        let is_some = (FEW_ROWS + 1..=MOST_TILE_ROWS).contains(&rows);
+        facts.platform == Platform::Cuda && is_some && is_small
+    }
+
+    /// Such a product.
+    pub(super) fn matmul_tiles(&mut self, launch: &Launch, product: Multiply<'_>) -> Result<()> {
+        let (matrix, facts) = (&launch.matrix, self.weights.device.facts());
+        let MatrixForm::Quant(form) = matrix.form else {
+            return Err(Error::Internal("tiles of a dense matrix".into()));
+        };
+        let rows = self.rows(product.x);
+        let prepared = Prepared::new(form, facts, rows, matrix.cols);
+        self.prepare(&prepared, matrix, (product.x, product.norm), rows)?;
+        let to = self.outputs(launch, product, (0, rows))?;
+        let (operand, (codes, groups)) = (&self.memory.operand, prepared.at(0));
+        let args = Args::new()
+            .buffer("weights", &matrix.data, 0)
+            .buffer("codes", operand, codes)
+            .buffer("groups", operand, groups)
+            .append(to.args)
+            .u32("rows", rows as u32)
+            .u32("cols", matrix.cols as u32)
+            .u32("tiles", matrix.tiles as u32)
+            .u32("epilogue", to.epilogue);
+        let mut reads = to.reads;
+        reads.push(operand.whole());
+        let works = matrix.tiles * rows.div_ceil(SET_ROWS);
+        let blocks = matrix
+            .form
+            .blocks_of_each(facts, works.div_ceil(TILE_TAKERS), 1);
+        let lds = matrix.form.tiles_bytes(facts, false);
+        let kernel = format!("mlxrocm_matmul_tiles_{}", matrix.form.name());
+        let threads = matrix.form.threads(facts);
+        self.launch(
+            &kernel,
+            [blocks, 1, 1],
+            threads,
+            lds,
+            args,
+            &reads,
+            &to.writes,
+        )
+    }
+
     /// Gate and up, and with more rows down, too.
     pub(super) fn experts_by_tiles(
         &mut self,
@@ -49,6 +111,7 @@ impl Recorder<'_> {
         rows: usize,
     ) -> Result<()> {
         let (matrix, facts) = (&stack.matrix, self.weights.device.facts());
+        let is_few = rows <= FEW_ROWS;
         let MatrixForm::Quant(form) = matrix.form else {
             return Err(Error::Internal("tiles of a dense matrix".into()));
         };
@@ -85,8 +148,8 @@ impl Recorder<'_> {
             1,
             1,
         ];
-        let few = if rows <= FEW_ROWS { "few_" } else { "" };
-        let lds = matrix.form.tiles_bytes(facts, rows <= FEW_ROWS);
+        let few = if is_few { "few_" } else { "" };
+        let lds = matrix.form.tiles_bytes(facts, is_few);
         let kernel = format!("mlxrocm_matmul_experts_tiles_{few}{}", matrix.form.name());
         let threads = matrix.form.threads(facts);
         self.launch(&kernel, grid, threads, lds, args, &reads, &writes)?;

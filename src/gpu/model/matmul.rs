@@ -16,6 +16,10 @@ pub const FEW_ROWS: usize = 16;
 pub const GROUP_ROWS: usize = matmul_experts_q4::GROUP_ROWS;
 /// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane.
 const TILE_STAGES: usize = matmul_experts_tiles_q4::TILE_STAGES;
+/// Warps that share a tile's columns there.
+pub const SHARERS: usize = matmul_experts_tiles_q4::SHARERS;
+/// Warps that share a tile, in a block.
+pub const TILE_TAKERS: usize = 16 / SHARERS;
 /// Of `hip/ops/matmul/experts_down.h`.
 const RUNS_AT_ONCE: usize = matmul_experts_tiles_q4::RUNS_AT_ONCE;
 const ROUTED_STAGES: usize = matmul_experts_routed_q4::ROUTED_STAGES;
