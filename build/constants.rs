@@ -62,6 +62,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
     ),
     ("experts/route_sort", &["MOST_PAIRS", "MOST_SORTED"]),
+    ("experts/sum", &["PARTS"]),
     ("matmul/blas", &["DECODE_COLS", "FINISH_NUMBERS"]),
     ("matmul/block_q4", &["BLOCK_ROWS", "PART_THREADS"]),
     ("matmul/experts_q4", &["GROUP_ROWS", "MAX_CHOSEN"]),
@@ -69,7 +70,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
         "matmul/experts_routed_q4",
         &["MOST_ROUTED_HERE", "ROUTED_BARRIERS", "ROUTED_STAGES"],
     ),
-    ("matmul/experts_tiles_q4", &["LANE_SUMS", "TILE_STAGES"]),
+    (
+        "matmul/experts_tiles_q4",
+        &["LANE_SUMS", "RUNS_AT_ONCE", "SHARERS", "TILE_STAGES"],
+    ),
     ("matmul/rows_dense_amd", &["CHUNK", "FOUR_ROWS"]),
     ("matmul/rows_finish", &["FINISH_THREADS"]),
     (

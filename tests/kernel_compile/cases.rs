@@ -322,12 +322,13 @@ pub fn every_source(world: &World) {
         assert!(!names.is_empty());
         for (line, name) in said.lines().zip(&names) {
             // NVIDIA's alone, CDNA's, and of matrix units.
-            const OTHERS: [&str; 22] = [
+            const OTHERS: [&str; 23] = [
                 "_warpgroup_",
                 "_attention_warps_",
                 "_experts_routed",
                 "_experts_tiles_",
                 "_matmul_route_",
+                "_matmul_tiles_",
                 "_route_sort",
                 "_product_left_",
                 "_product_parts_",

@@ -1,13 +1,12 @@
-// Products of a few rows with the matrices of a stack [experts][out, in] that each chose, each matrix read once for up to
-// GROUP_ROWS of its rows:
+// AMD: products of a few rows with the matrices of a stack [experts][out, in] that each chose, each matrix read once for up to
+// GROUP_ROWS of its rows (on NVIDIA experts_tiles.h has them):
 //
 //   y[pair][o] = Σ_c W[expert of pair][o][c] · n(x[pair / share])[c] + bias[expert of pair][o], then an epilogue (STORE or SILU)
 //
 // Pairs are sorted by expert into runs: `order` and `runs` of hip/ops/experts/sort.hip. n, and the order of every sum, as in
 // rows.h: a row's bits are those of experts.h. Biases and a limit for mxfp4 alone, as there.
 //
-// Launch: as rows.h; grid on NVIDIA any number of blocks, which share the runs' tiles out evenly among them; on AMD (blocks of
-// a run, runs): what a block keeps from run to run is more than there are scalar registers.
+// Launch: as rows.h; grid (blocks of a run, runs): what a block keeps from run to run is more than there are scalar registers.
 #pragma once
 
 #include "ops/experts/runs.h"
@@ -15,6 +14,7 @@
 
 #define GROUP_ROWS 4
 
+#if PLATFORM_AMD
 // The rows of a run, and which of its tiles (or pairs of tiles) the block takes.
 struct RunRows : Whole {
     const u32 *pairs;
@@ -42,24 +42,10 @@ DEVICE void matmul_experts_group(const Rows &p, const ExpertRun *runs, const u32
     grid_dependency_wait();
     const u32 works = p.tiles / (p.to.epilogue == SILU ? 2 : 1);
     Ring ring;
-#if PLATFORM_NVIDIA
-    const u64 all = (u64)runs[0].count * works;
-    u64 work = all * block_x() / grid_blocks_x();
-    const u64 end = all * (block_x() + 1) / grid_blocks_x();
-    while (work < end) {
-        const u32 index = (u32)(work / works), first = (u32)(work - (u64)index * works);
-        const u32 last = end - work < works - first ? first + (u32)(end - work) : works;
-        matmul_run<Q>(p, runs[index], order, share, first, last, memory, ring);
-        // Others still read what the next run writes.
-        barrier_shared();
-        work += last - first;
-    }
-#else
     const ExpertRun run = runs[block_y()];
     if (run.pairs == 0) return;
     const u32 first = works * block_x() / grid_blocks_x(), last = works * (block_x() + 1) / grid_blocks_x();
     matmul_run<Q>(p, run, order, share, first, last, memory, ring);
-#endif
 }
 
 #define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
@@ -72,3 +58,6 @@ DEVICE void matmul_experts_group(const Rows &p, const ExpertRun *runs, const u32
                         tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, eps, GROUP_ROWS, cols, tiles, cols}; \
         matmul_experts_group<Quant<BITS, SCALES, GROUP>>(p, runs, order, share, memory);                       \
     }
+#else
+#define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)
+#endif

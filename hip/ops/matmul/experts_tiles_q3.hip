@@ -1,5 +1,5 @@
-// Products of some rows with the chosen 3-bit matrices of a stack: see experts_tiles.h.
-#include "ops/matmul/experts_tiles.h"
+// Products of some rows with the chosen 3-bit matrices of a stack: see experts_tiles.h, experts_down.h.
+#include "ops/matmul/experts_down.h"
 
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f16_g32, 3, PAIR_F16, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f16_g64, 3, PAIR_F16, 64)
@@ -7,3 +7,21 @@ EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_bf16_g32, 3, PAIR_BF16, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_bf16_g64, 3, PAIR_BF16, 64)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_f32_g32, 3, PAIR_F32, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q3_sub_g16, 3, SUPER_ZERO, 16)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_f16_g32, 3, PAIR_F16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_f16_g64, 3, PAIR_F16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_bf16_g32, 3, PAIR_BF16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_bf16_g64, 3, PAIR_BF16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_f32_g32, 3, PAIR_F32, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q3_sub_g16, 3, SUPER_ZERO, 16)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_f16_g32, 3, PAIR_F16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_f16_g64, 3, PAIR_F16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_bf16_g32, 3, PAIR_BF16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_bf16_g64, 3, PAIR_BF16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_f32_g32, 3, PAIR_F32, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q3_sub_g16, 3, SUPER_ZERO, 16)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_f16_g32, 3, PAIR_F16, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_f16_g64, 3, PAIR_F16, 64)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_bf16_g32, 3, PAIR_BF16, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_bf16_g64, 3, PAIR_BF16, 64)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_f32_g32, 3, PAIR_F32, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q3_sub_g16, 3, SUPER_ZERO, 16)

@@ -1,5 +1,5 @@
-// Products of some rows with the chosen 5-bit matrices of a stack: see experts_tiles.h.
-#include "ops/matmul/experts_tiles.h"
+// Products of some rows with the chosen 5-bit matrices of a stack: see experts_tiles.h, experts_down.h.
+#include "ops/matmul/experts_down.h"
 
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_f16_g32, 5, PAIR_F16, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_f16_g64, 5, PAIR_F16, 64)
@@ -8,3 +8,24 @@ EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_bf16_g64, 5, PAIR_BF16, 64)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_f32_g32, 5, PAIR_F32, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_zero_g32, 5, ZERO, 32)
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q5_min_g32, 5, SUPER_MIN, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_f16_g32, 5, PAIR_F16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_f16_g64, 5, PAIR_F16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_bf16_g32, 5, PAIR_BF16, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_bf16_g64, 5, PAIR_BF16, 64)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_f32_g32, 5, PAIR_F32, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_zero_g32, 5, ZERO, 32)
+EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q5_min_g32, 5, SUPER_MIN, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_f16_g32, 5, PAIR_F16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_f16_g64, 5, PAIR_F16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_bf16_g32, 5, PAIR_BF16, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_bf16_g64, 5, PAIR_BF16, 64)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_f32_g32, 5, PAIR_F32, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_zero_g32, 5, ZERO, 32)
+EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q5_min_g32, 5, SUPER_MIN, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_f16_g32, 5, PAIR_F16, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_f16_g64, 5, PAIR_F16, 64)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_bf16_g32, 5, PAIR_BF16, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_bf16_g64, 5, PAIR_BF16, 64)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_f32_g32, 5, PAIR_F32, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_zero_g32, 5, ZERO, 32)
+ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q5_min_g32, 5, SUPER_MIN, 32)

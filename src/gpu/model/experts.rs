@@ -1,7 +1,6 @@
 //! Mixtures of experts: products with the matrices that each row chose, by the kernels of `hip/ops/experts` and
 //! `hip/ops/matmul/experts*`.
 
-use super::few::Prepared;
 use super::matmul::{
     ADD, BLOCK_ROWS, FEW_ROWS, GROUP_ROWS, MatrixForm, SET_ROWS, SILU, has_warpgroups,
     operand_stride,
@@ -10,7 +9,7 @@ use super::record::Recorder;
 use super::routed::MOST_ROUTED;
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::{DeviceFacts, Platform};
-use crate::gpu::constants::{experts_route_scores, matmul_experts_q4};
+use crate::gpu::constants::{experts_route_scores, experts_sum::PARTS, matmul_experts_q4};
 use crate::gpu::{Args, Device, DeviceBuffer};
 use crate::step::{ExpertProducts, Schedule, Step};
 use crate::{Error, Result};
@@ -61,7 +60,10 @@ impl ExpertMemory {
                 ))
                 .max(run_count(grouped, step.experts, GROUP_ROWS));
             if step.weights.is_some() {
-                sums = sums.max(of_step * schedule.buffers[step.out.0].width);
+                let width = schedule.buffers[step.out.0].width;
+                sums = sums
+                    .max(of_step * width)
+                    .max(rows.min(FEW_ROWS) * PARTS * width);
             }
         }
         if pairs == 0 {
@@ -159,6 +161,9 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         match self.run_size(place, step)? {
             Some(GROUP_ROWS) => return self.experts_in_groups(&stack, place, step, rows),
+            Some(SET_ROWS) if step.weights.is_some() && rows <= FEW_ROWS => {
+                return self.experts_down(&stack, place, step, rows);
+            }
             Some(SET_ROWS) => return self.experts_by_tiles(&stack, place, step, rows),
             Some(_) => return self.experts_of_many(&stack, place, step, rows),
             None => {}
@@ -195,6 +200,9 @@ impl Recorder<'_> {
         // Of few rows those of down stay products of all of a row's experts at once: sums in an order of their own.
         // (More rows, and down with a sum afterwards, were 11 % slower on an H200 than blocks of the matrix unit: 32 rows
         // of 8 of 128 experts; 41 % with 4 of 32.)
+        if rows <= FEW_ROWS && self.is_by_runs(place, step)? {
+            return Ok(Some(SET_ROWS));
+        }
         let is_grouped = step.weights.is_none() && (2..=FEW_ROWS).contains(&rows);
         if is_grouped && matrix.form.takes_groups(facts, matrix.cols) {
             return Ok(Some(GROUP_ROWS));
@@ -420,76 +428,12 @@ impl Recorder<'_> {
         let reads = [self.range(step.x, 0, rows), runs.whole(), order.whole()];
         let writes = [self.range(step.out, 0, rows)];
         let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let grid = match facts.platform {
-            Platform::Cuda => {
-                let works = works * step.experts;
-                [matrix.form.blocks(facts, (1, matrix.cols), works), 1, 1]
-            }
-            Platform::Hip => [
-                matrix.form.blocks_of_each(facts, works, most),
-                most as u32,
-                1,
-            ],
-        };
+        let blocks = matrix.form.blocks_of_each(facts, works, most);
+        let grid = [blocks, most as u32, 1];
         let lds = matrix.form.group_bytes(facts, matrix.cols);
         let kernel = format!("mlxrocm_matmul_experts_group_{}", matrix.form.name());
         let threads = matrix.form.threads(facts);
         self.launch(&kernel, grid, threads, lds, args, &reads, &writes)
-    }
-
-    /// Products of some rows, each matrix with up to [`SET_ROWS`] of the rows that chose it.
-    fn experts_by_tiles(
-        &mut self,
-        stack: &Stack,
-        place: usize,
-        step: &ExpertProducts,
-        rows: usize,
-    ) -> Result<()> {
-        let (matrix, facts) = (&stack.matrix, self.weights.device.facts());
-        let MatrixForm::Quant(form) = matrix.form else {
-            return Err(Error::Internal("tiles of a dense matrix".into()));
-        };
-        let pairs = rows * step.chosen;
-        self.sort(place, step, rows, SET_ROWS)?;
-        let (inputs, share) = match step.own {
-            false => (rows, step.chosen),
-            true => (pairs, 1),
-        };
-        let prepared = Prepared::new(form, facts, inputs, matrix.cols);
-        self.prepare(&prepared, matrix, (step.x, step.norm), inputs)?;
-        let (to, offset, width) = self.results_of_pairs(step)?;
-        let ExpertMemory { order, runs, .. } = self.expert_memory()?;
-        let (operand, (codes, groups)) = (&self.memory.operand, prepared.at(0));
-        let args = Args::new()
-            .buffer("weights", &matrix.data, 0)
-            .buffer("codes", operand, codes)
-            .buffer("groups", operand, groups)
-            .buffer_or_null("bias", stack.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer("out", &to, offset)
-            .buffer("runs", runs, 0)
-            .buffer("order", order, 0)
-            .u32("width", width as u32)
-            .u32("cols", matrix.cols as u32)
-            .u32("tiles", stack.tiles as u32)
-            .u32("epilogue", stack.epilogue)
-            .u32("share", share as u32)
-            .f32("limit", step.limit.unwrap_or(0.0));
-        let reads = [operand.whole(), runs.whole(), order.whole()];
-        let writes = [to.range(offset, (pairs * width * 4) as u64)];
-        let works = stack.tiles / if stack.epilogue == SILU { 2 } else { 1 };
-        let grid = [
-            matrix.form.blocks_of_each(facts, works * step.experts, 1),
-            1,
-            1,
-        ];
-        let lds = matrix.form.tiles_bytes(facts);
-        let kernel = format!("mlxrocm_matmul_experts_tiles_{}", matrix.form.name());
-        let threads = matrix.form.threads(facts);
-        self.launch(&kernel, grid, threads, lds, args, &reads, &writes)?;
-        match step.weights {
-            Some(_) => self.sum(step, rows),
-            None => Ok(()),
-        }
     }
 
     /// Where each pair's results of a step go, and how many numbers they are: those of down are summed afterwards.

@@ -1,7 +1,7 @@
 //! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
 
 use super::many::Outputs;
-use super::matmul::{MatrixForm, SET_ROWS, SILU, few_rows_parts};
+use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SILU, few_rows_parts};
 use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
@@ -76,6 +76,9 @@ impl Recorder<'_> {
         let matrix = &launch.matrix;
         let facts = self.weights.device.facts();
         let all = self.rows(x);
+        if all > FEW_ROWS && self.is_by_tiles(matrix, launch.silu, all) {
+            return self.matmul_tiles(launch, product);
+        }
         let at_once = matrix.few_rows(facts).max(1);
         let splits = matrix.form.column_splits(facts, matrix.cols);
         if let Some(prepared) = Prepared::of(matrix.form, facts, all, matrix.cols) {

@@ -86,6 +86,9 @@ impl Recorder<'_> {
         if self.rows(x) <= FEW_ROWS && matrix.few_rows(device.facts()) > 0 {
             return None;
         }
+        if self.is_by_tiles(matrix, launch.silu, self.rows(x)) {
+            return None;
+        }
         let (kernel, operand) = own_kernel(device, matrix.form, matrix.cols)?;
         Some(match self.is_by_blas(launch, x) {
             true => Way::Blas,

@@ -16,6 +16,12 @@ pub const FEW_ROWS: usize = 16;
 pub const GROUP_ROWS: usize = matmul_experts_q4::GROUP_ROWS;
 /// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane.
 const TILE_STAGES: usize = matmul_experts_tiles_q4::TILE_STAGES;
+/// Warps that share a tile's columns there.
+pub const SHARERS: usize = matmul_experts_tiles_q4::SHARERS;
+/// Warps that share a tile, in a block.
+pub const TILE_TAKERS: usize = 16 / SHARERS;
+/// Of `hip/ops/matmul/experts_down.h`.
+const RUNS_AT_ONCE: usize = matmul_experts_tiles_q4::RUNS_AT_ONCE;
 const ROUTED_STAGES: usize = matmul_experts_routed_q4::ROUTED_STAGES;
 const ROUTED_BARRIERS: usize = matmul_experts_routed_q4::ROUTED_BARRIERS;
 const TILE_SUMS: usize = matmul_experts_tiles_q4::LANE_SUMS;
@@ -298,17 +304,45 @@ impl MatrixForm {
         self.bytes_of(facts, teams, (GROUP_ROWS, GROUP_ROWS), cols)
     }
 
-    /// Bytes of shared memory of a block of `hip/ops/matmul/experts_tiles.h`: its rings and, twice, its lanes' sums.
-    pub fn tiles_bytes(self, facts: &DeviceFacts) -> usize {
+    /// Bytes of shared memory of a block of `hip/ops/matmul/experts_tiles.h`: its rings and, twice, its lanes' sums. `few`: in
+    /// more stages of half the size.
+    pub fn tiles_bytes(self, facts: &DeviceFacts, few: bool) -> usize {
+        let sums = geometry(facts.platform).teams * 2 * TILE_SUMS * 32 * 4;
+        self.rings_bytes(facts, few) + sums
+    }
+
+    /// Of such rings.
+    fn rings_bytes(self, facts: &DeviceFacts, few: bool) -> usize {
         let MatrixForm::Quant(form) = self else {
             return 0;
         };
         let Geometry {
             teams, stage_bytes, ..
         } = geometry(facts.platform);
-        let chunk = (stage_bytes / form.unit_bytes()).max(1);
+        let parts = match few && 2 * form.unit_bytes() <= stage_bytes {
+            true => 2,
+            false => 1,
+        };
+        let chunk = (stage_bytes / parts / form.unit_bytes()).max(1);
         let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
-        teams * (TILE_STAGES * (stage + 8) + 2 * TILE_SUMS * 32 * 4)
+        teams * TILE_STAGES * parts * (stage + 8)
+    }
+
+    /// Bytes of shared memory of a block of `hip/ops/matmul/experts_down.h`.
+    pub fn down_bytes(self, facts: &DeviceFacts, cols: usize) -> usize {
+        let MatrixForm::Quant(form) = self else {
+            return 0;
+        };
+        let all = RUNS_AT_ONCE * SET_ROWS * form.padded(cols);
+        let codes = (all * form.bytes_of_x()).next_multiple_of(128) + 64;
+        let fixed = (geometry(facts.platform).teams + 8) * 4;
+        self.rings_bytes(facts, false) + fixed + 2 * codes + all / form.group * 8
+    }
+
+    /// Whether there is room for that, and for what it has besides.
+    pub fn takes_down(self, facts: &DeviceFacts, cols: usize) -> bool {
+        let besides = RUNS_AT_ONCE * SET_ROWS * 8;
+        self.down_bytes(facts, cols) + besides <= self.local_memory(facts)
     }
 
     /// Whether a team's part of a tile of a router of this form fits the ring of the products of its experts

@@ -5,6 +5,7 @@ mod blas;
 mod delta_chunks;
 mod executor;
 mod experts;
+mod experts_few;
 mod experts_many;
 mod few;
 mod groups;
