@@ -5,7 +5,7 @@
 // loaded in one of two ways that meet again: what is on its way there is waited for, weights too. Shares of whole rounds, which most
 // matrices have, take no branches. Sums are made in the order of rows.h, so a row has the same bits alone and beside others.
 //
-// Tried: twice as many units ahead (all of a share of 4,096 columns of 4 bits): 1 to 5 % slower, of K-quants up to 20 %.
+// Tried: twice as many units ahead (all of a share of 4,096 columns of 4 bits): 1 to 5 % slower, of K-quants up to 24 %.
 //
 // Launch: as rows.h.
 #pragma once
