@@ -96,7 +96,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
     const Shared<Q, 1> s = shared_memory<Q, 1>(after, columns.padded, 1);
     const Table table = table_of<Q>(p.weights);
     Norm<1> norm = {};
-    read_norm<1, Segments>(norm, p, 0);
+    read_norm<1>(norm, p, 0);
     grid_dependency_wait();
     prepare_x<Q, 1>(p, s, norm, columns, [] {});
     if (makes) {

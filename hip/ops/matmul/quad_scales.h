@@ -21,7 +21,7 @@ DEVICE void read_scales(QuadScales<Q> &scales, F unit_at, u32 from, u32 end, u32
     UNROLL for (u32 h = 0; h < scales.HELD; h++) {
         const u32 block = Q::GROUP == 16 ? t % 2 + 2 * h : t, unit = from + block / Q::UNIT;
         if (unit >= end) continue;
-        const u8 *at = unit_at(unit) + Q::CODE_BYTES;
+        const auto at = unit_at(unit) + Q::CODE_BYTES;
         UNROLL for (u32 slot = 0; slot < scales.SLOTS; slot++) {
             const u32 i = block % Q::UNIT * scales.SLOTS + slot;
             scales.held[h][slot] = scale_words<Q>(at, Q::GROUP == 16 ? i * 2 + t / 2 : i, g);

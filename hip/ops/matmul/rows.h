@@ -18,7 +18,7 @@
 //
 // AMD: codes and scales go from memory to registers some units ahead, from tile to tile and before x is prepared; four
 // multiply-adds an instruction (dot4). Of several rows, x was made into integers by a kernel before (rows_x.hip) and comes
-// from the caches: each byte of W is read once for up to MANY_ROWS rows. NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
+// from the caches: each byte of W is read once for up to MANY_ROWS rows. One row on CDNA: rows_one_amd.h. NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
 // the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
 // the lo of a row of x.
 // Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
@@ -157,16 +157,17 @@ DEVICE void add_whole_groups(const Table &table, const BlockCodes<Q> &codes, F w
         if (R > 1 && n >= rows) break;
         const u32x4 high = load16(x + n * s.x.row), low = load16(x + n * s.x.row + s.x.low);
         const f32x2 of_x = groups[n * s.x.group_row];
-        i32 whole[GROUPS], hi[2] = {}, lo[2] = {};
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            UNROLL for (u32 h = 0; h < 2; h++) UNROLL for (u32 step = half * 2; step < half * 2 + 2; step++) {
-                hi[h] = dot4(a[step][h], word(high, step), hi[h]);
-                lo[h] = dot4(a[step][h], word(low, step), lo[h]);
+        i32 whole[GROUPS];
+        UNROLL for (u32 slot = 0; slot < GROUPS; slot++) {
+            i32 sums[2];
+            UNROLL for (u32 h = 0; h < 2; h++) {
+                i32 sum = 0;
+                UNROLL for (u32 step = slot * 2; step < (slot + 1) * 4 / GROUPS; step++) sum = dot4(a[step][h], word(high, step), sum);
+                sum *= 256;
+                UNROLL for (u32 step = slot * 2; step < (slot + 1) * 4 / GROUPS; step++) sum = dot4(a[step][h], word(low, step), sum);
+                sums[h] = sum;
             }
-            if (GROUPS == 1 && half == 0) continue;
-            const i32 first = hi[0] * 256 + lo[0], second = hi[1] * 256 + lo[1];
-            whole[half % GROUPS] = (t % 2 ? second : first) + (i32)shuffle_xor<1>((u32)(t % 2 ? first : second));
-            hi[0] = hi[1] = lo[0] = lo[1] = 0;
+            whole[slot] = (t % 2 ? sums[1] : sums[0]) + (i32)shuffle_xor<1>((u32)(t % 2 ? sums[0] : sums[1]));
         }
         const i32 own = group ? whole[GROUPS - 1] : whole[0], other = group ? whole[0] : whole[GROUPS - 1];
         add_whole<Q>(sums.v[0][n], own + (i32)shuffle_xor<2>((u32)other), w.scale[0], w.bias[0], of_x);
@@ -325,9 +326,10 @@ template <typename C, typename Q, int R> DEVICE void finish(const Rows &p, const
 struct Share {
     u32 units, first, own, from, count, begin, end;
 };
+template <typename Q> DEVICE u32 units_of(const Rows &p) { return (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS); }
 template <typename Q, typename C> DEVICE Share share_of(const Rows &p, const C &columns, u32 team) {
     Share s;
-    s.units = (p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS);
+    s.units = units_of<Q>(p);
     if constexpr (C::CHOSEN) s.units = columns.count * columns.units;
     s.first = 0, s.own = s.units;
     if (is_split()) s.first = split_begin(s.units), s.own = split_end(s.units) - s.first;
@@ -412,7 +414,7 @@ DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_
     const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
     const Table table = table_of<Q>(p.weights);
     Norm<R> norm = {};
-    read_norm<R, C>(norm, p, 0);
+    read_norm<R>(norm, p, 0);
     grid_dependency_wait();
     if (is_late) grid_dependency_launch(), C::choose(columns);
     prepare_x<Q, R>(p, s, norm, columns, [] {});
@@ -518,19 +520,10 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
         ahead = is_last ? 0 : ahead, ahead_tile += is_last;
     };
     auto load_first = [&] {
-        // Where there are fewer units the last one again, for branches (rows_x.h).
-        const u32 last = share.count > 0 ? share.count - 1 : 0;
-        auto first_at = [&](u32 u) { return next + minimum(u, last) * Q::UNIT_BYTES; };
         UNROLL for (u32 u = 0; u < AHEAD<Q>; u++) {
-            if constexpr (READS_ALL<C>) {
-                if (u % QUAD<Q> == 0) read_scales<Q>(scales[u / QUAD<Q>], first_at, u, u + QUAD<Q>, g, t);
-                load_unit(u, -1, first_at(u) + lane * 16);
-            } else {
-                if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
-                load(PartOfRound(), u, -1, lane * 16);
-            }
+            if (u % QUAD<Q> == 0) load_scales(PartOfRound(), u);
+            load(PartOfRound(), u, -1, lane * 16);
         }
-        if constexpr (READS_ALL<C>) asm volatile("" ::: "memory");
         advance();
     };
     const Table table = table_of<Q>(p.weights);
@@ -541,7 +534,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
     } else {
         s = shared_memory<Q, R>(memory, columns_of(p, columns), R == 1 ? 1 : p.rows);
         Norm<R> norm = {};
-        read_norm<R, C>(norm, p, 0);
+        read_norm<R>(norm, p, 0);
         // The first are on their way while x is prepared, behind x.
         prepare_x<Q, R>(p, s, norm, columns, load_first);
     }
@@ -594,6 +587,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
 }
 #endif
 #include "ops/matmul/rows_matrix_amd.h"
+#include "ops/matmul/rows_one_amd.h"
 
 // What kernels for so many rows take x as.
 template <int R> struct RowsOf : Whole {};
@@ -604,6 +598,9 @@ template <> struct RowsOf<MANY_ROWS> : Prepared {};
 template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memory) {
 #if PLATFORM_AMD && AMD_CDNA2
     if constexpr (R == MANY_ROWS && WHOLE_GROUPS<Q>) return matmul_rows_matrix<Q>(p, memory);
+#endif
+#if PLATFORM_AMD && AMD_CDNA2
+    if constexpr (R == 1) return matmul_row<Q>(p, memory);
 #endif
     Ring ring;
     matmul_rows<Q, R, RowsOf<R>>(p, memory, {}, ring);

@@ -149,20 +149,6 @@ template <int R> struct Norm {
     f32 v[R > 1 ? 1 : AT_ONCE<R>][8];
 };
 
-// Columns of x, SPAN at a time. On CDNA the first SPAN and what is behind a branch come without one: the compiler waits for all
-// loads behind a branch, so for the weights too, which are under way by then. What is not there is then what is at the
-// beginning again, so there must be a row. (In a loop the first turn would wait for what later ones do. Nothing changes on
-// RDNA; chosen matrices, whose places take registers too, would leave room for fewer waves.)
-#if PLATFORM_AMD && AMD_CDNA2
-template <typename C> constexpr bool READS_ALL = !C::CHOSEN && !C::PREPARED;
-#define FOR_COLUMNS(base, end)                                    \
-    UNROLL for (u32 part = 0; part < 1 + READS_ALL<C>; part++)    \
-        for (u32 base = part * SPAN<R>; base < (part < READS_ALL<C> ? SPAN<R> : end); base += SPAN<R>)
-#else
-template <typename C> constexpr bool READS_ALL = false;
-#define FOR_COLUMNS(base, end) for (u32 base = 0; base < end; base += SPAN<R>)
-#endif
-
 // Zeros if it is not `there`.
 DEVICE void read_piece(f32 *to, const f32 *from, bool there) {
     f32x4 a = {0, 0, 0, 0}, b = {0, 0, 0, 0};
@@ -170,10 +156,10 @@ DEVICE void read_piece(f32 *to, const f32 *from, bool there) {
     to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
 }
 // Of the norm's weights those of the thread's columns from `base` on.
-template <int R, typename C> DEVICE void read_norm(Norm<R> &norm, const Rows &p, u32 base) {
+template <int R> DEVICE void read_norm(Norm<R> &norm, const Rows &p, u32 base) {
     UNROLL for (u32 i = 0; i < sizeof(norm.v) / sizeof(norm.v[0]); i++) {
         const u32 c = base + (i * TEAMS * TEAM + thread_x()) * 8;
-        if (p.norm) read_piece(norm.v[i], READS_ALL<C> && c >= p.cols ? p.norm : p.norm + c, READS_ALL<C> || c < p.cols);
+        if (p.norm) read_piece(norm.v[i], p.norm + c, c < p.cols);
     }
 }
 
@@ -189,26 +175,22 @@ template <typename Q, int R, typename C, typename F>
 DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const C &columns, F meanwhile) {
     const u32 thread = thread_x(), team = thread / TEAM, lane = thread % TEAM, rows = R == 1 ? 1 : p.rows;
     f32 squares[R] = {};
-    FOR_COLUMNS(base, s.padded) {
+    for (u32 base = 0; base < s.padded; base += SPAN<R>) {
         f32 x[AT_ONCE<R>][8];
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
             const bool there = r < rows;
             const u64 row = there ? C::row(columns, r) : 0;
             const f32 *from = p.x + row * p.width + C::place(columns, c);
-            if constexpr (READS_ALL<C>) read_piece(x[i], C::is_there(columns, p, c) && there ? from : p.x, true);
-            else read_piece(x[i], from, C::is_there(columns, p, c) && there);
+            read_piece(x[i], from, C::is_there(columns, p, c) && there);
         }
-        // Else x is loaded where it is used, behind what comes meanwhile.
-        if constexpr (READS_ALL<C>) asm volatile("" ::: "memory");
         if (base == 0) meanwhile();
-        else read_norm<R, C>(norm, p, base);
+        else read_norm<R>(norm, p, base);
         UNROLL for (u32 i = 0; i < AT_ONCE<R>; i++) {
             const u32 c = base + ((R > 1 ? 0 : i) * TEAMS * TEAM + thread) * 8, r = R > 1 ? i : 0;
             // Whole waves go on: neighbouring lanes make a group together.
             if (c - lane_id() * 8 >= s.padded || r >= rows) break;
             f32 *v = x[i];
-            if (READS_ALL<C> && !C::is_there(columns, p, c)) UNROLL for (u32 j = 0; j < 8; j++) v[j] = 0.0f;
             if (p.norm) {
                 UNROLL for (u32 j = 0; j < 8; j++)
                     squares[r] = mul_add(v[j], v[j], squares[r]), v[j] *= norm.v[R > 1 ? 0 : i][j];

@@ -32,7 +32,7 @@ DEVICE void rows_x(const f32 *x, const f32 *norm, u8 *codes, f32x2 *groups, f32 
     grid_dependency_launch();
     Norm<1> of_norm = {};
     // As what has no weights under way; a row past the end has no columns.
-    read_norm<1, Prepared>(of_norm, p, 0);
+    read_norm<1>(of_norm, p, 0);
     grid_dependency_wait();
     prepare_x<Q, 1>(p, s, of_norm, Prepared{}, [] {});
 }
