@@ -187,8 +187,7 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
         if (first + n < all && c < p.dim) to[c] = sum;
         if (first + n < all && c == 0) to[p.dim] = joint[n], to[p.dim + 1] = total;
     }
-    const u32 group = block_z() * grid_blocks_y() + block_y();
-    if (grid_blocks_x() > 1 && !is_last_block(counters + group, grid_blocks_x())) return;
+    if (counters && !is_last_block(counters + block_z() * divide_up(all, Q) + block_y(), grid_blocks_x())) return;
     barrier();
     join<T>(p, parts, (u64)block_z() * all, all, first, out, &sums[0][0][0]);
 }
