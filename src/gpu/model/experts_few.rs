@@ -4,7 +4,7 @@
 use super::experts::{ExpertMemory, Stack, stack};
 use super::few::Prepared;
 use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SHARERS, SILU, TILE_TAKERS};
-use super::pack::BLOCK;
+use super::pack::{BLOCK, Scales};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::Platform;
@@ -59,7 +59,9 @@ impl Recorder<'_> {
         let blocks = works.div_ceil(takers) * each * form.padded(matrix.cols) / BLOCK / SHARERS;
         let is_small = blocks <= MOST_TILE_BLOCKS;
         let is_some = (FEW_ROWS + 1..=MOST_TILE_ROWS).contains(&rows);
-        facts.platform == Platform::Cuda && is_some && is_small
+        // Stacks of experts are not in these forms, and the kernels are theirs.
+        let is_theirs = !matches!(form.scales, Scales::Point | Scales::Single);
+        facts.platform == Platform::Cuda && is_theirs && is_some && is_small
     }
 
     /// Such a product.
