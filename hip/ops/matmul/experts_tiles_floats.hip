@@ -4,4 +4,3 @@
 EXPERTS_TILES_KERNEL(mlxrocm_matmul_experts_tiles_q8_power_g32, 8, POWER, 32)
 EXPERTS_FEW_KERNEL(mlxrocm_matmul_experts_tiles_few_q8_power_g32, 8, POWER, 32)
 EXPERTS_DOWN_KERNEL(mlxrocm_matmul_experts_tiles_down_q8_power_g32, 8, POWER, 32)
-ROWS_TILES_KERNEL(mlxrocm_matmul_tiles_q8_power_g32, 8, POWER, 32)

@@ -2,6 +2,7 @@
 
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
 use super::experts::ExpertMemory;
+use super::few::Prepared;
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks, split_bytes};
 use super::programs::Programs;
@@ -87,6 +88,7 @@ impl GpuExecutor {
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
         let operand = most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2;
+        let operand_of_few = Prepared::most(most.rows, widest);
         let (operand_of_experts, inputs_of_experts) =
             ExpertMemory::operand(device.facts(), &schedule, most.rows);
         let memory = Memory {
@@ -102,7 +104,7 @@ impl GpuExecutor {
                 .collect::<Result<_>>()?,
             parts: buffer(parts_bytes)?,
             counters,
-            operand: buffer(operand.max(operand_of_experts))?,
+            operand: buffer(operand.max(operand_of_few).max(operand_of_experts))?,
             scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,
             recurrent: RecurrentMemory::new(&device, &schedule, &size, most.rows)?,

@@ -13,8 +13,9 @@ use crate::gpu::constants::experts_sum::PARTS;
 use crate::step::{ExpertProducts, Step};
 use crate::{Error, Result};
 
-/// The most rows of one matrix that go by these kernels, and blocks of 64 columns that a warp multiplies one after the other.
-const MOST_TILE_ROWS: usize = 64;
+/// The most rows of one matrix that go by these kernels.
+pub(super) const MOST_TILE_ROWS: usize = 64;
+/// Most blocks of 64 columns of it that a warp multiplies one after the other.
 const MOST_TILE_BLOCKS: usize = 16;
 
 impl Recorder<'_> {
@@ -59,8 +60,8 @@ impl Recorder<'_> {
         let blocks = works.div_ceil(takers) * each * form.padded(matrix.cols) / BLOCK / SHARERS;
         let is_small = blocks <= MOST_TILE_BLOCKS;
         let is_some = (FEW_ROWS + 1..=MOST_TILE_ROWS).contains(&rows);
-        // Stacks of experts are not in these forms, and the kernels are theirs.
-        let is_theirs = !matches!(form.scales, Scales::Point | Scales::Single);
+        // Their kernels multiply integers, of the forms that stacks of experts are in.
+        let is_theirs = !form.is_e4m3() && form.scales != Scales::Point;
         facts.platform == Platform::Cuda && is_theirs && is_some && is_small
     }
 

@@ -1,7 +1,8 @@
 //! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
 
+use super::experts_few::MOST_TILE_ROWS;
 use super::many::Outputs;
-use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SILU, few_rows_parts};
+use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SILU, few_rows_parts, operand_stride};
 use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use super::record::{Multiply, Recorder};
 use super::weights::{GpuMatrix, Launch};
@@ -15,6 +16,9 @@ use crate::{Error, Result};
 const FINISH_THREADS: usize = matmul_rows_finish::FINISH_THREADS;
 /// Bytes of a group of a row of x: its scale and its sum.
 const GROUP: usize = 8;
+/// Most bytes of a column of x in its two parts, and the fewest columns of a group.
+const WIDEST: usize = 4;
+const NARROWEST_GROUP: usize = 16;
 
 /// Rows of x as `hip/ops/matmul/rows_x.hip` makes them: the codes of all sets of rows, then their groups.
 pub(super) struct Prepared {
@@ -54,6 +58,13 @@ impl Prepared {
             codes: padded / BLOCK * SET_ROWS * row,
             groups: (padded / pack.group + 1) * SET_ROWS * GROUP,
         }
+    }
+
+    /// Bytes for as many of `rows` as are made so, in any form.
+    pub fn most(rows: usize, cols: usize) -> usize {
+        let rows = rows.min(MOST_TILE_ROWS).next_multiple_of(SET_ROWS);
+        let padded = operand_stride(cols);
+        rows * (padded * WIDEST + (padded / NARROWEST_GROUP + 1) * GROUP)
     }
 
     pub fn bytes(&self) -> usize {
