@@ -14,7 +14,7 @@ use mlxrocm::array::{Array, Home, eval, plan_counts, use_plans};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, use_chains};
-use mlxrocm::ir::{Binary, Dtype, Unary};
+use mlxrocm::ir::{Binary, Dtype, Scan, Unary};
 use random_graph::{KINDS, bits, graph};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -252,6 +252,74 @@ fn a_loop_of_steps_is_one_plan() {
     assert_eq!((made, runs), (0, 0));
     let (value, made, runs) = run(true);
     assert_eq!((value, made, runs), (expected, 1, 49));
+}
+
+/// Graphs of as many operations that differ in one thing: each is compared with the plan of the one that ran last.
+#[test]
+fn graphs_that_differ_in_one_thing_are_told_apart() {
+    let _one = turn();
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Other {
+        Nothing,
+        Operation,
+        Parameter,
+        Order,
+        Input,
+        LeafLayout,
+        LeafShape,
+        LeafTwice,
+        Held,
+        Wanted,
+    }
+    use Other::*;
+    let leaf = |from: f32, sizes: &[usize]| {
+        let count = sizes.iter().product::<usize>();
+        let numbers: Vec<f32> = (0..count).map(|n| from + n as f32 * 0.375).collect();
+        Array::from_elements(Elements::from_slice(&numbers, Dtype::F32, sizes).unwrap())
+    };
+    let run = |other: Other, planned: bool| {
+        use_plans(planned);
+        let sizes: &[usize] = if other == LeafShape { &[2, 8] } else { &[4, 4] };
+        let (mut a, b, c) = (leaf(1.0, sizes), leaf(-2.0, sizes), leaf(0.5, sizes));
+        if other == LeafLayout {
+            a = a.transpose(&[1, 0]).unwrap();
+            eval(std::slice::from_ref(&a)).unwrap();
+        }
+        let b = if other == LeafTwice { a.clone() } else { b };
+        let (left, right) = if other == Order { (&b, &a) } else { (&a, &b) };
+        let first = left.binary(Binary::Subtract, right).unwrap();
+        let operation = match other {
+            Operation => Binary::Divide,
+            _ => Binary::Multiply,
+        };
+        let second = first.binary(operation, &c).unwrap();
+        let third = second.unary(Unary::Square).unwrap();
+        let axis = if other == Parameter { 0 } else { 1 };
+        let last = third.scan(Scan::Sum, Some(axis), false, true).unwrap();
+        let read = if other == Input { &first } else { &second };
+        let last = last.binary(Binary::Add, read).unwrap();
+        let held = (other == Held).then(|| third.clone());
+        let wanted = match other {
+            Wanted => vec![last, second.clone()],
+            _ => vec![last],
+        };
+        // What has a handle would be a result of its own.
+        drop((first, second, third));
+        let found = bits(&wanted).unwrap();
+        (found, held.map(|held| bits(&[held]).unwrap()))
+    };
+    for other in [
+        Operation, Parameter, Order, Input, LeafLayout, LeafShape, LeafTwice, Held, Wanted,
+    ] {
+        let (base, expected) = (run(Nothing, false), run(other, false));
+        assert_ne!(base, expected, "{other:?}");
+        for planned in [
+            Nothing, Nothing, Nothing, other, Nothing, other, other, Nothing,
+        ] {
+            let right = if planned == Nothing { &base } else { &expected };
+            assert_eq!(run(planned, true), *right, "{planned:?} of {other:?}");
+        }
+    }
 }
 
 #[test]
