@@ -176,7 +176,12 @@ impl Kernel {
         let mine = Home::Gpu(self.place.clone());
         let home = mine.or(&home_of(inputs)).clone();
         let op = Op::CustomKernel(Arc::new(custom));
-        Ok(Array::call_at(home, op, inputs.to_vec(), outputs.collect()))
+        Ok(Array::call_at(
+            home,
+            op,
+            inputs.iter().cloned().collect(),
+            outputs.collect(),
+        ))
     }
 
     /// The whole source of a call.

@@ -103,15 +103,6 @@ fn set(arrays: &[Array], results: Vec<Data>) {
     }
 }
 
-/// The leaves, if all of them are in host memory.
-fn host_leaves(collected: &Collected) -> Option<Vec<Elements>> {
-    let host = |leaf: &Data| match leaf {
-        Data::Host(elements) => Some(elements.clone()),
-        Data::Device(_) => None,
-    };
-    collected.leaves.iter().map(host).collect()
-}
-
 /// One operation on the CPU.
 pub(super) fn on_host(node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> {
     let inputs: Result<Vec<Elements>> = inputs.iter().map(|input| input.to_host()).collect();
@@ -210,7 +201,7 @@ pub fn compile(
     let leaves: Option<Vec<usize>> = inputs.iter().map(leaf).collect();
     let leaves = leaves
         .ok_or_else(|| Error::Internal("a program with an input that nothing is made of".into()))?;
-    let constants = host_leaves(&collected)
+    let constants = plans::host(&collected.leaves)
         .ok_or_else(|| Error::Internal("a program of the CPU with an array of a GPU".into()))?;
     let (items, constants) = items(&collected.graph, &constants, &leaves)?;
     match home {

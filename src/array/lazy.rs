@@ -54,10 +54,13 @@ pub(super) enum Content {
     Ready(Data),
 }
 
+/// What an operation reads; nearly all read a few.
+pub(super) type Inputs = SmallVec<[Array; 4]>;
+
 /// An operation on arrays that has not run.
 pub(super) struct Call {
     pub op: Op,
-    pub inputs: SmallVec<[Array; 4]>,
+    pub inputs: Inputs,
     pub outputs: SmallVec<[Type; 1]>,
     pub stamp: u64,
     /// While a graph is collected: its node there.
@@ -88,22 +91,17 @@ impl Array {
         inputs: impl IntoIterator<Item = Array>,
         outputs: Vec<Type>,
     ) -> Vec<Array> {
-        let inputs: SmallVec<[Array; 4]> = inputs.into_iter().collect();
+        let inputs: Inputs = inputs.into_iter().collect();
         let home = home_of(&inputs);
         Array::call_at(home, op, inputs, outputs)
     }
 
     /// The same, computed at a home.
-    pub(super) fn call_at(
-        home: Home,
-        op: Op,
-        inputs: impl IntoIterator<Item = Array>,
-        outputs: Vec<Type>,
-    ) -> Vec<Array> {
+    pub(super) fn call_at(home: Home, op: Op, inputs: Inputs, outputs: Vec<Type>) -> Vec<Array> {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let call = Arc::new(Call {
             op,
-            inputs: inputs.into_iter().collect(),
+            inputs,
             outputs: outputs.into(),
             stamp,
             node: Mark::default(),
@@ -122,7 +120,7 @@ impl Array {
         dtype: Dtype,
         shape: Shape,
     ) -> Array {
-        let inputs: SmallVec<[Array; 4]> = inputs.into_iter().collect();
+        let inputs: Inputs = inputs.into_iter().collect();
         let home = home_of(&inputs);
         Array::one_at(home, op, inputs, dtype, shape)
     }
@@ -147,13 +145,7 @@ impl Array {
         &self.0.home
     }
 
-    fn one_at(
-        home: Home,
-        op: Op,
-        inputs: SmallVec<[Array; 4]>,
-        dtype: Dtype,
-        shape: Shape,
-    ) -> Array {
+    fn one_at(home: Home, op: Op, inputs: Inputs, dtype: Dtype, shape: Shape) -> Array {
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         let ty = Type { dtype, shape };
         let call = Arc::new(Call {

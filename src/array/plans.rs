@@ -137,12 +137,12 @@ pub(super) fn known(calls: &mut Calls<'_>, found: &mut Found) -> Result<Option<P
     if !(FEWEST_ON_CPU..=MOST).contains(&calls.len()) || !ON.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    Ok(match calls.home() {
-        Home::Cpu => follow(&ON_CPU, calls, &Home::Cpu, found)?.map(Plan::Cpu),
+    let home = calls.home();
+    Ok(match &home {
+        Home::Cpu => follow(&ON_CPU, calls, &home, found)?.map(Plan::Cpu),
         Home::Gpu(place) => {
-            let home = Home::Gpu(place.clone());
             let plan = follow(place.graphs(), calls, &home, found)?;
-            plan.map(|plan| Plan::Gpu(place, plan))
+            plan.map(|plan| Plan::Gpu(place.clone(), plan))
         }
     })
 }
@@ -187,7 +187,7 @@ impl Plan {
 }
 
 /// The leaves in host memory; `None` if one is not there.
-fn host(leaves: &[Data]) -> Option<Vec<cpu::Elements>> {
+pub(super) fn host(leaves: &[Data]) -> Option<Vec<cpu::Elements>> {
     let host = |leaf: &Data| match leaf {
         Data::Host(elements) => Some(elements.clone()),
         Data::Device(_) => None,

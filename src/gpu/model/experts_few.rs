@@ -1,5 +1,6 @@
 //! Products of some rows with experts on NVIDIA, each matrix read once for up to [`SET_ROWS`] of the rows that chose it, by the
-//! kernels of `hip/ops/matmul/experts_tiles.h` and, of up to [`FEW_ROWS`], `experts_down.h`.
+//! kernels of `hip/ops/matmul/experts_tiles.h` and, of up to [`FEW_ROWS`], `experts_down.h`; and small products of one matrix with
+//! 17 to 64 rows by the same.
 
 use super::experts::{ExpertMemory, Stack, stack};
 use super::few::Prepared;
