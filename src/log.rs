@@ -111,10 +111,15 @@ fn wait(level: Level, message: String) {
     ANY_WAITING.store(true, Ordering::Release);
 }
 
+/// Whether there are lines for [`deliver`].
+pub fn is_waiting() -> bool {
+    ANY_WAITING.load(Ordering::Acquire)
+}
+
 /// Gives the lines of the library's threads to the callback, on this thread. Nothing of the library
 /// may be locked by it.
 pub fn deliver() {
-    if !ANY_WAITING.load(Ordering::Acquire) || IS_WORKER.get() || IS_DELIVERING.get() {
+    if !is_waiting() || IS_WORKER.get() || IS_DELIVERING.get() {
         return;
     }
     /// Also when the callback panics.

@@ -73,10 +73,11 @@ impl Drop for Call {
     fn drop(&mut self) {
         // Chains of a million operations would overflow the stack if each dropped the next one.
         let mut left = std::mem::take(&mut self.inputs);
-        while let Some(array) = left.pop() {
-            if let Some(inner) = Arc::into_inner(array.0)
-                && let Content::Pending(call, _) = inner.content.into_inner()
-                && let Some(mut call) = Arc::into_inner(call)
+        while let Some(mut array) = left.pop() {
+            // Whoever else holds one of the two drops it, and what it reads, himself.
+            if let Some(inner) = Arc::get_mut(&mut array.0)
+                && let Content::Pending(call, _) = inner.content.get_mut()
+                && let Some(call) = Arc::get_mut(call)
             {
                 left.extend(call.inputs.drain(..));
             }

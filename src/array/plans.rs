@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock};
 /// take too long to compare.
 const FEWEST: usize = 4;
 const FEWEST_ON_CPU: usize = 2;
-const MOST: usize = 4096;
+const MOST: usize = 16_384;
 /// Most bytes that a plan of the CPU keeps.
 const MOST_KEPT: usize = 2 << 20;
 

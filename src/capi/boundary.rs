@@ -15,8 +15,10 @@ pub(super) fn guarded<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
 /// is delivered, on the application's thread.
 fn outermost<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     let result = guarded(body);
-    // A callback that panics (one of Rust's may) must not unwind into C either.
-    let _ = panics::caught(log::deliver);
+    if log::is_waiting() {
+        // A callback that panics (one of Rust's may) must not unwind into C either.
+        let _ = panics::caught(log::deliver);
+    }
     result
 }
 

@@ -47,6 +47,25 @@ pub(super) fn get<T: Object>(
     handle: *const T::Opaque,
     parameter: &'static str,
 ) -> Result<Arc<Shared<T>>> {
+    with(handle, parameter, Arc::clone)
+}
+
+/// A copy of a handle's object, where that is cheap and cannot panic; `parameter` names the handle in errors.
+pub(super) fn copy<T: Object + Clone>(
+    handle: *const T::Opaque,
+    parameter: &'static str,
+) -> Result<T> {
+    with(handle, parameter, |shared: &Arc<Shared<T>>| {
+        shared.sound().cloned()
+    })?
+}
+
+/// What `body` makes of what a handle refers to. No handle is made or freed meanwhile, so `body` is short and calls nobody.
+fn with<T: Object, R>(
+    handle: *const T::Opaque,
+    parameter: &'static str,
+    body: impl FnOnce(&Arc<Shared<T>>) -> R,
+) -> Result<R> {
     if handle.is_null() {
         return Err(Error::NullArgument(parameter));
     }
@@ -54,7 +73,7 @@ pub(super) fn get<T: Object>(
         Some(noun) if noun == T::NOUN => {
             // SAFETY: the address is in the table under this type, so `publish::<T>` made it, and
             // `free` cannot take it away while the table is locked.
-            Ok(unsafe { &*handle.cast::<Arc<Shared<T>>>() }.clone())
+            Ok(body(unsafe { &*handle.cast::<Arc<Shared<T>>>() }))
         }
         Some(noun) => Err(Error::InvalidArgument(format!(
             "{parameter} is a {noun}, a {} is needed",
@@ -90,15 +109,21 @@ impl<T: Object> Shared<T> {
         &self.value
     }
 
-    /// Runs `body` on the object. A panic poisons it: its state may be half changed.
-    pub(super) fn run<R>(&self, body: impl FnOnce(&T) -> Result<R>) -> Result<R> {
-        if self.poisoned.load(Ordering::Acquire) {
-            return Err(Error::Poisoned(format!(
+    /// The object, unless a panic poisoned it.
+    fn sound(&self) -> Result<&T> {
+        match self.poisoned.load(Ordering::Acquire) {
+            false => Ok(&self.value),
+            true => Err(Error::Poisoned(format!(
                 "this {} had an internal error before and can only be freed",
                 T::NOUN
-            )));
+            ))),
         }
-        match guarded(|| body(&self.value)) {
+    }
+
+    /// Runs `body` on the object. A panic poisons it: its state may be half changed.
+    pub(super) fn run<R>(&self, body: impl FnOnce(&T) -> Result<R>) -> Result<R> {
+        let value = self.sound()?;
+        match guarded(|| body(value)) {
             Err(Error::Internal(message)) => {
                 self.poisoned.store(true, Ordering::Release);
                 Err(Error::Internal(message))

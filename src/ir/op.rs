@@ -7,6 +7,7 @@ use super::model::{Attend, MatrixId, Products, Rotary, VectorId};
 use super::{CustomKernel, Dtype, Experts, GatedDelta, GatedNorm, Route, ShortConv};
 use crate::{Error, Result};
 use smallvec::SmallVec;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// A number among an operation's parameters, compared by its bits.
@@ -570,10 +571,13 @@ pub enum Op {
     GatedNorm(GatedNorm),
 }
 
-impl Op {
-    /// Its name, for messages and tables: MLX's, in lower case with underscores.
-    pub fn name(&self) -> String {
-        let debug = match self {
+/// An operation's name, made where it is shown.
+#[derive(Clone, Copy)]
+pub struct OpName<'a>(&'a Op);
+
+impl fmt::Display for OpName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let debug = match self.0 {
             Op::Unary(kind) => format!("{kind:?}"),
             Op::Binary(kind) => format!("{kind:?}"),
             Op::Reduce(kind, _) => format!("{kind:?}"),
@@ -582,14 +586,21 @@ impl Op {
             Op::LinearAlgebra(kind) => format!("{kind:?}"),
             op => format!("{op:?}"),
         };
-        let mut name = String::new();
-        for c in debug.chars().take_while(|c| c.is_alphanumeric()) {
-            if c.is_uppercase() && !name.is_empty() {
-                name.push('_');
+        let name = debug.chars().take_while(|c| c.is_alphanumeric());
+        for (place, c) in name.enumerate() {
+            if c.is_uppercase() && place > 0 {
+                f.write_char('_')?;
             }
-            name.push(c.to_ascii_lowercase());
+            f.write_char(c.to_ascii_lowercase())?;
         }
-        name
+        Ok(())
+    }
+}
+
+impl Op {
+    /// Its name, for messages and tables: MLX's, in lower case with underscores.
+    pub fn name(&self) -> OpName<'_> {
+        OpName(self)
     }
 
     /// Whether the result depends on nothing but elements at the same place of the inputs.

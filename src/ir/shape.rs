@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use smallvec::SmallVec;
-use std::fmt;
+use std::fmt::{self, Display};
 
 /// A size that is not known while a model is traced. Two are equal only if they are the same symbol:
 /// sizes that happen to coincide are never taken for one another.
@@ -109,8 +109,15 @@ impl fmt::Display for Dim {
 }
 
 /// The dimensions of an array, outermost first; none for a scalar.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[Dim; 4]>);
+
+impl Clone for Shape {
+    fn clone(&self) -> Shape {
+        // As bytes: every operation on arrays does it a few times.
+        Shape(SmallVec::from_slice(&self.0))
+    }
+}
 
 /// The most elements an array can have: strides and offsets in bytes fit 63 bits.
 const MAX_ELEMENTS: usize = 1 << 56;
@@ -167,7 +174,7 @@ impl Shape {
     ///
     /// # Errors
     /// `InvalidArgument` naming `operation` if there is no such axis.
-    pub fn axis(&self, operation: &str, axis: i64) -> Result<usize> {
+    pub fn axis(&self, operation: impl Display + Copy, axis: i64) -> Result<usize> {
         axis_of(operation, axis, self.rank()).map_err(|_| {
             Error::InvalidArgument(format!(
                 "{operation}: axis {axis} of an array of shape {self}, which has {} axes",
@@ -180,7 +187,11 @@ impl Shape {
     ///
     /// # Errors
     /// As [`Shape::axis`], and if one is named twice.
-    pub fn axes(&self, operation: &str, axes: &[i64]) -> Result<SmallVec<[usize; 4]>> {
+    pub fn axes(
+        &self,
+        operation: impl Display + Copy,
+        axes: &[i64],
+    ) -> Result<SmallVec<[usize; 4]>> {
         let mut places = SmallVec::new();
         for &axis in axes {
             let place = self.axis(operation, axis)?;
@@ -198,7 +209,7 @@ impl Shape {
     ///
     /// # Errors
     /// `InvalidArgument` naming `operation` and both shapes.
-    pub fn broadcast(&self, other: &Shape, operation: &str) -> Result<Shape> {
+    pub fn broadcast(&self, other: &Shape, operation: impl Display + Copy) -> Result<Shape> {
         if self == other {
             return Ok(self.clone());
         }
@@ -234,7 +245,7 @@ impl Shape {
 ///
 /// # Errors
 /// `InvalidArgument` naming `operation` if there is no such axis.
-pub fn axis_of(operation: &str, axis: i64, rank: usize) -> Result<usize> {
+pub fn axis_of(operation: impl Display + Copy, axis: i64, rank: usize) -> Result<usize> {
     let place = if axis < 0 { axis + rank as i64 } else { axis };
     match usize::try_from(place) {
         Ok(place) if place < rank => Ok(place),

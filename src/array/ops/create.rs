@@ -5,9 +5,10 @@ use crate::Result;
 use crate::array::Array;
 use crate::cpu::{Elements, ops::number_bytes};
 use crate::ir::{Binary, Dtype, Number, Op, Shape};
+use std::fmt::Display;
 
 /// A size that C or a caller gave.
-fn size(operation: &str, size: i64) -> Result<usize> {
+fn size(operation: impl Display + Copy, size: i64) -> Result<usize> {
     usize::try_from(size).map_err(|_| invalid(operation, format!("a negative size {size}")))
 }
 

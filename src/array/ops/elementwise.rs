@@ -83,7 +83,7 @@ impl Array {
         let mut dtype = self.dtype().promote(other.dtype());
         let refuse = |what: &str| {
             let pair = format!("{} and {}", self.dtype(), other.dtype());
-            Err(invalid(&name, format!("{pair} {what}")))
+            Err(invalid(name, format!("{pair} {what}")))
         };
         match function {
             Divide | LogAddExp => dtype = dtype.inexact(),
@@ -96,8 +96,12 @@ impl Array {
             LeftShift | RightShift if dtype == Dtype::Bool => dtype = Dtype::U8,
             _ => {}
         }
-        let (a, b) = spread_both(&name, &self.astype(dtype), &other.astype(dtype))?;
-        let shape = a.shape().clone();
+        let shape = self.shape().broadcast(other.shape(), name)?;
+        let side = |x: &Array| match x.dtype() == dtype {
+            true => x.spread(&shape),
+            false => x.astype(dtype).spread(&shape),
+        };
+        let (a, b) = (side(self), side(other));
         let result = match function.is_comparison() {
             true => Dtype::Bool,
             false => dtype,

@@ -36,9 +36,10 @@ use super::Array;
 use crate::ir::{Op, Shape};
 use crate::{Error, Result};
 use smallvec::SmallVec;
+use std::fmt::Display;
 
 /// An error about an argument of an operation.
-fn invalid(operation: &str, what: impl std::fmt::Display) -> Error {
+fn invalid(operation: impl Display + Copy, what: impl Display) -> Error {
     Error::InvalidArgument(format!("{operation}: {what}"))
 }
 
@@ -46,7 +47,7 @@ fn invalid(operation: &str, what: impl std::fmt::Display) -> Error {
 ///
 /// # Errors
 /// `InvalidArgument` if one is a symbol.
-fn known(operation: &str, array: &Array) -> Result<SmallVec<[usize; 4]>> {
+fn known(operation: impl Display + Copy, array: &Array) -> Result<SmallVec<[usize; 4]>> {
     let sizes = array.shape().numbers();
     sizes.ok_or_else(|| invalid(operation, format!("{array:?} has a size that is not known")))
 }
@@ -67,7 +68,7 @@ impl Array {
 }
 
 /// Both arrays, broadcast to their common shape.
-fn spread_both(operation: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+fn spread_both(operation: impl Display + Copy, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let shape = a.shape().broadcast(b.shape(), operation)?;
     Ok((a.spread(&shape), b.spread(&shape)))
 }

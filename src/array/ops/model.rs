@@ -6,6 +6,7 @@ use crate::array::Array;
 use crate::ir::{
     Attend, Attention, Dim, Dtype, MatrixId, Op, Products, Rotary, Shape, Symbol, VectorId,
 };
+use std::fmt::Display;
 
 impl Array {
     /// A vector of the model's weights: `[len]` f32.
@@ -103,7 +104,7 @@ impl Array {
         Ok(Array::one(op, inputs, Dtype::F32, self.shape().clone()))
     }
 
-    fn f32_rows(&self, operation: &str) -> Result<()> {
+    fn f32_rows(&self, operation: impl Display + Copy) -> Result<()> {
         let fits = self.rank() == 2 && self.dtype() == Dtype::F32;
         match fits && self.shape().dims()[1].number().is_some() {
             true => Ok(()),

@@ -4,6 +4,7 @@ use super::invalid;
 use crate::Result;
 use crate::array::Array;
 use crate::ir::{Dtype, Op, Scan};
+use std::fmt::Display;
 
 impl Array {
     /// The elements row after row, on one axis.
@@ -15,7 +16,11 @@ impl Array {
     }
 
     /// An axis, or the only one of the array made flat.
-    pub(super) fn along(&self, operation: &str, axis: Option<i64>) -> Result<(Array, usize)> {
+    pub(super) fn along(
+        &self,
+        operation: impl Display + Copy,
+        axis: Option<i64>,
+    ) -> Result<(Array, usize)> {
         match axis {
             Some(axis) => Ok((self.clone(), self.shape().axis(operation, axis)?)),
             None => Ok((self.flat()?, 0)),
@@ -71,7 +76,7 @@ impl Array {
     }
 
     /// A place of an axis that may count from the end.
-    fn kth(&self, operation: &str, axis: usize, kth: i64) -> Result<usize> {
+    fn kth(&self, operation: impl Display + Copy, axis: usize, kth: i64) -> Result<usize> {
         let size = self.shape().dims()[axis].number().unwrap_or(0) as i64;
         let place = if kth < 0 { kth + size } else { kth };
         match (0..size).contains(&place) {

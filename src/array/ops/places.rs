@@ -5,9 +5,13 @@ use crate::Result;
 use crate::array::Array;
 use crate::ir::{Dim, Dtype, Op, Shape};
 use smallvec::{SmallVec, smallvec};
+use std::fmt::Display;
 
 /// Index arrays broadcast to one shape; i64 or another integer dtype each.
-pub(super) fn spread_indices(operation: &str, indices: &[Array]) -> Result<(Vec<Array>, Shape)> {
+pub(super) fn spread_indices(
+    operation: impl Display + Copy,
+    indices: &[Array],
+) -> Result<(Vec<Array>, Shape)> {
     let mut shape = Shape::scalar();
     for index in indices {
         if !index.dtype().is_integer() {
@@ -102,7 +106,7 @@ impl Array {
     /// An array and indices, broadcast to each other along every axis but one.
     pub(super) fn along_both(
         &self,
-        operation: &str,
+        operation: impl Display + Copy,
         indices: &Array,
         axis: i64,
     ) -> Result<(Array, Array, usize)> {
@@ -141,7 +145,12 @@ impl Array {
     }
 
     /// A vector of starts for some axes, checked.
-    pub(super) fn starts(&self, operation: &str, start: &Array, axes: &[i64]) -> Result<Op> {
+    pub(super) fn starts(
+        &self,
+        operation: impl Display + Copy,
+        start: &Array,
+        axes: &[i64],
+    ) -> Result<Op> {
         let places = self.shape().axes(operation, axes)?;
         let vector = start.rank() <= 1 && start.shape().count() == Some(axes.len());
         if !start.dtype().is_integer() || !vector {

@@ -5,12 +5,17 @@ use crate::Result;
 use crate::array::Array;
 use crate::ir::{ArgReduce, Binary, Dim, Dtype, Op, Reduce, Shape, Unary};
 use smallvec::SmallVec;
+use std::fmt::Display;
 
 type Axes = SmallVec<[usize; 4]>;
 
 impl Array {
     /// The places of these axes, of all if there is no list.
-    pub(super) fn axes_or_all(&self, operation: &str, axes: Option<&[i64]>) -> Result<Axes> {
+    pub(super) fn axes_or_all(
+        &self,
+        operation: impl Display + Copy,
+        axes: Option<&[i64]>,
+    ) -> Result<Axes> {
         match axes {
             Some(axes) => self.shape().axes(operation, axes),
             None => Ok((0..self.rank()).collect()),
@@ -32,8 +37,9 @@ impl Array {
     /// `InvalidArgument` for axes that are not there, and for the smallest or largest of nothing.
     pub fn reduce(&self, kind: Reduce, axes: Option<&[i64]>, keepdims: bool) -> Result<Array> {
         let op = |axes| Op::Reduce(kind, axes);
-        let name = op(Axes::new()).name();
-        let axes = self.axes_or_all(&name, axes)?;
+        let unnamed = op(Axes::new());
+        let name = unnamed.name();
+        let axes = self.axes_or_all(name, axes)?;
         let dtype = match (kind, self.dtype()) {
             (Reduce::All | Reduce::Any, _) => Dtype::Bool,
             (Reduce::Sum | Reduce::Prod, dtype) => match dtype {
@@ -51,11 +57,11 @@ impl Array {
                 "axes of an array of shape {} have no elements",
                 self.shape()
             );
-            return Err(invalid(&name, what));
+            return Err(invalid(name, what));
         }
         if kind == Reduce::LogSumExp && dims.contains(&Dim::fixed(0)) {
             let what = format!("an array of shape {} has no elements", self.shape());
-            return Err(invalid(&name, what));
+            return Err(invalid(name, what));
         }
         let x = self.astype(dtype);
         if axes.is_empty() && kind != Reduce::LogSumExp {
@@ -128,7 +134,11 @@ impl Array {
     }
 
     /// These axes behind the others, as one.
-    fn gathered(&self, operation: &str, axes: Option<&[i64]>) -> Result<(Array, Axes)> {
+    fn gathered(
+        &self,
+        operation: impl Display + Copy,
+        axes: Option<&[i64]>,
+    ) -> Result<(Array, Axes)> {
         let axes = self.axes_or_all(operation, axes)?;
         let kept = (0..self.rank()).filter(|axis| !axes.contains(axis));
         let order: Vec<i64> = kept.chain(axes.iter().copied()).map(|a| a as i64).collect();
@@ -165,7 +175,8 @@ impl Array {
     /// # Errors
     /// `InvalidArgument` for an axis that is not there, or an array without elements.
     pub fn arg_reduce(&self, kind: ArgReduce, axis: Option<i64>, keepdims: bool) -> Result<Array> {
-        let name = Op::ArgReduce(kind, 0).name();
+        let unnamed = Op::ArgReduce(kind, 0);
+        let name = unnamed.name();
         let (x, axis, shape) = match axis {
             Some(axis) => {
                 let axis = self.shape().axis(&name, axis)?;
@@ -178,7 +189,7 @@ impl Array {
         };
         if x.shape().dims().contains(&Dim::fixed(0)) {
             let what = format!("an array of shape {} has no elements", self.shape());
-            return Err(invalid(&name, what));
+            return Err(invalid(name, what));
         }
         Ok(Array::one(
             Op::ArgReduce(kind, axis),

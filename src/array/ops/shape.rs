@@ -5,6 +5,7 @@ use crate::Result;
 use crate::array::Array;
 use crate::ir::{Dim, Op, Shape, SliceSpec};
 use smallvec::SmallVec;
+use std::fmt::Display;
 
 impl Array {
     /// The result of an operation that keeps dtype and elements.
@@ -261,7 +262,7 @@ impl Array {
     /// The places and the shape of a slice.
     pub(super) fn slice_spec(
         &self,
-        operation: &str,
+        operation: impl Display + Copy,
         start: &[i64],
         stop: &[i64],
         step: &[i64],
@@ -354,7 +355,12 @@ impl Array {
 }
 
 /// A shape of `count` elements, where one size may be −1.
-fn fitting(operation: &str, sizes: &[i64], count: usize, of: &Shape) -> Result<Shape> {
+fn fitting(
+    operation: impl Display + Copy,
+    sizes: &[i64],
+    count: usize,
+    of: &Shape,
+) -> Result<Shape> {
     let refuse = || {
         let what = format!("an array or axis of shape {of} cannot have sizes {sizes:?}");
         Err(invalid(operation, what))

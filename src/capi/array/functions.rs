@@ -20,6 +20,7 @@ use crate::capi::error::mlxrocm_error;
 use crate::capi::handle;
 use crate::capi::status::mlxrocm_status;
 use crate::capi::strings::{self, Output};
+use smallvec::SmallVec;
 
 /// What an operation's body gives: `N` arrays.
 pub(in crate::capi) trait Results<const N: usize> {
@@ -54,7 +55,7 @@ pub(in crate::capi) fn boundary_results<const N: usize, R: Results<N>>(
         // SAFETY: the caller's pointers, as documented for every operation.
         let outputs = outputs.map(|(pointer, name)| unsafe { Output::new(pointer, name) });
         let arrays = body()?.arrays()?;
-        let outputs = outputs.into_iter().collect::<Result<Vec<_>>>()?;
+        let outputs = outputs.into_iter().collect::<Result<SmallVec<[_; 4]>>>()?;
         for (output, array) in outputs.into_iter().zip(arrays) {
             output.write(handle::publish(ArrayObject(array)));
         }
@@ -67,7 +68,7 @@ pub(in crate::capi) fn array_of(
     handle: *const mlxrocm_array,
     parameter: &'static str,
 ) -> Result<Array> {
-    handle::get::<ArrayObject>(handle, parameter)?.run(|object| Ok(object.0.clone()))
+    handle::copy::<ArrayObject>(handle, parameter).map(|object| object.0)
 }
 
 /// The array of a handle, or none for NULL.

@@ -61,6 +61,7 @@ pub struct mlxrocm_array {
 }
 
 /// What an array handle refers to.
+#[derive(Clone)]
 pub(in crate::capi) struct ArrayObject(pub(in crate::capi) Array);
 
 impl Object for ArrayObject {

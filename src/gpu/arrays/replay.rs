@@ -291,7 +291,7 @@ impl Place {
                 Some(part) => self.part(part, inputs, &mut waiting)?,
                 None => self.run(&node.op, inputs, &node.outputs)?,
             };
-            made.ok_or_else(|| Error::Unsupported(node.op.name()))
+            made.ok_or_else(|| Error::Unsupported(node.op.name().to_string()))
         });
         let Some(recorder) = RECORDER.take() else {
             return Ok(None);
