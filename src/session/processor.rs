@@ -3,8 +3,8 @@
 use crate::{Error, Result, panics};
 use std::sync::Arc;
 
-/// Edits the logits of a request's next token before one is chosen. Called on the session's thread, between steps
-/// of the model, so all requests of the session wait for it; it must not wait for this session itself.
+/// Edits the logits of a request's next token before one is chosen. Called on the session's thread, which starts no
+/// step of the model meanwhile; it must not wait for this session itself.
 #[derive(Clone)]
 pub struct LogitsProcessor(Arc<Edit>);
 
