@@ -225,11 +225,9 @@ impl Sampler {
     }
 
     /// [`Error::InvalidFile`] where a logit of the model is not finite.
-    pub fn check_finite(&self, logits: &[f32]) -> Result<()> {
-        match logits.iter().position(|logit| !logit.is_finite()) {
-            Some(at) => Err(not_finite(logits, at)),
-            None => Ok(()),
-        }
+    pub fn check_finite(&self, logits: &[f32], scratch: &mut Scratch) -> Result<()> {
+        let found = block_maxima(logits, &mut scratch.maxima);
+        found.map(drop).map_err(|at| not_finite(logits, at))
     }
 
     /// A token that was chosen by other logits than the model's `logits`, which are changed: with the

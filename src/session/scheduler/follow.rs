@@ -7,8 +7,8 @@
 //! and steps run in order. Everything else (arrivals, prompts, pages that run out) is planned when no step is queued.
 //!
 //! A sequence whose token is chosen here (a logits processor has to see its row, say) cannot be in a step that is
-//! queued before. Either that step goes without it, and it is in every second one; or all wait for it, whichever gives
-//! more tokens ([`super::pace::Pace`]).
+//! queued before. Either that step goes without it, and it is in every second one; or all wait for it: what others gain
+//! is weighed against what it loses ([`super::pace::Pace`]).
 
 use super::Scheduler;
 use super::steps::{Brings, Part, place};

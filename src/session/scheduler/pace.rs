@@ -40,11 +40,13 @@ impl Pace {
         }
     }
 
-    /// Whether a step of `device` rows that the device chooses for is worth more than to wait for `here` others. With
-    /// steps of `t` and `g` for each row here, waiting gives `device + here` tokens in `t + here · g`; else two steps
-    /// give `2 · device + here` in `2t`.
+    /// Whether a step of `device` rows that the device chooses for is worth more than to wait for `here` others: whether
+    /// the product of all rates is larger, so that nobody loses more than others gain together. With steps of `t` and
+    /// `g` for each row here, each has a token in `t + here · g` where all wait; else `device` of them have one in
+    /// `t`, and the others in `2t`.
     pub fn goes_on(&self, device: usize, here: usize) -> bool {
-        self.row * (2 * device + here) as f64 > self.step
+        let waiting = self.row * here as f64 / self.step;
+        (device + here) as f64 * waiting.ln_1p() > here as f64 * std::f64::consts::LN_2
     }
 }
 
@@ -60,17 +62,18 @@ fn mean(of: &mut f64, new: Duration) {
 mod tests {
     use super::*;
 
-    /// Tokens a second of both ways, counted step by step.
-    fn rates(device: usize, here: usize, step: f64, row: f64) -> (f64, f64) {
+    /// The products of all sequences' tokens a second, step by step.
+    fn products(device: usize, here: usize, step: f64, row: f64) -> (f64, f64) {
         let choosing = row * here as f64;
-        let waiting = (device + here) as f64 / (step + choosing);
+        let waiting = vec![1.0 / (step + choosing); device + here];
         // The next step runs while the tokens are chosen, and the one after it has to wait for them.
-        let going_on = (2 * device + here) as f64 / (step + step.max(choosing));
-        (waiting, going_on)
+        let two = step + step.max(choosing);
+        let going_on = [vec![2.0 / two; device], vec![1.0 / two; here]].concat();
+        (waiting.iter().product(), going_on.iter().product())
     }
 
     #[test]
-    fn the_faster_way_is_taken() {
+    fn the_better_way_is_taken() {
         let mut taken = [0; 2];
         for device in 1..9 {
             for here in 1..9 {
@@ -80,7 +83,7 @@ mod tests {
                         step: 1.0,
                         row,
                     };
-                    let (waiting, going_on) = rates(device, here, 1.0, row);
+                    let (waiting, going_on) = products(device, here, 1.0, row);
                     let near = (waiting / going_on - 1.0).abs() < 1e-9;
                     let found = pace.goes_on(device, here);
                     assert!(
