@@ -12,7 +12,9 @@ mod random_model;
 
 use mlxrocm::gpu::GraphPolicy;
 use mlxrocm::model::{Choice, DeviceChoice, KvType, Model, Slice, Wanted};
-use mlxrocm::session::{Event, Generation, Next, Request, Sampling, Session, SessionOptions};
+use mlxrocm::session::{
+    Event, Generation, LogitsProcessor, Next, Request, Sampling, Session, SessionOptions,
+};
 use on_gpu::{device, load};
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,6 +131,81 @@ fn requests_give_the_same_alone_and_beside_others() {
         if !gpu::is_real() {
             assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
         }
+    }
+}
+
+/// Requests of which some need the host.
+const MIXED: u32 = 9;
+
+fn mixed(i: u32) -> Request {
+    let token = |k: u32| (i * 31 + k * 77 + 13) % 250;
+    let mut request = Request {
+        // The device chooses after up to 64 recent tokens, the host after more.
+        prompt: (0..if i == 4 { 60 } else { 2 + i }).map(token).collect(),
+        max_tokens: 10,
+        ..request(2 * (i / 2))
+    };
+    let sampling = &mut request.sampling;
+    match i {
+        1 | 2 => {
+            request.logits_processor = Some(LogitsProcessor::new(|tokens, logits| {
+                let parity = tokens.len() % 2;
+                let banned = logits.iter_mut().skip(parity).step_by(2);
+                banned.for_each(|logit| *logit = f32::NEG_INFINITY);
+                Ok(())
+            }));
+        }
+        3 => sampling.logit_bias = (0..90).map(|k| (token(k), (k % 4) as f32 - 2.0)).collect(),
+        4 => (sampling.penalty_window, sampling.frequency_penalty) = (80, 0.5),
+        5 | 6 => {
+            sampling.logit_bias = vec![(7, f32::NEG_INFINITY), (9, 3.0), (9, -0.25)];
+            (sampling.repetition_penalty, sampling.presence_penalty) = (1.25, 0.5);
+            (sampling.temperature, sampling.logprobs) = ((i % 2) as f32, 3);
+        }
+        7 => sampling.temperature = 1.5,
+        // The longest: when it is alone the device chooses nothing.
+        8 => {
+            request.logits_processor = Some(LogitsProcessor::new(|_, _| Ok(())));
+            request.max_tokens = 24;
+        }
+        _ => {}
+    }
+    request
+}
+
+/// The device chooses for the rows that it can choose for, whatever the others need; and the host would choose the same.
+#[test]
+fn rows_that_need_the_host_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = random_model::all().remove(0).write(folder.path());
+    let target = gpu::todays(&["gfx1151", "gfx942", "gfx1201"]);
+    let gpu = device(target);
+    let model = load(&path, DeviceChoice::Gpu(0));
+    let session = session(&model, MIXED, true);
+    let alone = |request| collect(&session.submit(request).unwrap());
+    let each: Vec<_> = (0..MIXED).map(|i| alone(mixed(i))).collect();
+    for (i, each) in (0..).zip(&each) {
+        let mut request = mixed(i);
+        let processor = LogitsProcessor::new(|_, _| Ok(()));
+        request.logits_processor.get_or_insert(processor);
+        assert!(alone(request) == *each, "{target}: {i}");
+    }
+    let launches = || {
+        let kernels = &gpu.report()["kernels"];
+        let of = |name: &str| kernels[name]["launches"].as_u64().unwrap_or(0);
+        of("mlxrocm_sample_f32") + of("mlxrocm_argmax_f32")
+    };
+    let before = if gpu::is_real() { 0 } else { launches() };
+    for _ in 0..2 {
+        let found = together(&session, (0..MIXED).rev().map(mixed).collect());
+        let found: Vec<_> = found.into_iter().rev().collect();
+        assert!(found == each, "{target}");
+    }
+    drop((session, model));
+    if !gpu::is_real() {
+        // Steps of tokens, all of them beside the longest one.
+        assert!(launches() >= before + 2 * 9, "{target}");
+        assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
     }
 }
 

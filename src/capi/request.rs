@@ -25,10 +25,13 @@ pub const MLXROCM_REQUEST_IGNORE_EOS: u32 = 1;
 /// Returns 0 to go on. Another number ends the generation with MLXROCM_FINISH_ERROR and MLXROCM_ERROR_CANCELLED;
 /// NaN or +INFINITY in `logits`, or no token left, with MLXROCM_ERROR_INVALID_ARGUMENT.
 ///
-/// Called on the session's own thread, of one session never twice at a time, while all requests of the session wait
-/// for it. In it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and
-/// _embed, and mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine. On GPUs the
-/// steps with such a request choose their tokens on the host, with the same result.
+/// Called on the session's own thread, of one session never twice at a time; no step of the model begins meanwhile. In
+/// it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and _embed, and
+/// mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine.
+///
+/// On GPUs the logits of such requests alone come to the host; the device chooses the others' tokens. If callbacks take
+/// a large part of a step's time, the others do not wait for them: a step without such requests is queued before and
+/// runs meanwhile, and they are in every second step.
 pub type mlxrocm_logits_processor = Option<
     unsafe extern "C" fn(
         tokens: *const u32,

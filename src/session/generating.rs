@@ -193,7 +193,7 @@ impl Generating {
         let Some(processor) = &self.processor else {
             return self.sampler.sample(logits, position, scratch);
         };
-        self.sampler.check_finite(logits)?;
+        self.sampler.check_finite(logits, scratch)?;
         // Log-probabilities are the model's.
         let plain = self.sampler.rates().then(|| logits.to_vec());
         processor.edit(tokens, logits)?;

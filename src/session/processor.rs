@@ -3,8 +3,8 @@
 use crate::{Error, Result, panics};
 use std::sync::Arc;
 
-/// Edits the logits of a request's next token before one is chosen. Called on the session's thread, between steps
-/// of the model, so all requests of the session wait for it; it must not wait for this session itself.
+/// Edits the logits of a request's next token before one is chosen. Called on the session's thread, which starts no
+/// step of the model meanwhile; it must not wait for this session itself.
 #[derive(Clone)]
 pub struct LogitsProcessor(Arc<Edit>);
 
@@ -23,15 +23,19 @@ impl LogitsProcessor {
             let what = format!("the logits processor panicked: {panic}");
             Err(Error::InvalidArgument(what))
         })?;
-        for (token, logit) in logits.iter_mut().enumerate() {
-            if logit.is_nan() || *logit == f32::INFINITY {
-                return Err(Error::InvalidArgument(format!(
-                    "the logits processor made the logit of token {token} {logit}; it must be a number below \
-                     infinity"
-                )));
-            }
-            *logit = logit.max(f32::MIN);
+        // No look for the place before it is known that there is one, so that vectors can look at all.
+        let is_bad = |logit: &f32| logit.is_nan() | (*logit == f32::INFINITY);
+        if logits.iter().fold(false, |bad, logit| bad | is_bad(logit))
+            && let Some(token) = logits.iter().position(is_bad)
+        {
+            return Err(Error::InvalidArgument(format!(
+                "the logits processor made the logit of token {token} {}; it must be a number below infinity",
+                logits[token]
+            )));
         }
+        logits
+            .iter_mut()
+            .for_each(|logit| *logit = logit.max(f32::MIN));
         Ok(())
     }
 }

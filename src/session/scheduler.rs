@@ -12,6 +12,8 @@
 //! In a model with recurrent layers the state of a sequence is kept for others where [`Sequence::keeps`] says so; it is
 //! copied as soon as a step has come there. A prompt is cut for it where a second one was seen to part from the first.
 
+mod follow;
+mod pace;
 mod steps;
 
 use super::FinishReason;
@@ -24,6 +26,7 @@ use super::snapshots::Snapshots;
 use crate::log::{self, Level};
 use crate::model::{Forward, PAGE_TOKENS};
 use crate::{Error, panics};
+use pace::Pace;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use steps::{Part, place};
@@ -52,7 +55,8 @@ pub(super) struct Scheduler {
     output: Output,
     /// The step that is queued after it, if any, and its tokens.
     ahead: Vec<Part>,
-    unseen: Vec<u32>,
+    next_tokens: Vec<u32>,
+    pace: Pace,
     prompts: Vec<(u64, usize)>,
     ended: Vec<(u64, End)>,
     logits: Vec<f32>,
@@ -99,7 +103,8 @@ impl Scheduler {
             parts: Vec::new(),
             output: Output::Logits,
             ahead: Vec::new(),
-            unseen: Vec::new(),
+            next_tokens: Vec::new(),
+            pace: Pace::default(),
             prompts: Vec::new(),
             ended: Vec::new(),
             logits: Vec::new(),

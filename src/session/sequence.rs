@@ -245,12 +245,9 @@ impl Sequence {
         }
     }
 
-    /// Whether its tokens come with log-probabilities.
-    pub fn rates(&self) -> bool {
-        match &self.work {
-            Work::Generate(work) => work.sampler.rates(),
-            Work::Evaluate(_) | Work::State(_) => false,
-        }
+    /// Whether it goes on with one token, which is known.
+    pub fn is_resting(&self) -> bool {
+        matches!(self.work, Work::Generate(_)) && self.pending() == 1
     }
 
     /// Whether the next token is its last one, whatever that is.

@@ -35,7 +35,7 @@ pub struct Choice<'a> {
     pub own_is_recent: bool,
     /// Added to logits.
     pub biases: &'a [(u32, f32)],
-    /// The row itself is asked for, too: only where nothing is taken from its logits or added.
+    /// The row itself is asked for, too: the model's logits, without what is added and taken here.
     pub rated: bool,
 }
 
@@ -56,10 +56,21 @@ impl Choice<'_> {
         rated: false,
     };
 
+    /// Of a row that is asked for, and whose token nobody looks at.
+    pub const ROW: Choice<'static> = Choice {
+        rated: true,
+        ..Choice::GREEDY
+    };
+
     /// Whether the logits as they are tell the token.
     pub fn is_greedy(&self) -> bool {
         let edits = self.recents() + self.biases.len();
         (self.temperature == 0.0 || self.top_k == 1) && edits == 0
+    }
+
+    /// Whether its lists are as short as devices take them.
+    pub fn fits(&self) -> bool {
+        self.recents() <= MAX_RECENT && self.biases.len() <= MAX_BIASES
     }
 
     /// How many tokens penalties look at.

@@ -161,7 +161,8 @@ impl Choice {
     }
 }
 
-/// Launches one row a choice; the row runs token 5 + row, and is row `rows - 1 - row` of the batch.
+/// Launches one row a choice; the row runs token 5 + row, and is row `rows - 1 - row` of the batch. The logits are as
+/// before then.
 fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
     let (rows, columns) = (choices.len(), logits.len() / choices.len());
     let words: Vec<u32> = choices.iter().flat_map(Choice::words).collect();
@@ -169,11 +170,11 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
     let padding = [f32::NAN; 5];
     let rows_of = logits.chunks(columns);
     let padded = rows_of.flat_map(|row| row.iter().chain(&padding));
-    let logits: Vec<u32> = padded.map(|l| l.to_bits()).collect();
+    let bits: Vec<u32> = padded.map(|l| l.to_bits()).collect();
     let wanted: Vec<u32> = (0..rows as u32).rev().collect();
     let tokens: Vec<u32> = wanted.iter().map(|row| 5 + row).collect();
     let [logits, words, tokens, wanted] =
-        [&logits, &words, &tokens, &wanted].map(|values| bench.buffer(values));
+        [&bits, &words, &tokens, &wanted].map(|values| bench.buffer(values));
     let chosen = bench.buffer(&vec![0; rows]);
     let args = Args::new()
         .buffer("logits", &logits, 0)
@@ -186,6 +187,7 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
         .u32("stride", (columns + padding.len()) as u32);
     let kernel = bench.device.kernel("mlxrocm_sample_f32").unwrap();
     bench.launch(&kernel, [rows as u32, 1, 1], 1024, 0, &args);
+    assert!(bench.values(&logits) == bits, "the logits are others");
     bench.values(&chosen)
 }
 

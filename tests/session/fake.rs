@@ -70,6 +70,8 @@ pub struct Control {
     pub delay_us: AtomicU64,
     pub calls: AtomicUsize,
     pub tokens: AtomicUsize,
+    /// Rows of logits that the session was given.
+    pub rows: AtomicUsize,
     /// States that were kept.
     pub kept: AtomicUsize,
     pub dropped: AtomicBool,
@@ -189,7 +191,8 @@ struct OwnedSlice {
     tokens: Vec<u32>,
     start: usize,
     pages: Vec<u32>,
-    wanted: Wanted<'static>,
+    /// Positions.
+    wanted: Vec<u32>,
     slot: u32,
 }
 
@@ -199,7 +202,7 @@ impl OwnedSlice {
             tokens: &self.tokens,
             start: self.start,
             pages: &self.pages,
-            wanted: self.wanted,
+            wanted: Wanted::At(&self.wanted),
             slot: self.slot,
         }
     }
@@ -302,12 +305,9 @@ impl Forward for Fake {
             start: slice.start,
             pages: slice.pages.to_vec(),
             slot: slice.slot,
-            wanted: match slice.wanted_rows() {
-                0 => Wanted::Nothing,
-                rows => {
-                    assert_eq!(rows, 1, "what is queued is generated");
-                    Wanted::Last
-                }
+            wanted: {
+                let wanted = slice.wanted_runs().flatten();
+                wanted.map(|place| (slice.start + place) as u32).collect()
             },
         };
         self.queue.push_back(Queued {
@@ -335,12 +335,14 @@ impl Forward for Fake {
                 let rows = step.choices.iter().zip(logits.chunks(VOCAB));
                 let rated = rows.filter(|(choice, _)| choice.rated);
                 self.rated = rated.flat_map(|(_, row)| row).copied().collect();
-                let wanting = slices.iter().filter(|s| s.wanted_rows() > 0);
-                let rows = wanting.zip(&step.choices).zip(logits.chunks(VOCAB));
-                let choose = |((slice, choice), row): ((&Slice, &OwnedChoice), &[f32])| {
-                    choice.token(slice.tokens[slice.tokens.len() - 1], row)
+                self.count_rows(self.rated.len());
+                let tokens = |s: &Slice| -> Vec<u32> {
+                    s.wanted_runs().flatten().map(|i| s.tokens[i]).collect()
                 };
-                self.chosen.extend(rows.map(choose));
+                let wanted = slices.iter().flat_map(tokens);
+                let rows = wanted.zip(&step.choices).zip(logits.chunks(VOCAB));
+                let chosen = rows.map(|((token, choice), row)| choice.token(token, row));
+                self.chosen.extend(chosen);
             }
             // Undefined after an error.
             Err(_) => self.chosen.resize(step.choices.len(), 7),
@@ -354,7 +356,9 @@ impl Forward for Fake {
     }
     fn forward(&mut self, slices: &[Slice], logits: &mut Vec<f32>) -> Result<()> {
         assert!(self.queue.is_empty(), "a call while a step is queued");
-        self.run(slices, logits, false)
+        self.run(slices, logits, false)?;
+        self.count_rows(logits.len());
+        Ok(())
     }
     fn state_form(&self) -> Option<StateForm> {
         Some(StateForm {
@@ -405,6 +409,11 @@ impl Forward for Fake {
 }
 
 impl Fake {
+    fn count_rows(&self, numbers: usize) {
+        let rows = numbers / VOCAB;
+        self.control.rows.fetch_add(rows, Ordering::SeqCst);
+    }
+
     /// After the steps that are queued.
     fn later(&mut self, copy: Copy) {
         match self.queue.back_mut() {
@@ -620,14 +629,27 @@ impl Random {
     }
 }
 
-/// What a session with that context must generate for the request.
+/// What a session with that context must generate for the request, which has no logits processor.
 pub fn expected(request: &Request, context: usize) -> (Vec<u32>, FinishReason) {
+    expected_by(request, context, &|_, _| {})
+}
+
+/// The same where its logits processor does this.
+pub fn expected_by(
+    request: &Request,
+    context: usize,
+    edit: &dyn Fn(&[u32], &mut [f32]),
+) -> (Vec<u32>, FinishReason) {
     let mut tokens = request.prompt.clone();
     let mut sampler = Sampler::new(request.sampling.clone(), VOCAB, &tokens).unwrap();
     let mut scratch = Scratch::default();
     let mut new = Vec::new();
     loop {
         let mut row = logits_after(&tokens);
+        edit(&tokens, &mut row);
+        // An infinity would be the model's fault.
+        row.iter_mut()
+            .for_each(|logit| *logit = logit.max(f32::MIN));
         let token = sampler
             .sample(&mut row, new.len() as u64, &mut scratch)
             .unwrap()

@@ -4,6 +4,7 @@ mod ends;
 mod evaluate;
 mod failures;
 mod fake;
+mod mixed;
 mod pipeline;
 mod processor;
 mod recurrent;

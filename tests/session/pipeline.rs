@@ -127,7 +127,6 @@ fn tokens_are_those_of_the_plain_loop() {
                             logprobs: 2,
                             ..sampled(1)
                         },
-                        // Maybe not for the device.
                         2 if logprobs => Sampling {
                             logprobs: 3,
                             ..any_sampling(random)

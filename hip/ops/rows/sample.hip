@@ -1,6 +1,7 @@
 // token[r] = a draw from the softmax of what top-k, top-p and min-p leave of logits[r], or the first of
 // the largest: of the first `cols` of its numbers; rows are `stride` apart, because an embedding may have more
-// rows than there are tokens. Bias and penalties are put into the logits before. Steps, their order and every rounding are
+// rows than there are tokens. Bias and penalties are put into the logits before, and the logits are the model's
+// again after, as log-probabilities are made of these. Steps, their order and every rounding are
 // those of the host's sampler (src/session/sampling), so the same logits give the same token there.
 //
 // Launch: 1024 threads, a block a row. `choices`: CHOICE_WORDS numbers a row (struct Choice, then the
@@ -219,8 +220,14 @@ DEVICE Cut select(const f32 *row, u32 cols, f32 max, u32 floor, u64 goal, Shared
 DEVICE bool is_finite(f32 x) { return (f32_bits(x) & 0x7f800000u) != 0x7f800000u; }
 DEVICE f32 clamp(f32 x) { return x < BANNED ? BANNED : x > -BANNED ? -BANNED : x; }
 
-// Adds the biases, and takes the penalties of tokens that occurred lately.
-DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own) {
+// What a thread put another logit in place of; nothing: at NO_TOKEN.
+struct Edit {
+    u32 token;
+    f32 old;
+};
+
+// Adds the biases, and takes the penalties of tokens that occurred lately: the thread's edits of both.
+DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own, Edit &bias, Edit &penalty) {
     const u32 i = thread_x();
     const u32 *biases = recent + LIST;
     if (i < choice.biases) {
@@ -229,6 +236,7 @@ DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own) {
         for (u32 j = 0; j < i; j++) first = first && biases[2 * j] != token;
         if (first && is_finite(row[token])) {
             f32 l = row[token];
+            bias = Edit{token, l};
             for (u32 j = i; j < choice.biases; j++)
                 if (biases[2 * j] == token) l = clamp(l + bits_f32(biases[2 * j + 1]));
             row[token] = l;
@@ -247,11 +255,20 @@ DEVICE void edit(f32 *row, const Choice &choice, const u32 *recent, u32 own) {
         // What a step before could not choose is no token.
         if (first && token != NO_TOKEN && token != ALL_BANNED && is_finite(row[token])) {
             f32 l = row[token];
+            penalty = Edit{token, l};
             l = l > 0.0f ? l / choice.repetition : product(l, choice.repetition);
             row[token] = clamp(l - (product((f32)count, choice.frequency) + choice.presence));
         }
     }
     barrier();
+}
+
+// Takes the edits back, the last ones first.
+DEVICE void restore(f32 *row, const Edit &bias, const Edit &penalty) {
+    barrier();
+    if (penalty.token != NO_TOKEN) row[penalty.token] = penalty.old;
+    barrier();
+    if (bias.token != NO_TOKEN) row[bias.token] = bias.old;
 }
 
 KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 *tokens, const u32 *wanted,
@@ -263,7 +280,8 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     const u32 *words = choices + block_x() * CHOICE_WORDS;
     const Choice choice = *(const Choice *)words;
     const u32 from = wanted[block_x()];
-    edit(row, choice, words + 12, from < rows ? tokens[from] : NO_TOKEN);
+    Edit bias = {NO_TOKEN, 0.0f}, penalty = {NO_TOKEN, 0.0f};
+    edit(row, choice, words + 12, from < rows ? tokens[from] : NO_TOKEN, bias, penalty);
 
     u32 top = 0, lost = 0;
     each_tile(row, cols, [&](u32, f32 l) { lost |= !is_finite(l), top = maximum(top, key_of(l)); });
@@ -277,6 +295,7 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     barrier();
     const f32 max = logit_of(top);
     if (lost || max <= BANNED) {
+        restore(row, bias, penalty);
         if (thread_x() == 0) chosen[block_x()] = lost ? NO_TOKEN : ALL_BANNED;
         return;
     }
@@ -314,5 +333,6 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     const u64 total = sum_tiles(row, cols, shared, mass);
     const u64 random = (u64)choice.random_high << 32 | choice.random_low;
     const u32 token = locate(row, cols, high_product(random, total) + 1, shared, mass);
+    restore(row, bias, penalty);
     if (thread_x() == 0) chosen[block_x()] = token;
 }

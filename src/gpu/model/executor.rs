@@ -14,9 +14,7 @@ use crate::gpu::constants::rows_sample;
 use crate::gpu::{
     Device, DeviceBuffer, Encoder, PinnedBuffer, Program, ProgramMode, Range, Stream,
 };
-use crate::step::{
-    Choice, Epilogue, MAX_BIASES, MAX_RECENT, PAGE_TOKENS, Rope, Schedule, Slice, StateSize, Step,
-};
+use crate::step::{Choice, Epilogue, PAGE_TOKENS, Rope, Schedule, Slice, StateSize, Step};
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -304,10 +302,7 @@ impl GpuExecutor {
                 return Err(Error::InvalidArgument(message));
             }
         }
-        let fits = |choice: &Choice<'_>| {
-            choice.recents() <= MAX_RECENT && choice.biases.len() <= MAX_BIASES
-        };
-        Ok(vocab <= MAX_SAMPLED && choices.iter().all(fits))
+        Ok(vocab <= MAX_SAMPLED && choices.iter().all(Choice::fits))
     }
 
     /// Waits for the oldest queued step; leaves the tokens that it chose in `tokens` (resized).

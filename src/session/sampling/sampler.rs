@@ -115,14 +115,10 @@ impl Sampler {
         }
     }
 
-    /// How a device has to choose token number `position` (from 0) of the generation, if it can: log-probabilities
-    /// are of the model's logits, which it does not have any more once it put biases or penalties into them. `own`: the
+    /// How a device has to choose token number `position` (from 0) of the generation, if it can. `own`: the
     /// token before is not known here yet.
     pub fn choice(&self, position: u64, own: bool) -> Option<Choice<'_>> {
         let params = &self.params;
-        if params.logprobs > 0 && (self.penalties || !params.logit_bias.is_empty()) {
-            return None;
-        }
         let (mut one, mut two) = self.recent.as_slices();
         if own && self.recent.len() == self.window {
             // That one pushes the oldest out.
@@ -131,7 +127,7 @@ impl Sampler {
                 None => two = two.get(1..).unwrap_or_default(),
             }
         }
-        Some(Choice {
+        let choice = Choice {
             temperature: params.temperature,
             top_k: params.top_k,
             top_p: params.top_p,
@@ -144,7 +140,8 @@ impl Sampler {
             own_is_recent: own && self.penalties,
             biases: &self.device_biases,
             rated: params.logprobs > 0,
-        })
+        };
+        choice.fits().then_some(choice)
     }
 
     fn repetition(&self) -> f32 {
@@ -228,11 +225,9 @@ impl Sampler {
     }
 
     /// [`Error::InvalidFile`] where a logit of the model is not finite.
-    pub fn check_finite(&self, logits: &[f32]) -> Result<()> {
-        match logits.iter().position(|logit| !logit.is_finite()) {
-            Some(at) => Err(not_finite(logits, at)),
-            None => Ok(()),
-        }
+    pub fn check_finite(&self, logits: &[f32], scratch: &mut Scratch) -> Result<()> {
+        let found = block_maxima(logits, &mut scratch.maxima);
+        found.map(drop).map_err(|at| not_finite(logits, at))
     }
 
     /// A token that was chosen by other logits than the model's `logits`, which are changed: with the

@@ -1,21 +1,28 @@
 //! Runs the steps that were planned, and hands out what they give.
 //!
-//! Where the device chooses the tokens, and the next step is nothing but one more token of the sequences
-//! of this one, that step is queued before this one's tokens are known: the device takes them from its
-//! own memory and does not wait for the host. What a sequence that ended meanwhile has computed then is
-//! thrown away: it lies behind the tokens that the cache knows it by, in a page that is not full and so
-//! is not known. Those who get that page write to it in a later step, and steps run in order. Everything
-//! else (arrivals, prompts, pages that run out) is planned when no step is queued.
+//! A device that chooses tokens does so for every row that it can; those of the others are brought here, beside
+//! those that log-probabilities are made of. `follow.rs` has what is queued before a step's tokens are known.
 
 use super::Scheduler;
 use crate::log::{self, Level};
-use crate::model::{CHOSEN, NO_TOKEN, PAGE_TOKENS, Slice, Wanted};
+use crate::model::{Choice, NO_TOKEN, Slice};
 use crate::session::FinishReason;
 use crate::session::evaluation::Output;
 use crate::session::generating::Row;
 use crate::session::sequence::Sequence;
 use crate::{Error, Result};
 use std::time::Instant;
+
+/// What of a part comes here from a device that chooses tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Brings {
+    /// The token that it chose, if a row is wanted.
+    Token,
+    /// The row too, for log-probabilities.
+    Rated,
+    /// The rows: here the token is chosen, or they are what was asked for.
+    Rows,
+}
 
 /// A sequence's part of a step.
 pub(super) struct Part {
@@ -25,10 +32,10 @@ pub(super) struct Part {
     pub tokens: usize,
     /// Rows that it gives.
     pub rows: usize,
-    /// The device gives the logits of its token, too.
-    rated: bool,
+    /// What the device gives; known when it is started.
+    pub brings: Brings,
     /// Tokens that the sequence has computed then.
-    end: usize,
+    pub end: usize,
     /// Where its state then is kept.
     snapshot: Option<u32>,
 }
@@ -40,9 +47,32 @@ impl Part {
             id: sequence.id,
             tokens,
             rows,
-            rated: rows > 0 && sequence.rates(),
+            brings: Brings::Rows,
             end: sequence.computed + tokens,
             snapshot: None,
+        }
+    }
+
+    /// How a device has to choose for its rows. `own`: its token is one that is not known here yet.
+    pub fn choose<'a>(&mut self, sequence: &'a Sequence, own: bool, choices: &mut Vec<Choice<'a>>) {
+        let choice = match self.rows {
+            0 => Some(Choice::GREEDY),
+            _ => sequence.choice(own),
+        };
+        self.brings = match choice {
+            Some(choice) if choice.rated => Brings::Rated,
+            Some(_) => Brings::Token,
+            None => Brings::Rows,
+        };
+        let choice = choice.unwrap_or(Choice::ROW);
+        choices.extend(std::iter::repeat_n(choice, self.rows));
+    }
+
+    /// Rows that come here.
+    fn brought(&self) -> usize {
+        match self.brings {
+            Brings::Token => 0,
+            Brings::Rated | Brings::Rows => self.rows,
         }
     }
 }
@@ -72,7 +102,14 @@ impl Scheduler {
             Ok(on_device)
         });
         match ran {
-            Ok(on_device) => self.absorb(on_device),
+            Ok(on_device) => {
+                let began = Instant::now();
+                self.absorb(on_device);
+                if on_device {
+                    let rows = self.parts.iter().filter(|part| part.brings == Brings::Rows);
+                    self.pace.chose(rows.count(), began.elapsed());
+                }
+            }
             Err(error) => {
                 let parts = std::mem::take(&mut self.parts);
                 self.fail(&parts, &error);
@@ -111,24 +148,15 @@ impl Scheduler {
     /// Starts `parts` on a device that chooses tokens, and says so; else runs them and leaves the rows
     /// in `logits`.
     fn start(&mut self) -> Result<bool> {
-        let now = Instant::now();
+        self.begin(false)?;
         let (mut slices, mut choices, mut rows) = (Vec::new(), Vec::new(), 0);
-        for part in &self.parts {
-            if let Some(index) = place(&self.running, part.id) {
-                let sequence = &mut self.running[index];
-                sequence.begin(now);
-                sequence.resume(&mut self.pool, &mut *self.forward)?;
-            }
-        }
-        for part in &self.parts {
+        for part in &mut self.parts {
             let Some(index) = place(&self.running, part.id) else {
                 continue;
             };
             let sequence = &self.running[index];
             rows += part.rows;
-            if part.rows > 0 {
-                choices.extend(sequence.choice(false));
-            }
+            part.choose(sequence, false, &mut choices);
             slices.push(Slice {
                 tokens: &sequence.tokens[sequence.computed..sequence.computed + part.tokens],
                 start: sequence.computed,
@@ -141,8 +169,10 @@ impl Scheduler {
             self.forward.hidden(&slices, &mut self.logits)?;
             return self.check_rows(rows * self.forward.hidden_size());
         }
-        // Some may need more than a device gives.
-        if choices.len() == rows && self.forward.queue(&slices, &choices)? {
+        // Of rows that all come here a device would choose tokens for nobody.
+        let chooses = self.parts.iter().any(|part| part.brings != Brings::Rows);
+        if chooses && self.forward.queue(&slices, &choices)? {
+            self.pace.started();
             self.keep_states(false);
             return Ok(true);
         }
@@ -157,9 +187,26 @@ impl Scheduler {
         self.check_rows(want)
     }
 
+    /// Prepares the sequences of the step that is started next.
+    pub(super) fn begin(&mut self, ahead: bool) -> Result<()> {
+        let now = Instant::now();
+        let parts = match ahead {
+            true => &self.ahead,
+            false => &self.parts,
+        };
+        for part in parts {
+            if let Some(index) = place(&self.running, part.id) {
+                let sequence = &mut self.running[index];
+                sequence.begin(now);
+                sequence.resume(&mut self.pool, &mut *self.forward)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps the states that the step which was started last leaves, where others can go on after them. A step that
     /// is queued later runs after the copies.
-    fn keep_states(&mut self, ahead: bool) {
+    pub(super) fn keep_states(&mut self, ahead: bool) {
         let Some(snapshots) = &mut self.pool.snapshots else {
             return;
         };
@@ -202,71 +249,12 @@ impl Scheduler {
         }
     }
 
-    /// Queues the step after `parts`, which is on the device, if that is one more token of each sequence
-    /// that does not end or pause now; leaves it in `ahead`.
-    fn follow(&mut self) -> Result<()> {
-        let going = self.running.iter().filter(|s| !s.stalled).count();
-        let is_ready = |part: &&Part| {
-            let sequence = place(&self.running, part.id).map(|index| &self.running[index]);
-            part.rows == 1 && sequence.is_some_and(|s| s.pending() == part.tokens)
-        };
-        if self.replan || self.parts.iter().filter(is_ready).count() != going {
-            return Ok(());
-        }
-        self.unseen.clear();
-        for (row, part) in (0..).zip(self.parts.iter().filter(|part| part.rows > 0)) {
-            let Some(index) = place(&self.running, part.id) else {
-                continue;
-            };
-            let sequence = &mut self.running[index];
-            if sequence.ends_next() {
-                continue;
-            }
-            if !sequence.check_room() {
-                // Somebody who waits may have its place.
-                self.replan |= !self.waiting.is_empty();
-                continue;
-            }
-            if sequence.tokens.len() >= sequence.pages.len() * PAGE_TOKENS {
-                let Some(page) = self.pool.take() else {
-                    self.ahead.clear();
-                    return Ok(());
-                };
-                sequence.pages.push(page);
-            }
-            self.unseen.push(CHOSEN + row);
-            let mut part = Part::new(sequence, 1, 1);
-            // After the one that is being chosen.
-            part.end = sequence.tokens.len() + 1;
-            self.ahead.push(part);
-        }
-        if self.ahead.is_empty() {
-            return Ok(());
-        }
-        let (mut slices, mut choices) = (Vec::new(), Vec::new());
-        for (part, token) in self.ahead.iter().zip(self.unseen.chunks(1)) {
-            if let Some(index) = place(&self.running, part.id) {
-                let sequence = &self.running[index];
-                choices.extend(sequence.choice(true));
-                slices.push(Slice {
-                    tokens: token,
-                    start: sequence.tokens.len(),
-                    pages: &sequence.pages,
-                    wanted: Wanted::Last,
-                    slot: sequence.slot,
-                });
-            }
-        }
-        match self.forward.queue(&slices, &choices)? {
-            true => self.keep_states(true),
-            false => self.ahead.clear(),
-        }
-        Ok(())
-    }
-
     /// Waits for `parts`; leaves their tokens in `tokens`.
     fn collect(&mut self) -> Result<()> {
         self.forward.collect(&mut self.tokens)?;
+        let is_single = |part: &Part| part.tokens == 1;
+        self.pace
+            .ended(self.parts.iter().all(is_single), !self.ahead.is_empty());
         let rows: usize = self.parts.iter().map(|part| part.rows).sum();
         if self.tokens.len() != rows {
             return Err(Error::Internal(format!(
@@ -274,9 +262,10 @@ impl Scheduler {
                 self.tokens.len()
             )));
         }
-        let rated = self.parts.iter().filter(|part| part.rated).count();
+        let brought: usize = self.parts.iter().map(Part::brought).sum();
         self.forward.rated(&mut self.logits);
-        self.check_rows(rated * self.forward.vocab_size()).map(drop)
+        self.check_rows(brought * self.forward.vocab_size())
+            .map(drop)
     }
 
     /// Hands the rows of `parts` out, `tokens` or `logits`; fills `ended`.
@@ -287,26 +276,21 @@ impl Scheduler {
         };
         let now = Instant::now();
         let mut rest = self.logits.as_mut_slice();
-        let mut tokens = self.tokens.iter();
+        let mut tokens = self.tokens.as_slice();
         for part in &mut self.parts {
             let snapshot = part.snapshot.take();
-            let rows = match on_device {
-                // A part that wants none does not look at it.
-                true if part.rows == 0 => Row::Token(NO_TOKEN),
-                true => {
-                    let token = tokens.next().copied().unwrap_or(NO_TOKEN);
-                    let (row, after) = rest.split_at_mut(usize::from(part.rated) * columns);
-                    rest = after;
-                    match part.rated {
-                        true => Row::Rated(token, row),
-                        false => Row::Token(token),
-                    }
-                }
-                false => {
-                    let (rows, after) = rest.split_at_mut(part.rows * columns);
-                    rest = after;
-                    Row::Logits(rows)
-                }
+            if !on_device {
+                part.brings = Brings::Rows;
+            }
+            let (rows, after) = rest.split_at_mut(part.brought() * columns);
+            rest = after;
+            // A part that wants none does not look at it.
+            let token = tokens.first().copied().unwrap_or(NO_TOKEN);
+            tokens = tokens.get(part.rows..).unwrap_or_default();
+            let rows = match part.brings {
+                Brings::Token => Row::Token(token),
+                Brings::Rated => Row::Rated(token, rows),
+                Brings::Rows => Row::Logits(rows),
             };
             // One that ended while this step was queued is not there any more.
             let Some(index) = place(&self.running, part.id) else {
