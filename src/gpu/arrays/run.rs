@@ -194,7 +194,7 @@ impl Place {
         block: ([u32; 3], u32),
         args: &Args,
     ) -> Result<()> {
-        let overlap = kernel.waits();
+        let overlap = kernel.overlap();
         self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
     }
 

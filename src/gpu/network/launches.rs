@@ -119,7 +119,9 @@ impl Batch<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
-        let options = LaunchOptions { overlap: true };
+        let options = LaunchOptions {
+            overlap: kernel.overlap(),
+        };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
             kernel,
