@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// - `cache`: by this kernel alone, if it reads it before it waits.
 /// - `index`, `expert_weights`, `logits`, `runs`, `order`: for down, whose gate and up ([`WAIT_FIRST`], or
-///   `mlxrocm_matmul_experts` itself) let it begin when the router in front of them had ended, or when the logits were there.
+///   `mlxrocm_matmul_experts` itself) let it begin when the router in front of them had ended, or when what they chose was there.
 /// - Places, codes and scales of arrays: if the launch's arguments say that no kernel of the program writes them; what decides
 ///   about that comes twice, and a way that takes it once so and once so is none.
 /// - `x` of networks: each thread waits in its first round; the compiler made a loop of all rounds.
