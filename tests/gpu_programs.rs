@@ -8,6 +8,7 @@ mod gpu;
 mod prng;
 
 use mlxrocm::Error;
+use mlxrocm::driver::Overlap;
 use mlxrocm::gpu::{
     Args, Device, DeviceBuffer, Encoder, Kernel, LaunchOptions, ProgramMode, Range,
 };
@@ -215,44 +216,47 @@ fn overlapping_launches_give_the_same_bits() {
     let stream = device.stream().unwrap();
     let kernel = gpu::mix_kernel(&device);
     let numbers = if gpu::is_real() { 50_000_u32 } else { 3000 };
-    let start: Vec<u32> = (0..numbers).map(|i| i * 77).collect();
-    let (one, two) = (
-        gpu::filled(&device, &stream, &start),
-        gpu::filled(&device, &stream, &start),
-    );
+    const NODES: u32 = 120;
+    let mut values: [Vec<u32>; 5] =
+        std::array::from_fn(|at| (0..numbers).map(|i| i * 77 + at as u32).collect());
+    let buffers = values
+        .each_ref()
+        .map(|values| gpu::filled(&device, &stream, values));
+    // Most nodes follow two others, and most ends of a node's followers lie further on.
+    let of_node = |k: u32| [k * k + k / 5, k * 3 + 1, k / 2].map(|at| at as usize % 5);
     let program = device
         .record(|e| {
-            for k in 0..60 {
-                let (target, other) = if k % 3 == 0 {
-                    (&one, &two)
-                } else {
-                    (&two, &one)
-                };
-                let args = Args::new()
-                    .buffer("target", target, 0)
-                    .buffer("a", other, 0);
-                let args = args.buffer("b", other, 0).u32("n", numbers).u32("k", k);
-                let (reads, writes) = ([target.whole(), other.whole()], [target.whole()]);
+            for k in 0..NODES {
+                let [target, a, b] = of_node(k).map(|at| &buffers[at]);
+                let args = Args::new().buffer("target", target, 0).buffer("a", a, 0);
+                let args = args.buffer("b", b, 0).u32("n", numbers).u32("k", k);
+                let reads = [target.whole(), a.whole(), b.whole()];
+                let writes = [target.whole()];
                 let (grid, block) = ([numbers.div_ceil(128), 1, 1], [128, 1, 1]);
-                let options = LaunchOptions { overlap: true };
+                let overlap = Overlap::All;
+                let options = LaunchOptions { overlap };
                 e.launch_with(&kernel, grid, block, 0, args, &reads, &writes, options)?;
             }
             Ok(())
         })
         .unwrap();
-    let (mut first, mut second) = (start.clone(), start);
+    let edges = program.edges();
+    let branching =
+        (0..NODES as usize).filter(|k| edges.iter().filter(|(_, to)| to == k).count() > 1);
+    assert!(branching.count() > 20, "{edges:?}");
     for mode in MODES {
         for _ in 0..2 {
             program.run_as(&stream, mode).unwrap();
-            for k in 0..60 {
-                for (a, b) in first.iter_mut().zip(&mut second) {
-                    let (target, other) = if k % 3 == 0 { (a, b) } else { (b, a) };
-                    *target = gpu::mix(*target, *other, *other, k);
+            for k in 0..NODES {
+                let [target, a, b] = of_node(k);
+                for i in 0..numbers as usize {
+                    values[target][i] = gpu::mix(values[target][i], values[a][i], values[b][i], k);
                 }
             }
         }
-        assert!(gpu::values(&stream, &one) == first, "{mode:?}");
-        assert!(gpu::values(&stream, &two) == second, "{mode:?}");
+        for (buffer, values) in buffers.iter().zip(&values) {
+            assert!(gpu::values(&stream, buffer) == *values, "{mode:?}");
+        }
     }
     gpu.clean();
 }

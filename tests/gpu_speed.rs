@@ -5,6 +5,7 @@
 #[path = "support/gpu.rs"]
 mod gpu;
 
+use mlxrocm::driver::Overlap;
 use mlxrocm::gpu::{
     Args, Device, DeviceBuffer, Kernel, LaunchOptions, Program, ProgramMode, Stream,
 };
@@ -27,7 +28,7 @@ fn program(
     kernel: &Kernel,
     buffers: &[DeviceBuffer],
     nodes: u32,
-    overlap: bool,
+    overlap: Overlap,
 ) -> Program {
     device
         .record(|encoder| {
@@ -103,9 +104,9 @@ fn what_the_engine_costs() {
     let mut replay = f64::MAX;
     for nodes in if real { vec![10, 100, 1000] } else { vec![10] } {
         for (how, buffers, overlap) in [
-            ("chain", &buffers[..1], false),
-            ("chain, overlapping", &buffers[..1], true),
-            ("eight beside", &buffers[..], false),
+            ("chain", &buffers[..1], Overlap::None),
+            ("chain, overlapping", &buffers[..1], Overlap::All),
+            ("eight beside", &buffers[..], Overlap::None),
         ] {
             let program = program(&device, &kernel, buffers, nodes, overlap);
             for mode in [ProgramMode::Direct, ProgramMode::Graph] {

@@ -34,6 +34,18 @@ impl Packed {
     }
 }
 
+/// Which launches in front a launch may begin under, while they drain (CUDA). The kernel waits for all of them itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Overlap {
+    /// None.
+    #[default]
+    None,
+    /// The last one.
+    Last,
+    /// All that it follows.
+    All,
+}
+
 /// One kernel launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch {
@@ -45,8 +57,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Dynamic local memory in bytes.
     pub lds_bytes: u32,
-    /// May begin while the launch before it drains (CUDA).
-    pub overlap: bool,
+    /// What it may begin under.
+    pub overlap: Overlap,
 }
 
 impl Api {
@@ -90,7 +102,7 @@ impl Api {
         stream: StreamHandle,
     ) -> Code {
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        if launch.overlap
+        if launch.overlap != Overlap::None
             && let Vendor::Cuda(_, Some(launch_ex), _) = &self.vendor
         {
             let mut attribute = cuda::CUlaunchAttribute {
@@ -152,8 +164,7 @@ impl Api {
         Code(unsafe { (self.functions.graph_destroy)(graph) })
     }
 
-    /// Adds a kernel node after `after`. With `launch.overlap`, `before` is the node that this one
-    /// may begin under.
+    /// Adds a kernel node after `after`.
     ///
     /// # Safety
     /// As [`Self::launch`], and `args` outlives what is instantiated from the graph.

@@ -23,7 +23,7 @@ pub use blas_files::BlasFile;
 pub use comgr::known_targets as comgr_targets;
 pub use compiler::{Refused, RuntimeLibrary};
 pub use facts::{DeviceFacts, Platform, system_memory};
-pub use graph::{Launch, Packed};
+pub use graph::{Launch, Overlap, Packed};
 pub use loader::{open, open_library};
 pub use status::Code;
 pub use table::{

@@ -6,7 +6,7 @@ use super::device::Device;
 use super::hazards::{Addresses, Hazards, Part};
 use super::module::Kernel;
 use super::program::{Node, Operation, Program};
-use crate::driver::{Launch, Packed, Product};
+use crate::driver::{Launch, Overlap, Packed, Product};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Settings of one launch.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LaunchOptions {
-    /// The launch may begin while the one recorded before it drains (NVIDIA: programmatic dependent
-    /// launch; ignored elsewhere). Only for kernels that wait for the launch before themselves
-    /// (`griddepcontrol.wait`) before they touch memory that it or an earlier one writes.
-    pub overlap: bool,
+    /// What the launch may begin under, while it drains (NVIDIA: programmatic dependent launch; ignored elsewhere). Only
+    /// for kernels that wait themselves (`griddepcontrol.wait`), in each launch and before they touch memory that an
+    /// earlier one writes, or write what an earlier one touches.
+    pub overlap: Overlap,
 }
 
 /// Records launches; given to the closure of [`Device::record`], or made by [`Device::encoder`].
@@ -123,7 +123,7 @@ impl Encoder {
             grid,
             block,
             lds_bytes: dynamic_lds,
-            overlap: options.overlap && self.device.api.overlaps(),
+            overlap: options.overlap,
         };
         let operation = Operation::Launch {
             launch,

@@ -3,10 +3,22 @@
 //! What others learned of HIP's graphs is designed out: argument packs live as long as the
 //! executable, there are no child graphs, no updates, no host functions, and a graph can be cut into
 //! segments.
+//!
+//! On NVIDIA a kernel that waits itself (`grid_dependency_wait`) begins while the kernels that it follows drain: when each
+//! of their blocks has let it (`grid_dependency_launch`) or ended. So when it begins, all that come before it in the graph
+//! have begun, and
+//!
+//! - after it has waited, what it follows has ended, and what that follows, too, if some thread of each launch waits: else
+//!   edges that others imply would be missing;
+//! - before, it may read what no kernel of the program writes (weights), and what a kernel writes before it lets others
+//!   begin, behind a fence, or what is written before a kernel that waits and only then lets others begin;
+//! - before, it writes nothing.
+//!
+//! `waits_tests.rs` has what each kernel does.
 
 use super::device::Device;
 use super::program::{Node, Operation};
-use crate::driver::{ExecutableHandle, GraphHandle, NodeHandle};
+use crate::driver::{ExecutableHandle, GraphHandle, NodeHandle, Overlap};
 use crate::{Error, Result};
 
 /// Builds one executable a segment.
@@ -48,7 +60,7 @@ fn add_nodes(device: &Device, graph: GraphHandle, nodes: &[Node], first: usize) 
     for (i, node) in nodes.iter().enumerate() {
         // Nodes of earlier segments come before by the stream's order.
         let mut after = Vec::with_capacity(node.after.len());
-        let mut under = None;
+        let mut under = Vec::new();
         for earlier in &node.after {
             let Some(place) = (*earlier as usize).checked_sub(first) else {
                 continue;
@@ -56,8 +68,8 @@ fn add_nodes(device: &Device, graph: GraphHandle, nodes: &[Node], first: usize) 
             let handle = made
                 .get(place)
                 .ok_or_else(|| Error::Internal("a graph node follows a later one".into()))?;
-            if place + 1 == i && overlaps(device, node, nodes.get(place)) {
-                under = Some(*handle);
+            if overlaps(device, node, nodes.get(place), place + 1 == i) {
+                under.push(*handle);
             } else {
                 after.push(*handle);
             }
@@ -84,7 +96,7 @@ fn add_nodes(device: &Device, graph: GraphHandle, nodes: &[Node], first: usize) 
                 }
             }
         };
-        if let Some(under) = under {
+        for under in under {
             // SAFETY: both are kernel nodes of this graph.
             unsafe { api.graph_add_overlap(graph, under, handle)? };
         }
@@ -93,9 +105,16 @@ fn add_nodes(device: &Device, graph: GraphHandle, nodes: &[Node], first: usize) 
     Ok(())
 }
 
-/// Whether a node may begin while the one before it drains.
-fn overlaps(device: &Device, node: &Node, before: Option<&Node>) -> bool {
-    let wants = matches!(&node.operation, Operation::Launch { launch, .. } if launch.overlap);
+/// Whether a node may begin while an earlier one that it follows, or the last one, drains.
+fn overlaps(device: &Device, node: &Node, before: Option<&Node>, is_last: bool) -> bool {
+    let Operation::Launch { launch, .. } = &node.operation else {
+        return false;
+    };
+    let wants = match launch.overlap {
+        Overlap::None => false,
+        Overlap::Last => is_last,
+        Overlap::All => true,
+    };
     let kernel = before.is_some_and(|n| matches!(n.operation, Operation::Launch { .. }));
     wants && kernel && device.api.overlaps_in_graphs()
 }

@@ -32,6 +32,8 @@ mod stream;
 mod upload;
 mod uses;
 mod verdict;
+#[cfg(all(test, debug_assertions))]
+mod waits_tests;
 
 pub use allocator::MemoryCounters;
 pub use args::{Args, MAX_ARGS, Name, UNNAMED};

@@ -8,7 +8,7 @@ use super::kernels::Registry;
 use super::parameters;
 use super::signature::{Signature, signatures};
 use super::uses::{Mark, Uses};
-use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle};
+use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle, Overlap};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -255,10 +255,13 @@ impl Kernel {
         Ok(true)
     }
 
-    /// Whether it waits for the launch before it itself, so that it may begin while that one drains.
-    pub(super) fn waits(&self) -> bool {
+    /// What it may begin under: all that it follows, if it waits for that itself.
+    pub(super) fn overlap(&self) -> Overlap {
         let signature = self.shared.signature.as_ref();
-        signature.is_some_and(|signature| signature.waits)
+        match signature.is_some_and(|signature| signature.waits) {
+            true => Overlap::All,
+            false => Overlap::None,
+        }
     }
 
     /// Checks arguments against what the kernel takes.

@@ -11,7 +11,7 @@ use super::probation;
 use super::stream::Stream;
 use super::uses::{Mark, Uses};
 use super::verdict::Verdict;
-use crate::driver::{ExecutableHandle, Launch, Packed, Product};
+use crate::driver::{ExecutableHandle, Launch, Overlap, Packed, Product};
 use crate::{Error, Result, log};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -339,8 +339,8 @@ impl Program {
 
     fn run_direct(&self, stream: &Stream) -> Result<Option<Mark>> {
         let mut mark = None;
-        for node in &self.nodes {
-            let queued = self.queue(&node.operation, stream)?;
+        for (index, node) in self.nodes.iter().enumerate() {
+            let queued = self.queue(&node.operation, index == 0, stream)?;
             // At once: a later part may fail.
             self.uses.add(queued);
             mark = Some(queued);
@@ -348,12 +348,19 @@ impl Program {
         Ok(mark)
     }
 
-    fn queue(&self, operation: &Operation, stream: &Stream) -> Result<Mark> {
+    /// The first one begins when all that was queued before has ended: its kernels may read what no other of the program
+    /// writes before they wait.
+    fn queue(&self, operation: &Operation, is_first: bool, stream: &Stream) -> Result<Mark> {
         let (api, handle) = (self.device.api, stream.handle());
         // SAFETY: recorded with checked ranges; the program keeps kernels and buffers until the
         // marked work is done. That arguments fit their kernels is the recorder's.
         let code = unsafe {
             match operation {
+                Operation::Launch { launch, args, .. } if is_first => {
+                    let overlap = Overlap::None;
+                    let launch = Launch { overlap, ..*launch };
+                    api.launch(&launch, args, handle)
+                }
                 Operation::Launch { launch, args, .. } => api.launch(launch, args, handle),
                 Operation::Copy {
                     target,

@@ -239,7 +239,7 @@ template <u32 DTYPE, u32 SCALES> DEVICE void one_row(const OneRow &p, u8 *memory
     const bool is_norm = DTYPE == F32 && p.weight;
     Numbers<DTYPE, 8> x, weight;
     if (is_norm) load(weight, p.weight, thread_x() * 8);
-    if (p.stays) grid_dependency_wait();
+    grid_dependency_wait();
     load(x, p.x, thread_x() * 8);
     Norm norm;
     if (is_norm) norm.load(p);

@@ -62,7 +62,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     const u32 slot = token == UNUSED ? 0 : p.slots[token];
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
-        if (writes) grid_dependency_wait();
+        grid_dependency_wait();
         f32 *zeros = p.out + ((u64)row * p.heads + kv_head * a_key_head + first) * p.dim;
         for (u32 i = thread; part == 0 && i < heads * p.dim; i += THREADS) zeros[i] = 0.0f;
         return;
@@ -90,7 +90,8 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     const f32 *norm = is_key ? p.k_norm : p.q_norm;
     const Turn<LANES / 4> turn =
         load_turn<LANES / 4>(norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
-    if (writes) grid_dependency_wait();
+    // A second time costs nothing, and shows on every way what is behind it.
+    grid_dependency_wait();
 
     auto new_value = [&](u32 d) { return d < p.dim ? p.v[new_at + d] : 0.0f; };
     const f32 early = writes && has_own && team % 2 ? new_value(team / 2 * 32 + lane) : 0.0f;

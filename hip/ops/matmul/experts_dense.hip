@@ -27,8 +27,9 @@ struct Items {
 
 template <typename T> DEVICE void matmul_experts_dense(const T *w, Items p, Outputs to) {
     SHARED f32 scratch[256 / WAVE];
-    grid_dependency_launch();
+    // Down behind it may read, before it waits, what was there before this kernel.
     grid_dependency_wait();
+    grid_dependency_launch();
     const u32 item = block_x(), thread = thread_x(), team = thread / 32, lane = thread % 32, teams = grid_blocks_y() * 8;
     p.x += (u64)(item / p.share) * p.segments * p.cols;
     p.index += (u64)item * p.segments, p.weights += p.weights ? (u64)item * p.segments : 0;

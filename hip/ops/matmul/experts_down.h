@@ -73,17 +73,24 @@ template <typename Q> DEVICE void matmul_experts_down(Tiles of, const f32 *exper
     PairsOfRuns columns;
     columns.pairs = pairs, columns.weights = weights, columns.cols = of.p.cols, columns.padded = of.units * Q::UNIT * BLOCK_COLS;
     const u32 padded = columns.padded, runs_end = (u32)((end + of.works - 1) / of.works);
-    bool is_first = true;
-    for (u32 at = (u32)(begin / of.works); begin < end && at < runs_end; at += RUNS_AT_ONCE) {
+    const u32 first_at = begin < end ? (u32)(begin / of.works) : runs_end;
+    auto choose = [&](u32 at) {
         const ExpertRun first_run = of.runs[at];
         columns.count = first_run.pairs + (at + 1 < runs_end ? of.runs[at + 1].pairs : 0);
-        // Others still multiply what was here.
-        if (!is_first) barrier_shared();
         if (thread < columns.count) {
             const u32 pair = of.order[first_run.first + thread];
             pairs[thread] = pair, weights[thread] = expert_weights[pair];
         }
         barrier_shared();
+    };
+    if (first_at < runs_end) choose(first_at);
+    grid_dependency_wait();
+    for (u32 at = first_at; at < runs_end; at += RUNS_AT_ONCE) {
+        if (at != first_at) {
+            // Others still multiply what was here.
+            barrier_shared();
+            choose(at);
+        }
         Shared<Q, 1> s;
         s.padded = columns.count * padded;
         const u32 stride = (RUNS_AT_ONCE * MANY_ROWS * padded * X_BYTES<Q> + 127) / 128 * 128 + 64;
@@ -91,8 +98,6 @@ template <typename Q> DEVICE void matmul_experts_down(Tiles of, const f32 *exper
         u8 *codes = (u8 *)(s.factor + 8);
         s.x = {codes, 0, BLOCK_COLS * X_BYTES<Q>, stride, (f32x2 *)(codes + 2 * stride), 0, 1};
         Norm<1> norm = {};
-        if (is_first) grid_dependency_wait();
-        is_first = false;
         prepare_x<Q, 1>(of.p, s, norm, columns, [] {});
         u32 row = 0;
         for (u32 i = at; i < at + RUNS_AT_ONCE && i < runs_end; i++) {

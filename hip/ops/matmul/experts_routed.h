@@ -5,8 +5,8 @@
 // The first blocks each make the logits of a tile of R, whose codes are on their way before the launch in front has ended, from
 // the x that all blocks prepare anyway. `slots`: [experts] zeros, through which the others get them: a number that is not zero is
 // there (a logit 0 is written as -0, which chooses the same). `next`: the slots of the launch of this kind that comes next, which
-// are left zeros. Blocks begin in the order of their numbers, so that those that are waited for run. Down chooses once more, from
-// `logits`, which are written before it is let begin.
+// are left zeros. Blocks begin in the order of their numbers, so that those that are waited for run. What is chosen, and its
+// weights, one block writes for down (`index`, `expert_weights`), before that is let begin.
 //
 // Launch: as experts.h; grid (any number of blocks, choices), more blocks than R has tiles.
 #pragma once
@@ -24,7 +24,8 @@
 struct RoutedBy {
     const u8 *weights; // of R
     const f32 *bias;   // [tiles · 16] or null
-    f32 *logits;       // [experts]
+    u32 *index;        // [chosen]
+    f32 *weights_of;   // the same
     u32 *slots, *next;
     u32 tiles;
 };
@@ -59,8 +60,6 @@ DEVICE void make_logits(const RoutedBy &by, u32 experts, const Shared<Q, 1> &sha
     const f32 logit = mul_add((v.x + v.y) + (v.z + v.w), shared.factor[0], by.bias ? by.bias[expert] : 0.0f);
     const u32 bits = f32_bits(logit);
     store_slot(by.slots + expert, bits ? bits : 0x80000000u);
-    by.logits[expert] = logit;
-    fence_device();
 }
 
 template <typename Q, typename RQ>
@@ -81,7 +80,8 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
     wave_barrier();
     const u32 router_units = (p.width + RQ::UNIT * BLOCK_COLS - 1) / (RQ::UNIT * BLOCK_COLS);
     const u32 from = router_units * team / TEAMS, count = router_units * (team + 1) / TEAMS - from;
-    const bool makes = number < by.tiles;
+    // The last one makes none, as there are more than tiles.
+    const bool makes = number < by.tiles, is_last = number + 1 == grid_blocks_x() * grid_blocks_y();
     if (makes && lane == 0 && count > 0) {
         copy_barrier_expect(router_barrier, count * RQ::UNIT_BYTES);
         copy_bulk(shared_address(ring), by.weights + ((u64)number * router_units + from) * RQ::UNIT_BYTES, count * RQ::UNIT_BYTES,
@@ -113,11 +113,14 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
         route_256(all, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
         wave_barrier();
         if (lane == 0) expert[0] = minimum(index[block_y()], chosen.experts - 1);
+        if (is_last && lane < chosen.chosen) {
+            by.index[lane] = index[lane], by.weights_of[lane] = weights[lane];
+            fence_device();
+        }
     }
-    // By a block that makes none, if there is one.
-    if (number + 1 == grid_blocks_x() * grid_blocks_y() && thread < chosen.experts) by.next[thread] = 0;
+    if (is_last && thread < chosen.experts) by.next[thread] = 0;
     barrier();
-    // The last of all blocks lets down begin when all logits are there.
+    // Down begins when all blocks let it: what it reads before it waits is there.
     grid_dependency_launch();
     const u8 *weights_of = p.weights + ((u64)expert[0] * p.tiles + share.begin) * share.units * Q::UNIT_BYTES +
                            share.from * Q::UNIT_BYTES;
@@ -159,14 +162,14 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
 
 #define EXPERTS_ROUTED_KERNEL(NAME, BITS, SCALES, GROUP, ROUTER_BITS)                                                   \
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, f32 *out,                 \
-                                            const u8 *router, const f32 *router_bias, f32 *logits, u32 *slots,          \
-                                            u32 *next, u32 width, f32 eps, u32 cols, u32 tiles, u32 router_tiles,       \
+                                            const u8 *router, const f32 *router_bias, u32 *index,                       \
+                                            f32 *expert_weights, u32 *slots, u32 *next, u32 width, f32 eps, u32 cols, u32 tiles, u32 router_tiles,       \
                                             u32 epilogue, u32 experts, u32 chosen, u32 normalize) {                     \
         DYNAMIC_SHARED(memory);                                                                                         \
         const Rows p = {weights, x, norm, {nullptr, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, 0,          \
                         epilogue}, eps, 1, cols, tiles, cols};                                                          \
-        const Chosen of = {nullptr, nullptr, logits, experts, 1, chosen, chosen, normalize, 0};                         \
-        const RoutedBy by = {router, router_bias, logits, slots, next, router_tiles};                                   \
+        const Chosen of = {nullptr, nullptr, nullptr, experts, 1, chosen, chosen, normalize, 0};                        \
+        const RoutedBy by = {router, router_bias, index, expert_weights, slots, next, router_tiles};                                   \
         matmul_experts_routed<Quant<BITS, SCALES, GROUP>, Quant<ROUTER_BITS, SCALES, GROUP>>(p, of, by, memory);        \
     }
 #else

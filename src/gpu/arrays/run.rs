@@ -7,6 +7,7 @@ use super::walk::{Walk, has_many_axes};
 use super::wide::of_its_own;
 use super::{Elements, Place};
 use crate::Result;
+use crate::driver::Overlap;
 use crate::gpu::{Args, Kernel, LaunchOptions};
 use crate::ir::{Dtype, Layout, Op, ScatterReduce, Shape, Type, Unary};
 use smallvec::SmallVec;
@@ -194,7 +195,8 @@ impl Place {
         block: ([u32; 3], u32),
         args: &Args,
     ) -> Result<()> {
-        let overlap = kernel.waits();
+        // (Under all that it follows was not measured here.)
+        let overlap = kernel.overlap().min(Overlap::Last);
         self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
     }
 

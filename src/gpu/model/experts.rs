@@ -185,7 +185,7 @@ impl Recorder<'_> {
             },
             _ => pairs,
         };
-        self.experts_of_few(&stack, step, items)?;
+        self.experts_of_few(&stack, place, step, items)?;
         match step.weights {
             Some(_) if items.segments != step.chosen => self.sum(step, rows),
             _ => Ok(()),
@@ -238,7 +238,13 @@ impl Recorder<'_> {
     }
 
     /// Products of few rows, or of any number with unquantized matrices.
-    fn experts_of_few(&mut self, stack: &Stack, step: &ExpertProducts, items: Items) -> Result<()> {
+    fn experts_of_few(
+        &mut self,
+        stack: &Stack,
+        place: usize,
+        step: &ExpertProducts,
+        items: Items,
+    ) -> Result<()> {
         let Items {
             count,
             segments,
@@ -284,6 +290,8 @@ impl Recorder<'_> {
         let mut reads = vec![self.range(step.x, 0, rows), self.range(step.index, 0, rows)];
         reads.extend(residual.map(|residual| self.range(residual, 0, rows)));
         let routed = match matrix.form {
+            // Gate and up in front wrote what is chosen.
+            MatrixForm::Quant(_) if self.is_routed_before(place)? => None,
             MatrixForm::Quant(_) => self.routed(step.index),
             MatrixForm::Dense(_) => None,
         };

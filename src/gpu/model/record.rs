@@ -8,6 +8,7 @@ use super::matmul::{ADD, MatrixForm, Operand, SILU, STORE, scalar_name, scales_n
 use super::pack::TILE_ROWS;
 use super::recurrent::RecurrentMemory;
 use super::weights::{GpuWeights, Launch};
+use crate::driver::Overlap;
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Product, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
@@ -222,9 +223,26 @@ impl Recorder<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
+        let most = Overlap::All;
+        self.launch_under(most, kernel, grid, (threads, lds), args, reads, writes)
+    }
+
+    /// The same under no more than `most`.
+    #[allow(clippy::too_many_arguments)] // the launch's natural parameters
+    pub(super) fn launch_under(
+        &mut self,
+        most: Overlap,
+        kernel: &str,
+        grid: [u32; 3],
+        (threads, lds): (u32, usize),
+        args: Args,
+        reads: &[Range],
+        writes: &[Range],
+    ) -> Result<()> {
         let kernel = self.weights.device.kernel(kernel)?;
-        // All model kernels wait for the one before themselves.
-        let options = LaunchOptions { overlap: true };
+        let options = LaunchOptions {
+            overlap: kernel.overlap().min(most),
+        };
         let (block, lds) = ([threads, 1, 1], lds as u32);
         self.encoder
             .launch_with(&kernel, grid, block, lds, args, reads, writes, options)

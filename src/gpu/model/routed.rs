@@ -18,7 +18,7 @@ pub(super) const MOST_ROUTED: usize = MOST_ROUTED_HERE;
 #[derive(Clone, Copy)]
 pub(super) struct Logits<'a> {
     launch: &'a Launch,
-    logits: BufferId,
+    weights: BufferId,
     route: Route,
     /// Blocks of each choice.
     blocks: u32,
@@ -37,6 +37,16 @@ impl<'a> Recorder<'a> {
         };
         self.routers_here.set(Some(all));
         Ok(all.then_some(logits))
+    }
+
+    /// Whether the step in front of the one at `place` is gate and up that make their router.
+    pub(super) fn is_routed_before(&self, place: usize) -> Result<bool> {
+        let before = place.checked_sub(1);
+        Ok(before
+            .map(|at| self.logits_here(at))
+            .transpose()?
+            .flatten()
+            .is_some())
     }
 
     /// Whether each of several gates and ups can make its router.
@@ -80,7 +90,10 @@ impl<'a> Recorder<'a> {
         else {
             return Ok(None);
         };
-        let is_chosen = outputs.first().is_some_and(|(id, _)| *id == experts.index);
+        let &[(index, _), (weights, _)] = outputs.as_slice() else {
+            return Ok(None);
+        };
+        let is_chosen = index == experts.index;
         let Some((logits, route)) = self.routed(experts.index).filter(|_| is_chosen) else {
             return Ok(None);
         };
@@ -119,7 +132,7 @@ impl<'a> Recorder<'a> {
         let is_once = blocks as usize * route.chosen <= facts.compute_units as usize;
         Ok((is_enough && is_once).then_some(Logits {
             launch,
-            logits,
+            weights,
             route,
             blocks,
         }))
@@ -135,7 +148,7 @@ impl<'a> Recorder<'a> {
     ) -> Result<()> {
         let Logits {
             launch,
-            logits,
+            weights,
             route,
             blocks,
         } = router;
@@ -156,7 +169,8 @@ impl<'a> Recorder<'a> {
             .buffer("out", arena, self.at(step.out, 0))
             .buffer("router", &launch.matrix.data, 0)
             .buffer_or_null("router_bias", launch.bias.as_ref().map(|bias| (bias, 0)))
-            .buffer("logits", arena, self.at(logits, 0))
+            .buffer("index", arena, self.at(step.index, 0))
+            .buffer("expert_weights", arena, self.at(weights, 0))
             .buffer("slots", &slots, slot(number))
             .buffer("next", &slots, slot(number + 1))
             .u32("width", width as u32)
@@ -172,7 +186,8 @@ impl<'a> Recorder<'a> {
         let reads = [self.range(step.x, 0, rows)];
         let writes = [
             self.range(step.out, 0, rows),
-            self.range(logits, 0, rows),
+            self.range(step.index, 0, rows),
+            self.range(weights, 0, rows),
             slots.whole(),
         ];
         let lds = matrix.form.routed_bytes(facts, matrix.cols);

@@ -3,7 +3,7 @@
 use super::steps::{Norm, Origin, Step, VectorId};
 use super::{Network, Precision, missing};
 use crate::Result;
-use crate::driver::Platform;
+use crate::driver::{Overlap, Platform};
 use crate::gpu::arrays::walk::merged;
 use crate::gpu::constants::{network_attention, network_norm};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
@@ -119,7 +119,10 @@ impl Batch<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
-        let options = LaunchOptions { overlap: true };
+        let options = LaunchOptions {
+            // (Under all that it follows was not measured here.)
+            overlap: kernel.overlap().min(Overlap::Last),
+        };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
             kernel,
