@@ -133,7 +133,7 @@ fn what_the_engine_costs() {
     }
     let start = Instant::now();
     let long = 10_000;
-    let recorded = program(&device, &kernel, &buffers, long, false);
+    let recorded = program(&device, &kernel, &buffers, long, Overlap::None);
     let encode = micros(start.elapsed()) / f64::from(long);
     table.row("recording a launch", encode, "us");
     drop(recorded);
