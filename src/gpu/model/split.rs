@@ -9,6 +9,8 @@ const FEWEST_STEPS: usize = 4;
 /// What it costs that two blocks' sums meet, in steps, about (predicted: docs/amd-timing.md).
 const MEETING_STEPS: usize = 5;
 
+/// Full turns of blocks of all columns, at most, behind which those of the last are split: behind more it is not worth it.
+const MOST_TURNS: usize = 2;
 /// How often as many blocks with parts as run at once there may be on CDNA.
 const PART_TURNS: usize = 2;
 
@@ -58,6 +60,9 @@ fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
 /// is split, so that the last blocks to run are about as many as run at once.
 fn whole_and_splits(places: usize, (across, down): (usize, usize), steps: usize) -> (usize, usize) {
     let turns = across * down / places;
+    if turns > MOST_TURNS {
+        return (0, 1);
+    }
     let unsplit = ((across * down).div_ceil(places) * steps, (0, 1));
     let cost = |splits: usize| {
         let whole = (turns * places / across).min(down) / splits * splits;
