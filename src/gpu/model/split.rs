@@ -9,8 +9,6 @@ const FEWEST_STEPS: usize = 4;
 /// What it costs that two blocks' sums meet, in steps, about (predicted: docs/amd-timing.md).
 const MEETING_STEPS: usize = 5;
 
-/// Full turns of blocks of all columns, at most, behind which those of the last are split: behind more it is not worth it.
-const MOST_TURNS: usize = 2;
 /// How often as many blocks with parts as run at once there may be on CDNA.
 const PART_TURNS: usize = 2;
 
@@ -60,7 +58,8 @@ fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
 /// is split, so that the last blocks to run are about as many as run at once.
 fn whole_and_splits(places: usize, (across, down): (usize, usize), steps: usize) -> (usize, usize) {
     let turns = across * down / places;
-    if turns > MOST_TURNS {
+    // Behind two and more the last blocks, alone in their units, are as fast whole (predicted).
+    if turns > 1 {
         return (0, 1);
     }
     let unsplit = ((across * down).div_ceil(places) * steps, (0, 1));
