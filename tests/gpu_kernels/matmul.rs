@@ -33,6 +33,9 @@ struct Case {
     cols: usize,
     /// At most; there are no more than units.
     splits: usize,
+    /// How many columns of blocks are not split where others are, a multiple of `splits` (`Share` of
+    /// `hip/ops/matmul/block_registers.h`; elsewhere none).
+    whole: usize,
     epilogue: Epilogue,
 }
 
@@ -149,6 +152,7 @@ impl Product {
             rows,
             cols,
             splits,
+            whole,
             epilogue,
         } = self.case;
         let [x, scales] = self.operand(bench, operand);
@@ -169,7 +173,9 @@ impl Product {
         let block_tiles = if wide { 16 } else { 8 };
         let (across, down) = (rows.div_ceil(128), self.matrix.tiles.div_ceil(block_tiles));
         let blocks = across * down;
-        let counters = bench.buffer(&vec![0; blocks]);
+        let whole = if wide { whole } else { 0 };
+        assert!(whole.is_multiple_of(splits) && whole <= down);
+        let counters = bench.buffer(&vec![0; blocks * splits]);
         let parts = bench.buffer(&vec![u32::MAX; blocks * splits * PART]);
         let bias = self.bias.as_ref().map(|bias| Self::floats(bench, bias));
         let args = Args::new()
@@ -210,11 +216,12 @@ impl Product {
                 .buffer("counters", &counters, 0),
         };
         let kernel = bench.device.kernel(kernel).unwrap();
-        let grid = [across as u32, down as u32, splits as u32];
+        let along_y = down - whole / splits * (splits - 1);
+        let grid = [across as u32, along_y as u32, splits as u32];
         let mut results = Vec::new();
         for _ in 0..2 {
             bench.launch(&kernel, grid, 256, lds, &args);
-            assert_eq!(bench.values(&counters), vec![0; blocks]);
+            assert_eq!(bench.values(&counters), vec![0; blocks * splits]);
             results.push(outs.each_ref().map(|out| bench.values(out)));
         }
         assert!(results[0] == results[1], "two runs differ");
@@ -269,6 +276,7 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
                     rows,
                     cols,
                     splits: splits.min(form.units(cols)),
+                    whole: 0,
                     epilogue,
                 };
                 let product = Product::new(&mut random, form, case);
@@ -286,6 +294,26 @@ fn products_of_many_rows_are_exact_however_they_are_split() {
     });
 }
 
+#[test]
+fn products_of_many_rows_are_exact_where_only_the_last_blocks_are_split() {
+    on_every_target(|bench| {
+        let mut random = Prng::new(37);
+        for (splits, whole, outs) in [(2, 2, 530), (3, 3, 780)] {
+            let case = Case {
+                rows: 130,
+                cols: 264,
+                splits,
+                whole,
+                epilogue: Epilogue::Store([outs, 0, 0]),
+            };
+            let product = Product::new(&mut random, Form::Pairs4, case);
+            let name = "mlxrocm_matmul_block_q4_f16_g64";
+            let outs = product.run(bench, name, "mlxrocm_matmul_operand", 0);
+            product.check(bench, &format!("{name} {case:?}"), &outs);
+        }
+    });
+}
+
 /// Every case of one form, for the tests of waits and fences.
 pub fn products_of_four_bits(bench: &Bench) {
     let mut random = Prng::new(31);
@@ -294,6 +322,7 @@ pub fn products_of_four_bits(bench: &Bench) {
             rows,
             cols,
             splits: splits.min(Form::Pairs4.units(cols)),
+            whole: 0,
             epilogue,
         };
         let product = Product::new(&mut random, Form::Pairs4, case);

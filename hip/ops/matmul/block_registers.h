@@ -21,6 +21,8 @@
 
 typedef f32 amd_sums __attribute__((ext_vector_type(LANE_SUMS)));
 
+#include "ops/matmul/block_share.h"
+
 // Adds 16 bytes of a row of x, times those of a row of W.
 #if AMD_CDNA2
 #define PIECE_STEPS 2
@@ -125,9 +127,11 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     // Groups of rows of a product, and of those that threads load.
     constexpr u32 GROUPS = ROWS / ACROSS, LOADS = ROWS / 32;
     const u32 thread = thread_x(), lane = lane_id(), wave_tile = uniform(thread / WAVE) * WAVE_TILES;
-    const u32 first_row = R::CHOSEN ? 0 : block_x() * BLOCK_ROWS, first_tile = block_y() * BLOCK_TILES + wave_tile;
+    const u32 first_row = R::CHOSEN ? 0 : block_x() * BLOCK_ROWS;
+    const Share own = R::CHOSEN ? Share{block_y(), 0, 1, 0} : own_share((p.tiles + BLOCK_TILES - 1) / BLOCK_TILES);
+    const u32 first_tile = own.y * BLOCK_TILES + wave_tile;
     const u32 all_units = (p.cols + W::UNIT * BLOCK_COLS - 1) / (W::UNIT * BLOCK_COLS);
-    const u32 first_unit = split_begin(all_units), units = split_end(all_units);
+    const u32 first_unit = all_units * own.part / own.parts, units = all_units * (own.part + 1) / own.parts;
     const u32 stride = (p.cols + 255) / 256 * 256;
     const f32 factor = 1.0f / p.back;
     // Tiles and rows past the end are those at the end again; nobody stores them.
@@ -189,49 +193,44 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     const f32 bias[2] = {add_bias(p.to, tile_there, g, 0.0f), add_bias(p.to, tile_there, g + 8, 0.0f)};
     const bool is_silu = p.to.epilogue == SILU;
     // Gates are eight lanes from their ups: rows g are made by the lanes of gates, rows g + 8 by those of ups.
-    const OutputColumn columns[2] = {
+    OutputColumn columns[2] = {
         is_silu ? silu_column(p.to, tile_there / 2, g + is_up * 8) : number_column(p.to, tile_there, g),
         number_column(p.to, tile_there, g + 8),
     };
-    // What becomes of number `i` of group `m`'s two products.
-    auto finish = [&](u32 m, u32 i, f32 sum_low, f32 sum_high) __attribute__((always_inline)) {
-        const u32 r = first_row + m * ACROSS + sum_row(lane, i);
-        if (r >= p.rows || own_tile >= p.tiles) return;
-        const u32 result = R::of_result(rows_of, r);
-        const f32 scale = p.scales[R::of_x(rows_of, r)] * p.back;
-        const f32 low = sum_low * scale + bias[0], high = sum_high * scale + bias[1];
-        if (is_silu) {
-            const f32 other = shuffle_xor<8>(is_up ? low : high);
-            store_column(columns[0], result, silu_product(p.to, is_up ? other : low, is_up ? high : other));
-        } else {
-            store_column(columns[0], result, low), store_column(columns[1], result, high);
-        }
-    };
     // Products with experts are never split.
-    constexpr u32 QUADS = LANE_SUMS / 4;
-    if (!R::CHOSEN && grid_blocks_z() > 1) {
-        f32 *part = split_part(p.split, block_z());
-        UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < 2 * QUADS; i++) {
-            const amd_sums &c = sums[m][i / QUADS];
-            const u32 k = i % QUADS * 4;
-            const f32 four[4] = {c[k], c[k + 1], c[k + 2], c[k + 3]};
-            if (first_row + m * ACROSS < p.rows) store_part(part, m * 2 * QUADS + i, four);
+    if constexpr (!R::CHOSEN)
+        if (own.parts > 1 && !add_parts<GROUPS>(p.split, own, sums, (u32 *)xs)) return;
+    // What is added is read before anything is stored: else each number waits for memory.
+    const bool is_added = p.to.epilogue == ADD;
+    const f32 *added[2];
+    UNROLL for (u32 h = 0; h < 2; h++) {
+        // Of columns that go nowhere any number.
+        added[h] = columns[h].out ? columns[h].residual : p.to.residual;
+        columns[h].residual = nullptr;
+    }
+    UNROLL for (u32 m = 0; m < GROUPS; m++) {
+        f32 scale[LANE_SUMS], residual[2][LANE_SUMS];
+        UNROLL for (u32 i = 0; i < LANE_SUMS; i++) {
+            const u32 r = minimum(first_row + m * ACROSS + sum_row(lane, i), p.rows - 1);
+            scale[i] = p.scales[R::of_x(rows_of, r)] * p.back;
+            const u64 result = R::of_result(rows_of, r);
+            UNROLL for (u32 h = 0; h < 2; h++)
+                residual[h][i] = is_added ? added[h][columns[h].out ? result * columns[h].width : 0] : 0.0f;
         }
-        if (!is_last_block(p.split.counters + split_block(), grid_blocks_z(), (u32 *)xs)) return;
-        part = split_part(p.split, 0);
-        // Rolled, and finished here: written into the products' registers they would keep the compiler busy for minutes.
-        _Pragma("unroll 1") for (u32 m = 0; m < GROUPS && first_row + m * ACROSS < p.rows; m++) {
-            _Pragma("unroll 1") for (u32 i = 0; i < QUADS; i++) {
-                f32x4 low, high;
-                sum_parts<1, 4>(part, m * 2 * QUADS + i, &low);
-                sum_parts<1, 4>(part, (m * 2 + 1) * QUADS + i, &high);
-                finish(m, 4 * i, low.x, high.x), finish(m, 4 * i + 1, low.y, high.y);
-                finish(m, 4 * i + 2, low.z, high.z), finish(m, 4 * i + 3, low.w, high.w);
+        UNROLL for (u32 i = 0; i < LANE_SUMS; i++) {
+            const u32 r = first_row + m * ACROSS + sum_row(lane, i);
+            const f32 low = sums[m][0][i] * scale[i] + bias[0], high = sums[m][1][i] * scale[i] + bias[1];
+            const f32 other = is_silu ? shuffle_xor<8>(is_up ? low : high) : 0.0f;
+            if (r >= p.rows || own_tile >= p.tiles) continue;
+            const u32 result = R::of_result(rows_of, r);
+            if (is_silu) {
+                store_column(columns[0], result, silu_product(p.to, is_up ? other : low, is_up ? high : other));
+            } else {
+                store_column(columns[0], result, low + residual[0][i]);
+                store_column(columns[1], result, high + residual[1][i]);
             }
         }
-        return;
     }
-    UNROLL for (u32 m = 0; m < GROUPS; m++) UNROLL for (u32 i = 0; i < LANE_SUMS; i++) finish(m, i, sums[m][0][i], sums[m][1][i]);
 }
 
 template <typename W, typename R> DEVICE void matmul_block(const Block &p, u32 rows, const R &rows_of) {

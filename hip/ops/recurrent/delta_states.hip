@@ -15,6 +15,12 @@
 #define UNROLL_KEYS UNROLL
 #endif
 
+#if defined(__GFX11__)
+#define LATER_OVER_REST 1
+#else
+#define LATER_OVER_REST 0
+#endif
+
 struct States {
     const u16 *keys, *squares;
     const f32 *gates, *v;
@@ -29,7 +35,8 @@ template <int DIM> struct StatesMemory {
     static constexpr u32 WIDE = DIM + (PLATFORM_NVIDIA ? 16 : 8), NARROW = CHUNK + (PLATFORM_NVIDIA ? 16 : 8);
     // Numbers of a half: of the state [row][column], of R, V' and V' times exp(L_64 − L) [row][token].
     static constexpr u32 STATE = ROWS * WIDE, VALUES = ROWS * NARROW;
-    static constexpr u32 BYTES = (2 * STATE + 6 * VALUES) * 2;
+    // RDNA 3: the last lie where R was, so that three blocks fit a pair of compute units.
+    static constexpr u32 BYTES = (2 * STATE + (LATER_OVER_REST ? 4 : 6) * VALUES) * 2;
 };
 static_assert(StatesMemory<128>::BYTES <= 49152, "what NVIDIA gives without asking");
 
@@ -43,7 +50,7 @@ template <int DIM> DEVICE void pass_chunks(const States &p, u8 *memory) {
     typedef StatesMemory<DIM> M;
     constexpr u32 KEY_TILES = DIM / 16, TILES = CHUNK_TILES, OWN_TILES = ROWS / 16 * KEY_TILES / STATE_WAVES;
     u16 *of_state = (u16 *)memory, *of_rest = of_state + 2 * M::STATE, *of_change = of_rest + 2 * M::VALUES;
-    u16 *of_later = of_change + 2 * M::VALUES;
+    u16 *of_later = LATER_OVER_REST ? of_rest : of_change + 2 * M::VALUES;
     grid_dependency_launch();
     grid_dependency_wait();
     const Sequence sequence = p.sequences[block_z()];
@@ -111,13 +118,16 @@ template <int DIM> DEVICE void pass_chunks(const States &p, u8 *memory) {
         }
         UNROLL for (u32 i = 0; i < TILE_C; i++) {
             put(of_change + at(i), M::VALUES, change.c[i]);
-            put(of_later + at(i), M::VALUES, change.c[i] * later[tile_c_slot(i)]);
+            if (!LATER_OVER_REST) put(of_later + at(i), M::VALUES, change.c[i] * later[tile_c_slot(i)]);
         }
         barrier_shared();
+        if (LATER_OVER_REST) UNROLL for (u32 i = 0; i < TILE_C; i++)
+            put(of_later + at(i), M::VALUES, change.c[i] * later[tile_c_slot(i)]);
         UNROLL for (u32 c = 0; c < TILES; c++) {
             if (c > token_tile) continue;
             multiply(out, of_rows[c], load_halves<false>(of_change + row * M::NARROW + c * 16, M::NARROW, M::VALUES));
         }
+        if (LATER_OVER_REST) barrier_shared();
         UNROLL for (u32 o = 0; o < OWN_TILES; o++) UNROLL for (u32 i = 0; i < TILE_C; i++) s[o].c[i] *= decay;
         UNROLL_KEYS for (u32 c = 0; c < TILES; c++) {
             const Halves keys = tiles.turned(key_tile / 16, c);

@@ -4,10 +4,11 @@ use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
 use super::experts::ExpertMemory;
 use super::few::Prepared;
 use super::inputs::{Bucket, Output};
-use super::matmul::{BLOCK_ROWS, operand_stride, split_blocks, split_bytes};
+use super::matmul::{BLOCK_ROWS, operand_stride};
 use super::programs::Programs;
 use super::record::{Memory, Recorder};
 use super::recurrent::RecurrentMemory;
+use super::split::{split_bytes, split_counters};
 use super::turns::{Results, Turns};
 use super::weights::{GpuWeights, Launch};
 use crate::gpu::constants::rows_sample;
@@ -81,7 +82,7 @@ impl GpuExecutor {
             .max(part_bytes.unwrap_or(0))
             .max(split_bytes(device.facts()));
         let groups = shapes().map(head_groups).max().unwrap_or(0);
-        let counters = (most.rows * groups).max(split_blocks(device.facts()));
+        let counters = (most.rows * groups).max(split_counters(device.facts()));
         let counters = buffer(counters * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
         let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);

@@ -1,12 +1,10 @@
 //! Products of many rows: by the matrix unit in a kernel of our own, or by the vendor's BLAS with a kernel
 //! before and one after.
 
-use super::matmul::{
-    BLOCK_ROWS, BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, block_tiles, operand_stride,
-    scales_number, splits,
-};
+use super::matmul::{BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, operand_stride, scales_number};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
+use super::split::split_grid;
 use super::weights::{GpuMatrix, Launch};
 use crate::gpu::constants::matmul_blas;
 use crate::gpu::{Args, Device, DeviceBuffer, Range};
@@ -162,12 +160,8 @@ impl Recorder<'_> {
             .u32("tiles", matrix.tiles as u32)
             .u32("epilogue", to.epilogue);
         let facts = self.weights.device.facts();
-        let (across, down) = (
-            rows.div_ceil(BLOCK_ROWS),
-            matrix.tiles.div_ceil(block_tiles(facts)),
-        );
-        let splits = splits(facts, across * down, matrix.cols);
-        let args = if splits > 1 {
+        let grid = split_grid(facts, rows, (matrix.tiles, matrix.cols));
+        let args = if grid[2] > 1 {
             let (parts, counters) = (&self.memory.parts, &self.memory.counters);
             writes.extend([parts.whole(), counters.whole()]);
             args.buffer("parts", parts, 0)
@@ -175,7 +169,6 @@ impl Recorder<'_> {
         } else {
             args.null("parts").null("counters")
         };
-        let grid = [across as u32, down as u32, splits as u32];
         let lds = operand.shared_bytes();
         self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
     }

@@ -31,8 +31,6 @@ pub const SET_ROWS: usize = matmul_rows_q4::MANY_ROWS;
 pub const BLOCK_ROWS: usize = matmul_block_q4::BLOCK_ROWS;
 /// Threads of its blocks.
 pub const BLOCK_THREADS: u32 = matmul_block_q4::PART_THREADS as u32;
-/// The fewest steps of its blocks, of [`BLOCK`] columns of x each, that are worth a block (`splits`).
-const SPLIT_STEPS: usize = 4;
 
 /// What a product does with its results; tiles of gate and up come in pairs.
 pub use matmul_rows_q4::{ADD, SILU, STORE};
@@ -72,7 +70,7 @@ pub fn operand_stride(cols: usize) -> usize {
     cols.next_multiple_of(256)
 }
 
-fn is_cdna(facts: &DeviceFacts) -> bool {
+pub fn is_cdna(facts: &DeviceFacts) -> bool {
     let chips = ["gfx90a", "gfx94", "gfx950"];
     chips.iter().any(|chip| facts.arch.starts_with(chip))
 }
@@ -91,20 +89,6 @@ pub fn block_tiles(facts: &DeviceFacts) -> usize {
     }
 }
 
-/// How many blocks share the columns of x in a product that has `blocks` blocks otherwise: as many as make
-/// two blocks a compute unit.
-pub fn splits(facts: &DeviceFacts, blocks: usize, cols: usize) -> usize {
-    let by_cols = cols.div_ceil(BLOCK) / SPLIT_STEPS;
-    (split_blocks(facts) * 2 / blocks.max(1))
-        .min(by_cols)
-        .max(1)
-}
-
-/// Bytes of what the blocks of such a product leave for the last ones (`hip/ops/matmul/split.h`).
-pub fn split_bytes(facts: &DeviceFacts) -> usize {
-    split_blocks(facts) * 2 * BLOCK_ROWS * block_tiles(facts) * TILE_ROWS * 4
-}
-
 /// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).
 const EXPERT_IDS: usize = 3 * matmul_experts_q4::MAX_CHOSEN * 4;
 
@@ -120,11 +104,6 @@ const DENSE_FOUR: usize = matmul_rows_dense_amd::FOUR_ROWS;
 const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
-
-/// The most blocks of a product that [`splits`] splits: each has a counter.
-pub fn split_blocks(facts: &DeviceFacts) -> usize {
-    facts.compute_units as usize
-}
 
 /// How a matrix lies in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

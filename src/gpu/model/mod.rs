@@ -23,6 +23,7 @@ mod record;
 mod recurrent;
 mod route;
 mod routed;
+mod split;
 mod staging;
 mod turns;
 mod weights;

@@ -1,9 +1,11 @@
 //! Workgroups that do the same at addresses linear in the block's coordinates.
 //!
 //! Three probes on each axis say by how much each access moves from block to block. Where all agree, every
-//! workgroup's trace follows from the first one's.
+//! workgroup's trace follows from the first one's. Not where a workgroup asks what others did (an atomic's result, as
+//! the last of several does that adds their sums): the probes are never the last, and what it does would be missing.
 
-use super::trace::{GroupTrace, Trace, record};
+use super::class::Move;
+use super::trace::{GroupTrace, TAKEN, Trace, record};
 use crate::isa::{Fault, Launch};
 
 /// How far each access of each wave moves when x, y or z grows by one.
@@ -54,6 +56,15 @@ fn distance(a: &GroupTrace, b: &GroupTrace) -> Option<Vec<Vec<i64>>> {
     Some(all)
 }
 
+/// Whether a workgroup waits for what an atomic gives back.
+fn asks_others(trace: &Trace) -> bool {
+    let asks: Vec<bool> = (trace.ops.iter())
+        .map(|op| op.moves == Move::Atomic && op.issue.is_some_and(|i| i.result.is_some()))
+        .collect();
+    let mut waves = trace.groups.iter().flat_map(|g| &g.waves);
+    waves.any(|w| w.ops.iter().any(|&o| asks[(o & !TAKEN) as usize]))
+}
+
 /// Finds the law of a launch's addresses, or gives the probes back where there is none.
 ///
 /// # Errors
@@ -80,6 +91,9 @@ pub fn find(launch: &Launch) -> Result<Result<(Affine, Trace), Trace>, Fault> {
     let numbers: Vec<u64> = probes.iter().map(|c| number(*c)).collect();
     // One call: the kernel arguments have one address for all of them.
     let mut trace = record(launch, &numbers, None)?;
+    if asks_others(&trace) {
+        return Ok(Err(trace));
+    }
     let origin = &trace.groups[0];
     let mut steps: Vec<Vec<[i64; 3]>> = origin
         .waves
