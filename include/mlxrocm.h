@@ -1578,8 +1578,8 @@ typedef struct mlxrocm_session_info {
  * it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and _embed, and
  * mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine.
  *
- * On GPUs the logits of such requests alone come to the host; the device chooses the others' tokens. These do not wait
- * for the callbacks where more tokens a second come of it: then a step without such requests is queued before, which
+ * On GPUs the logits of such requests alone come to the host; the device chooses the others' tokens. If callbacks take
+ * a large part of a step's time, the others do not wait for them: a step without such requests is queued before and
  * runs meanwhile, and they are in every second step.
  */
 typedef int32_t (*mlxrocm_logits_processor)(const uint32_t *tokens,

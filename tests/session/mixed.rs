@@ -303,6 +303,7 @@ fn any_request(random: &mut Random) -> Request {
 /// A step that fails ends those that are in it, and nobody else.
 #[test]
 fn a_failing_step_ends_those_in_it() {
+    let mut survivors = 0;
     for (refuse, at) in [(false, 8), (false, 9), (true, 8), (true, 9), (true, 20)] {
         let (session, control) = session(Setup {
             pipelined: true,
@@ -340,6 +341,7 @@ fn a_failing_step_ends_those_in_it() {
             );
         }
         assert!(ended[0] && ended[1], "{ended:?}");
+        survivors += usize::from(!ended[2]);
         for request in &all {
             assert_right(
                 request,
@@ -349,4 +351,6 @@ fn a_failing_step_ends_those_in_it() {
         }
         assert_no_page_held(&session);
     }
+    // The one that waits for the host is in every second step.
+    assert!((1..5).contains(&survivors), "{survivors}");
 }

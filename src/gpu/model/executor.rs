@@ -1,7 +1,7 @@
 //! The executor: runs a planned program on a GPU, one recorded program a bucket of sizes.
 
 use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
-use super::experts::ExpertMemory;
+use super::experts_memory::ExpertMemory;
 use super::few::Prepared;
 use super::inputs::{Bucket, Output};
 use super::matmul::{BLOCK_ROWS, operand_stride};

@@ -2,7 +2,8 @@
 //! kernels of `hip/ops/matmul/experts_tiles.h` and, of up to [`FEW_ROWS`], `experts_down.h`; and small products of one matrix with
 //! 17 to 64 rows by the same.
 
-use super::experts::{ExpertMemory, Stack, stack};
+use super::experts::{Stack, stack};
+use super::experts_memory::ExpertMemory;
 use super::few::Prepared;
 use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SHARERS, SILU, TILE_TAKERS};
 use super::pack::{BLOCK, Scales};

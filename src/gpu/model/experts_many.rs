@@ -1,7 +1,8 @@
 //! Products of many rows with experts, each matrix with all the rows that chose it: `hip/ops/matmul/experts_block.h` and,
 //! where it is, `experts_warpgroup.h`.
 
-use super::experts::{ExpertMemory, Stack};
+use super::experts::Stack;
+use super::experts_memory::ExpertMemory;
 use super::matmul::{BLOCK_ROWS, BLOCK_THREADS, MatrixForm, Operand, block_tiles, has_warpgroups};
 use super::record::Recorder;
 use crate::gpu::Args;

@@ -1,7 +1,7 @@
 //! Records a model's schedule as a program for one bucket of sizes.
 
 use super::blas::Scratch;
-use super::experts::ExpertMemory;
+use super::experts_memory::ExpertMemory;
 use super::inputs::{Bucket, Output, Places};
 use super::many::{Outputs, Way};
 use super::matmul::{ADD, MatrixForm, Operand, SILU, STORE, scalar_name, scales_number};

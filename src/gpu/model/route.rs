@@ -1,6 +1,7 @@
 //! Routers of mixtures of experts, by the kernels of `hip/ops/experts`.
 
-use super::experts::{ExpertMemory, MAX_CHOSEN, MAX_EXPERTS, run_count, stack};
+use super::experts::{MAX_CHOSEN, MAX_EXPERTS, stack};
+use super::experts_memory::{ExpertMemory, run_count};
 use super::matmul::MatrixForm;
 use super::record::Recorder;
 use super::weights::Launch;

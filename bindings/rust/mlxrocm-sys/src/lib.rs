@@ -437,8 +437,8 @@ pub type mlxrocm_progress_callback = Option<unsafe extern "C" fn(done: u64, tota
 /// it, nothing may be called that waits for this session: not mlxrocm_session_logits, _logits_at and _embed, and
 /// mlxrocm_generation_next only with timeout 0. Freeing and cancelling generations is fine.
 ///
-/// On GPUs the logits of such requests alone come to the host; the device chooses the others' tokens. These do not wait
-/// for the callbacks where more tokens a second come of it: then a step without such requests is queued before, which
+/// On GPUs the logits of such requests alone come to the host; the device chooses the others' tokens. If callbacks take
+/// a large part of a step's time, the others do not wait for them: a step without such requests is queued before and
 /// runs meanwhile, and they are in every second step.
 pub type mlxrocm_logits_processor = Option<unsafe extern "C" fn(tokens: *const u32, token_count: usize, logits: *mut f32, vocab_size: usize, user_data: *mut c_void) -> i32>;
 
