@@ -201,7 +201,7 @@ template <typename W, u32 ROWS, typename R> DEVICE void matmul_rows(const Block 
     if constexpr (!R::CHOSEN)
         if (own.parts > 1 && !add_parts<GROUPS>(p.split, own, sums, (u32 *)xs)) return;
     // What is added is read before anything is stored: else each number waits for memory.
-    const bool is_added = p.to.epilogue == ADD;
+    const bool is_added = !R::CHOSEN && p.to.epilogue == ADD;
     const f32 *added[2];
     UNROLL for (u32 h = 0; h < 2; h++) {
         // Of columns that go nowhere any number.
