@@ -249,9 +249,8 @@ fn overlapping_launches_give_the_same_bits() {
             program.run_as(&stream, mode).unwrap();
             for k in 0..NODES {
                 let [target, a, b] = of_node(k);
-                for i in 0..numbers as usize {
-                    values[target][i] = gpu::mix(values[target][i], values[a][i], values[b][i], k);
-                }
+                let of = |i: usize| gpu::mix(values[target][i], values[a][i], values[b][i], k);
+                values[target] = (0..numbers as usize).map(of).collect();
             }
         }
         for (buffer, values) in buffers.iter().zip(&values) {
