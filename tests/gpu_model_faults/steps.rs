@@ -4,7 +4,7 @@ use crate::gpu;
 use crate::subject::*;
 use mlxrocm::gpu::GraphPolicy;
 use mlxrocm::model::{CHOSEN, Choice, KvType, Slice, Wanted};
-use mlxrocm::session::{FinishReason, Request, Sampling, Session};
+use mlxrocm::session::{FinishReason, LogitsProcessor, Request, Sampling, Session};
 
 /// Driver calls that wait for the device, or ask whether it is done.
 const WAITS: [&str; 5] = [
@@ -84,7 +84,7 @@ fn tokens(session: &Session, requests: &[Request]) -> Vec<Vec<u32>> {
     tokens.collect()
 }
 
-/// Log-probabilities are for the host to give, so it samples those requests itself.
+/// A logits processor has to see the logits, so the host samples those requests itself.
 #[test]
 fn the_device_samples_as_the_host_does() {
     let samplings = [
@@ -132,7 +132,7 @@ fn the_device_samples_as_the_host_does() {
     let launches = sampled();
     // Three requests at once, each step of which is one launch.
     assert!((48..=6 * 24).contains(&launches), "{launches}");
-    let by_host: Vec<Request> = requests
+    let with_logprobs: Vec<Request> = requests
         .iter()
         .map(|request| Request {
             sampling: Sampling {
@@ -142,8 +142,18 @@ fn the_device_samples_as_the_host_does() {
             ..request.clone()
         })
         .collect();
+    assert_eq!(on_device, tokens(&session, &with_logprobs));
+    let launches = launches..sampled();
+    assert!((48..=6 * 24).contains(&(launches.end - launches.start)));
+    let by_host: Vec<Request> = requests
+        .iter()
+        .map(|request| Request {
+            logits_processor: Some(LogitsProcessor::new(|_, _| Ok(()))),
+            ..request.clone()
+        })
+        .collect();
     assert_eq!(on_device, tokens(&session, &by_host));
-    assert_eq!(sampled(), launches);
+    assert_eq!(sampled(), launches.end);
     // One at a time, too.
     for (request, expected) in requests.iter().zip(&on_device) {
         assert_eq!(
