@@ -45,7 +45,7 @@ impl Array {
             reverse,
             inclusive,
         };
-        let (x, axis) = self.along(&op(0).name(), axis)?;
+        let (x, axis) = self.along(op(0).name(), axis)?;
         let dtype = match (kind, self.dtype()) {
             (Scan::Sum, Dtype::Bool) => Dtype::I32,
             (Scan::LogAddExp, dtype) => dtype.inexact(),

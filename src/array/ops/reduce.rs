@@ -179,7 +179,7 @@ impl Array {
         let name = unnamed.name();
         let (x, axis, shape) = match axis {
             Some(axis) => {
-                let axis = self.shape().axis(&name, axis)?;
+                let axis = self.shape().axis(name, axis)?;
                 (self.clone(), axis, self.reduced(&[axis], keepdims))
             }
             None => {
