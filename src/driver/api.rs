@@ -390,7 +390,7 @@ impl Api {
     }
 
     /// A new event; `timing` costs a little at each record. Waits for it sleep.
-    pub fn event_create(&self, timing: bool) -> Result<EventHandle> {
+    pub fn event_create(&self, timing: bool) -> std::result::Result<EventHandle, Code> {
         let mut event = EventHandle::NULL;
         let flags = hip::hipEventBlockingSync
             | if timing {
@@ -400,8 +400,10 @@ impl Api {
             };
         // SAFETY: the driver writes one handle.
         let code = Code(unsafe { (self.functions.event_create)(&mut event, flags) });
-        self.check(code, || "creating an event".into())?;
-        Ok(event)
+        match code {
+            Code::OK => Ok(event),
+            code => Err(code),
+        }
     }
 
     /// Destroys an event.

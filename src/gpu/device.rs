@@ -274,14 +274,14 @@ impl Device {
     /// A new event that also measures time.
     pub fn event(self: &Arc<Self>) -> Result<Event> {
         self.enter()?;
-        let handle = self.api.event_create(true)?;
+        let handle = self.new_event(true)?;
         Ok(Event::new(self.clone(), handle))
     }
 
     /// A new event for marks that many steps are waited for at: it measures no time, which costs less.
     pub(super) fn mark(self: &Arc<Self>) -> Result<Event> {
         self.enter()?;
-        let handle = self.api.event_create(false)?;
+        let handle = self.new_event(false)?;
         Ok(Event::new(self.clone(), handle))
     }
 
@@ -478,7 +478,13 @@ impl Device {
     /// An event without timing.
     pub(super) fn take_event(&self) -> Result<EventHandle> {
         let event = self.events.lock().pop();
-        event.map_or_else(|| self.api.event_create(false), Ok)
+        event.map_or_else(|| self.new_event(false), Ok)
+    }
+
+    /// A fault of queued work may come out here first.
+    fn new_event(&self, timing: bool) -> Result<EventHandle> {
+        let event = self.api.event_create(timing);
+        event.map_err(|code| self.failed(code, "creating an event"))
     }
 
     pub(super) fn give_back_event(&self, event: EventHandle) {
