@@ -62,12 +62,7 @@ pub struct Launch {
 }
 
 impl Api {
-    /// Whether launches can overlap as [`Launch::overlap`] asks.
-    pub fn overlaps(&self) -> bool {
-        matches!(self.vendor, Vendor::Cuda(_, Some(_), _))
-    }
-
-    /// Whether they also can in graphs.
+    /// Whether launches can overlap in graphs as [`Launch::overlap`] asks.
     pub fn overlaps_in_graphs(&self) -> bool {
         matches!(self.vendor, Vendor::Cuda(_, _, Some(_)))
     }

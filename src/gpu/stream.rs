@@ -35,9 +35,10 @@ impl Drop for Stream {
 
 /// The largest piece that a copy through pinned memory moves at a time.
 const PIECE: usize = 4 << 20;
-/// The most bytes that a kernel copies between pinned memory and the device's, and what a block of it copies.
+/// The most bytes that a kernel copies between pinned memory and the device's.
 const MOST_BY_KERNEL: usize = 16 << 10;
-const COPY_BLOCK: usize = 4096;
+/// What a block of `mlxrocm_copy_u8` copies.
+pub(super) const COPY_BLOCK: usize = 4096;
 
 impl Stream {
     pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {

@@ -1,6 +1,7 @@
 //! A model that fails.
 
 use crate::fake::*;
+use crate::submit::at_once;
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::session::{FinishReason, Request, Session};
@@ -37,12 +38,7 @@ fn an_error_ends_the_batch_only() {
 /// Of requests that are there at once, those of a failing step end with the injected error.
 pub fn an_error_ends_its_batch_only(session: &Session, control: &Control, requests: &[Request]) {
     let error = Error::DeviceFailed("injected error".into());
-    control.shut();
-    let generations: Vec<_> = requests
-        .iter()
-        .map(|r| session.submit(r.clone()).unwrap())
-        .collect();
-    control.open();
+    let generations = at_once(session, control, requests);
     let mut failed = 0;
     for (request, generation) in requests.iter().zip(&generations) {
         let output = collect(generation);
@@ -81,13 +77,8 @@ fn logits_report_an_error() {
 fn bad_logits_end_one_generation() {
     let (session, control) = session(Setup::default());
     control.nan_at.store(20, Ordering::SeqCst);
-    control.shut();
     let requests: Vec<Request> = (0..3).map(request).collect();
-    let generations: Vec<_> = requests
-        .iter()
-        .map(|r| session.submit(r.clone()).unwrap())
-        .collect();
-    control.open();
+    let generations = at_once(&session, &control, &requests);
     let outputs: Vec<Output> = generations.iter().map(collect).collect();
     assert_eq!(outputs[0].reason, FinishReason::Error);
     assert!(

@@ -11,4 +11,5 @@ mod recurrent;
 mod scheduling;
 mod state;
 mod stress;
+mod submit;
 mod tokens;

@@ -2,6 +2,7 @@
 //! tokens are its own, and the others do not wait longer than it is worth.
 
 use crate::fake::*;
+use crate::submit::{apart, at_once};
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::session::{Event, FinishReason, Generation, LogitsProcessor, Request, Sampling};
@@ -244,13 +245,7 @@ fn requests_of_every_kind_give_what_they_give_alone() {
             let delay = [0, 0, 200][random.below(3)];
             control.delay_us.store(delay, Ordering::SeqCst);
             let requests: Vec<Request> = (0..9).map(|_| any_request(&mut random)).collect();
-            let generations: Vec<_> = requests
-                .iter()
-                .map(|request| {
-                    std::thread::sleep(Duration::from_micros(random.below(400) as u64));
-                    session.submit(request.clone()).unwrap()
-                })
-                .collect();
+            let generations = apart(&session, &mut random, 400, &requests);
             let text = random.prompt(40);
             let logits = session.logits(&text).unwrap();
             let rows = (1..=40).flat_map(|end| logits_after(&text[..end]));
@@ -321,12 +316,7 @@ fn a_failing_step_ends_those_in_it() {
         let all: Vec<Request> = (0..3).map(|seed| request(seed, 5, 40)).collect();
         let mut slowed = all.clone();
         slowed[2].logits_processor = Some(slow);
-        control.shut();
-        let generations: Vec<_> = slowed
-            .iter()
-            .map(|request| session.submit(request.clone()).unwrap())
-            .collect();
-        control.open();
+        let generations = at_once(&session, &control, &slowed);
         let mut ended = [false; 3];
         for ((request, generation), ended) in all.iter().zip(&generations).zip(&mut ended) {
             let output = collect(generation);

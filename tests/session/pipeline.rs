@@ -2,6 +2,7 @@
 
 use crate::failures::an_error_ends_its_batch_only;
 use crate::fake::*;
+use crate::submit::{apart, at_once};
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::model::PAGE_TOKENS;
@@ -139,13 +140,7 @@ fn tokens_are_those_of_the_plain_loop() {
                 }
             };
             let requests: Vec<Request> = (0..8).map(|_| request(&mut random)).collect();
-            let generations: Vec<_> = requests
-                .iter()
-                .map(|request| {
-                    std::thread::sleep(Duration::from_micros(random.below(500) as u64));
-                    session.submit(request.clone()).unwrap()
-                })
-                .collect();
+            let generations = apart(&session, &mut random, 500, &requests);
             for (request, generation) in requests.iter().zip(&generations) {
                 if random.below(6) == 0 {
                     generation.cancel();
@@ -186,13 +181,8 @@ fn waiting_requests_change_nothing() {
         max_requests: 2,
         ..Default::default()
     }));
-    control.shut();
     let requests: Vec<Request> = (0..6).map(|i| greedy(vec![i, 9], 50)).collect();
-    let generations: Vec<_> = requests
-        .iter()
-        .map(|request| session.submit(request.clone()).unwrap())
-        .collect();
-    control.open();
+    let generations = at_once(&session, &control, &requests);
     for (request, generation) in requests.iter().zip(&generations) {
         assert_right(request, 512, &collect(generation));
     }
@@ -241,13 +231,8 @@ fn a_refused_step_loses_no_token() {
 fn bad_logits_end_one_generation() {
     let (session, control) = session(pipelined(Setup::default()));
     control.nan_at.store(20, Ordering::SeqCst);
-    control.shut();
     let requests: Vec<Request> = (0..3).map(|i| greedy(Random(i).prompt(70), 60)).collect();
-    let generations: Vec<_> = requests
-        .iter()
-        .map(|request| session.submit(request.clone()).unwrap())
-        .collect();
-    control.open();
+    let generations = at_once(&session, &control, &requests);
     let outputs: Vec<Output> = generations.iter().map(collect).collect();
     let bad = outputs.iter().filter(|output| output.error.is_some());
     for output in bad.clone() {

@@ -1,6 +1,7 @@
 //! Who runs when: fairness, and callers that do not read.
 
 use crate::fake::*;
+use crate::submit::at_once;
 use crate::tokens::sampled;
 use mlxrocm::model::PAGE_TOKENS;
 use mlxrocm::session::{Event, FinishReason, Request};
@@ -241,12 +242,7 @@ fn steps_are_of_one_kind_where_nothing_may_depend_on_others() {
                 request(Random((i % lengths.len()) as u64).prompt(n), new)
             })
             .collect();
-        control.shut();
-        let generations: Vec<_> = requests
-            .iter()
-            .map(|request| session.submit(request.clone()).unwrap())
-            .collect();
-        control.open();
+        let generations = at_once(&session, &control, &requests);
         for (generation, request) in generations.iter().zip(&requests) {
             let output = collect(generation);
             assert_right(request, 512, &output);

@@ -96,12 +96,8 @@ impl Array {
             LeftShift | RightShift if dtype == Dtype::Bool => dtype = Dtype::U8,
             _ => {}
         }
-        let shape = self.shape().broadcast(other.shape(), name)?;
-        let side = |x: &Array| match x.dtype() == dtype {
-            true => x.spread(&shape),
-            false => x.astype(dtype).spread(&shape),
-        };
-        let (a, b) = (side(self), side(other));
+        let (a, b) = spread_both(name, dtype, self, other)?;
+        let shape = a.shape().clone();
         let result = match function.is_comparison() {
             true => Dtype::Bool,
             false => dtype,
@@ -118,7 +114,7 @@ impl Array {
         if dtype == Dtype::C64 {
             return Err(invalid("divmod", "complex numbers have no remainder"));
         }
-        let (a, b) = spread_both("divmod", &self.astype(dtype), &other.astype(dtype))?;
+        let (a, b) = spread_both("divmod", dtype, self, other)?;
         let ty = Type {
             dtype,
             shape: a.shape().clone(),

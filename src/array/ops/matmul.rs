@@ -98,7 +98,7 @@ pub(super) fn gathered(
     (b, right): (&Array, Option<&Array>),
 ) -> Result<(Array, Array)> {
     let places = |x: &Array, given: Option<&Array>| match given {
-        Some(given) if given.dtype().is_integer() => Ok(given.astype(Dtype::U32)),
+        Some(given) if given.dtype().is_integer() => Ok(given.clone()),
         Some(given) => Err(invalid(name, format!("indices of {}", given.dtype()))),
         None => {
             let shape = outer(x);
@@ -112,7 +112,7 @@ pub(super) fn gathered(
             all.reshape(shape)
         }
     };
-    super::spread_both(name, &places(a, left)?, &places(b, right)?)
+    super::spread_both(name, Dtype::U32, &places(a, left)?, &places(b, right)?)
 }
 
 impl Array {

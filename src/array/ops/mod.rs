@@ -33,7 +33,7 @@ pub use solve::NormOrder;
 pub use join::PadMode;
 
 use super::Array;
-use crate::ir::{Op, Shape};
+use crate::ir::{Dtype, Op, Shape};
 use crate::{Error, Result};
 use smallvec::SmallVec;
 use std::fmt::Display;
@@ -67,8 +67,17 @@ impl Array {
     }
 }
 
-/// Both arrays, broadcast to their common shape.
-fn spread_both(operation: impl Display + Copy, a: &Array, b: &Array) -> Result<(Array, Array)> {
+/// Both arrays as one dtype, broadcast to their common shape.
+fn spread_both(
+    operation: impl Display + Copy,
+    dtype: Dtype,
+    a: &Array,
+    b: &Array,
+) -> Result<(Array, Array)> {
     let shape = a.shape().broadcast(b.shape(), operation)?;
-    Ok((a.spread(&shape), b.spread(&shape)))
+    let side = |x: &Array| match x.dtype() == dtype {
+        true => x.spread(&shape),
+        false => x.astype(dtype).spread(&shape),
+    };
+    Ok((side(a), side(b)))
 }

@@ -37,8 +37,8 @@ impl Array {
     /// `InvalidArgument` for axes that are not there, and for the smallest or largest of nothing.
     pub fn reduce(&self, kind: Reduce, axes: Option<&[i64]>, keepdims: bool) -> Result<Array> {
         let op = |axes| Op::Reduce(kind, axes);
-        let unnamed = op(Axes::new());
-        let name = unnamed.name();
+        let of_all = op(Axes::new());
+        let name = of_all.name();
         let axes = self.axes_or_all(name, axes)?;
         let dtype = match (kind, self.dtype()) {
             (Reduce::All | Reduce::Any, _) => Dtype::Bool,
@@ -175,8 +175,8 @@ impl Array {
     /// # Errors
     /// `InvalidArgument` for an axis that is not there, or an array without elements.
     pub fn arg_reduce(&self, kind: ArgReduce, axis: Option<i64>, keepdims: bool) -> Result<Array> {
-        let unnamed = Op::ArgReduce(kind, 0);
-        let name = unnamed.name();
+        let op = Op::ArgReduce(kind, 0);
+        let name = op.name();
         let (x, axis, shape) = match axis {
             Some(axis) => {
                 let axis = self.shape().axis(name, axis)?;

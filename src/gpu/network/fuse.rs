@@ -295,7 +295,7 @@ impl Fuser<'_> {
                     offset += along * strides.get(*axis).map_or(0, |s| s.unsigned_abs());
                 }
             }
-            _ => return Err(missing(&op.name().to_string())),
+            _ => return Err(missing(op.name())),
         }
         Ok(())
     }

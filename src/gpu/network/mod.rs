@@ -137,7 +137,7 @@ impl Network {
 }
 
 /// The refusal of what networks on GPUs have no form of.
-fn missing(what: &str) -> Error {
+fn missing(what: impl std::fmt::Display) -> Error {
     Error::Unsupported(format!(
         "networks on GPUs: {what} has no form there; the CPU has all"
     ))

@@ -3,6 +3,7 @@
 use super::case::{Argument, Case, Expected, Trial, bytes_of_floats, bytes_of_words};
 use super::random::Random;
 use crate::driver::DeviceFacts;
+use crate::gpu::stream::COPY_BLOCK;
 use half::{bf16, f16};
 
 /// Every kernel of `hip/ops/engine`.
@@ -94,7 +95,7 @@ fn copy(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
         bytes.truncate(size);
         Trial {
             label: format!("{size} bytes, {to} and {from} past the alignment"),
-            grid: blocks(size, 4096),
+            grid: blocks(size, COPY_BLOCK),
             block: 256,
             shared: 0,
             args: vec![
