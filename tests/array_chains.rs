@@ -32,6 +32,9 @@ fn home() -> (Home, gpu::Gpu) {
     (Home::of(&Device::open(0).unwrap()).unwrap(), gpu)
 }
 
+/// Graphs in which a compiler's own fault was found once: the sign of every second bf16 was lost on gfx942.
+const FOUND: [u64; 1] = [17357860522795822611];
+
 fn fresh() -> Prng {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seed = now.unwrap().as_nanos() as u64;
@@ -140,8 +143,8 @@ fn chains_have_the_bits_of_single_operations() {
     let (home, gpu) = home();
     let mut random = fresh();
     let before = joined_counts();
-    for _ in 0..if gpu::is_real() { 200 } else { 12 } {
-        let shape = random.u64();
+    let fresh = (0..if gpu::is_real() { 200 } else { 12 }).map(|_| random.u64());
+    for shape in FOUND.into_iter().chain(fresh) {
         for data in 0..3 {
             use_chains(Chains::Off);
             mlxrocm::array::use_plans(false);

@@ -83,6 +83,11 @@ impl Compiler {
         self.run(name, source, options, false)
     }
 
+    /// The platform that it compiles for.
+    pub(in crate::gpu) fn platform(&self) -> Platform {
+        self.inner.platform
+    }
+
     /// The same for an embedded source.
     pub(in crate::gpu) fn compile(
         &self,

@@ -2,6 +2,7 @@
 
 use super::Chains;
 use super::source::{NAME, beginning};
+use crate::driver::Platform;
 use crate::gpu::kernels::{Code, Compiler};
 use crate::gpu::{Device, Kernel, Module};
 use crate::log::{self, Level};
@@ -48,8 +49,14 @@ fn compile(code: &OnceLock<Option<Code>>, compiler: &Compiler, source: &str) {
     // Not many at once: the application has work to do, too.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
+    // Clang (19 at least) negates only the second of two packed f32 that come out of a choice between integers on gfx90a
+    // and gfx942: AMDGPU's combination of `fneg` takes every 64 bits for an f64. Pairs are what this pass makes.
+    let options: &[&str] = match compiler.platform() {
+        Platform::Hip => &["-fno-slp-vectorize"],
+        Platform::Cuda => &[],
+    };
     let made = beginning()
-        .and_then(|before| compiler.compile("chain", &(before.to_owned() + source), &[]));
+        .and_then(|before| compiler.compile("chain", &(before.to_owned() + source), options));
     let made = made.map_err(|error| {
         log::write(Level::Debug, || {
             format!("a chain of operations on arrays is not compiled: {error}")
