@@ -1,8 +1,11 @@
 //! Devices.
 
-use super::allocator::{Block, MemoryCounters, Policy, Pool, Source};
+mod memory;
+mod waits;
+
+use super::allocator::{Policy, Pool, Source};
 use super::blas::BlasState;
-use super::buffer::{DeviceBuffer, PinnedBuffer};
+use super::buffer::DeviceBuffer;
 use super::encoder::Encoder;
 use super::event::Event;
 use super::graveyard::Graveyard;
@@ -16,6 +19,7 @@ use super::upload::Uploader;
 use super::uses::{Mark, Marks};
 use crate::driver::{self, Api, Code, Context, DeviceFacts, EventHandle, Platform};
 use crate::{Error, Result, log};
+use memory::{DeviceSource, PinnedSource};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,9 +65,6 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// A step of a model takes seconds at most; a device that needs this many milliseconds hangs.
 const STEP_PATIENCE: u64 = 600_000;
-
-/// How long an allocation waits for queued work that holds cached memory.
-const MEMORY_WAIT: Duration = Duration::from_secs(10);
 
 impl Device {
     /// All GPUs of this machine: AMD's first.
@@ -157,109 +158,6 @@ impl Device {
         &self.facts
     }
 
-    /// Memory counters.
-    pub fn memory(&self) -> Result<MemoryCounters> {
-        self.enter()?;
-        let (mut free, _) = self.api.memory_info()?;
-        if self.policy.system_memory {
-            free = free.max(driver::system_memory("MemAvailable:").unwrap_or(0));
-        }
-        let counters = self.memory.lock().counters();
-        Ok(MemoryCounters { free, ..counters })
-    }
-
-    /// Counters of pinned memory; it has no limit but the system's.
-    pub fn pinned_memory(&self) -> MemoryCounters {
-        self.pinned.lock().counters()
-    }
-
-    /// Sets the limit of `active + cache` in bytes and gives back what is over it.
-    ///
-    /// # Errors
-    /// `OutOfMemory` if more than that is in use; the limit stays as it was.
-    pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
-        self.enter()?;
-        self.memory.lock().set_limit(&DeviceSource(self), bytes)
-    }
-
-    /// Sets the peak counter to what is in use now.
-    pub fn reset_peak_memory(&self) {
-        self.memory.lock().reset_peak();
-    }
-
-    /// Gives all cached memory back to the driver, except what queued work still uses. May wait for
-    /// the device.
-    pub fn trim(&self) -> Result<()> {
-        self.enter()?;
-        self.sweep();
-        self.memory.lock().shrink(&DeviceSource(self), 0);
-        self.pinned.lock().shrink(&PinnedSource(self), 0);
-        Ok(())
-    }
-
-    /// Allocates device memory; its content is undefined, its address a multiple of 256.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; everything stays usable.
-    pub fn alloc(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
-        self.alloc_device(bytes, None)
-    }
-
-    /// [`Self::alloc`] for use on `stream` first: may reuse memory that work queued on it still uses.
-    pub fn alloc_for(self: &Arc<Self>, stream: &Stream, bytes: u64) -> Result<DeviceBuffer> {
-        self.alloc_device(bytes, Some(stream.id()))
-    }
-
-    fn alloc_device(self: &Arc<Self>, bytes: u64, stream: Option<u64>) -> Result<DeviceBuffer> {
-        self.enter()?;
-        let source = DeviceSource(self);
-        let end = Instant::now() + MEMORY_WAIT;
-        loop {
-            let (error, pending) = {
-                let mut pool = self.memory.lock();
-                match pool.take(&source, bytes, stream) {
-                    Ok((block, marks)) => {
-                        return Ok(DeviceBuffer::new(self.clone(), block, bytes, marks));
-                    }
-                    Err(error) => (error, pool.pending(&source)),
-                }
-            };
-            // Freed memory that queued work still uses comes back when that work is done.
-            let waits = matches!(error, Error::OutOfMemory(_)) && !pending.is_empty();
-            if !waits || Instant::now() >= end {
-                return Err(error);
-            }
-            self.wait_until(end, || !pending.iter().all(|mark| !self.is_done(*mark)));
-        }
-    }
-
-    /// Allocates pinned host memory; its content is undefined.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; everything stays usable.
-    pub fn alloc_pinned(self: &Arc<Self>, bytes: u64) -> Result<PinnedBuffer> {
-        self.enter()?;
-        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
-        // A class is at least as large as what it is for, and it was allocated.
-        let len = usize::try_from(bytes).unwrap_or(0);
-        Ok(PinnedBuffer::new(self.clone(), block, len))
-    }
-
-    /// Allocates pinned host memory for kernels, which read and write it over the bus.
-    ///
-    /// # Errors
-    /// `OutOfMemory`; everything stays usable.
-    pub fn alloc_mapped(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
-        self.enter()?;
-        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
-        Ok(DeviceBuffer::new(
-            self.clone(),
-            block,
-            bytes,
-            Marks::default(),
-        ))
-    }
-
     /// A new stream.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
         self.enter()?;
@@ -331,97 +229,6 @@ impl Device {
         uploader.finish()
     }
 
-    /// Makes the device current on this thread.
-    ///
-    /// # Errors
-    /// `DeviceLost` if it stopped working.
-    pub(super) fn enter(&self) -> Result<()> {
-        if let Some(reason) = self.lost.get() {
-            return Err(Error::DeviceLost(reason.clone()));
-        }
-        match self.api.enter(self.context) {
-            Code::OK => Ok(()),
-            code => Err(self.failed(code, "entering the device")),
-        }
-    }
-
-    /// An error for every code but success.
-    pub(super) fn check(&self, code: Code, what: impl FnOnce() -> String) -> Result<()> {
-        match code {
-            Code::OK => Ok(()),
-            code => Err(self.failed(code, &what())),
-        }
-    }
-
-    /// The error for a failed call; finds out whether the device still works.
-    pub(super) fn failed(&self, code: Code, what: &str) -> Error {
-        let error = self.api.error(code, what);
-        if !code.is_lost() && self.still_works() {
-            return error;
-        }
-        self.lose(&error)
-    }
-
-    /// The device takes no more work from now on, because of `error`.
-    fn lose(&self, error: &Error) -> Error {
-        let reason = self.lost.get_or_init(|| {
-            let name = &self.facts.name;
-            let reason = format!(
-                "GPU {name} stopped working ({error}); start the program again, and see the kernel \
-                 log (dmesg) for the cause"
-            );
-            log::write(log::Level::Error, || reason.clone());
-            reason
-        });
-        Error::DeviceLost(reason.clone())
-    }
-
-    /// Sleeps until all queued steps of a model are done. A device that does not end them hangs, and
-    /// counts as lost: the next one would wait as long.
-    pub(crate) fn wait_step(&self, stream: &Stream) -> Result<()> {
-        self.in_time(stream.wait(Some(self.step_patience())))
-    }
-
-    /// The same for the steps up to a mark of the stream.
-    pub(super) fn wait_step_until(&self, stream: &Stream, mark: &Event) -> Result<()> {
-        self.in_time(stream.wait_until(mark, Some(self.step_patience())))
-    }
-
-    /// What a wait for work of the library's own came to: if that does not end in time, the device hangs.
-    pub(crate) fn in_time<T>(&self, waited: Result<T>) -> Result<T> {
-        waited.map_err(|error| match error {
-            Error::Timeout(_) => self.lose(&error),
-            error => error,
-        })
-    }
-
-    pub(super) fn step_patience(&self) -> Duration {
-        Duration::from_millis(self.step_patience.load(Ordering::Relaxed))
-    }
-
-    /// How long a step of a model may take.
-    #[doc(hidden)] // for tests
-    pub fn set_step_patience(&self, patience: Duration) {
-        let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-        self.step_patience.store(milliseconds, Ordering::Relaxed);
-    }
-
-    /// Whether the driver still gives out what work needs. After a fault that a driver does not
-    /// recover from (CUDA's, most of HIP's), each of these fails.
-    fn still_works(&self) -> bool {
-        let api = self.api;
-        let stream = match api.enter(self.context) {
-            Code::OK => api.memory_info().and_then(|_| api.stream_create()),
-            code => Err(api.error(code, "entering the device")),
-        };
-        match stream {
-            // SAFETY: just made.
-            Ok(stream) => unsafe { api.stream_destroy(stream) == Code::OK },
-            // Full is not broken.
-            Err(error) => matches!(error, Error::OutOfMemory(_)),
-        }
-    }
-
     /// Whether marked work is over.
     pub(super) fn is_done(&self, mark: Mark) -> bool {
         if self.lost.get().is_some() {
@@ -440,41 +247,6 @@ impl Device {
         self.streams.read().get(&stream).cloned()
     }
 
-    /// Sleeps until `done` or the end; whether it was done. Looks often at first and then less and less:
-    /// it oversleeps by about a thirtieth of the time that passed.
-    pub(super) fn wait_until(&self, end: Instant, mut done: impl FnMut() -> bool) -> bool {
-        let start = Instant::now();
-        loop {
-            if done() {
-                return true;
-            }
-            let now = Instant::now();
-            let left = end.saturating_duration_since(now);
-            if left.is_zero() {
-                return false;
-            }
-            let pause = (now - start) / 32;
-            let pause = pause.clamp(Duration::from_micros(10), Duration::from_millis(2));
-            std::thread::sleep(pause.min(left));
-        }
-    }
-
-    /// Sleeps until a recorded event is done; its code, `None` when the time is over.
-    pub(super) fn wait_event(&self, event: EventHandle, timeout: Option<Duration>) -> Option<Code> {
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let Some(end) = end else {
-            // SAFETY: the caller's handle is live. The driver sleeps: the event is made for it.
-            return Some(unsafe { self.api.event_synchronize(event) });
-        };
-        let mut code = Code::OK;
-        let done = self.wait_until(end, || {
-            // SAFETY: as above.
-            code = unsafe { self.api.event_query(event) };
-            !code.is_not_ready()
-        });
-        done.then_some(code)
-    }
-
     /// An event without timing.
     pub(super) fn take_event(&self) -> Result<EventHandle> {
         let event = self.events.lock().pop();
@@ -489,14 +261,6 @@ impl Device {
 
     pub(super) fn give_back_event(&self, event: EventHandle) {
         self.events.lock().push(event);
-    }
-
-    pub(super) fn give_back(&self, block: Block, marks: Marks) {
-        self.memory.lock().give_back(block, marks);
-    }
-
-    pub(super) fn give_back_pinned(&self, block: Block, marks: Marks) {
-        self.pinned.lock().give_back(block, marks);
     }
 
     /// Destroys what was dropped while queued work used it and is not used any more.
@@ -546,57 +310,5 @@ impl Drop for Device {
         }
         // SAFETY: everything of the device is gone.
         unsafe { self.api.leave(self.context) };
-    }
-}
-
-/// Device memory of a device. The device is current.
-struct DeviceSource<'a>(&'a Device);
-
-impl Source for DeviceSource<'_> {
-    fn allocate(&self, size: u64) -> Result<Block> {
-        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-        let address = self.0.api.alloc(bytes)?;
-        Ok(Block {
-            address,
-            host: 0,
-            size,
-        })
-    }
-
-    fn free(&self, block: Block) -> Code {
-        // SAFETY: the block came from alloc; its owner and the work that used it are gone.
-        unsafe { self.0.api.free(block.address) }
-    }
-
-    fn is_done(&self, mark: Mark) -> bool {
-        self.0.is_done(mark)
-    }
-}
-
-/// Pinned host memory of a device. The device is current.
-struct PinnedSource<'a>(&'a Device);
-
-impl Source for PinnedSource<'_> {
-    fn allocate(&self, size: u64) -> Result<Block> {
-        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-        let (host, address) = self.0.api.host_alloc(bytes)?;
-        // SAFETY: just allocated with this length. Initialised, for the slices given out.
-        unsafe {
-            std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(host), 0, bytes);
-        }
-        Ok(Block {
-            address,
-            host,
-            size,
-        })
-    }
-
-    fn free(&self, block: Block) -> Code {
-        // SAFETY: the block came from host_alloc; its owner and the work that used it are gone.
-        unsafe { self.0.api.host_free(block.host) }
-    }
-
-    fn is_done(&self, mark: Mark) -> bool {
-        self.0.is_done(mark)
     }
 }
