@@ -24,7 +24,7 @@ fn home() -> (Home, gpu::Gpu) {
         false => {
             // SAFETY: tests take turns, and this one has the GPU.
             unsafe { std::env::set_var("MLXROCM_CLANG", "clang++-19") };
-            let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
+            let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942", "gfx90a"]);
             println!("{target}");
             gpu::soft(&format!("devices={target};vram_mib=512"))
         }
