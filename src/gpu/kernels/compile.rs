@@ -73,6 +73,11 @@ impl Compiler {
         }
     }
 
+    /// The platform that it compiles for.
+    pub(in crate::gpu) fn platform(&self) -> Platform {
+        self.inner.platform
+    }
+
     /// Compiles a source in HIP's language (`extern "C" __global__ void name(...)`); `name` stands
     /// for it in messages. `options` are passed on to the compiler (`-DNAME=VALUE`).
     ///
@@ -81,11 +86,6 @@ impl Compiler {
     /// no compiler for this device, with what to install.
     pub fn compile_source(&self, name: &str, source: &str, options: &[&str]) -> Result<Code> {
         self.run(name, source, options, false)
-    }
-
-    /// The platform that it compiles for.
-    pub(in crate::gpu) fn platform(&self) -> Platform {
-        self.inner.platform
     }
 
     /// The same for an embedded source.
