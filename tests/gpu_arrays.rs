@@ -46,7 +46,7 @@ fn home() -> Home {
         let gpu = match gpu::is_real() {
             true => gpu::gpu(),
             false => {
-                let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
+                let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942", "gfx90a"]);
                 println!("{target}");
                 gpu::soft(&format!("devices={target},{target};vram_mib=512"))
             }

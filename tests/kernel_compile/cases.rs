@@ -31,6 +31,7 @@ pub fn step(step: &str) {
         ),
         (Some("refuse"), Some(arch)) => refuse(arch),
         (Some("part"), Some(arch)) => part(arch),
+        (Some("chains"), Some(_)) => crate::ending::step(),
         other => panic!("no step {other:?}"),
     }
 }

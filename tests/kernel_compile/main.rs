@@ -4,6 +4,10 @@
 //! is a process of its own: this program calls itself with the case's name.
 
 mod cases;
+mod ending;
+#[path = "../support/gpu.rs"]
+#[allow(dead_code)] // a part is used
+mod gpu;
 mod world;
 
 use world::World;
@@ -44,6 +48,10 @@ const CASES: &[Case] = &[
     ("an_error_carries_the_compilers_log", cases::log_in_error),
     ("clang_compiles_for_nvidia", cases::clang_for_nvidia),
     ("no_compiler_at_all", cases::no_compiler),
+    (
+        "a_process_ends_when_what_is_compiled_is_there",
+        ending::waits,
+    ),
 ];
 
 fn main() {

@@ -78,6 +78,18 @@ impl Compiler {
         self.inner.platform
     }
 
+    /// Loads who compiles, if there is one; else the first compilation does.
+    pub(in crate::gpu) fn load(&self) {
+        let _ = self.backend();
+    }
+
+    fn backend(&self) -> &Result<Backend> {
+        let inner = &*self.inner;
+        inner
+            .backend
+            .get_or_init(|| open(&inner.arch, inner.platform))
+    }
+
     /// Compiles a source in HIP's language (`extern "C" __global__ void name(...)`); `name` stands
     /// for it in messages. `options` are passed on to the compiler (`-DNAME=VALUE`).
     ///
@@ -106,10 +118,7 @@ impl Compiler {
             .map(|option| c_string(option, "a compiler option"))
             .collect::<Result<_>>()?;
         let list: Vec<&CStr> = list.iter().map(CString::as_c_str).collect();
-        let backend = inner
-            .backend
-            .get_or_init(|| open(&inner.arch, inner.platform));
-        let backend = backend.as_ref().map_err(Clone::clone)?;
+        let backend = self.backend().as_ref().map_err(Clone::clone)?;
         let kind = if is_built_in {
             "built-in"
         } else {

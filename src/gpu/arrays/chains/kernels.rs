@@ -1,6 +1,7 @@
 //! Generated kernels: found again by their text, compiled by a thread of their own.
 
 use super::Chains;
+use super::ending;
 use super::source::{NAME, beginning};
 use crate::driver::Platform;
 use crate::gpu::kernels::{Code, Compiler};
@@ -46,9 +47,10 @@ impl ChainKernel {
 }
 
 fn compile(code: &OnceLock<Option<Code>>, compiler: &Compiler, source: &str) {
-    // Not many at once: the application has work to do, too.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
+    let Some(_turn) = ending::turn() else {
+        let _ = code.set(None);
+        return;
+    };
     // Clang (19 at least) negates only the second of two packed f32 that come out of a choice between integers on gfx90a
     // and gfx942: AMDGPU's combination of `fneg` takes every 64 bits for an f64. Pairs are what this pass makes.
     let options: &[&str] = match compiler.platform() {
@@ -68,7 +70,11 @@ fn compile(code: &OnceLock<Option<Code>>, compiler: &Compiler, source: &str) {
 
 /// The generated kernels of a device. Internally locked: any thread.
 #[derive(Default)]
-pub struct Kernels(Mutex<HashMap<String, Arc<ChainKernel>>>);
+pub struct Kernels {
+    kept: Mutex<HashMap<String, Arc<ChainKernel>>>,
+    /// Whether the compiler is loaded, if there is one.
+    is_loaded: OnceLock<()>,
+}
 
 impl Kernels {
     /// The kernel with this source; its compilation begins if it is new.
@@ -79,7 +85,7 @@ impl Kernels {
         mode: Chains,
     ) -> Arc<ChainKernel> {
         let kernel = {
-            let mut kept = self.0.lock();
+            let mut kept = self.kept.lock();
             if let Some(kernel) = kept.get(&source) {
                 return kernel.clone();
             }
@@ -94,6 +100,11 @@ impl Kernels {
             kernel
         };
         let compiler = device.registry().compiler().clone();
+        // By the caller: the process cannot end meanwhile.
+        self.is_loaded.get_or_init(|| {
+            compiler.load();
+            ending::wait_at_exit(compiler.platform());
+        });
         if mode == Chains::Wait {
             compile(&kernel.code, &compiler, &source);
             return kernel;
