@@ -6,7 +6,6 @@
 mod cases;
 mod ending;
 #[path = "../support/gpu.rs"]
-#[allow(dead_code)] // a part is used
 mod gpu;
 mod world;
 

@@ -195,7 +195,7 @@ impl Place {
         block: ([u32; 3], u32),
         args: &Args,
     ) -> Result<()> {
-        // (Under all that it follows was not measured here.)
+        // (Under all that it follows is no faster here: docs/performance.md.)
         let overlap = kernel.overlap().min(Overlap::Last);
         self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
     }

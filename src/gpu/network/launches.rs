@@ -120,7 +120,7 @@ impl Batch<'_> {
         writes: &[Range],
     ) -> Result<()> {
         let options = LaunchOptions {
-            // (Under all that it follows was not measured here.)
+            // (Under all that it follows is no faster here: docs/performance.md.)
             overlap: kernel.overlap().min(Overlap::Last),
         };
         let block = [threads, 1, 1];
