@@ -8,6 +8,7 @@ mod blas_lt;
 mod comgr;
 mod compiler;
 mod cuda;
+pub mod ending;
 mod facts;
 mod graph;
 mod hip;

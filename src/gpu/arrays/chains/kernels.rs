@@ -1,9 +1,8 @@
 //! Generated kernels: found again by their text, compiled by a thread of their own.
 
 use super::Chains;
-use super::ending;
 use super::source::{NAME, beginning};
-use crate::driver::Platform;
+use crate::driver::{Platform, ending};
 use crate::gpu::kernels::{Code, Compiler};
 use crate::gpu::{Device, Kernel, Module};
 use crate::log::{self, Level};

@@ -1,7 +1,6 @@
 //! Chains of elementwise operations as one kernel: found in a graph, generated, compiled off the caller's path, and run.
 //! Until its kernel is there, and where no compiler is, a chain's operations run one after the other, with the same bits.
 
-mod ending;
 mod find;
 mod kernels;
 mod source;

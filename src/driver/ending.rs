@@ -2,7 +2,7 @@
 //! works with: programs that ended within half a second of their first chain died of SIGSEGV or SIGABRT (NVRTC 13.0 and
 //! 13.5). So the process waits for the one that is under way, and no other begins.
 
-use crate::driver::Platform;
+use super::facts::Platform;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -17,14 +17,14 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The turn to compile; `None` if the process ends.
-pub(super) fn turn() -> Option<MutexGuard<'static, ()>> {
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
     let one = ONE.lock();
     (!IS_ENDING.load(Ordering::SeqCst)).then_some(one)
 }
 
 /// Lets the process end only while nothing is compiled. For when the platform's compiler is loaded: handlers run in reverse
 /// order, so this one runs before those of the compiler.
-pub(super) fn wait_at_exit(platform: Platform) {
+pub fn wait_at_exit(platform: Platform) {
     static KNOWN: [Once; 2] = [const { Once::new() }; 2];
     let [hip, cuda] = &KNOWN;
     let once = match platform {
