@@ -7,10 +7,12 @@ mod alike;
 mod custom;
 mod dtype;
 mod experts;
+mod functions;
 mod graph;
 mod layout;
 mod model;
 mod op;
+mod parameters;
 mod quick;
 mod recurrent;
 mod shape;
@@ -19,15 +21,16 @@ pub use alike::{Alike, LeafForm, Met, Next};
 pub use custom::CustomKernel;
 pub use dtype::{Dtype, Kind};
 pub use experts::{CLAMPED_ALPHA, Experts, Gathered, Groups, Route, Scores};
+pub use functions::{ArgReduce, Binary, Reduce, Scan, ScatterReduce, Unary};
 pub use graph::{Graph, Node, NodeId, Type, Value};
 pub use layout::{Layout, Reach};
 pub use model::{
     Attend, Attention, Ending, Factor, MatrixId, Norm, PAGE_TOKENS, Products, Rotary, Turn,
     VectorId,
 };
-pub use op::{
-    ArgReduce, Binary, Conv, Fft, FftNorm, Fp8, Input, LinearAlgebra, Number, Op, QuantMode,
-    Quantization, Reduce, Rope, Scan, ScatterReduce, SliceSpec, Unary,
+pub use op::{Input, Op};
+pub use parameters::{
+    Conv, Fft, FftNorm, Fp8, LinearAlgebra, Number, QuantMode, Quantization, Rope, SliceSpec,
 };
 pub use quick::QuickHasher;
 pub use recurrent::{GatedDelta, GatedNorm, ShortConv};
