@@ -14,11 +14,14 @@ mod graph;
 mod hip;
 mod linkage;
 mod loader;
+mod memory;
+mod modules;
 mod status;
+mod streams;
 mod sys;
 mod table;
 
-pub use api::{Api, Context, FunctionAttribute};
+pub use api::{Api, Context};
 pub use blas::{Blas, Product};
 pub use blas_files::BlasFile;
 pub use comgr::known_targets as comgr_targets;
@@ -26,6 +29,7 @@ pub use compiler::{Refused, RuntimeLibrary};
 pub use facts::{DeviceFacts, Platform, system_memory};
 pub use graph::{Launch, Overlap, Packed};
 pub use loader::{open, open_library};
+pub use modules::FunctionAttribute;
 pub use status::Code;
 pub use table::{
     BlasHandle, EventHandle, ExecutableHandle, FunctionHandle, GraphHandle, ModuleHandle,
