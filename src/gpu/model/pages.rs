@@ -1,7 +1,7 @@
 //! Pages of the KV cache and recurrent states as bytes, for states that are saved and loaded.
 
 use super::executor::GpuExecutor;
-use super::recurrent::RecurrentMemory;
+use super::recurrent_memory::RecurrentMemory;
 use crate::gpu::DeviceBuffer;
 use crate::step::KvType;
 use crate::{Error, Result};
