@@ -8998,6 +8998,15 @@ mlxrocm_status mlxrocm_array_map_set(const struct mlxrocm_array_map *map,
                                      struct mlxrocm_error **error);
 
 /**
+ * Frees a map. Arrays that came from it keep what they need.
+ *
+ * - `map`: consumed; NULL is fine.
+ *
+ * Any thread. Since 0.1.
+ */
+void mlxrocm_array_map_free(struct mlxrocm_array_map *map);
+
+/**
  * The number of entries of a map's metadata.
  *
  * - `map`: borrowed.
@@ -9085,15 +9094,6 @@ mlxrocm_status mlxrocm_array_map_set_metadata(const struct mlxrocm_array_map *ma
                                               const char *text,
                                               size_t text_length,
                                               struct mlxrocm_error **error);
-
-/**
- * Frees a map. Arrays that came from it keep what they need.
- *
- * - `map`: consumed; NULL is fine.
- *
- * Any thread. Since 0.1.
- */
-void mlxrocm_array_map_free(struct mlxrocm_array_map *map);
 
 /**
  * Makes a kernel that takes and gives arrays. The source is the body of a function whose parameters are the

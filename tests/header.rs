@@ -36,8 +36,11 @@ const SOURCES: &[&str] = &[
     "generation",
     "generation_wait",
     "state",
+    "chess_net_options",
     "chess_net",
     "chess_queue",
+    "array/dtype",
+    "array/data",
     "array/object",
     "array/memory",
     "array/unary",
@@ -56,6 +59,7 @@ const SOURCES: &[&str] = &[
     "array/random",
     "array/files",
     "array/map",
+    "array/map_metadata",
     "array/kernel",
 ];
 

@@ -1,94 +1,29 @@
 //! Chess networks of Leela Chess Zero.
 
 use super::boundary::{boundary, boundary_free, boundary_on, boundary_value};
-use super::device::{DeviceObject, mlxrocm_device};
+use super::chess_net_options::{
+    MLXROCM_CHESS_BATCH, MLXROCM_CHESS_BODY_ATTENTION, MLXROCM_CHESS_BODY_RESIDUAL,
+    MLXROCM_CHESS_POLICY_ATTENTION, MLXROCM_CHESS_POLICY_CLASSICAL,
+    MLXROCM_CHESS_POLICY_CONVOLUTION, mlxrocm_chess_net_options, net_options,
+};
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{self, OutputStruct, SizedStruct};
 use super::status::mlxrocm_status;
 use super::strings::{self, Buffer, Output, Text, array, optional_utf8, tell_length, texts};
 use super::symbols::since_0_1;
-use crate::array::{Home, Precision};
 use crate::chess::{
-    Body, ChessNet, Game, LegalMove, MOVES, NetOptions, PLANES, PolicyFormat, PolicyHead, Results,
-    ValueFormat, ValueHead, move_name, probabilities,
+    Body, ChessNet, Game, LegalMove, MOVES, PLANES, PolicyFormat, Results, ValueFormat, move_name,
+    probabilities,
 };
 use crate::{Error, Result};
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, OnceLock};
 
-/// Planes of a position that a network takes.
-pub const MLXROCM_CHESS_PLANES: u32 = 112;
-/// Moves that a network's policy has logits for.
-pub const MLXROCM_CHESS_MOVES: u32 = 1858;
-/// Positions of a batch at most.
-pub const MLXROCM_CHESS_BATCH: u32 = 1024;
-
-/// Body of a network: convolutions with residual blocks.
-pub const MLXROCM_CHESS_BODY_RESIDUAL: u32 = 1;
-/// Body of a network: encoders over the 64 squares.
-pub const MLXROCM_CHESS_BODY_ATTENTION: u32 = 2;
-
-/// Policy of a network: one matrix over all squares.
-pub const MLXROCM_CHESS_POLICY_CLASSICAL: u32 = 1;
-/// Policy of a network: planes of moves.
-pub const MLXROCM_CHESS_POLICY_CONVOLUTION: u32 = 2;
-/// Policy of a network: from-squares attend to to-squares.
-pub const MLXROCM_CHESS_POLICY_ATTENTION: u32 = 3;
-
-/// Policy head: the usual one, which every network has.
-pub const MLXROCM_CHESS_POLICY_HEAD_VANILLA: u32 = 0;
-/// Policy head: what turns out better than expected.
-pub const MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC: u32 = 1;
-/// Policy head: flatter.
-pub const MLXROCM_CHESS_POLICY_HEAD_SOFT: u32 = 2;
-/// Policy head: what the opponent plays.
-pub const MLXROCM_CHESS_POLICY_HEAD_OPPONENT: u32 = 3;
-
-/// Value head: who wins; every network has it.
-pub const MLXROCM_CHESS_VALUE_HEAD_WINNER: u32 = 0;
-/// Value head: the search's value.
-pub const MLXROCM_CHESS_VALUE_HEAD_Q: u32 = 1;
-/// Value head: the search's value some plies later.
-pub const MLXROCM_CHESS_VALUE_HEAD_ST: u32 = 2;
-
-/// What a network computes with: f16 on GPUs, with sums in f32; f32 on the CPU.
-pub const MLXROCM_CHESS_PRECISION_DEFAULT: u32 = 0;
-/// What a network computes with: f16, sums in f32; GPUs only.
-pub const MLXROCM_CHESS_PRECISION_F16: u32 = 1;
-/// What a network computes with: f32.
-pub const MLXROCM_CHESS_PRECISION_F32: u32 = 2;
-
 /// A network that evaluates chess positions. Internally locked: any thread.
 pub struct mlxrocm_chess_net {
     _private: [u8; 0],
-}
-
-/// How to load a network. Zero is each field's default.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct mlxrocm_chess_net_options {
-    /// Set by the caller to sizeof(mlxrocm_chess_net_options).
-    pub struct_size: u32,
-    /// CPU threads, at most 1024; 0: one for each CPU that this process may run on.
-    pub threads: u32,
-    /// One of MLXROCM_CHESS_POLICY_HEAD_...; the network must have it.
-    pub policy_head: u32,
-    /// One of MLXROCM_CHESS_VALUE_HEAD_...; the network must have it.
-    pub value_head: u32,
-    /// Nullable; the device that evaluates, borrowed for the call. NULL: the CPU.
-    pub device: *const mlxrocm_device,
-    /// One of MLXROCM_CHESS_PRECISION_...
-    pub precision: u32,
-    /// 0; another number is refused.
-    pub reserved: u32,
-}
-
-// SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
-unsafe impl SizedStruct for mlxrocm_chess_net_options {
-    const NAME: &'static str = "mlxrocm_chess_net_options";
-    const FIRST_SIZE: usize = std::mem::offset_of!(Self, precision);
 }
 
 /// Facts about a network.
@@ -134,8 +69,6 @@ pub struct mlxrocm_chess_move {
     pub name: [c_char; 8],
 }
 
-/// More than any machine has; a larger number is a mistake and not to be tried.
-const MAX_THREADS: u32 = 1024;
 /// No game is longer.
 const LONGEST_GAME: usize = 1 << 16;
 
@@ -144,60 +77,6 @@ pub(super) struct NetObject(pub Arc<ChessNet>);
 impl Object for NetObject {
     type Opaque = mlxrocm_chess_net;
     const NOUN: &'static str = "mlxrocm_chess_net";
-}
-
-fn net_options(options: &mlxrocm_chess_net_options) -> Result<NetOptions> {
-    if options.threads > MAX_THREADS {
-        return Err(Error::InvalidArgument(format!(
-            "threads is {}, at most {MAX_THREADS} are possible",
-            options.threads
-        )));
-    }
-    let unknown = |field: &str, value: u32| {
-        Error::InvalidArgument(format!("{field} is {value}: there is no such head"))
-    };
-    if options.reserved != 0 {
-        let message = format!("reserved is {}, not 0", options.reserved);
-        return Err(Error::InvalidArgument(message));
-    }
-    let home = match options.device.is_null() {
-        true => Home::Cpu,
-        false => handle::get::<DeviceObject>(options.device, "options.device")?
-            .run(DeviceObject::home)?,
-    };
-    let precision = match (options.precision, &home) {
-        (MLXROCM_CHESS_PRECISION_DEFAULT | MLXROCM_CHESS_PRECISION_F16, Home::Gpu(_)) => {
-            Precision::F16
-        }
-        (MLXROCM_CHESS_PRECISION_DEFAULT | MLXROCM_CHESS_PRECISION_F32, _) => Precision::F32,
-        (MLXROCM_CHESS_PRECISION_F16, Home::Cpu) => {
-            let message = "precision is F16: chess networks compute in f32 on the CPU";
-            return Err(Error::Unsupported(message.into()));
-        }
-        (other, _) => {
-            return Err(Error::InvalidArgument(format!(
-                "precision is {other}: there is no such precision"
-            )));
-        }
-    };
-    Ok(NetOptions {
-        policy: match options.policy_head {
-            MLXROCM_CHESS_POLICY_HEAD_VANILLA => PolicyHead::Vanilla,
-            MLXROCM_CHESS_POLICY_HEAD_OPTIMISTIC => PolicyHead::Optimistic,
-            MLXROCM_CHESS_POLICY_HEAD_SOFT => PolicyHead::Soft,
-            MLXROCM_CHESS_POLICY_HEAD_OPPONENT => PolicyHead::Opponent,
-            other => return Err(unknown("policy_head", other)),
-        },
-        value: match options.value_head {
-            MLXROCM_CHESS_VALUE_HEAD_WINNER => ValueHead::Winner,
-            MLXROCM_CHESS_VALUE_HEAD_Q => ValueHead::Q,
-            MLXROCM_CHESS_VALUE_HEAD_ST => ValueHead::St,
-            other => return Err(unknown("value_head", other)),
-        },
-        threads: options.threads as usize,
-        home,
-        precision,
-    })
 }
 
 /// Loads a network of Leela Chess Zero: a .pb.gz file, or the same unpacked.

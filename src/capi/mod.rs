@@ -10,6 +10,7 @@
 
 mod boundary;
 mod callback;
+pub mod chess_net_options;
 mod handle;
 mod options;
 mod strings;

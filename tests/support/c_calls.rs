@@ -3,6 +3,8 @@
 
 use crate::gpu;
 pub use mlxrocm::capi::array::binary::*;
+pub use mlxrocm::capi::array::data::*;
+pub use mlxrocm::capi::array::dtype::*;
 pub use mlxrocm::capi::array::memory::*;
 pub use mlxrocm::capi::array::object::*;
 pub use mlxrocm::capi::array::reduce::*;

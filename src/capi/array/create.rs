@@ -1,7 +1,7 @@
 //! Arrays of numbers that a rule gives.
 
+use super::dtype::optional_dtype;
 use super::functions::array_functions;
-use super::object::optional_dtype;
 use crate::Result;
 use crate::array::Array;
 use crate::ir::Dtype;

@@ -165,7 +165,7 @@ macro_rules! argument {
     };
     (shape $p:ident $n:ident) => {
         // SAFETY: the caller's list, as documented.
-        unsafe { $crate::capi::array::object::shape_of($p, $n, stringify!($p)) }?
+        unsafe { $crate::capi::array::data::shape_of($p, $n, stringify!($p)) }?
     };
     (axis $p:ident) => {
         ($p != $crate::capi::array::object::MLXROCM_AXIS_NONE).then_some($p)
@@ -180,7 +180,7 @@ macro_rules! argument {
         $p != 0
     };
     (dtype $p:ident) => {
-        $crate::capi::array::object::dtype_of($p)?
+        $crate::capi::array::dtype::dtype_of($p)?
     };
     (text $p:ident $n:ident) => {
         // SAFETY: the caller's text, as documented.

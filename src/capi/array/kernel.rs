@@ -1,7 +1,9 @@
 //! Kernels of the application on arrays.
 
+use super::data::shape_of;
+use super::dtype::dtype_of;
 use super::functions::arrays_of;
-use super::object::{ArrayObject, dtype_of, mlxrocm_array, shape_of};
+use super::object::{ArrayObject, mlxrocm_array};
 use crate::array::{Array, Call, Kernel, KernelSource, Template};
 use crate::capi::boundary::{boundary_free, boundary_on};
 use crate::capi::device::{DeviceObject, mlxrocm_device};

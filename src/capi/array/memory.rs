@@ -1,6 +1,8 @@
 //! Arrays beside an application's own work on a GPU: streams and memory that both use.
 
-use super::object::{ArrayObject, dtype_of, mlxrocm_array, shape_of, sizes_of};
+use super::data::{shape_of, sizes_of};
+use super::dtype::dtype_of;
+use super::object::{ArrayObject, mlxrocm_array};
 use crate::array::Array;
 use crate::capi::boundary::boundary_on;
 use crate::capi::buffer::{BufferObject, mlxrocm_buffer};

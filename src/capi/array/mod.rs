@@ -3,6 +3,8 @@
 //! A file of operations is one call of [`functions::array_functions`], which makes each operation an
 //! exported function with the parameters that all of them share.
 
+pub mod data;
+pub mod dtype;
 mod functions;
 
 pub mod binary;
@@ -13,6 +15,7 @@ pub mod layers;
 pub mod linear_algebra;
 pub mod lists;
 pub mod map;
+pub mod map_metadata;
 pub mod memory;
 pub mod object;
 pub mod order;

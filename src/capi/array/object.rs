@@ -1,51 +1,20 @@
-//! The array: made from data, asked about, read.
+//! The array: asked about, computed, read.
 
+use super::data::sizes_of;
+use super::dtype::MLXROCM_DTYPE_NONE;
 use super::functions::arrays_of;
 use crate::array::{Array, eval, queue, wait};
 use crate::capi::boundary::{boundary, boundary_free, boundary_on, boundary_value};
-use crate::capi::callback::{UserData, mlxrocm_user_data_free};
 use crate::capi::device::{DeviceObject, mlxrocm_device};
 use crate::capi::error::mlxrocm_error;
 use crate::capi::handle::{self, Object};
 use crate::capi::status::mlxrocm_status;
-use crate::capi::strings::{Buffer, Output, array, bytes_mut};
+use crate::capi::strings::{Buffer, Output, bytes_mut};
 use crate::capi::symbols::since_0_1;
-use crate::cpu::{Elements, Storage};
-use crate::ir::{Dtype, Layout, Shape};
+use crate::ir::Dtype;
 use crate::{Error, Result};
 use std::ffi::c_void;
-use std::sync::Arc;
 
-/// Dtype: truth values, one byte of 0 or 1.
-pub const MLXROCM_DTYPE_BOOL: u32 = 0;
-/// Dtype: unsigned integers of 8 bits.
-pub const MLXROCM_DTYPE_UINT8: u32 = 1;
-/// Dtype: unsigned integers of 16 bits.
-pub const MLXROCM_DTYPE_UINT16: u32 = 2;
-/// Dtype: unsigned integers of 32 bits.
-pub const MLXROCM_DTYPE_UINT32: u32 = 3;
-/// Dtype: unsigned integers of 64 bits.
-pub const MLXROCM_DTYPE_UINT64: u32 = 4;
-/// Dtype: signed integers of 8 bits.
-pub const MLXROCM_DTYPE_INT8: u32 = 5;
-/// Dtype: signed integers of 16 bits.
-pub const MLXROCM_DTYPE_INT16: u32 = 6;
-/// Dtype: signed integers of 32 bits.
-pub const MLXROCM_DTYPE_INT32: u32 = 7;
-/// Dtype: signed integers of 64 bits.
-pub const MLXROCM_DTYPE_INT64: u32 = 8;
-/// Dtype: IEEE half precision.
-pub const MLXROCM_DTYPE_FLOAT16: u32 = 9;
-/// Dtype: IEEE single precision.
-pub const MLXROCM_DTYPE_FLOAT32: u32 = 10;
-/// Dtype: IEEE double precision.
-pub const MLXROCM_DTYPE_FLOAT64: u32 = 11;
-/// Dtype: bfloat16.
-pub const MLXROCM_DTYPE_BFLOAT16: u32 = 12;
-/// Dtype: complex numbers, two of single precision.
-pub const MLXROCM_DTYPE_COMPLEX64: u32 = 13;
-/// No dtype.
-pub const MLXROCM_DTYPE_NONE: u32 = u32::MAX;
 /// In place of an axis: none; the operation is on the array made flat.
 pub const MLXROCM_AXIS_NONE: i64 = i64::MIN;
 
@@ -67,165 +36,6 @@ pub(in crate::capi) struct ArrayObject(pub(in crate::capi) Array);
 impl Object for ArrayObject {
     type Opaque = mlxrocm_array;
     const NOUN: &'static str = "mlxrocm_array";
-}
-
-/// The dtype of a number of C.
-pub(in crate::capi) fn dtype_of(number: u32) -> Result<Dtype> {
-    Dtype::from_number(number).ok_or_else(|| {
-        Error::InvalidArgument(format!(
-            "dtype is {number}, it must be one of MLXROCM_DTYPE_BOOL (0) to MLXROCM_DTYPE_COMPLEX64 (13)"
-        ))
-    })
-}
-
-/// The dtype of a number, or none for a negative one.
-pub(in crate::capi) fn optional_dtype(number: i64) -> Result<Option<Dtype>> {
-    match u32::try_from(number) {
-        Ok(number) => dtype_of(number).map(Some),
-        Err(_) if number < 0 => Ok(None),
-        Err(_) => dtype_of(u32::MAX).map(Some),
-    }
-}
-
-/// A shape of C.
-///
-/// # Safety
-/// As [`array`].
-pub(in crate::capi) unsafe fn shape_of(
-    shape: *const i64,
-    rank: usize,
-    parameter: &'static str,
-) -> Result<Shape> {
-    // SAFETY: the caller promises what `array` asks for.
-    let sizes = unsafe { array(shape, rank, parameter) }?;
-    let sizes = sizes.iter().map(|&size| usize::try_from(size).ok());
-    let shape = sizes.collect::<Option<Vec<usize>>>().map(Shape::new);
-    shape
-        .filter(|shape| shape.count().is_some())
-        .ok_or_else(|| {
-            Error::InvalidArgument(format!(
-                "{parameter} has a negative size, or more elements than an array can have"
-            ))
-        })
-}
-
-/// Sizes and bytes of an array of this shape.
-pub(super) fn sizes_of(shape: &Shape, dtype: Dtype) -> Result<(Vec<usize>, usize)> {
-    let sizes = shape.numbers().zip(shape.count());
-    let (sizes, count) =
-        sizes.ok_or_else(|| Error::InvalidArgument(format!("a shape {shape} without a size")))?;
-    Ok((sizes.to_vec(), count * dtype.size()))
-}
-
-/// Makes an array of a copy of numbers.
-///
-/// - `data`: the elements row after row, borrowed for the call; NULL is fine if there are none.
-/// - `shape`: `rank` sizes, outermost first, borrowed for the call.
-/// - `rank`: number of dimensions; 0 makes a scalar.
-/// - `dtype`: an MLXROCM_DTYPE number.
-/// - `result`: receives the array, owned: free it with mlxrocm_array_free.
-/// - `error`: nullable; receives an owned error object on failure.
-///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT, OUT_OF_MEMORY. Any thread. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mlxrocm_array_from_data(
-    data: *const c_void,
-    shape: *const i64,
-    rank: usize,
-    dtype: u32,
-    result: *mut *mut mlxrocm_array,
-    error: *mut *mut mlxrocm_error,
-) -> mlxrocm_status {
-    boundary(error, || {
-        // SAFETY: the caller's pointer, as documented.
-        let output = unsafe { Output::new(result, "result") }?;
-        let dtype = dtype_of(dtype)?;
-        // SAFETY: the caller's sizes, as documented.
-        let shape = unsafe { shape_of(shape, rank, "shape") }?;
-        let (sizes, size) = sizes_of(&shape, dtype)?;
-        // SAFETY: the caller's elements, as documented.
-        let bytes = unsafe { array(data.cast::<u8>(), size, "data") }?;
-        let elements = match dtype {
-            Dtype::Bool => {
-                let truths: Vec<u8> = bytes.iter().map(|&byte| u8::from(byte != 0)).collect();
-                Elements::from_slice(&truths, dtype, &sizes)?
-            }
-            dtype => Elements::from_slice(bytes, dtype, &sizes)?,
-        };
-        output.write(handle::publish(ArrayObject(Array::from_elements(elements))));
-        Ok(())
-    })
-}
-
-/// Bytes of the application.
-struct Borrowed {
-    data: *const u8,
-    size: usize,
-    /// Dropped with the last array that sees the bytes.
-    _owner: UserData,
-}
-
-impl AsRef<[u8]> for Borrowed {
-    fn as_ref(&self) -> &[u8] {
-        if self.size == 0 {
-            return &[];
-        }
-        // SAFETY: the application promised `size` bytes that stay and do not change until the
-        // destructor is called, which the owner's drop does.
-        unsafe { std::slice::from_raw_parts(self.data, self.size) }
-    }
-}
-
-// SAFETY: the bytes are only read; the application promised that they do not change.
-unsafe impl Send for Borrowed {}
-// SAFETY: as above.
-unsafe impl Sync for Borrowed {}
-
-/// Makes an array of the application's own memory, without a copy.
-///
-/// - `data`: the elements row after row, borrowed until `free` is called; they must not change until
-///   then. Truth values are 0 or 1.
-/// - `shape`: `rank` sizes, outermost first, borrowed for the call.
-/// - `rank`: number of dimensions; 0 makes a scalar.
-/// - `dtype`: an MLXROCM_DTYPE number.
-/// - `free`: nullable; called exactly once with `user_data` when no array needs the memory any more,
-///   on any thread; also if this function fails.
-/// - `user_data`: passed to `free`.
-/// - `result`: receives the array, owned: free it with mlxrocm_array_free.
-/// - `error`: nullable; receives an owned error object on failure.
-///
-/// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mlxrocm_array_from_borrowed(
-    data: *const c_void,
-    shape: *const i64,
-    rank: usize,
-    dtype: u32,
-    free: mlxrocm_user_data_free,
-    user_data: *mut c_void,
-    result: *mut *mut mlxrocm_array,
-    error: *mut *mut mlxrocm_error,
-) -> mlxrocm_status {
-    boundary(error, || {
-        let owner = UserData::new(user_data, free);
-        // SAFETY: the caller's pointer, as documented.
-        let output = unsafe { Output::new(result, "result") }?;
-        let dtype = dtype_of(dtype)?;
-        // SAFETY: the caller's sizes, as documented.
-        let shape = unsafe { shape_of(shape, rank, "shape") }?;
-        let (sizes, size) = sizes_of(&shape, dtype)?;
-        // SAFETY: the caller's elements, as documented; checked here, kept below.
-        let data = unsafe { array(data.cast::<u8>(), size, "data") }?.as_ptr();
-        let borrowed = Borrowed {
-            data,
-            size,
-            _owner: owner,
-        };
-        let storage = Arc::new(Storage::Kept(Box::new(borrowed)));
-        let elements = Elements::new(storage, dtype, Layout::rows(&sizes))?;
-        output.write(handle::publish(ArrayObject(Array::from_elements(elements))));
-        Ok(())
-    })
 }
 
 /// Makes another handle of the same array.
@@ -522,8 +332,7 @@ pub unsafe extern "C" fn mlxrocm_array_free(array: *mut mlxrocm_array) {
 }
 
 since_0_1! {
-    mlxrocm_array_from_data mlxrocm_array_from_borrowed mlxrocm_array_clone mlxrocm_array_to_device mlxrocm_array_dtype
-    mlxrocm_array_rank mlxrocm_array_size mlxrocm_array_bytes mlxrocm_array_shape mlxrocm_array_eval
-    mlxrocm_array_eval_async mlxrocm_array_wait
+    mlxrocm_array_clone mlxrocm_array_to_device mlxrocm_array_dtype mlxrocm_array_rank mlxrocm_array_size
+    mlxrocm_array_bytes mlxrocm_array_shape mlxrocm_array_eval mlxrocm_array_eval_async mlxrocm_array_wait
     mlxrocm_array_read mlxrocm_array_item_f64 mlxrocm_array_item_i64 mlxrocm_array_free
 }

@@ -1,8 +1,8 @@
 //! Quantized numbers and products with them. Modes: "affine" (groups of 32, 64 or 128; 2, 3, 4, 5, 6 or 8
 //! bits), "mxfp4", "mxfp8", "nvfp4"; 0 for a group size or bits means the mode's own.
 
+use super::dtype::optional_dtype;
 use super::functions::array_functions;
-use super::object::optional_dtype;
 use crate::array::Array;
 use crate::ir::Quantization;
 use crate::{Error, Result};

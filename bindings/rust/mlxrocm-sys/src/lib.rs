@@ -6118,6 +6118,13 @@ unsafe extern "C" {
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
     pub fn mlxrocm_array_map_set(map: *const mlxrocm_array_map, name: *const c_char, name_length: usize, array: *const mlxrocm_array, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
 
+    /// Frees a map. Arrays that came from it keep what they need.
+    ///
+    /// - `map`: consumed; NULL is fine.
+    ///
+    /// Any thread. Since 0.1.
+    pub fn mlxrocm_array_map_free(map: *mut mlxrocm_array_map);
+
     /// The number of entries of a map's metadata.
     ///
     /// - `map`: borrowed.
@@ -6177,13 +6184,6 @@ unsafe extern "C" {
     ///
     /// Errors: NULL_ARGUMENT, INVALID_ARGUMENT. Any thread. Since 0.1.
     pub fn mlxrocm_array_map_set_metadata(map: *const mlxrocm_array_map, key: *const c_char, key_length: usize, text: *const c_char, text_length: usize, error: *mut *mut mlxrocm_error) -> mlxrocm_status;
-
-    /// Frees a map. Arrays that came from it keep what they need.
-    ///
-    /// - `map`: consumed; NULL is fine.
-    ///
-    /// Any thread. Since 0.1.
-    pub fn mlxrocm_array_map_free(map: *mut mlxrocm_array_map);
 
     /// Makes a kernel that takes and gives arrays. The source is the body of a function whose parameters are the
     /// inputs and outputs by their names: pointers to their elements, row after row. Types of dtypes that the language
