@@ -1,6 +1,7 @@
 //! Programs against the evaluation of the same graph, operation by operation.
 
-use super::{Cycle, cycle, items};
+use super::chains::{Cycle, cycle};
+use super::items;
 use crate::cpu::{self, Elements, Program, ThreadPool, Workspace, random as elements};
 use crate::ir::{
     Binary, Dtype, Graph, Layout, Node, NodeId, Number, Op, Reduce, Shape, Type, Unary, Value,
