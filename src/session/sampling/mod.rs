@@ -23,8 +23,10 @@
 //!
 //! Log-probabilities are `ln softmax` of the model's own logits, before step 1.
 
+mod draw;
 mod exp;
 pub mod philox;
+mod rated;
 mod sampler;
 mod select;
 
