@@ -1,14 +1,16 @@
 //! Steps of a network as launches for a batch.
 
-use super::steps::{Norm, Origin, Step, VectorId};
+mod attention;
+mod copies;
+
+use super::steps::{Norm, Step, VectorId};
 use super::{Network, Precision, missing};
 use crate::Result;
-use crate::driver::{Overlap, Platform};
-use crate::gpu::arrays::walk::merged;
-use crate::gpu::constants::{network_attention, network_norm};
+use crate::driver::Overlap;
+use crate::gpu::constants::network_norm;
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
-use crate::ir::Layout;
-use crate::step::{ItemAttention, ItemSource};
+use crate::step::ItemSource;
+use copies::converting;
 
 /// Threads of a block of most kernels, and of those that have four waves.
 pub(super) const THREADS: u32 = 256;
@@ -19,10 +21,6 @@ const NORM_HELD: usize = network_norm::HELD * 8;
 const fn many_rows(columns: usize) -> u32 {
     if columns <= 768 { 2048 } else { 8192 }
 }
-/// The widest heads that go through the matrix units.
-const WIDEST: usize = 64;
-/// Rows and keys of attention by the matrix units.
-const ROWS: usize = network_attention::MOST_ROWS;
 /// Of a board: bits of a mask.
 pub(super) const SQUARES: u32 = 64;
 
@@ -274,220 +272,4 @@ impl Batch<'_> {
             &step.written(),
         )
     }
-
-    fn attention(&mut self, of: &ItemAttention, rows_first: bool, out: usize) -> Result<()> {
-        let sizes = &of.sizes;
-        let mut args = Args::new();
-        let names = [
-            ("q", ["q_", "q_head", "q_row"]),
-            ("k", ["k_", "k_head", "k_row"]),
-            ("v", ["v_", "v_head", "v_row"]),
-        ];
-        for (side, (name, [item, of_head, of_row])) in of.sides.iter().zip(names) {
-            let &[_, head, row, column] = side.layout.strides.as_slice() else {
-                return Err(missing("attention of another rank"));
-            };
-            let negative = head < 0 || row < 0;
-            if negative || (column != 1 && side.layout.sizes.last() != Some(&1)) {
-                return Err(missing("attention over columns that are no neighbours"));
-            }
-            args = self.of_item(self.place(args, name, side.buffer), item, side);
-            args = args.u32(of_head, head as u32).u32(of_row, row as u32);
-        }
-        if let Some(mask) = &of.mask {
-            self.only_whole(mask)?;
-        }
-        let mask = of.mask.as_ref().map(|mask| mask.buffer);
-        let args = self.place_or_null(args, "bias", mask);
-        let args = self
-            .place(args, "out", out)
-            .u32("heads", sizes.heads as u32)
-            .u32("kv_heads", sizes.kv_heads as u32)
-            .u32("rows", sizes.rows as u32)
-            .u32("keys", sizes.keys as u32)
-            .u32("dim", sizes.dim as u32)
-            .u32("width", sizes.width as u32)
-            .u32("rows_first", rows_first.into());
-        let args = args.f32("scale", sizes.scale);
-        let widest = sizes.dim.max(sizes.width);
-        let tiles = sizes.rows == ROWS && sizes.keys == ROWS && widest <= WIDEST;
-        let device = &self.network.device;
-        let (kernel, threads) = match tiles && self.network.precision == Precision::F16 {
-            true => {
-                let wide = if widest > 32 { 64 } else { 32 };
-                let nvidia = device.facts().platform == Platform::Cuda;
-                let whole = sizes.dim == wide && sizes.width == wide && self.are_pieces(&of.sides);
-                let form = if nvidia && whole { "warps_" } else { "" };
-                let kernel = device.kernel(&format!("mlxrocm_network_attention_{form}{wide}"))?;
-                (kernel, 4 * device.facts().wave_size)
-            }
-            false => (self.kernel("attention")?, ROWS as u32),
-        };
-        let sources = of.sides.iter().chain(&of.mask);
-        let reads: Vec<usize> = sources.map(|source| source.buffer).collect();
-        let grid = [sizes.heads as u32, self.items as u32, 1];
-        self.launch(&kernel, grid, (threads, 0), args, &reads, &[out])
-    }
-
-    /// Rows of heads begin at multiples of 8 numbers.
-    fn are_pieces(&self, sides: &[ItemSource]) -> bool {
-        sides.iter().all(|side| {
-            let counts = [self.network.plan.counts[side.buffer], side.layout.offset];
-            let strides = side.layout.strides.iter().take(3);
-            let mut all = strides.map(|stride| stride.unsigned_abs()).chain(counts);
-            all.all(|n| n.is_multiple_of(8))
-        })
-    }
-
-    fn scores(
-        &mut self,
-        (a, b): (&ItemSource, &ItemSource),
-        [rows, columns, cols]: [usize; 3],
-        scale: f32,
-        out: usize,
-    ) -> Result<()> {
-        let item = |x: &ItemSource| self.network.plan.counts[x.buffer];
-        let places = [
-            cols,
-            rows,
-            columns,
-            item(a),
-            item(b),
-            a.layout.offset,
-            b.layout.offset,
-        ];
-        let tiles = places.iter().all(|n| n.is_multiple_of(16));
-        let args = self.place(self.place(Args::new(), "a", a.buffer), "b", b.buffer);
-        let args = self.place(args, "out", out);
-        let nvidia = self.network.device.facts().platform == Platform::Cuda;
-        let board = rows == ROWS && columns == ROWS && cols.is_multiple_of(64);
-        if tiles && board && nvidia && self.network.precision == Precision::F16 {
-            let args = args.u32("cols", cols as u32);
-            let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
-            let args = args.f32("scale", scale);
-            let kernel = self.network.device.kernel("mlxrocm_network_scores_warps")?;
-            let grid = [1, self.items as u32, 1];
-            return self.launch(&kernel, grid, (128, 0), args, &[a.buffer, b.buffer], &[out]);
-        }
-        let args = args
-            .u32("rows", rows as u32)
-            .u32("columns", columns as u32)
-            .u32("cols", cols as u32);
-        let args = self.of_item(self.of_item(args, "a_", a), "b_", b);
-        let args = args.f32("scale", scale);
-        let reads = [a.buffer, b.buffer];
-        match tiles && self.network.precision == Precision::F16 {
-            true => {
-                let device = &self.network.device;
-                let kernel = device.kernel("mlxrocm_network_scores_tiles")?;
-                let waves = (rows / 16 * columns.div_ceil(64)) as u32;
-                let of_block = THREADS / device.facts().wave_size.max(1);
-                let grid = [waves.div_ceil(of_block), self.items as u32, 1];
-                self.launch(&kernel, grid, (THREADS, 0), args, &reads, &[out])
-            }
-            false => {
-                let kernel = self.kernel("scores")?;
-                self.by_elements(&kernel, rows * columns, args, &reads, out)
-            }
-        }
-    }
-
-    fn copy(&mut self, from: &Origin, to: &Layout, out: usize) -> Result<()> {
-        let (of, layout, item, args, reads) = match from {
-            Origin::Item(x) => {
-                let item = self.network.plan.counts[x.buffer];
-                let args = self.place(Args::new(), "x", x.buffer);
-                let own = self.numbers(x.buffer);
-                (own, x.layout.clone(), item, args, vec![x.buffer])
-            }
-            Origin::Vector(vector) => {
-                let args = self.vector(Args::new(), "x", *vector);
-                let layout = Layout::rows(&to.sizes);
-                (Precision::F32, layout, 0, args, Vec::new())
-            }
-        };
-        let args = self.place(args, "out", out);
-        let items = [item, self.network.plan.counts[out]];
-        let args = copied(args, [&layout, to], items)
-            .ok_or_else(|| missing("a copy along more than four axes"))?;
-        let kernel = self
-            .network
-            .device
-            .kernel(&converting("copy", of, self.numbers(out)))?;
-        self.by_elements(&kernel, to.count(), args, &reads, out)
-    }
-
-    /// Masks and their values at these places of `from` become an input.
-    pub fn planes(
-        &mut self,
-        input: usize,
-        from: &DeviceBuffer,
-        [masks, values]: [u64; 2],
-    ) -> Result<()> {
-        let count = self.network.plan.counts[input] as u32;
-        let args = Args::new()
-            .buffer("masks", from, masks)
-            .buffer("values", from, values);
-        let args = self.place(args, "out", input).u32("count", count / SQUARES);
-        let planes = u64::from(count / SQUARES) * self.items as u64;
-        let reads = [
-            from.range(masks, planes * 8),
-            from.range(values, planes * 4),
-        ];
-        let grid = [count.div_ceil(THREADS), self.items as u32, 1];
-        let kernel = self.kernel("planes")?;
-        let writes = self.ranges(&[input]);
-        self.launch_of(&kernel, grid, (THREADS, 0), args, &reads, &writes)
-    }
-
-    /// A result becomes f32 numbers from `at` of `to` on; the bytes that they take.
-    pub fn output(&mut self, output: usize, to: &DeviceBuffer, at: u64) -> Result<u64> {
-        let count = self.network.plan.counts[output];
-        let bytes = (count * self.items * 4) as u64;
-        let row = Layout::rows(&[count]);
-        let args = self.place(Args::new(), "x", output).buffer("out", to, at);
-        let args = copied(args, [&row, &row], [count, count])
-            .ok_or_else(|| missing("a result of so many numbers"))?;
-        let kernel = converting("copy", self.numbers(output), Precision::F32);
-        let kernel = self.network.device.kernel(&kernel)?;
-        let grid = [(count as u32).div_ceil(THREADS), self.items as u32, 1];
-        let (reads, writes) = (self.ranges(&[output]), [to.range(at, bytes)]);
-        self.launch_of(&kernel, grid, (THREADS, 0), args, &reads, &writes)?;
-        Ok(bytes)
-    }
-}
-
-/// The kernel that moves numbers, and converts them.
-fn converting(name: &str, from: Precision, to: Precision) -> String {
-    let both = match from == to {
-        true => from.name().to_string(),
-        false => format!("{}_{}", from.name(), to.name()),
-    };
-    format!("mlxrocm_network_{name}_{both}")
-}
-
-/// Adds how a copy counts, by what is read and what is written and their numbers of an item. `None`: along more than
-/// four axes.
-fn copied(args: Args, layouts: [&Layout; 2], items: [usize; 2]) -> Option<Args> {
-    let axes = merged(&layouts[1].sizes, &layouts);
-    let front = 4usize.checked_sub(axes.len())?;
-    let mut args = args.u32("count", u32::try_from(layouts[1].count()).ok()?);
-    for (of, (layout, item)) in ["x_", "out_"].into_iter().zip(layouts.iter().zip(items)) {
-        args = args
-            .u32((of, "item"), u32::try_from(item).ok()?)
-            .u32((of, "first"), u32::try_from(layout.offset).ok()?);
-    }
-    let mut counting = [[1; 4], [0; 4], [0; 4]];
-    for (place, (size, strides)) in axes.iter().enumerate() {
-        counting[0][front + place] = u32::try_from(*size).ok()?;
-        for (to, &stride) in counting[1..].iter_mut().zip(strides) {
-            to[front + place] = u32::try_from(stride).ok()?;
-        }
-    }
-    for (name, numbers) in ["s", "a", "b"].into_iter().zip(counting) {
-        for (axis, n) in ["0", "1", "2", "3"].into_iter().zip(numbers) {
-            args = args.u32((name, axis), n);
-        }
-    }
-    Some(args)
 }
