@@ -1,7 +1,79 @@
-//! Whether a forward state takes a batch.
+//! The batch that steps run on, and whether a forward state takes it.
 
-use super::steps::{CHOSEN, PAGE_TOKENS, Slice, StateSize};
+use super::steps::{PAGE_TOKENS, StateSize};
 use crate::{Error, Result};
+use std::ops::Range;
+
+/// Which rows of a slice want logits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// None: prefill that is not finished.
+    #[default]
+    Nothing,
+    /// The last token of the slice.
+    Last,
+    /// Every token (evaluation).
+    All,
+    /// The tokens at these positions of the sequence: they rise, and all are in the slice.
+    At(&'a [u32]),
+}
+
+/// As a token of a slice, `CHOSEN + i` stands for the `i`th token that the step queued before
+/// chooses. Vocabularies are smaller.
+pub const CHOSEN: u32 = 1 << 31;
+
+/// A run of consecutive tokens of one sequence.
+#[derive(Debug, Clone, Default)]
+pub struct Slice<'a> {
+    /// The tokens to run.
+    pub tokens: &'a [u32],
+    /// Position of the first of them in its sequence.
+    pub start: usize,
+    /// KV pages of the sequence, enough for `start + tokens.len()` positions. Page ids are below
+    /// the page count the forward state was made with.
+    pub pages: &'a [u32],
+    /// Which rows want logits.
+    pub wanted: Wanted<'a>,
+    /// Where a model with recurrent layers keeps the sequence's state; others do not look at it. It is below the
+    /// number of sequences that the forward state was made for, and no other slice's of the batch. A sequence
+    /// stays in its slot from its first token (`start` 0, which needs no state) on.
+    pub slot: u32,
+}
+
+impl Slice<'_> {
+    /// Rows of logits this slice asks for.
+    pub fn wanted_rows(&self) -> usize {
+        self.wanted_runs().map(|run| run.len()).sum()
+    }
+
+    /// The tokens that rows are asked for, by their places in the slice: runs of consecutive ones.
+    pub fn wanted_runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let (start, end) = (self.start, self.tokens.len());
+        let (run, at): (Range<usize>, &[u32]) = match self.wanted {
+            Wanted::Nothing => (0..0, &[]),
+            Wanted::Last => (end.saturating_sub(1)..end, &[]),
+            Wanted::All => (0..end, &[]),
+            Wanted::At(positions) => (0..0, positions),
+        };
+        let place = move |position: u32| (position as usize).saturating_sub(start);
+        let runs = at
+            .chunk_by(|a, b| b.checked_sub(*a) == Some(1))
+            .map(move |run| place(run[0])..place(run[0]) + run.len());
+        (!run.is_empty()).then_some(run).into_iter().chain(runs)
+    }
+
+    /// Whether [`Wanted::At`] keeps its promise.
+    pub fn wants_its_own(&self) -> bool {
+        match self.wanted {
+            Wanted::At(positions) => {
+                let own =
+                    |p: &u32| (self.start..self.start + self.tokens.len()).contains(&(*p as usize));
+                positions.is_sorted_by(|a, b| a < b) && positions.iter().all(own)
+            }
+            _ => true,
+        }
+    }
+}
 
 impl StateSize {
     /// Rows of a batch, and how many of them are wanted, if a state of this size takes it: `vocab` tokens

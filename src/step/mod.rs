@@ -6,11 +6,14 @@ mod batch;
 mod choice;
 mod items;
 mod lives;
+mod schedule;
 mod slots;
 mod steps;
 
+pub use batch::{CHOSEN, Slice, Wanted};
 pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
 pub use items::*;
 pub use lives::place;
+pub use schedule::Schedule;
 pub use slots::SlotBook;
 pub use steps::*;
