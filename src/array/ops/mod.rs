@@ -16,10 +16,12 @@ mod layers;
 mod linear_algebra;
 mod matmul;
 mod model;
+mod norms;
 mod numbers;
 mod order;
 mod places;
 mod quantized;
+mod quantized_products;
 pub mod random;
 mod recurrent;
 mod reduce;
@@ -28,7 +30,7 @@ mod shape;
 mod solve;
 
 pub use convolution::ConvOptions;
-pub use solve::NormOrder;
+pub use norms::NormOrder;
 
 pub use join::PadMode;
 
