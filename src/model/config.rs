@@ -2,6 +2,7 @@
 
 mod delta;
 mod experts;
+mod fields;
 mod form;
 mod gemma4;
 mod gguf;
@@ -15,10 +16,10 @@ mod rope;
 
 pub use delta::Delta;
 pub use experts::{Correction, Experts};
+pub use fields::Fields;
 pub use form::{Activation, Form, Growth, HeadNorm, NormKind, Qkv};
 pub use gemma4::Gemma4;
 pub use gguf::Fields as GgufFields;
-pub use hf::Fields;
 pub use layers::{Feed, GateNorm, Latent, Parts, Recurrent, StateSpace};
 
 use super::families::{self, Family};

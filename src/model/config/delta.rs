@@ -1,7 +1,7 @@
 //! What a config says about gated delta nets.
 
+use super::fields::Fields;
 use super::gguf::Fields as GgufFields;
-use super::hf::Fields;
 use super::limits;
 use crate::Result;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What a config says about mixtures of experts.
 
 use super::Config;
+use super::fields::Fields;
 use super::gguf::Fields as GgufFields;
-use super::hf::Fields;
 use super::limits;
 use crate::Result;
 use crate::formats::brief;

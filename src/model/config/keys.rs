@@ -3,7 +3,7 @@
 //!
 //! The lists follow the configuration classes of transformers and the `ModelArgs` of mlx-lm.
 
-use super::hf::Fields;
+use super::fields::Fields;
 use crate::Result;
 use crate::formats::brief;
 use crate::log::{self, Level};

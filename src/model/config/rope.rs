@@ -1,6 +1,7 @@
 //! RoPE parameters of `config.json`: `rope_theta` + `rope_scaling`, or `rope_parameters`.
 
-use super::hf::{Fields, Rope};
+use super::fields::Fields;
+use super::hf::Rope;
 use super::{RopeScaling, limits};
 use crate::Result;
 use crate::formats::brief;
