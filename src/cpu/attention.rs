@@ -4,12 +4,17 @@
 //! A unit of work is one key head and a block of query tokens with all query heads that share the
 //! key head, so that a page is read once for all of them.
 
+mod columns;
+mod rope;
+
 use super::arena::ArenaView;
-use super::kernels::{AttendColumns, AttendPage, COLUMNS, Column, Kernels, KeysValues};
+use super::kernels::{AttendPage, Kernels, KeysValues};
 use super::kv::{KvCache, KvPlace};
 use super::threads::ThreadPool;
-use crate::step::{self, Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Rope, Slice};
+use crate::step::{self, Attention, BufferId, KV_GROUP, KvType, Norm, PAGE_TOKENS, Slice};
+use columns::Columns;
 use parking_lot::Mutex;
+pub use rope::RopeTable;
 use std::ops::Range;
 
 /// Query tokens of a unit.
@@ -21,53 +26,6 @@ const COLUMNS_FROM: usize = 12;
 /// What the kernels take of a head at a time. Other widths get columns of zeros in the scratch memory (not in
 /// the cache), which change neither scores nor outputs.
 const COLUMNS_AT_ONCE: usize = 16;
-
-/// cos and sin of every token of a batch: `[tokens][pairs]`.
-#[derive(Debug, Default)]
-pub struct RopeTable {
-    cos: Vec<f32>,
-    sin: Vec<f32>,
-    pairs: usize,
-    interleaved: bool,
-}
-
-impl RopeTable {
-    /// Fills the table for the positions of the batch.
-    pub fn fill(&mut self, rope: &Rope, slices: &[Slice<'_>]) {
-        self.pairs = rope.inv_freq.len();
-        self.interleaved = rope.interleaved;
-        self.cos.clear();
-        self.sin.clear();
-        for slice in slices {
-            for position in slice.start..slice.start + slice.tokens.len() {
-                for &frequency in &rope.inv_freq {
-                    // In f64: positions times frequencies lose digits in f32.
-                    let (sin, cos) = (position as f64 * f64::from(frequency)).sin_cos();
-                    self.cos.push(cos as f32 * rope.magnitude);
-                    self.sin.push(sin as f32 * rope.magnitude);
-                }
-            }
-        }
-    }
-
-    /// Rotates one head of the batch's token `row` in place.
-    fn rotate(&self, row: usize, head: &mut [f32]) {
-        let n = self.pairs;
-        let cos = &self.cos[row * n..][..n];
-        let sin = &self.sin[row * n..][..n];
-        if self.interleaved {
-            for ((pair, c), s) in head[..2 * n].chunks_exact_mut(2).zip(cos).zip(sin) {
-                let (a, b) = (pair[0], pair[1]);
-                (pair[0], pair[1]) = (a * c - b * s, a * s + b * c);
-            }
-        } else {
-            let (low, high) = head[..2 * n].split_at_mut(n);
-            for (((a, b), c), s) in low.iter_mut().zip(high).zip(cos).zip(sin) {
-                (*a, *b) = (*a * c - *b * s, *a * s + *b * c);
-            }
-        }
-    }
-}
 
 /// One attention step.
 pub struct Attend<'a> {
@@ -92,84 +50,6 @@ pub struct AttendScratch {
     columns: Columns,
     half: [Vec<u16>; 2],
     head: Vec<f32>,
-}
-
-/// Query rows in lanes, 16 at a time: `[rows / 16]` of `q` and `out` `[head_dim]`, `state`, `seen`.
-#[derive(Debug, Default)]
-struct Columns {
-    q: Vec<Column>,
-    out: Vec<Column>,
-    state: Vec<[Column; 2]>,
-    seen: Vec<[(usize, usize); COLUMNS]>,
-}
-
-impl Columns {
-    /// Takes query rows; the last lanes may stay empty.
-    fn start(&mut self, kernels: &Kernels, q: &[f32], state: &[(f32, f32)], dim: usize) {
-        let blocks = (q.len() / dim).div_ceil(COLUMNS);
-        self.q.resize(blocks * dim, [0.0; COLUMNS]);
-        self.out.clear();
-        self.out.resize(blocks * dim, [0.0; COLUMNS]);
-        self.state.clear();
-        let unseen = [[f32::NEG_INFINITY; COLUMNS], [0.0; COLUMNS]];
-        self.state.resize(blocks, unseen);
-        for (r, &(max, sum)) in state.iter().enumerate() {
-            let (block, lane) = (r / COLUMNS, r % COLUMNS);
-            self.state[block][0][lane] = max;
-            self.state[block][1][lane] = sum;
-        }
-        self.seen.clear();
-        self.seen.resize(blocks, [(0, 0); COLUMNS]);
-        for (rows, columns) in q.chunks(COLUMNS * dim).zip(self.q.chunks_exact_mut(dim)) {
-            // SAFETY: the kernels table was chosen for this CPU.
-            unsafe { (kernels.to_columns)(rows, columns) };
-        }
-    }
-
-    /// Takes one page.
-    fn attend(
-        &mut self,
-        kernels: &Kernels,
-        k: &[f32],
-        v: &[f32],
-        seen: &[(usize, usize)],
-        cap: f32,
-    ) {
-        let dim = self.q.len() / self.state.len();
-        for (to, &seen) in self.seen.as_flattened_mut().iter_mut().zip(seen) {
-            *to = seen;
-        }
-        let blocks = self.q.chunks_exact(dim).zip(self.out.chunks_exact_mut(dim));
-        for ((q, out), (state, seen)) in blocks.zip(self.state.iter_mut().zip(&self.seen)) {
-            let mut operands = AttendColumns {
-                q,
-                k,
-                v,
-                seen,
-                cap,
-                state,
-                out,
-            };
-            // SAFETY: the kernels table was chosen for this CPU.
-            unsafe { (kernels.attend_columns)(&mut operands) };
-        }
-    }
-
-    /// Gives the rows back.
-    fn finish(&self, kernels: &Kernels, out: &mut [f32], state: &mut [(f32, f32)]) {
-        let dim = self.q.len() / self.state.len();
-        for (rows, columns) in out
-            .chunks_mut(COLUMNS * dim)
-            .zip(self.out.chunks_exact(dim))
-        {
-            // SAFETY: the kernels table was chosen for this CPU.
-            unsafe { (kernels.to_rows)(columns, rows) };
-        }
-        for (r, state) in state.iter_mut().enumerate() {
-            let (block, lane) = (r / COLUMNS, r % COLUMNS);
-            *state = (self.state[block][0][lane], self.state[block][1][lane]);
-        }
-    }
 }
 
 /// A block of tokens of one slice.

@@ -10,11 +10,12 @@ pub use experts::{ExpertScratch, Experts};
 
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
-use super::executor::{CpuMatrix, LogitsPtr};
+use super::executor::LogitsPtr;
 use super::kernels::{DenseTile, Kernels, Tile, TileScratch};
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::shared::SharedVec;
 use super::threads::ThreadPool;
+use super::weights::CpuMatrix;
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use parking_lot::Mutex;
 use std::ops::Range;

@@ -26,12 +26,13 @@ mod scores;
 mod shared;
 mod slots;
 mod threads;
+mod weights;
 mod winograd;
 mod workers;
 
 pub use elements::{Elements, Storage, array_memory, kept_memory, reset_array_peak};
 pub use evaluate::results;
-pub use executor::{CpuExecutor, CpuWeights};
+pub use executor::CpuExecutor;
 pub use facts::{CpuFacts, facts, free_memory};
 pub use kernels::{SimdLevel, simd_level};
 #[cfg(test)]
@@ -39,3 +40,4 @@ pub use products::tests::elements as random;
 pub use program::{Program, Workspace};
 pub use replay::Replay;
 pub use threads::ThreadPool;
+pub use weights::CpuWeights;

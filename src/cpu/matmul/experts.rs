@@ -6,11 +6,12 @@
 
 use super::{Matmul, MatmulScratch, PREPARE_ROWS, Prepared, fill, needs};
 use crate::cpu::activations::GROUP_ROWS;
-use crate::cpu::executor::{CpuMatrix, LogitsPtr};
+use crate::cpu::executor::LogitsPtr;
 use crate::cpu::kernels::STREAMS;
 use crate::cpu::packed::TILE_ROWS;
 use crate::cpu::shared::SharedVec;
 use crate::cpu::threads::ThreadPool;
+use crate::cpu::weights::CpuMatrix;
 use crate::cpu::{arena::ArenaView, kernels::Kernels};
 use crate::step::{BufferId, Epilogue, ExpertProducts};
 use crate::{Error, Result};

@@ -4,10 +4,10 @@
 //! is read in [`STREAMS`] streams, a tile of each at once.
 
 use super::{Matmul, MatmulScratch, Prepared, operands};
-use crate::cpu::executor::CpuMatrix;
 use crate::cpu::kernels::{STREAMS, Tile, TileScratch};
 use crate::cpu::packed::TILE_ROWS;
 use crate::cpu::threads::ThreadPool;
+use crate::cpu::weights::CpuMatrix;
 use crate::step::{Epilogue, Product};
 use parking_lot::Mutex;
 
