@@ -4,8 +4,9 @@
 use super::template_format;
 use super::template_json::tojson;
 use super::template_meter::{Text, charge, fail, weigh};
-use super::template_methods::{self, Side};
+use super::template_methods;
 use super::template_operators;
+use super::template_texts::{self, Side};
 use minijinja::value::{Rest, ValueKind};
 use minijinja::{Environment, Error, State, Value, filters};
 
@@ -32,7 +33,7 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("replace", |text: &Value, old: &str, new: &str, count| {
         let mut out = Text(String::new());
         out.value(text)?;
-        template_methods::replace(&out.0, old, new, count)
+        template_texts::replace(&out.0, old, new, count)
     });
     environment.add_filter("join", join);
     for name in ["string", "safe"] {
@@ -75,7 +76,7 @@ pub(super) fn register(environment: &mut Environment<'static>) {
         options.assert_all_used()?;
         let mut out = Text(String::new());
         out.value(text)?;
-        template_methods::justify(&out.0, width.unwrap_or(80), ' ', Side::Both)
+        template_texts::justify(&out.0, width.unwrap_or(80), ' ', Side::Both)
     });
     environment.add_filter("wordcount", |text: &Value| {
         let mut out = Text(String::new());
@@ -163,14 +164,14 @@ fn join(values: &Value, rest: Rest<Value>) -> Result<String, Error> {
     let mut text = Text(String::new());
     text.value(&separator.unwrap_or_else(|| Value::from("")))?;
     match attribute.as_ref().and_then(Value::as_str) {
-        None => template_methods::join(values, &text.0),
+        None => template_texts::join(values, &text.0),
         Some(attribute) => {
             let mut items = Vec::new();
             for item in values.try_iter()? {
                 charge(32)?;
                 items.push(item.get_attr(attribute)?);
             }
-            template_methods::join(&Value::from(items), &text.0)
+            template_texts::join(&Value::from(items), &text.0)
         }
     }
 }

@@ -21,6 +21,7 @@ mod template_json;
 mod template_meter;
 mod template_methods;
 mod template_operators;
+mod template_texts;
 pub mod tokenizer;
 mod tokenizer_json;
 mod vocabulary;
