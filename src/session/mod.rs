@@ -5,6 +5,7 @@ mod evaluate;
 mod evaluation;
 mod generating;
 mod generation;
+mod limits;
 mod pages;
 mod processor;
 mod ready;
