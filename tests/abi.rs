@@ -122,7 +122,7 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         size_of::<F>()
     }
     layout! {
-        device::mlxrocm_device_info {
+        device_info::mlxrocm_device_info {
             struct_size kind name name_length isa isa_length compute_units memory_total memory_free
             target target_length pci_id pci_id_length l2_bytes lds_bytes wave_size max_block_threads integrated clock_khz memory_clock_khz
             memory_bus_bits driver_version
@@ -149,7 +149,7 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         launch::mlxrocm_launch {
             struct_size dynamic_lds grid block args arg_count touched touched_count
         }
-        program::mlxrocm_program_info {
+        program_info::mlxrocm_program_info {
             struct_size mode reason same_bits nodes edges direct_ns graph_ns
         }
         model::mlxrocm_model_options {
@@ -181,8 +181,8 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             logprobs logits_processor user_data user_data_free chat_json chat_json_length
         }
         evaluate::mlxrocm_embed_options { struct_size pooling positions position_count flags }
-        generation::mlxrocm_token_logprob { token logprob }
-        generation::mlxrocm_event {
+        event::mlxrocm_token_logprob { token logprob }
+        event::mlxrocm_event {
             struct_size kind text text_length token logprob top top_count prompt_done prompt_total
             finish_reason error_status error_message error_message_length prompt_tokens
             cached_tokens generated_tokens prompt_seconds decode_seconds

@@ -11,8 +11,11 @@
 mod boundary;
 mod callback;
 pub mod chess_net_options;
+pub mod device_info;
+pub mod event;
 mod handle;
 mod options;
+pub mod program_info;
 mod strings;
 mod symbols;
 
