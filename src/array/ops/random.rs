@@ -1,11 +1,17 @@
 //! Random numbers: Threefry bits of a key, and what MLX makes of them, step by step as MLX does, so that
 //! the same key gives the same numbers.
 
-use super::{invalid, known};
+mod choices;
+mod distributions;
+
+pub use choices::{Draws, categorical, permutation, permutation_of};
+pub use distributions::{gumbel, laplace, multivariate_normal, normal, truncated_normal};
+
+use super::invalid;
 use crate::Result;
 use crate::array::Array;
 use crate::cpu::{Elements, ops::random_words};
-use crate::ir::{ArgReduce, Binary, Dtype, Kind, Op, Reduce, Scan, Shape, Unary};
+use crate::ir::{Binary, Dtype, Kind, Op, Shape, Unary};
 use parking_lot::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -128,86 +134,6 @@ pub fn uniform(
     range.times(&all.astype(dtype))?.plus(&low)
 }
 
-/// Numbers between −1 and 1, f32, what the others begin with.
-fn around_zero(shape: Shape, key: Option<&Array>) -> Result<Array> {
-    let low = number(f64::from((-1f32).next_up()), Dtype::F32)?;
-    uniform(&low, &number(1.0, Dtype::F32)?, shape, Dtype::F32, key)
-}
-
-/// Normally distributed numbers with this mean (`loc`) and deviation (`scale`).
-///
-/// # Errors
-/// `InvalidArgument` for integers, and shapes that do not fit.
-pub fn normal(
-    shape: Shape,
-    dtype: Dtype,
-    loc: Option<&Array>,
-    scale: Option<&Array>,
-    key: Option<&Array>,
-) -> Result<Array> {
-    let name = "normal";
-    if dtype == Dtype::C64 {
-        let pairs = Shape::new(shape.dims().iter().copied().chain([2.into()]));
-        let samples = around_zero(pairs, key)?.unary(Unary::ErfInv)?;
-        let mut samples = samples.view(Dtype::C64)?.squeeze(&[-1])?;
-        if let Some(scale) = scale {
-            samples = scale.times(&samples)?;
-        }
-        return match loc {
-            Some(loc) => loc.plus(&samples),
-            None => Ok(samples),
-        };
-    }
-    floating(name, dtype)?;
-    let samples = around_zero(shape, key)?;
-    let mut factor = number(std::f64::consts::SQRT_2, dtype)?;
-    if let Some(scale) = scale {
-        factor = factor.times(&scale.astype(dtype))?;
-    }
-    let samples = samples.unary(Unary::ErfInv)?.astype(dtype);
-    let samples = factor.times(&samples)?;
-    match loc {
-        Some(loc) => loc.astype(dtype).plus(&samples),
-        None => Ok(samples),
-    }
-}
-
-/// Normally distributed vectors of this mean `[…, n]` and covariance `[…, n, n]`: `[shape…, n]` f32.
-///
-/// # Errors
-/// `InvalidArgument` for other shapes and dtypes.
-pub fn multivariate_normal(
-    mean: &Array,
-    covariance: &Array,
-    shape: Shape,
-    dtype: Dtype,
-    key: Option<&Array>,
-) -> Result<Array> {
-    let name = "multivariate_normal";
-    let (of_mean, sizes) = (known(name, mean)?, known(name, covariance)?);
-    let (Some((&n, outer)), [inner @ .., rows, columns]) = (of_mean.split_last(), &sizes[..])
-    else {
-        return Err(invalid(name, format!("mean {mean:?} of {covariance:?}")));
-    };
-    if dtype != Dtype::F32 || *rows != n || *columns != n {
-        let what = format!("mean {mean:?} with covariance {covariance:?} as {dtype}");
-        return Err(invalid(name, what));
-    }
-    let inner = Shape::new(inner.iter().copied());
-    let outer = inner.broadcast(&Shape::new(outer.iter().copied()), name)?;
-    let mut out = outer.broadcast(&shape, name)?;
-    out.dims_mut().push(n.into());
-    // The root of the covariance.
-    let parts = covariance.astype(Dtype::F32).svd(true)?;
-    let [left, values, right] = &parts[..] else {
-        return Err(crate::Error::Internal("svd without three parts".into()));
-    };
-    let values = values.unary(Unary::Sqrt)?.expand_dims(&[-2])?;
-    let root = left.times(&values)?.matmul(right)?;
-    let samples = normal(out, dtype, None, None, key)?.expand_dims(&[-2])?;
-    mean.plus(&samples.matmul(&root)?.squeeze(&[-2])?)
-}
-
 /// Integers from `low` up to, but not, `high`.
 ///
 /// # Errors
@@ -245,151 +171,4 @@ pub fn bernoulli(p: &Array, shape: Option<Shape>, key: Option<&Array>) -> Result
         true => Ok(all),
         false => Err(invalid(name, format!("p {p:?} for a result of {shape}"))),
     }
-}
-
-/// Normally distributed numbers between `lower` and `upper`; their common shape if none is given.
-///
-/// # Errors
-/// As [`uniform`].
-pub fn truncated_normal(
-    lower: &Array,
-    upper: &Array,
-    shape: Option<Shape>,
-    dtype: Dtype,
-    key: Option<&Array>,
-) -> Result<Array> {
-    let name = "truncated_normal";
-    floating(name, dtype)?;
-    let shape = match shape {
-        Some(shape) => shape,
-        None => lower.shape().broadcast(upper.shape(), name)?,
-    };
-    let root = number(std::f64::consts::SQRT_2, dtype)?;
-    let (lower, upper) = (lower.astype(dtype), upper.astype(dtype));
-    let bound = |x: &Array| x.binary(Binary::Divide, &root)?.unary(Unary::Erf);
-    let numbers = uniform(&bound(&lower)?, &bound(&upper)?, shape, dtype, key)?;
-    let numbers = root.times(&numbers.unary(Unary::ErfInv)?)?;
-    let numbers = upper.binary(Binary::Minimum, &numbers)?;
-    numbers.binary(Binary::Maximum, &lower)
-}
-
-/// Numbers of the standard Gumbel distribution.
-///
-/// # Errors
-/// As [`uniform`].
-pub fn gumbel(shape: Shape, dtype: Dtype, key: Option<&Array>) -> Result<Array> {
-    let numbers = uniform(
-        &number(0.0, dtype)?,
-        &number(1.0, dtype)?,
-        shape,
-        dtype,
-        key,
-    )?;
-    let minus_log = |x: Array| x.unary(Unary::Log)?.unary(Unary::Negative);
-    minus_log(minus_log(numbers)?)
-}
-
-/// Laplace distributed numbers.
-///
-/// # Errors
-/// `InvalidArgument` for dtypes that are not floating point.
-pub fn laplace(
-    shape: Shape,
-    dtype: Dtype,
-    loc: f64,
-    scale: f64,
-    key: Option<&Array>,
-) -> Result<Array> {
-    floating("laplace", dtype)?;
-    let numbers = around_zero(shape, key)?;
-    let size = number(-1.0, dtype)?.times(&numbers.unary(Unary::Abs)?)?;
-    let sign = numbers.unary(Unary::Sign)?;
-    let mut samples = sign.times(&size.unary(Unary::Log1p)?)?.astype(dtype);
-    if scale != 1.0 {
-        samples = number(scale, dtype)?.times(&samples)?;
-    }
-    if loc != 0.0 {
-        samples = number(loc, dtype)?.plus(&samples)?;
-    }
-    Ok(samples)
-}
-
-/// How many places [`categorical`] takes from each row.
-#[derive(Debug, Clone)]
-pub enum Draws {
-    /// One.
-    One,
-    /// So many, as a new last axis.
-    Count(usize),
-    /// An array of this shape, which the logits without their axis are broadcast to.
-    Of(Shape),
-}
-
-/// Places along an axis of `logits`, each with the probability of its softmax: u32.
-///
-/// # Errors
-/// `InvalidArgument` for an axis that is not there, and shapes that do not fit.
-pub fn categorical(logits: &Array, axis: i64, draws: Draws, key: Option<&Array>) -> Result<Array> {
-    let name = "categorical";
-    let axis = logits.shape().axis(name, axis)?;
-    let mut rest = logits.shape().clone();
-    rest.dims_mut().remove(axis);
-    let (logits, shape) = match draws {
-        Draws::One => (logits.clone(), rest),
-        Draws::Count(count) => {
-            rest.dims_mut().push(count.into());
-            (logits.expand_dims(&[-1])?, rest)
-        }
-        Draws::Of(shape) => {
-            if rest.broadcast(&shape, name)? != shape {
-                let what = format!("logits of shape {} for draws of {shape}", logits.shape());
-                return Err(invalid(name, what));
-            }
-            (logits.clone(), shape)
-        }
-    };
-    let sizes = known(name, &logits)?;
-    let n = sizes[axis];
-    if n > 0 && sizes.iter().product::<usize>() == n && shape.rank() > 0 {
-        return by_sums(&logits.reshape(Shape::new([n]))?, shape, key);
-    }
-    let place = axis + shape.rank() + 1 - logits.rank();
-    let mut all = shape;
-    all.dims_mut().insert(place, n.into());
-    let sum = gumbel(all, Dtype::F32, key)?.plus(&logits)?;
-    sum.arg_reduce(ArgReduce::Max, Some(place as i64), false)
-}
-
-/// Draws from one distribution: where a number falls among the running sums.
-fn by_sums(logits: &Array, shape: Shape, key: Option<&Array>) -> Result<Array> {
-    let x = logits.astype(logits.dtype().promote(Dtype::F32));
-    let max = x.reduce(Reduce::Max, None, false)?;
-    // Where the largest is infinite all of them are alike.
-    let alike = x.binary(Binary::Equal, &max)?.astype(x.dtype());
-    let weights = x.binary(Binary::Subtract, &max)?.unary(Unary::Exp)?;
-    let weights = max.isinf()?.select(&alike, &weights)?;
-    let sums = weights.scan(Scan::Sum, Some(0), false, false)?;
-    let (low, high) = (number(0.0, Dtype::F32)?, number(1.0, Dtype::F32)?);
-    let at = uniform(&low, &high, shape, Dtype::F32, key)?;
-    let at = at.times(&weights.reduce(Reduce::Sum, None, false)?)?;
-    let places = sums.searchsorted(&at, true)?;
-    places.binary(Binary::Subtract, &number(1.0, Dtype::U32)?)
-}
-
-/// The numbers below `count` in random order: u32.
-///
-/// # Errors
-/// As [`bits`].
-pub fn permutation_of(count: usize, key: Option<&Array>) -> Result<Array> {
-    bits(Shape::new([count]), 4, key)?.argsort(None)
-}
-
-/// Slices along an axis in random order.
-///
-/// # Errors
-/// `InvalidArgument` for an axis that is not there.
-pub fn permutation(x: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
-    let at = x.shape().axis("permutation", axis)?;
-    let count = known("permutation", x)?[at];
-    x.take(&permutation_of(count, key)?, axis)
 }

@@ -115,7 +115,7 @@ impl FolderTensors {
 
     /// The name of `path.part` in the files.
     pub(super) fn name(&self, path: &str, part: &str) -> String {
-        super::joined(&self.module(path), part)
+        super::find::joined(&self.module(path), part)
     }
 
     /// The tensor of `path.part`; with a tied head, the embedding table for `lm_head`.

@@ -117,7 +117,7 @@ pub(in crate::model) fn name(path: &str, part: &str, family: &Family) -> Option<
                 "mlp.down_proj" => "ffn_down",
                 _ => return None,
             };
-            return Some(super::joined(&format!("blk.{layer}.{module}"), part));
+            return Some(super::find::joined(&format!("blk.{layer}.{module}"), part));
         }
     };
     Some(format!("{name}.{part}"))
