@@ -9,8 +9,9 @@ use super::chess_net_options::{
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::{self, OutputStruct, SizedStruct};
+use super::outputs::{Buffer, Output};
 use super::status::mlxrocm_status;
-use super::strings::{self, Buffer, Output, Text, array, optional_utf8, tell_length, texts};
+use super::strings::{self, Text, array, optional_utf8, tell_length, texts};
 use super::symbols::since_0_1;
 use crate::chess::{
     Body, ChessNet, Game, LegalMove, MOVES, PLANES, PolicyFormat, Results, ValueFormat, move_name,

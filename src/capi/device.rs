@@ -5,8 +5,9 @@ use super::device_info::{MLXROCM_DEVICE_CUDA, MLXROCM_DEVICE_HIP, mlxrocm_device
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
 use super::options::OutputStruct;
+use super::outputs::{Buffer, Output};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, Output, Text};
+use super::strings::Text;
 use super::symbols::since_0_1;
 use crate::array::Home;
 use crate::driver::Platform;

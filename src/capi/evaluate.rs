@@ -3,9 +3,10 @@
 use super::boundary::boundary_on;
 use super::error::mlxrocm_error;
 use super::options::{self, SizedStruct};
+use super::outputs::Buffer;
 use super::session::{SessionObject, mlxrocm_session};
 use super::status::mlxrocm_status;
-use super::strings::{Buffer, array};
+use super::strings::array;
 use super::symbols::since_0_1;
 use crate::session::{Embedding, Pooling};
 use crate::{Error, Result};

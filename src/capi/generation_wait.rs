@@ -4,8 +4,9 @@ use super::boundary::{boundary_on, boundary_status};
 use super::error::mlxrocm_error;
 use super::generation::{GenerationObject, mlxrocm_generation};
 use super::handle;
+use super::outputs::Output;
 use super::status::{MLXROCM_END, MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
-use super::strings::{Output, array, timeout};
+use super::strings::{array, timeout};
 use super::symbols::since_0_1;
 use crate::session::{Generation, Ready, wait_any};
 

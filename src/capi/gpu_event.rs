@@ -4,8 +4,9 @@ use super::boundary::{boundary_free, boundary_on, boundary_status};
 use super::device::{DeviceObject, mlxrocm_device};
 use super::error::mlxrocm_error;
 use super::handle::{self, Object};
+use super::outputs::Output;
 use super::status::{MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
-use super::strings::{Output, timeout};
+use super::strings::timeout;
 use super::symbols::since_0_1;
 use crate::gpu::Event;
 

@@ -15,6 +15,7 @@ pub mod device_info;
 pub mod event;
 mod handle;
 mod options;
+mod outputs;
 pub mod program_info;
 mod strings;
 mod symbols;

@@ -18,8 +18,9 @@ use crate::Result;
 use crate::array::Array;
 use crate::capi::error::mlxrocm_error;
 use crate::capi::handle;
+use crate::capi::outputs::Output;
 use crate::capi::status::mlxrocm_status;
-use crate::capi::strings::{self, Output};
+use crate::capi::strings;
 use smallvec::SmallVec;
 
 /// What an operation's body gives: `N` arrays.

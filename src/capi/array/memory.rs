@@ -8,9 +8,9 @@ use crate::capi::boundary::boundary_on;
 use crate::capi::buffer::{BufferObject, mlxrocm_buffer};
 use crate::capi::error::mlxrocm_error;
 use crate::capi::handle;
+use crate::capi::outputs::Output;
 use crate::capi::status::mlxrocm_status;
 use crate::capi::stream::{StreamObject, mlxrocm_stream};
-use crate::capi::strings::Output;
 use crate::capi::symbols::since_0_1;
 
 /// Gives an array to a stream of a GPU: operations on the result are queued on that stream, in order with the launches and

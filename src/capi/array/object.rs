@@ -8,8 +8,9 @@ use crate::capi::boundary::{boundary, boundary_free, boundary_on, boundary_value
 use crate::capi::device::{DeviceObject, mlxrocm_device};
 use crate::capi::error::mlxrocm_error;
 use crate::capi::handle::{self, Object};
+use crate::capi::outputs::{Buffer, Output};
 use crate::capi::status::mlxrocm_status;
-use crate::capi::strings::{Buffer, Output, bytes_mut};
+use crate::capi::strings::bytes_mut;
 use crate::capi::symbols::since_0_1;
 use crate::ir::Dtype;
 use crate::{Error, Result};
