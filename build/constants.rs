@@ -12,7 +12,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("arrays/attention", &["WIDEST"]),
     (
         "arrays/attention_parts",
-        &["SHARED_QUERIES", "MOST_PARTS", "MOST_GROUPS"],
+        &["COLUMNS", "SHARED_QUERIES", "MOST_PARTS", "MOST_GROUPS"],
     ),
     ("arrays/attention_tiles", &["QUERIES"]),
     ("arrays/complex", &["enum ComplexFunction"]),

@@ -1,5 +1,5 @@
-//! What a step of one token does before attention in graphs that come again: rotations of q and k, and k and v in place
-//! of their rows of keys and values, become one launch, with the same bits as operation by operation.
+//! What a step of one token does with q, k and v in graphs that come again: rotations of q and k, k and v in place of their
+//! rows of keys and values, and attention over these, become one launch, with the same bits as operation by operation.
 //! `MLXROCM_TEST_GPU=real` uses this machine's GPU.
 
 #[path = "support/gpu.rs"]
@@ -12,7 +12,7 @@ use mlxrocm::array::{Array, Home, eval, use_plans};
 use mlxrocm::cpu::Elements;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::arrays::{Chains, joined_counts, use_chains};
-use mlxrocm::ir::{Dtype, Number, Rope};
+use mlxrocm::ir::{Binary, Dtype, Number, Rope};
 use prng::Prng;
 
 struct Case {
@@ -27,8 +27,23 @@ struct Case {
     dtype: Dtype,
     /// Where the rows begin.
     starts: &'static [i64],
-    /// Whether kernels take it at once.
-    is_joined: bool,
+    attention: Option<Attention>,
+    /// How many operations a kernel takes at once; 0: none does.
+    joined: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Attention {
+    mask: Mask,
+    sinks: bool,
+    causal: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mask {
+    None,
+    Truth,
+    Addend,
 }
 
 fn there(random: &mut Prng, home: &Home, dtype: Dtype, sizes: &[usize]) -> Array {
@@ -45,8 +60,14 @@ fn bits(array: &Array) -> Vec<u32> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// Of q, k and v [tokens, heads · columns] each and caches: what steps leave.
-fn steps(case: &Case, home: &Home, of: &[[Array; 3]], caches: [&Array; 2]) -> Vec<Vec<u32>> {
+/// Of q, k and v [tokens, heads · columns] each, caches, what is added to scores and sinks: what steps leave.
+fn steps(
+    case: &Case,
+    home: &Home,
+    of: &[[Array; 3]],
+    caches: [&Array; 2],
+    [mask, sinks]: [&Array; 2],
+) -> Vec<Vec<u32>> {
     let rope = Rope {
         dims: case.dims,
         traditional: case.traditional,
@@ -78,6 +99,32 @@ fn steps(case: &Case, home: &Home, of: &[[Array; 3]], caches: [&Array; 2]) -> Ve
         values = values.dynamic_slice_update(&made[2], &start, &[2]).unwrap();
         let q = made.swap_remove(0);
         drop(made);
+        let q = match case.attention {
+            None => q,
+            Some(attention) => {
+                let mask = match attention.mask {
+                    Mask::None => None,
+                    Mask::Addend => Some(mask.clone()),
+                    Mask::Truth => Some(
+                        mask.binary(Binary::Less, &mask.times(mask).unwrap())
+                            .unwrap(),
+                    ),
+                };
+                let sinks = attention.sinks.then_some(sinks);
+                let causal = attention.causal;
+                let made = q.scaled_dot_product_attention(
+                    &keys,
+                    &values,
+                    0.3,
+                    causal,
+                    mask.as_ref(),
+                    sinks,
+                );
+                // Who holds it needs it by itself.
+                drop(q);
+                made.unwrap()
+            }
+        };
         // Who reads all of them.
         let sum = keys.plus(&keys).unwrap();
         let results = [q, sum, keys.clone(), values.clone()];
@@ -115,7 +162,19 @@ fn rotations_and_replaced_rows_at_once_have_the_bits_of_single_ones() {
         traditional,
         dtype,
         starts: &[0, 1, 5, 23, 40, -2],
-        is_joined: rows == 1,
+        attention: None,
+        joined: if rows == 1 { 4 } else { 0 },
+    };
+    let attends = |mask, sinks, causal, room, joined, case: Case| Case {
+        attention: Some(Attention {
+            mask,
+            sinks,
+            causal,
+        }),
+        room,
+        joined,
+        starts: &[0, 63, 64, 23, 400, -2],
+        ..case
     };
     use Dtype::{Bf16, F16, F32};
     let mut cases = vec![
@@ -129,9 +188,85 @@ fn rotations_and_replaced_rows_at_once_have_the_bits_of_single_ones() {
     ];
     // Pairs that 16 bytes do not hold.
     cases.push(Case {
-        is_joined: false,
+        joined: 0,
         ..case((4, 2, 1), (20, 20, 12), false, F32)
     });
+    use Mask::{Addend, None as NoMask, Truth};
+    cases.extend([
+        attends(
+            Truth,
+            false,
+            false,
+            300,
+            5,
+            case((32, 8, 1), (128, 128, 128), false, F32),
+        ),
+        attends(
+            NoMask,
+            true,
+            true,
+            150,
+            5,
+            case((9, 1, 1), (64, 64, 64), true, F32),
+        ),
+        attends(
+            Addend,
+            false,
+            false,
+            77,
+            5,
+            case((10, 2, 1), (80, 80, 32), false, F16),
+        ),
+        attends(
+            Truth,
+            true,
+            false,
+            65,
+            5,
+            case((4, 4, 1), (96, 96, 64), true, Bf16),
+        ),
+        attends(
+            Addend,
+            true,
+            false,
+            300,
+            5,
+            case((5, 1, 1), (128, 128, 48), false, Bf16),
+        ),
+        attends(
+            NoMask,
+            false,
+            false,
+            24,
+            5,
+            case((8, 2, 1), (16, 16, 8), true, F16),
+        ),
+        // Attention of wide heads comes behind; values that are not as wide as keys.
+        attends(
+            Truth,
+            false,
+            false,
+            70,
+            4,
+            case((4, 2, 1), (256, 256, 128), false, F32),
+        ),
+        attends(
+            NoMask,
+            true,
+            false,
+            70,
+            4,
+            case((4, 2, 1), (64, 32, 64), false, Bf16),
+        ),
+        attends(
+            NoMask,
+            false,
+            true,
+            70,
+            0,
+            case((4, 2, 3), (64, 64, 64), false, F32),
+        ),
+    ]);
     for (number, case) in cases.iter().enumerate() {
         let row = |random: &mut Prng, heads: usize, columns: usize| {
             there(random, &home, case.dtype, &[case.rows, heads * columns])
@@ -150,16 +285,26 @@ fn rotations_and_replaced_rows_at_once_have_the_bits_of_single_ones() {
             there(&mut random, &home, case.dtype, &sizes)
         });
         let caches = [&caches[0], &caches[1]];
+        let mask = there(
+            &mut random,
+            &home,
+            case.dtype,
+            &[1, 1, case.rows, case.room],
+        );
+        let sinks = there(&mut random, &home, case.dtype, &[case.heads]);
+        let beside = [&mask, &sinks];
         use_plans(false);
-        let expected = steps(case, &home, &of, caches);
+        let expected = steps(case, &home, &of, caches, beside);
         use_plans(true);
         let before = joined_counts();
         for time in 0..3 {
-            let found = steps(case, &home, &of, caches);
+            let found = steps(case, &home, &of, caches, beside);
             assert!(found == expected, "case {number}, time {time}");
         }
-        let joined = joined_counts().0 > before.0;
-        assert_eq!(joined, case.is_joined, "case {number}");
+        let after = joined_counts();
+        let (launches, operations) = (after.0 - before.0, after.1 - before.1);
+        assert_eq!(launches > 0, case.joined > 0, "case {number}");
+        assert_eq!(operations, launches * case.joined, "case {number}");
     }
     drop((device, home));
     gpu.clean();

@@ -7,6 +7,7 @@
 // Launch: attention 256 threads, a block a query, 256 keys at a time; rope 256 threads, a thread an element or a pair.
 #include "dtype.h"
 #include "functions.h"
+#include "rope.h"
 #include "common/reduce.h"
 
 #define WIDEST 512
@@ -85,6 +86,8 @@ KERNEL(256) void mlxrocm_array_rope(const void *x, const void *offset, const f32
     const f32 sine = exact_sin(angle, 0), cosine = exact_sin(angle, 1);
     const u32 other = pairs_adjoin ? i + 1 : i + half;
     const f32 a = load_float(x, i, dtype), b = load_float(x, other, dtype);
-    store_float(out, i, dtype, a * cosine - b * sine);
-    store_float(out, other, dtype, a * sine + b * cosine);
+    f32 first, second;
+    turn_pair(a, b, sine, cosine, first, second);
+    store_float(out, i, dtype, first);
+    store_float(out, other, dtype, second);
 }

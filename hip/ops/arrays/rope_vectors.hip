@@ -7,6 +7,7 @@
 //
 // Launch: 256 threads, grid (blocks of `part` rows, batches): part · dims / 2 <= ANGLES; rope_update: a thread 16 bytes of each half
 // of a pair (or of what stays, or of v), rows · dims / 2 <= ANGLES.
+#include "rope.h"
 #include "scatter.h"
 #include "vectors.h"
 
@@ -43,17 +44,15 @@ template <u32 DTYPE> struct Group {
         } else if (pairs_adjoin) {
             angles += group * (V / 2);
             UNROLL for (int j = 0; j < V / 2; j++) {
-                const f32 s = sines[angles + j], c = cosines[angles + j];
                 const f32 low = number_in<DTYPE>(bits, 2 * j), high = number_in<DTYPE>(bits, 2 * j + 1);
-                a[2 * j] = low * c - high * s, a[2 * j + 1] = low * s + high * c;
+                turn_pair(low, high, sines[angles + j], cosines[angles + j], a[2 * j], a[2 * j + 1]);
             }
             store_numbers<DTYPE>(to, group * V, a);
         } else {
             angles += group * V;
             UNROLL for (int j = 0; j < V; j++) {
-                const f32 s = sines[angles + j], c = cosines[angles + j];
                 const f32 low = number_in<DTYPE>(bits, j), high = number_in<DTYPE>(others, j);
-                a[j] = low * c - high * s, b[j] = low * s + high * c;
+                turn_pair(low, high, sines[angles + j], cosines[angles + j], a[j], b[j]);
             }
             store_numbers<DTYPE>(to, group * V, a);
             store_numbers<DTYPE>(to, half + group * V, b);

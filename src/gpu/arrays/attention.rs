@@ -1,14 +1,14 @@
 //! Attention by the matrix unit, and of few queries: `attention_tiles.hip`, `attention_warps.hip`, `attention_warpgroup.hip`
-//! and `attention_parts.hip` of `hip/ops/arrays`.
+//! and `attention_parts.hip` of `hip/ops/arrays` (`attention_step.rs` has what goes with it in a step of one token).
 
 use super::numbers::suffix;
 use super::{Elements, Place};
 use crate::Result;
 use crate::driver::Platform;
-use crate::gpu::Args;
 use crate::gpu::constants::{
     arrays_attention_parts as attention_parts, arrays_attention_tiles as attention_tiles,
 };
+use crate::gpu::{Args, DeviceBuffer};
 use crate::ir::Dtype;
 use std::sync::Arc;
 
@@ -40,18 +40,37 @@ pub(super) struct Attention<'a> {
 pub(super) const MASK_STRIDES: [&str; 4] = ["mask_batch", "mask_head", "mask_row", "mask_key"];
 
 /// Sizes as kernels take them.
-struct Sizes {
-    batch: u32,
-    heads: u32,
-    kv_heads: u32,
-    rows: u32,
-    keys: u32,
-    dim: u32,
+pub(super) struct Sizes {
+    pub(super) batch: u32,
+    pub(super) heads: u32,
+    pub(super) kv_heads: u32,
+    pub(super) rows: u32,
+    pub(super) keys: u32,
+    pub(super) dim: u32,
+}
+
+/// How a form in parts of the keys is launched.
+pub(super) struct Parts {
+    pub blocks: [u32; 3],
+    of_part: u32,
+    /// What parts leave for the last one.
+    between: DeviceBuffer,
+    counters: Option<DeviceBuffer>,
+}
+
+impl Parts {
+    pub(super) fn args(&self, args: Args, out: &Elements) -> Args {
+        let counters = self.counters.as_ref();
+        args.buffer("parts", &self.between, 0)
+            .buffer("out", out.buffer(), 0)
+            .buffer_or_null("counters", counters.map(|counters| (counters, 0)))
+            .u32("of_part", self.of_part)
+    }
 }
 
 impl Attention<'_> {
     /// `None` if some number is too large, or values are not as wide as keys.
-    fn sizes(&self) -> Option<Sizes> {
+    pub(super) fn sizes(&self) -> Option<Sizes> {
         let (&[batch, heads, rows, dim], &[_, kv_heads, keys, _], &[.., width]) = (
             self.q.layout().sizes.as_slice(),
             self.k.layout().sizes.as_slice(),
@@ -71,6 +90,19 @@ impl Attention<'_> {
         (width == dim).then_some(sizes)
     }
 
+    /// Whether kernels besides the plain one take it: 16 bytes at a time, heads of up to 128 numbers.
+    pub(super) fn lies_well(&self, sizes: &Sizes) -> bool {
+        let dtype = self.q.dtype();
+        let bytes = sizes.dim as usize * dtype.size();
+        let most = attention_parts::COLUMNS * dtype.size();
+        let aligned = |x: &&Elements| x.offset().is_multiple_of(16);
+        let mask_fits = |mask: &Elements| mask.dtype() == Dtype::Bool || mask.dtype() == dtype;
+        [self.q, self.k, self.v].iter().all(aligned)
+            && self.mask.is_none_or(mask_fits)
+            && bytes <= most
+            && bytes.is_multiple_of(16)
+    }
+
     fn inputs(&self) -> Args {
         Args::new()
             .buffer("q", self.q.buffer(), self.q.offset())
@@ -81,7 +113,7 @@ impl Attention<'_> {
     }
 
     /// `SCORES_PARAMETERS`.
-    fn scores(&self, args: Args, sizes: &Sizes) -> Args {
+    pub(super) fn scores(&self, args: Args, sizes: &Sizes) -> Args {
         let truth = self.mask.is_some_and(|mask| mask.dtype() == Dtype::Bool);
         let args = args
             .u32("heads", sizes.heads)
@@ -105,19 +137,9 @@ impl Place {
         out: &Elements,
     ) -> Result<bool> {
         let dtype = out.dtype();
-        let Some(sizes) = what.sizes() else {
+        let Some(sizes) = what.sizes().filter(|sizes| what.lies_well(sizes)) else {
             return Ok(false);
         };
-        let bytes = sizes.dim as usize * dtype.size();
-        let most = if dtype == Dtype::F32 { 512 } else { 256 };
-        let aligned = |x: &&Elements| x.offset().is_multiple_of(16);
-        let lies_well = [what.q, what.k, what.v].iter().all(aligned);
-        let mask_fits = what
-            .mask
-            .is_none_or(|mask| mask.dtype() == Dtype::Bool || mask.dtype() == dtype);
-        if !lies_well || !mask_fits || bytes > most || !bytes.is_multiple_of(16) {
-            return Ok(false);
-        }
         if self.attention_by_warpgroups(what, &sizes, out)? {
             return Ok(true);
         }
@@ -180,11 +202,22 @@ impl Place {
         sizes: &Sizes,
         out: &Elements,
     ) -> Result<bool> {
+        let Some(parts) = self.parts(sizes)? else {
+            return Ok(false);
+        };
+        let args = parts.args(what.inputs(), out);
+        let kernel = format!("mlxrocm_array_attention_parts_{}", suffix(out.dtype()));
+        self.launch(&kernel, parts.blocks, &what.scores(args, sizes))?;
+        Ok(true)
+    }
+
+    /// By how many blocks a form in parts is launched, and what it needs; `None` if they are too many.
+    pub(super) fn parts(self: &Arc<Self>, sizes: &Sizes) -> Result<Option<Parts>> {
         let of_kv = sizes.heads / sizes.kv_heads.max(1) * sizes.rows;
         let groups = of_kv.div_ceil(SHARED_QUERIES);
         let kv = sizes.batch * sizes.kv_heads;
         if groups > 65_535 || kv > 65_535 {
-            return Ok(false);
+            return Ok(None);
         }
         // More parts only until there is enough to do.
         let wanted = BUSY.div_ceil((groups * kv).max(1));
@@ -193,19 +226,14 @@ impl Place {
         let parts = sizes.keys.div_ceil(of_part.max(1)).max(1);
         let queries = sizes.batch * sizes.heads * sizes.rows;
         let numbers = queries as usize * parts as usize * (sizes.dim as usize + 2);
-        let between = self.memory(numbers, Dtype::F32)?;
-        let counters = match parts {
-            1 => None,
-            _ => Some(self.counters()?),
-        };
-        let args = what
-            .inputs()
-            .buffer("parts", &between, 0)
-            .buffer("out", out.buffer(), 0)
-            .buffer_or_null("counters", counters.as_ref().map(|counters| (counters, 0)))
-            .u32("of_part", of_part);
-        let kernel = format!("mlxrocm_array_attention_parts_{}", suffix(out.dtype()));
-        self.launch(&kernel, [parts, groups, kv], &what.scores(args, sizes))?;
-        Ok(true)
+        Ok(Some(Parts {
+            blocks: [parts, groups, kv],
+            of_part,
+            between: self.memory(numbers, Dtype::F32)?,
+            counters: match parts {
+                1 => None,
+                _ => Some(self.counters()?),
+            },
+        }))
     }
 }

@@ -52,7 +52,7 @@ impl Place {
             None => None,
         };
         let mask_strides = match mask {
-            Some(mask) => match strides(mask) {
+            Some(mask) => match self::mask_strides(mask) {
                 Some(strides) => strides,
                 None => return Ok(None),
             },
@@ -223,7 +223,7 @@ fn collected<const N: usize>(all: [Result<Option<Elements>>; N]) -> Result<[Opti
 }
 
 /// The strides of a mask `[batch, heads, rows, keys]`.
-fn strides(mask: &Elements) -> Option<[i32; 4]> {
+pub(super) fn mask_strides(mask: &Elements) -> Option<[i32; 4]> {
     let mut strides = [0; 4];
     let sizes = &mask.layout().sizes;
     if sizes.len() != 4 || !is_known(mask.dtype()) {

@@ -1,6 +1,7 @@
 //! Arrays on a GPU: where their elements are, and operations on them, one after the other on the stream of their place.
 
 mod attention;
+mod attention_step;
 mod chains;
 mod complex;
 mod convolution;
