@@ -54,6 +54,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
         "attention/paged",
         &["HEADS", "PAGE_TOKENS", "PARTS", "SPLIT", "UNUSED"],
     ),
+    (
+        "attention/paged_warps",
+        &["GROUP_HEADS", "MOST_PARTS", "RING_BYTES", "WARP_THREADS"],
+    ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),
     ("experts/route", &["MAX_ROUTED"]),

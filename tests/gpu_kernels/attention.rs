@@ -1,6 +1,7 @@
 //! Attention over every kind of KV cache against f64 forms: what is written, and what is attended to.
 //! Data is new on every run; the cache is poisoned, so that what was not written shows.
 
+mod singles;
 mod wide;
 mod world;
 
@@ -8,6 +9,7 @@ use crate::prng::Prng;
 use crate::{Bench, gpu, on_every_target, on_targets};
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::{Args, DeviceBuffer};
+use singles::{Form, check_single_queries};
 use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
 
 /// The fewest positions of one part, the most parts (`PARTS` of paged.hip; 33 on NVIDIA), and
@@ -157,83 +159,6 @@ impl<'a> Placed<'a> {
             .u32("window", shape.window as u32)
     }
 
-    /// The rows alone, each a sequence's only token: what decoding gives its kernel.
-    fn alone(&self, rows: &[u32]) -> Placed<'a> {
-        let World { shape, .. } = *self.world;
-        let floats = |x: &[f32], width: usize| {
-            let row = |&row: &u32| &x[row as usize * width..][..width];
-            let bits = rows.iter().flat_map(row).map(|x| x.to_bits());
-            self.bench.buffer(&bits.collect::<Vec<_>>())
-        };
-        let slots: Vec<u32> = rows.iter().map(|&r| self.world.slots[r as usize]).collect();
-        Placed {
-            q: floats(&self.world.q, shape.heads * shape.dim),
-            k: floats(&self.world.k, shape.kv_heads * shape.dim),
-            v: floats(&self.world.v, shape.kv_heads * shape.dim),
-            slots: self.bench.buffer(&slots),
-            ..Placed::new(self.bench, self.world)
-        }
-    }
-
-    /// Attention of `rows` one by one; with their keys and values new if `new`.
-    fn paged(&self, cache: &DeviceBuffer, rows: &[u32], new: bool) -> Vec<f32> {
-        let World {
-            shape, max_pages, ..
-        } = *self.world;
-        let columns = shape.dim.next_power_of_two().max(32);
-        let parts = (max_pages * PAGE).div_ceil(SPLIT).min(PARTS);
-        let groups = shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS);
-        let blocks = rows.len() * groups;
-        let out = self.out();
-        let parts_out = vec![u32::MAX; blocks * parts * HEADS * (2 + columns)];
-        let counters = self.bench.buffer(&vec![0; blocks]);
-        let positions = match new {
-            true => rows
-                .iter()
-                .map(|&r| self.world.positions[r as usize])
-                .collect(),
-            false => self.world.positions.clone(),
-        };
-        let positions = self.bench.buffer(&positions);
-        let args = match new {
-            true => {
-                let list: Vec<u32> = (0..rows.len() as u32).collect();
-                let alone = self.alone(rows);
-                let args = alone.attend_args(&out, cache, &positions, ("tokens", &list));
-                self.norm(args.buffer("k", &alone.k, 0).buffer("v", &alone.v, 0), 1)
-            }
-            false => {
-                let args = self.attend_args(&out, cache, &positions, ("tokens", rows));
-                args.null("k").null("v").null("k_norm")
-            }
-        };
-        let args = args
-            .buffer("parts", &self.bench.buffer(&parts_out), 0)
-            .buffer("counters", &counters, 0);
-        let args = self.shape_args(self.strides(args));
-        let args = args
-            .u32("by_token", 1)
-            .f32("eps", EPS)
-            .f32("scale", self.world.scale())
-            .f32("k_eps", EPS);
-        let kernel = self.world.kind.name(&format!("paged_{columns}"));
-        let kernel = self.bench.device.kernel(&kernel).unwrap();
-        let grid = [rows.len() as u32, groups as u32, parts as u32];
-        self.bench.launch(&kernel, grid, 256, 0, &args);
-        assert!(self.bench.values(&counters).iter().all(|count| *count == 0));
-        let out = self.floats(&out);
-        if !new {
-            return out;
-        }
-        // Back to their places; the others have none.
-        let width = shape.heads * shape.dim;
-        let mut placed = vec![f32::NAN; out.len()];
-        for (&row, values) in rows.iter().zip(out.chunks(width)) {
-            placed[row as usize * width..][..width].copy_from_slice(values);
-        }
-        placed
-    }
-
     /// Attention of all rows in tiles of so many: by `flash.hip`, or by `flash_warpgroup.hip`, if it is there.
     fn flash(&self, cache: &DeviceBuffer, tile: usize, warpgroup: bool) -> Option<Vec<f32>> {
         let lengths = self.world.shape.lengths;
@@ -339,51 +264,6 @@ fn check_rows(placed: &Placed<'_>, cache: &[u8], got: &[f32], rows: &[u32], tole
                 world.shape
             );
         }
-    }
-}
-
-/// Single queries of a world: those of decoding, and some of a prompt.
-fn check_single_queries(placed: &Placed<'_>) {
-    let world = placed.world;
-    let [first, second] = world.shape.lengths;
-    let last = [first - 1, first + second - 1];
-    // All but the last token of each sequence by the kernel for prompts, the last one by attention.
-    let cache = placed.cache();
-    placed.write(&cache, |row| !last.contains(&row));
-    let rows = last.map(|row| row as u32);
-    let decoded = placed.paged(&cache, &rows, true);
-    let bytes = placed.bytes(&cache);
-    for row in 0..world.rows {
-        for head in 0..world.shape.kv_heads {
-            world.check_written(&bytes, row, head, 0);
-            world.check_written(&bytes, row, head, 1);
-        }
-    }
-    check_rows(placed, &bytes, &decoded, &rows, 5e-5);
-    // The cache is the same if all came as a prompt, and so is the result.
-    let whole = placed.cache();
-    placed.write(&whole, |_| true);
-    assert!(
-        placed.bytes(&whole) == bytes,
-        "{:?} {:?}",
-        world.kind,
-        world.shape
-    );
-    let mut some = [0, 5, 31, 32, last[0], first, last[1]]
-        .map(|row| row as u32)
-        .to_vec();
-    some.dedup();
-    let prompt = placed.paged(&whole, &some, false);
-    check_rows(placed, &bytes, &prompt, &some, 5e-5);
-    let width = world.shape.heads * world.shape.dim;
-    for row in last {
-        let of = |x: &[f32]| x[row * width..][..width].to_vec();
-        assert!(
-            of(&prompt) == of(&decoded),
-            "{:?} {:?}",
-            world.kind,
-            world.shape
-        );
     }
 }
 

@@ -2,17 +2,14 @@
 
 use super::inputs::QUERIES;
 use super::record::Recorder;
-use super::wide::{MAX_DIM, is_wide, wide_groups, wide_part_bytes};
+use super::singles::Singles;
+use super::wide::{MAX_DIM, is_wide};
 use crate::Result;
 use crate::driver::Platform;
-use crate::gpu::constants::{attention_flash, attention_paged};
+use crate::gpu::constants::attention_flash;
 use crate::gpu::{Args, DeviceBuffer};
-use crate::step::{Attend, Attention, KvType, PAGE_TOKENS, Rows};
+use crate::step::{Attend, KvType, Rows};
 
-/// The fewest positions of one part of an attention, and the query heads of one block.
-const SPLIT: usize = attention_paged::SPLIT;
-const HEADS: usize = attention_paged::HEADS;
-const _: () = assert!(PAGE_TOKENS == attention_paged::PAGE_TOKENS);
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
 
@@ -23,28 +20,6 @@ pub(super) fn suffix(kv: KvType) -> &'static str {
         KvType::Q8 => "_q8",
         KvType::Q4 => "_q4",
     }
-}
-
-/// Blocks that the heads of one query take.
-pub fn head_groups(shape: &Attention) -> usize {
-    if is_wide(shape) {
-        return wide_groups(shape);
-    }
-    shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(HEADS)
-}
-
-/// The most parts of an attention over so many pages.
-pub fn part_count(pages: usize, platform: Platform) -> usize {
-    let most = attention_paged::PARTS.of(platform);
-    (pages * PAGE_TOKENS).div_ceil(SPLIT).min(most)
-}
-
-/// Bytes that a query row leaves for the last block.
-pub fn part_bytes(shape: &Attention, parts: usize) -> usize {
-    if is_wide(shape) {
-        return parts * wide_part_bytes(shape);
-    }
-    head_groups(shape) * parts * HEADS * (2 + paged_dim(shape.head_dim)) * 4
 }
 
 impl Recorder<'_> {
@@ -172,12 +147,10 @@ impl Recorder<'_> {
         by_token: bool,
     ) -> Result<()> {
         let Attend { q, out, shape, .. } = attend;
-        let columns = paged_dim(shape.head_dim);
-        let kernel = format!("mlxrocm_attention_paged_{columns}{}", suffix(self.kv));
-        let memory = self.memory;
-        let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
-        let groups = head_groups(&shape) as u32;
-        let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
+        let (memory, device) = (self.memory, &self.weights.device);
+        let singles = Singles::of(&shape, self.kv, device);
+        let parts = singles.parts(self.bucket.pages) as u32;
+        let at_once = (PARTS_BYTES / singles.part_bytes(self.bucket.pages)).max(1);
         let mut done = 0;
         while done < count {
             let now = at_once.min(count - done);
@@ -220,8 +193,23 @@ impl Recorder<'_> {
                 .f32("eps", attend.q_norm.map_or(0.0, |n| n.eps))
                 .f32("scale", shape.scale)
                 .f32("k_eps", attend.k_norm.map_or(0.0, |n| n.eps));
-            let grid = [now as u32, groups, parts as u32];
-            self.launch(&kernel, grid, 256, 0, args, &reads, &writes)?;
+            let args = match singles.is_shared {
+                true => args
+                    .u32("most", singles.most as u32)
+                    .u32("adders", singles.adders(now, device) as u32),
+                false => args,
+            };
+            let grid = [now as u32, singles.groups as u32, parts];
+            let (threads, shared) = (singles.threads, singles.shared);
+            self.launch(
+                &singles.kernel,
+                grid,
+                threads,
+                shared,
+                args,
+                &reads,
+                &writes,
+            )?;
             done += now;
         }
         Ok(())
@@ -276,13 +264,8 @@ impl Recorder<'_> {
     }
 }
 
-/// Columns that the kernel for single queries has for heads of `dim`; of the widest there is, if none has
+/// Columns that the kernel for tiles of queries has for heads of `dim`; of the widest there is, if none has
 /// so many.
-fn paged_dim(dim: usize) -> usize {
-    dim.next_power_of_two().clamp(32, MAX_DIM)
-}
-
-/// Columns that the kernel for tiles of queries has for heads of `dim`, as above.
 fn tile_dim(dim: usize) -> usize {
     dim.next_power_of_two().clamp(64, MAX_DIM)
 }

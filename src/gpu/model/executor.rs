@@ -1,6 +1,6 @@
 //! The executor of a planned program on a GPU, one recorded program a bucket of sizes: its state. `execute.rs` runs it.
 
-use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count};
+use super::attention::PARTS_BYTES;
 use super::experts_memory::ExpertMemory;
 use super::few::Prepared;
 use super::inputs::{Bucket, Output};
@@ -8,6 +8,7 @@ use super::matmul::{BLOCK_ROWS, operand_stride};
 use super::programs::Programs;
 use super::record::Memory;
 use super::recurrent_memory::RecurrentMemory;
+use super::singles::Singles;
 use super::split::{split_bytes, split_counters};
 use super::turns::Turns;
 use super::weights::GpuWeights;
@@ -65,13 +66,15 @@ impl GpuExecutor {
             output: Output::Sampled,
         };
         // One row always fits; more rows in as many launches as it takes.
-        let parts = part_count(most.pages, device.facts().platform);
-        let shapes = || schedule.states.iter();
-        let part_bytes = shapes().map(|shape| part_bytes(shape, parts)).max();
+        let shapes = schedule.states.iter();
+        let singles: Vec<_> = shapes
+            .map(|shape| Singles::of(shape, size.kv, &device))
+            .collect();
+        let part_bytes = singles.iter().map(|s| s.part_bytes(most.pages)).max();
         let parts_bytes = PARTS_BYTES
             .max(part_bytes.unwrap_or(0))
             .max(split_bytes(device.facts()));
-        let groups = shapes().map(head_groups).max().unwrap_or(0);
+        let groups = singles.iter().map(|s| s.groups).max().unwrap_or(0);
         let counters = (most.rows * groups).max(split_counters(device.facts()));
         let counters = buffer(counters * 4)?;
         stream.fill(&counters, 0, counters.len(), 0)?;

@@ -30,6 +30,7 @@ mod recurrent;
 mod recurrent_memory;
 mod route;
 mod routed;
+mod singles;
 mod split;
 mod staging;
 mod turns;

@@ -1,8 +1,9 @@
 //! Attention that the usual kernels have no form of, by those of `hip/ops/attention/wide.hip` and `widest.hip`: heads of more
 //! than 256 columns, soft caps of scores, runs of tokens that see no other run.
 
-use super::attention::{PARTS_BYTES, head_groups, part_bytes, part_count, suffix};
+use super::attention::PARTS_BYTES;
 use super::record::Recorder;
+use super::singles::Singles;
 use crate::Result;
 use crate::gpu::constants::{attention_wide, attention_widest};
 use crate::step::{Attend, Attention, Rows};
@@ -14,7 +15,7 @@ const WIDE_COLUMNS: [usize; 2] = [256, 768];
 const WIDE_HEADS: usize = attention_wide::HEADS;
 /// The widest heads of all: those of `widest.hip`, whose blocks take one. Only latent attention could have wider ones.
 pub const WIDEST_COLUMNS: usize = attention_widest::COLUMNS;
-const THREADS: u32 = attention_wide::THREADS as u32;
+pub const THREADS: u32 = attention_wide::THREADS as u32;
 
 /// Whether an attention needs these kernels.
 pub fn is_wide(shape: &Attention) -> bool {
@@ -22,36 +23,25 @@ pub fn is_wide(shape: &Attention) -> bool {
 }
 
 /// The form that heads of `dim` columns take: how its kernel's name ends, query heads of a block, columns.
-struct Form {
-    name: String,
-    heads: usize,
-    columns: usize,
+pub struct WideForm {
+    pub name: String,
+    pub heads: usize,
+    pub columns: usize,
 }
 
-fn form(dim: usize) -> Form {
+pub fn wide_form(dim: usize) -> WideForm {
     match WIDE_COLUMNS.into_iter().find(|columns| dim <= *columns) {
-        Some(columns) => Form {
+        Some(columns) => WideForm {
             name: format!("wide_{columns}"),
             heads: WIDE_HEADS,
             columns,
         },
-        None => Form {
+        None => WideForm {
             name: "widest".into(),
             heads: 1,
             columns: WIDEST_COLUMNS,
         },
     }
-}
-
-/// Blocks that the heads of one query take.
-pub fn wide_groups(shape: &Attention) -> usize {
-    shape.kv_heads * (shape.heads / shape.kv_heads).div_ceil(form(shape.head_dim).heads)
-}
-
-/// Bytes that a part of a query leaves for the last block.
-pub fn wide_part_bytes(shape: &Attention) -> usize {
-    let form = form(shape.head_dim);
-    wide_groups(shape) * form.heads * (2 + form.columns) * 4
 }
 
 impl Recorder<'_> {
@@ -66,10 +56,9 @@ impl Recorder<'_> {
             _ => Some(places.wanted),
         };
         let memory = self.memory;
-        let parts = part_count(self.bucket.pages, self.weights.device.facts().platform);
-        let form = form(shape.head_dim).name;
-        let kernel = format!("mlxrocm_attention_{form}{}", suffix(self.kv));
-        let at_once = (PARTS_BYTES / part_bytes(&shape, parts)).max(1);
+        let singles = Singles::of(&shape, self.kv, &self.weights.device);
+        let parts = singles.parts(self.bucket.pages) as u32;
+        let at_once = (PARTS_BYTES / singles.part_bytes(self.bucket.pages)).max(1);
         let mut done = 0;
         while done < count {
             let now = at_once.min(count - done);
@@ -106,8 +95,16 @@ impl Recorder<'_> {
                 memory.parts.whole(),
                 memory.counters.whole(),
             ];
-            let grid = [now as u32, head_groups(&shape) as u32, parts as u32];
-            self.launch(&kernel, grid, THREADS, 0, args, &reads, &writes)?;
+            let grid = [now as u32, singles.groups as u32, parts];
+            self.launch(
+                &singles.kernel,
+                grid,
+                singles.threads,
+                0,
+                args,
+                &reads,
+                &writes,
+            )?;
             done += now;
         }
         Ok(())

@@ -1,0 +1,103 @@
+//! How single queries are attended to: by which kernel, and in how many parts.
+
+use super::attention::suffix;
+use super::wide::{MAX_DIM, is_wide, wide_form};
+use crate::driver::Platform;
+use crate::gpu::Device;
+use crate::gpu::constants::{attention_paged, attention_paged_warps};
+use crate::step::{Attention, KvType, PAGE_TOKENS};
+use std::sync::Arc;
+
+/// The fewest positions of one part.
+const SPLIT: usize = attention_paged::SPLIT;
+/// Multiprocessors that parts are counted for, whatever the device has: their number decides bits of results.
+const UNITS: usize = attention_paged_warps::MOST_PARTS;
+/// The most blocks that wait to add parts, of a query's head group.
+const ADDERS: usize = 8;
+const _: () = assert!(PAGE_TOKENS == attention_paged::PAGE_TOKENS);
+
+/// The kernel for an attention's single queries.
+pub struct Singles {
+    pub kernel: String,
+    pub threads: u32,
+    /// Bytes of shared memory besides what the kernel declares.
+    pub shared: u32,
+    /// Blocks that the heads of one query take, for one part.
+    pub groups: usize,
+    /// The most parts.
+    pub most: usize,
+    /// Whether several blocks of a group add up its parts (`paged_warps.hip`).
+    pub is_shared: bool,
+    /// Numbers that a part of a group leaves for the blocks that add up.
+    numbers: usize,
+}
+
+impl Singles {
+    pub fn of(shape: &Attention, kv: KvType, device: &Arc<Device>) -> Singles {
+        let platform = device.facts().platform;
+        let of_key_head = shape.heads / shape.kv_heads;
+        let groups = |heads: usize| shape.kv_heads * of_key_head.div_ceil(heads);
+        let numbers = |heads: usize, columns: usize| heads * (2 + columns);
+        let most = attention_paged::PARTS.of(platform);
+        if is_wide(shape) {
+            let form = wide_form(shape.head_dim);
+            return Singles {
+                kernel: format!("mlxrocm_attention_{}{}", form.name, suffix(kv)),
+                threads: super::wide::THREADS,
+                shared: 0,
+                groups: groups(form.heads),
+                most,
+                is_shared: false,
+                numbers: numbers(form.heads, form.columns),
+            };
+        }
+        let columns = shape.head_dim.next_power_of_two().clamp(32, MAX_DIM);
+        let is_grouped =
+            columns == MAX_DIM || (columns == 128 && of_key_head > attention_paged::HEADS);
+        let kernel = format!("mlxrocm_attention_paged_warps_{columns}");
+        if platform == Platform::Cuda
+            && kv == KvType::F16
+            && is_grouped
+            && device.kernel(&kernel).is_ok()
+        {
+            let groups = groups(attention_paged_warps::GROUP_HEADS);
+            return Singles {
+                kernel,
+                threads: attention_paged_warps::WARP_THREADS as u32,
+                shared: attention_paged_warps::RING_BYTES as u32,
+                groups,
+                // One wave of blocks, each of which has a multiprocessor.
+                most: (UNITS / groups).max(1),
+                is_shared: true,
+                numbers: numbers(attention_paged_warps::GROUP_HEADS, columns),
+            };
+        }
+        Singles {
+            kernel: format!("mlxrocm_attention_paged_{columns}{}", suffix(kv)),
+            threads: 256,
+            shared: 0,
+            groups: groups(attention_paged::HEADS),
+            most,
+            is_shared: false,
+            numbers: numbers(attention_paged::HEADS, columns),
+        }
+    }
+
+    /// The most parts of a query over so many pages.
+    pub fn parts(&self, pages: usize) -> usize {
+        (pages * PAGE_TOKENS).div_ceil(SPLIT).min(self.most)
+    }
+
+    /// Bytes that a query over so many pages leaves for the blocks that add up.
+    pub fn part_bytes(&self, pages: usize) -> usize {
+        self.groups * self.parts(pages) * self.numbers * 4
+    }
+
+    /// How many blocks of each group add up its parts in a launch of so many queries. All but the last wait for others,
+    /// each on a multiprocessor of its own, so that together they may take a quarter of the device: what they wait for has
+    /// to run beside them, and other streams' launches may wait so, too.
+    pub fn adders(&self, queries: usize, device: &Device) -> usize {
+        let waiting = device.facts().compute_units as usize / 4;
+        (1 + waiting / (queries * self.groups).max(1)).min(ADDERS)
+    }
+}
