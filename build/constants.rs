@@ -56,7 +56,14 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     (
         "attention/paged_warps",
-        &["GROUP_HEADS", "MOST_PARTS", "RING_BYTES", "WARP_THREADS"],
+        &[
+            "GROUP_HEADS",
+            "LONG_PARTS",
+            "MOST_PARTS",
+            "ONE_PART",
+            "RING_BYTES",
+            "WARP_THREADS",
+        ],
     ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),

@@ -14,9 +14,9 @@
 #include "common/matrix_loads_nvidia.h"
 #include "ops/attention/part_nvidia.h"
 
-// Query heads of a block, and bytes of all its rings.
+// Query heads of a block, and bytes of all its rings for each 128 columns of a head.
 #define GROUP_HEADS 8
-#define RING_BYTES 131072
+#define RING_BYTES 65536
 
 #if PLATFORM_NVIDIA
 // As copy_async, for memory that is read from one end to the other.
@@ -56,10 +56,11 @@ template <int N> DEVICE Head<N> load_head_fast(const f32 *x, const Turn<N> &turn
 template <int DIM> struct Ring {
     static constexpr u32 KEYS = 16, STEP = TEAMS * KEYS, ROW = DIM * 2, PIECES = DIM / 8, TILES = DIM / 16;
     static constexpr u32 ROWS = 32 / PIECES; // that a warp copies at once
-    static constexpr u32 HALF = KEYS * ROW, STAGES = RING_BYTES / TEAMS / (2 * HALF), WAITING = 2 * STAGES - 1;
+    static constexpr u32 HALF = KEYS * ROW, STAGES = RING_BYTES / 128 * DIM / TEAMS / (2 * HALF), WAITING = 2 * STAGES - 1;
+    static constexpr u32 BYTES = STAGES * 2 * HALF; // of a warp
     // Rows that are read together lie in different banks.
     static constexpr u32 WIDE = DIM + 8, SUMS_ROW = DIM + 4;
-    static_assert(GROUP_HEADS * SUMS_ROW * 4 <= STAGES * 2 * HALF, "a warp's sums fit into its ring");
+    static_assert(GROUP_HEADS * SUMS_ROW * 4 <= BYTES, "a warp's sums fit into its ring");
     struct Queries {
         u16 numbers[2 * GROUP_HEADS][WIDE];
     };

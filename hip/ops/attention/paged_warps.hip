@@ -4,16 +4,19 @@
 // the query's own key and value.
 //
 // The keys of a query are cut at multiples of SPLIT positions, or of as many times SPLIT as it takes for at most
-// `most` parts, which depends on the shape alone. `adders` of the blocks that end last wait for the others of their heads and add
+// `most` parts, which depends on the shape alone; below ONE_PART positions they are not, below LONG_PARTS at multiples of
+// 2 · SPLIT: to add parts takes longer than to attend to a few keys more. `adders` of the blocks that end last wait for the others of their heads and add
 // the parts, in order, every adders-th head each. While it waits a block keeps a multiprocessor: a launch may have
 // fewer of them than there are (see `adders` of src/gpu/model/singles.rs), else adders is 1 and nobody waits.
 //
 // Launch: 288 threads; grid (queries, kv_heads · ceil(heads / kv_heads / GROUP_HEADS), parts); dynamic shared
-// memory RING_BYTES. most ≤ MOST_PARTS.
+// memory RING_BYTES · COLUMNS / 128. most ≤ MOST_PARTS.
 // `parts`: [queries · head groups][parts]([GROUP_HEADS][COLUMNS] sums, [GROUP_HEADS][maximum, sum of weights]).
 #include "ops/attention/paged_warps.h"
 
 #define MOST_PARTS 132
+#define ONE_PART 512
+#define LONG_PARTS 4096
 #define WARP_THREADS 288
 
 #if PLATFORM_NVIDIA
@@ -118,7 +121,8 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    const u32 split = SPLIT * (position / (SPLIT * p.most) + 1);
+    const u32 least = position < ONE_PART ? ONE_PART : position < LONG_PARTS ? 2 * SPLIT : SPLIT;
+    const u32 split = maximum(least, SPLIT * (position / (SPLIT * p.most) + 1));
     const u32 first_part = begin_all / split, last_part = position / split;
     if (part < first_part || part > last_part) return;
     const u32 begin = maximum(part * split, begin_all), end = minimum((part + 1) * split, position + 1);
@@ -127,7 +131,7 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     const bool has_own = part == last_part, is_ninth = team == TEAMS;
     u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV_F16>(p.dim);
     const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
-    u8 *ring = memory + (is_ninth ? 0 : team) * (RING_BYTES / TEAMS);
+    u8 *ring = memory + (is_ninth ? 0 : team) * Sums::BYTES;
     // They come while the kernel before this one ends.
     Sums own(cached, team, lane, shared_address(ring));
     if (!is_ninth) own.start(cached);
@@ -190,11 +194,11 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         f32 shares_of[TEAMS + 1];
         UNROLL for (u32 i = 0; i <= TEAMS; i++) shares_of[i] = shuffle(share, i);
         const f32 factor = 1.0f / (all + sink_weight(p.sinks, head0 + team, most));
-        UNROLL for (u32 n = 0; n < (DIM + 127) / 128; n++) {
+        UNROLL for (u32 n = 0; n < DIM / 128; n++) {
             const u32 d = n * 128 + lane * 4;
             f32x4 y = {0.0f, 0.0f, 0.0f, 0.0f};
             UNROLL for (u32 i = 0; i < TEAMS; i++) {
-                const f32 *sums = (const f32 *)(memory + i * (RING_BYTES / TEAMS)) + team * Sums::SUMS_ROW;
+                const f32 *sums = (const f32 *)(memory + i * Sums::BYTES) + team * Sums::SUMS_ROW;
                 const f32x4 x = *(const f32x4 *)(sums + d);
                 y.x = mul_add(shares_of[i], x.x, y.x), y.y = mul_add(shares_of[i], x.y, y.y);
                 y.z = mul_add(shares_of[i], x.z, y.z), y.w = mul_add(shares_of[i], x.w, y.w);

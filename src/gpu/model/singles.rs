@@ -26,7 +26,7 @@ pub struct Singles {
     pub groups: usize,
     /// The most parts.
     pub most: usize,
-    /// Whether several blocks of a group add up its parts (`paged_warps.hip`).
+    /// Whether it is `paged_warps.hip`: several blocks of a group add up its parts.
     pub is_shared: bool,
     /// Numbers that a part of a group leaves for the blocks that add up.
     numbers: usize,
@@ -64,7 +64,7 @@ impl Singles {
             return Singles {
                 kernel,
                 threads: attention_paged_warps::WARP_THREADS as u32,
-                shared: attention_paged_warps::RING_BYTES as u32,
+                shared: (attention_paged_warps::RING_BYTES * columns / 128) as u32,
                 groups,
                 // One wave of blocks, each of which has a multiprocessor.
                 most: (UNITS / groups).max(1),
@@ -85,7 +85,13 @@ impl Singles {
 
     /// The most parts of a query over so many pages.
     pub fn parts(&self, pages: usize) -> usize {
-        (pages * PAGE_TOKENS).div_ceil(SPLIT).min(self.most)
+        let positions = pages * PAGE_TOKENS;
+        let split = match self.is_shared {
+            true if positions <= attention_paged_warps::ONE_PART => attention_paged_warps::ONE_PART,
+            true if positions <= attention_paged_warps::LONG_PARTS => 2 * SPLIT,
+            _ => SPLIT,
+        };
+        positions.div_ceil(split).min(self.most)
     }
 
     /// Bytes that a query over so many pages leaves for the blocks that add up.

@@ -29,13 +29,13 @@ impl Form {
     }
 
     /// With so many parts at most, which so many blocks add.
-    fn grouped(most: usize, adders: u32) -> Form {
+    fn grouped(columns: u32, most: usize, adders: u32) -> Form {
         Form {
             name: "paged_warps",
             heads: 8,
             most,
             threads: 288,
-            shared: 131_072,
+            shared: 512 * columns,
             adders: Some(adders),
         }
     }
@@ -222,15 +222,16 @@ fn many_query_heads_of_a_key_head() {
             };
             let world = World::new(shape, Kind::F16, &mut random);
             let placed = Placed::new(bench, &world);
+            let columns = dim.next_power_of_two() as u32;
             for most in [132, 33, 3] {
                 let bits = |form: &Form| {
                     let results = check_form(&placed, form).concat();
                     results.into_iter().map(f32::to_bits).collect::<Vec<_>>()
                 };
-                let one = bits(&Form::grouped(most, 1));
+                let one = bits(&Form::grouped(columns, most, 1));
                 for adders in [2, 3, 8] {
                     assert!(
-                        one == bits(&Form::grouped(most, adders)),
+                        one == bits(&Form::grouped(columns, most, adders)),
                         "{shape:?} {most} {adders}"
                     );
                 }
