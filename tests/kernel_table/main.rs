@@ -269,7 +269,8 @@ fn is_there(source: &str, target: &str) -> bool {
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_routed_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",
-        "network/attention_warps"
+        "attention/paged_warps"
+        | "network/attention_warps"
         | "network/scores_warps"
         | "arrays/attention_warps"
         | "arrays/product_codes_rows"

@@ -21,7 +21,7 @@ pub struct Singles {
     pub kernel: String,
     pub threads: u32,
     /// Bytes of shared memory besides what the kernel declares.
-    pub shared: u32,
+    pub shared: usize,
     /// Blocks that the heads of one query take, for one part.
     pub groups: usize,
     /// The most parts.
@@ -64,7 +64,7 @@ impl Singles {
             return Singles {
                 kernel,
                 threads: attention_paged_warps::WARP_THREADS as u32,
-                shared: (attention_paged_warps::RING_BYTES * columns / 128) as u32,
+                shared: attention_paged_warps::RING_BYTES * columns / 128,
                 groups,
                 // One wave of blocks, each of which has a multiprocessor.
                 most: (UNITS / groups).max(1),
