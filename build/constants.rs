@@ -61,7 +61,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
             "LONG_PARTS",
             "MOST_PARTS",
             "ONE_PART",
-            "RING_BYTES",
+            "TILE_BYTES",
             "WARP_THREADS",
         ],
     ),

@@ -4,9 +4,12 @@
 //   scores  S[key][head] = K · Qᵀ      values  O[dim][head] += Vᵀ · Pᵀ
 //
 // Of queries and weights both is multiplied, numbers rounded to f16 and what rounding left of them: sums are as exact as
-// in f32. Keys and values come by a ring of the warp's own in shared memory, so that no warp waits for another one
-// and registers hold none of them; piece i (16 bytes) of row r lies at i ^ r % 8, so that the eight rows of a
-// matrix lie in different banks.
+// in f32. Keys and values come to shared memory of the warp's own, so that no warp waits for another one and registers
+// hold none of them: the next keys when these were multiplied with, then the next values. Piece i (16 bytes) of row r lies at
+// i ^ r % 8, so that the eight rows of a matrix lie in different banks.
+//
+// Twice the memory, with two tiles on the way, was slower for heads of 128 columns behind a kernel whose blocks have a
+// multiprocessor each (8,192 keys: 11.1 us instead of 10.2), and so were twice as many blocks, two a multiprocessor (12.4).
 //
 // Lane 4g + t has scores of keys g and g + 8, sums of dims g and g + 8 of each 16, heads 2t and 2t + 1 of both.
 #pragma once
@@ -14,9 +17,9 @@
 #include "common/matrix_loads_nvidia.h"
 #include "ops/attention/part_nvidia.h"
 
-// Query heads of a block, and bytes of all its rings for each 128 columns of a head.
+// Query heads of a block, and bytes of all its tiles for each column of a head.
 #define GROUP_HEADS 8
-#define RING_BYTES 65536
+#define TILE_BYTES 512
 
 #if PLATFORM_NVIDIA
 // As copy_async, for memory that is read from one end to the other.
@@ -53,14 +56,14 @@ template <int N> DEVICE Head<N> load_head_fast(const f32 *x, const Turn<N> &turn
     return head;
 }
 
-template <int DIM> struct Ring {
+template <int DIM> struct Tiles {
     static constexpr u32 KEYS = 16, STEP = TEAMS * KEYS, ROW = DIM * 2, PIECES = DIM / 8, TILES = DIM / 16;
     static constexpr u32 ROWS = 32 / PIECES; // that a warp copies at once
-    static constexpr u32 HALF = KEYS * ROW, STAGES = RING_BYTES / 128 * DIM / TEAMS / (2 * HALF), WAITING = 2 * STAGES - 1;
-    static constexpr u32 BYTES = STAGES * 2 * HALF; // of a warp
+    static constexpr u32 HALF = KEYS * ROW, BYTES = 2 * HALF; // keys, or values, of a tile; both
     // Rows that are read together lie in different banks.
     static constexpr u32 WIDE = DIM + 8, SUMS_ROW = DIM + 4;
-    static_assert(GROUP_HEADS * SUMS_ROW * 4 <= BYTES, "a warp's sums fit into its ring");
+    static_assert(TEAMS * BYTES == TILE_BYTES * DIM, "what a launch asks for");
+    static_assert(GROUP_HEADS * SUMS_ROW * 4 <= BYTES, "a warp's sums fit into its tile");
     struct Queries {
         u16 numbers[2 * GROUP_HEADS][WIDE];
     };
@@ -68,7 +71,7 @@ template <int DIM> struct Ring {
     u32 lane, shared, first, page;
     f32 sum[TILES][4], top[2], total[2];
 
-    METHOD Ring(const Part &p, u32 team, u32 its_lane, u32 its_shared)
+    METHOD Tiles(const Part &p, u32 team, u32 its_lane, u32 its_shared)
         : lane(its_lane), shared(its_shared), first(p.begin / KEYS * KEYS + team * KEYS) {}
 
     // Keys (0) or values (1) of the warp's nth tile begin to come, if there is one. Rows past the last are the last
@@ -83,7 +86,7 @@ template <int DIM> struct Ring {
                 page = of < p.end ? p.pages[of / PAGE_TOKENS] : 0;
             }
             const u8 *from = p.head + shuffle(page, n % 32) * p.page_stride + which * tokens_bytes<KV_F16>(p.dim);
-            const u32 to = shared + n % STAGES * 2 * HALF + which * HALF, row = lane / PIECES, piece = lane % PIECES;
+            const u32 to = shared + which * HALF, row = lane / PIECES, piece = lane % PIECES;
             if (p.dim == DIM && base + KEYS <= p.end) {
                 // Places known to the compiler, but for the lane's.
                 const u8 *at = from + (base % PAGE_TOKENS + row) * ROW + piece * 16;
@@ -101,11 +104,11 @@ template <int DIM> struct Ring {
         copy_commit();
     }
     METHOD void start(const Part &p) {
-        _Pragma("nounroll") for (u32 i = 0; i < 2 * STAGES; i++) copy(p, i / 2, i % 2);
+        _Pragma("nounroll") for (u32 which = 0; which < 2; which++) copy(p, 0, which);
     }
-    // The copies that were asked for first are there.
+    // All copies but those asked for last are there.
     METHOD void arrived() {
-        copy_wait<WAITING>();
+        copy_wait<1>();
         wave_barrier();
     }
 
@@ -151,12 +154,11 @@ template <int DIM> struct Ring {
         const u32 query = shared_address(&queries), g = lane / 4;
         u32 n = 0;
         for (u32 base = first; base < p.end; base += STEP, n++) {
-            const u32 keys = shared + n % STAGES * 2 * HALF;
             f32 score[4];
             arrived();
-            multiply_keys(score, keys, query);
+            multiply_keys(score, shared, query);
             wave_barrier();
-            copy(p, n + STAGES, 0);
+            copy(p, n + 1, 0);
 
             // score: (key g, heads 2t, 2t + 1), (key g + 8, the same).
             f32 keep[2];
@@ -189,13 +191,13 @@ template <int DIM> struct Ring {
                 UNROLL for (u32 i = 0; i < TILES; i++) UNROLL for (u32 c = 0; c < 4; c++) sum[i][c] *= keep[c % 2];
             }
             arrived();
-            multiply_values(weights, keys + HALF);
+            multiply_values(weights, shared + HALF);
             wave_barrier();
-            copy(p, n + STAGES, 1);
+            copy(p, n + 1, 1);
         }
     }
 
-    // The warp's maxima and sums of weights, and to its ring, [GROUP_HEADS][SUMS_ROW], sums of weights times values.
+    // The warp's maxima and sums of weights, and to its tile, [GROUP_HEADS][SUMS_ROW], sums of weights times values.
     METHOD void store(f32 (*states)[2], f32 *sums) {
         copy_wait<0>();
         wave_barrier();

@@ -4,13 +4,14 @@
 // the query's own key and value.
 //
 // The keys of a query are cut at multiples of SPLIT positions, or of as many times SPLIT as it takes for at most
-// `most` parts, which depends on the shape alone; below ONE_PART positions they are not, below LONG_PARTS at multiples of
-// 2 · SPLIT: to add parts takes longer than to attend to a few keys more. `adders` of the blocks that end last wait for the others of their heads and add
-// the parts, in order, every adders-th head each. While it waits a block keeps a multiprocessor: a launch may have
-// fewer of them than there are (see `adders` of src/gpu/model/singles.rs), else adders is 1 and nobody waits.
+// `most` parts, which depends on the shape alone; below ONE_PART positions they are not, below LONG_PARTS at
+// multiples of 2 · SPLIT: to add parts takes longer than to attend to a few keys more. `adders` of the blocks that
+// end last wait for the others of their heads and add the parts, in order, every adders-th head each (of 8 parts and
+// heads of 128 columns one block took 8 us longer than eight). While it waits a block keeps a multiprocessor: fewer of
+// them wait than the device has (`adders` of src/gpu/model/singles.rs).
 //
 // Launch: 288 threads; grid (queries, kv_heads · ceil(heads / kv_heads / GROUP_HEADS), parts); dynamic shared
-// memory RING_BYTES · COLUMNS / 128. most ≤ MOST_PARTS.
+// memory TILE_BYTES · COLUMNS. most ≤ MOST_PARTS.
 // `parts`: [queries · head groups][parts]([GROUP_HEADS][COLUMNS] sums, [GROUP_HEADS][maximum, sum of weights]).
 #include "ops/attention/paged_warps.h"
 
@@ -91,7 +92,7 @@ template <int DIM> DEVICE void add_parts(const f32 *from, u32 first, u32 step, u
 }
 
 template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
-    typedef Ring<DIM> Sums;
+    typedef Tiles<DIM> Sums;
     constexpr u32 STRIDE = GROUP_HEADS * (2 + DIM);
     SHARED __attribute__((aligned(16))) typename Sums::Queries queries;
     SHARED __attribute__((aligned(16))) u16 own_key[2][DIM];
@@ -131,9 +132,9 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     const bool has_own = part == last_part, is_ninth = team == TEAMS;
     u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV_F16>(p.dim);
     const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
-    u8 *ring = memory + (is_ninth ? 0 : team) * Sums::BYTES;
+    u8 *tile = memory + (is_ninth ? 0 : team) * Sums::BYTES;
     // They come while the kernel before this one ends.
-    Sums own(cached, team, lane, shared_address(ring));
+    Sums own(cached, team, lane, shared_address(tile));
     if (!is_ninth) own.start(cached);
     u8 *own_at = head + (is_ninth && has_own ? pages[position / PAGE_TOKENS] : 0) * p.page_stride;
     // Scores are kept in base 2.
@@ -180,7 +181,7 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
             if (lane == 0) state[TEAMS][team][0] = score, state[TEAMS][team][1] = 1.0f;
         }
         own.run(cached, queries);
-        own.store(state[team], (f32 *)ring);
+        own.store(state[team], (f32 *)tile);
     }
     barrier();
     const u32 count = last_part - first_part + 1, index = query * grid_blocks_y() + block_y();

@@ -64,7 +64,7 @@ impl Singles {
             return Singles {
                 kernel,
                 threads: attention_paged_warps::WARP_THREADS as u32,
-                shared: attention_paged_warps::RING_BYTES * columns / 128,
+                shared: attention_paged_warps::TILE_BYTES * columns,
                 groups,
                 // One wave of blocks, each of which has a multiprocessor.
                 most: (UNITS / groups).max(1),
