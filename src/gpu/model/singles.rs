@@ -12,6 +12,8 @@ use std::sync::Arc;
 const SPLIT: usize = attention_paged::SPLIT;
 /// Multiprocessors that parts are counted for, whatever the device has: their number decides bits of results.
 const UNITS: usize = attention_paged_warps::MOST_PARTS;
+/// No less than the shared memory that `paged_warps.hip` declares.
+const DECLARED_BYTES: usize = 12 << 10;
 /// The most blocks that wait to add parts, of a query's head group.
 const ADDERS: usize = 8;
 const _: () = assert!(PAGE_TOKENS == attention_paged::PAGE_TOKENS);
@@ -55,16 +57,18 @@ impl Singles {
         let is_grouped =
             columns == MAX_DIM || (columns == 128 && of_key_head > attention_paged::HEADS);
         let kernel = format!("mlxrocm_attention_paged_warps_{columns}");
+        let shared = attention_paged_warps::TILE_BYTES * columns;
         if platform == Platform::Cuda
             && kv == KvType::F16
             && is_grouped
+            && shared + DECLARED_BYTES <= device.facts().lds_bytes_opt_in as usize
             && device.kernel(&kernel).is_ok()
         {
             let groups = groups(attention_paged_warps::GROUP_HEADS);
             return Singles {
                 kernel,
                 threads: attention_paged_warps::WARP_THREADS as u32,
-                shared: attention_paged_warps::TILE_BYTES * columns,
+                shared,
                 groups,
                 // One wave of blocks, each of which has a multiprocessor.
                 most: (UNITS / groups).max(1),
