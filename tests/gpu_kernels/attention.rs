@@ -9,8 +9,8 @@ use crate::prng::Prng;
 use crate::{Bench, gpu, on_every_target, on_targets};
 use mlxrocm::driver::Platform;
 use mlxrocm::gpu::{Args, DeviceBuffer};
-use singles::{Form, check_single_queries};
-use world::{EPS, Kind, LAYER, LAYERS, PAGE, SHAPES, Shape, World};
+use singles::check_single_queries;
+use world::{EPS, Kind, LAYER, LAYERS, SHAPES, Shape, World};
 
 /// The fewest positions of one part, the most parts (`PARTS` of paged.hip; 33 on NVIDIA), and
 /// heads of a block.
