@@ -7,8 +7,8 @@
 // `most` parts, which depends on the shape alone; below ONE_PART positions they are not, below LONG_PARTS at
 // multiples of 2 · SPLIT: to add parts takes longer than to attend to a few keys more. `adders` of the blocks that
 // end last wait for the others of their heads and add the parts, in order, every adders-th head each (of 8 parts and
-// heads of 128 columns one block took 8 us longer than eight). While it waits a block keeps a multiprocessor: fewer of
-// them wait than the device has (`adders` of src/gpu/model/singles.rs).
+// heads of 128 columns one block took 8 us longer than eight). Those others may not have begun, for want of a
+// multiprocessor that launches of other streams keep: who waited long enough leaves its heads to the last block.
 //
 // Launch: 288 threads; grid (queries, kv_heads · ceil(heads / kv_heads / GROUP_HEADS), parts); dynamic shared
 // memory TILE_BYTES · COLUMNS. most ≤ MOST_PARTS.
@@ -19,6 +19,8 @@
 #define ONE_PART 512
 #define LONG_PARTS 4096
 #define WARP_THREADS 288
+// How often a block looks whether the others have come: some 100 us, where a few are usual.
+#define LOOKS 256
 
 #if PLATFORM_NVIDIA
 struct Grouped {
@@ -91,6 +93,24 @@ template <int DIM> DEVICE void add_parts(const f32 *from, u32 first, u32 step, u
     }
 }
 
+// By one thread of a block that has stored its part: which of the `adders` shares of heads it adds, a bit each. All parts
+// are there then. The counter has in its low half how many blocks have come, then how many have found that all did; above,
+// who does not wait any more.
+DEVICE u32 shares_to_add(u32 *counter, u32 count, u32 adders) {
+    const u32 old = atomic_add_acq_rel(counter, 1), came = old & 0xffff;
+    if (came + adders < count) return 0;
+    u32 mine = 1u << (came + adders - count);
+    if (came + 1 == count)
+        mine |= old >> 16;
+    else
+        for (u32 looks = 0, now = load_acquire(counter); (now & 0xffff) < count; looks++, now = load_acquire(counter))
+            if (looks >= LOOKS && atomic_compare_exchange(counter, now, now | mine << 16) == now) return 0;
+    // The last of those who add sets it to 0 again.
+    const u32 passed = atomic_add(counter, 1) + 1, gave_up = popcount(passed >> 16);
+    if ((passed & 0xffff) == count + adders - gave_up) *counter = 0;
+    return mine;
+}
+
 template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     typedef Tiles<DIM> Sums;
     constexpr u32 STRIDE = GROUP_HEADS * (2 + DIM);
@@ -98,7 +118,7 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     SHARED __attribute__((aligned(16))) u16 own_key[2][DIM];
     SHARED f32 shares[MOST_PARTS];
     SHARED f32 state[TEAMS + 1][GROUP_HEADS][2]; // the query's own key is the last place
-    SHARED u32 came;
+    SHARED u32 mine;
     grid_dependency_launch();
     const bool writes = p.k != nullptr;
     // What was in the cache before may be read before the kernel before this one has ended.
@@ -214,22 +234,15 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         if (count > 1 && lane == 0) to[GROUP_HEADS * DIM + 2 * team] = most, to[GROUP_HEADS * DIM + 2 * team + 1] = all;
     }
     if (count == 1) return;
-    // Which of the last blocks this is. Those go on when all have come; the last of them sets the counter to 0 again.
     const u32 adders = minimum(p.adders, count);
     barrier();
-    if (thread == 0) {
-        u32 *counter = p.counters + index;
-        came = atomic_add_acq_rel(counter, 1);
-        if (came + adders >= count) {
-            while (came + 1 < count && load_acquire(counter) < count) {
-            }
-            if (atomic_add(counter, 1) == count + adders - 1) *counter = 0;
-        }
-    }
+    if (thread == 0) mine = shares_to_add(p.counters + index, count, adders);
     barrier();
-    if (came + adders < count) return;
-    add_parts<DIM>(all_parts + first_part * STRIDE, came + adders - count, adders, heads, count, p.dim,
-                   p.sinks ? p.sinks + head0 : nullptr, out, shares, (f32x4 *)memory);
+    for (u32 share = 0; share < adders; share++) {
+        if (!(mine >> share & 1)) continue;
+        add_parts<DIM>(all_parts + first_part * STRIDE, share, adders, heads, count, p.dim,
+                       p.sinks ? p.sinks + head0 : nullptr, out, shares, (f32x4 *)memory);
+    }
 }
 
 #define PAGED_WARPS_KERNEL(NAME, DIM)                                                                                 \

@@ -104,8 +104,7 @@ impl Singles {
     }
 
     /// How many blocks of each group add up its parts in a launch of so many queries. All but the last wait for others,
-    /// each on a multiprocessor of its own, so that together they may take a quarter of the device: what they wait for has
-    /// to run beside them, and other streams' launches may wait so, too.
+    /// a multiprocessor each: a quarter of the device at most, since these others have to run beside them.
     pub fn adders(&self, queries: usize, device: &Device) -> usize {
         let waiting = device.facts().compute_units as usize / 4;
         (1 + waiting / (queries * self.groups).max(1)).min(ADDERS)
