@@ -110,3 +110,44 @@ impl Singles {
         (1 + waiting / (queries * self.groups).max(1)).min(ADDERS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last part of a query at `position`, as `paged_warps.hip` counts.
+    fn last_part(position: usize, most: usize) -> usize {
+        let least = if position < attention_paged_warps::ONE_PART {
+            attention_paged_warps::ONE_PART
+        } else if position < attention_paged_warps::LONG_PARTS {
+            2 * SPLIT
+        } else {
+            SPLIT
+        };
+        position / least.max(SPLIT * (position / (SPLIT * most) + 1))
+    }
+
+    #[test]
+    fn launches_have_a_block_for_every_part() {
+        for most in [1, 2, 8, 33, 66, 132] {
+            let singles = Singles {
+                kernel: String::new(),
+                threads: 0,
+                shared: 0,
+                groups: 1,
+                most,
+                is_shared: true,
+                numbers: 1,
+            };
+            let mut parts = 0;
+            for position in 0..40_000 {
+                parts = parts.max(last_part(position, most) + 1);
+                if (position + 1) % PAGE_TOKENS == 0 {
+                    let there = singles.parts((position + 1) / PAGE_TOKENS);
+                    assert!(parts <= there, "{position} {most}: {parts} of {there}");
+                }
+            }
+            assert!(parts <= most);
+        }
+    }
+}
