@@ -1,6 +1,6 @@
 //! How generations end: limits, stop tokens and strings, handles dropped in any order.
 
-use crate::fake::*;
+use crate::harness::*;
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::session::{Event, FinishReason, Next, Request};
@@ -333,7 +333,7 @@ fn counts_agree_with_the_events_seen() {
         assert_eq!(status.pages_used, 0, "{round}");
     }
     // Also those that never ran.
-    let (session, control) = crate::fake::session(Setup {
+    let (session, control) = crate::harness::session(Setup {
         max_requests: 1,
         ..Default::default()
     });

@@ -1,6 +1,7 @@
 //! Logits and embeddings of given tokens, alone and while requests run.
 
 use crate::fake::*;
+use crate::harness::*;
 use mlxrocm::Error;
 use mlxrocm::session::{Embedding, Pooling, Request, Session};
 

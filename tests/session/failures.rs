@@ -1,6 +1,7 @@
 //! A model that fails.
 
 use crate::fake::*;
+use crate::harness::*;
 use crate::submit::at_once;
 use crate::tokens::sampled;
 use mlxrocm::Error;

@@ -2,6 +2,7 @@
 //! tokens are its own, and the others do not wait longer than it is worth.
 
 use crate::fake::*;
+use crate::harness::*;
 use crate::submit::{apart, at_once};
 use crate::tokens::sampled;
 use mlxrocm::Error;

@@ -2,6 +2,7 @@
 
 use crate::failures::an_error_ends_its_batch_only;
 use crate::fake::*;
+use crate::harness::*;
 use crate::submit::{apart, at_once};
 use crate::tokens::sampled;
 use mlxrocm::Error;

@@ -1,6 +1,7 @@
 //! Logits processors: what they leave decides the token, of their request only.
 
 use crate::fake::*;
+use crate::harness::*;
 use crate::tokens::sampled;
 use mlxrocm::Error;
 use mlxrocm::session::{Event, FinishReason, LogitsProcessor, Request, Sampling};

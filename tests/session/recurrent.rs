@@ -2,6 +2,7 @@
 //! are both there.
 
 use crate::fake::*;
+use crate::harness::*;
 use crate::tokens::sampled;
 use mlxrocm::session::{FinishReason, Request, Session};
 use std::sync::Arc;

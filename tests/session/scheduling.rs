@@ -1,6 +1,6 @@
 //! Who runs when: fairness, and callers that do not read.
 
-use crate::fake::*;
+use crate::harness::*;
 use crate::submit::at_once;
 use crate::tokens::sampled;
 use mlxrocm::model::PAGE_TOKENS;

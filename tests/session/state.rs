@@ -1,6 +1,7 @@
 //! Saved states: what is loaded is gone on after, what is damaged or of something else is refused.
 
 use crate::fake::*;
+use crate::harness::*;
 use mlxrocm::Error;
 use mlxrocm::model::{KvType, PAGE_TOKENS};
 use mlxrocm::session::{Request, Session, state_tokens};

@@ -1,6 +1,7 @@
 //! Many threads, random actions, few pages.
 
 use crate::fake::*;
+use crate::harness::*;
 use crate::tokens::sampled;
 use mlxrocm::session::{FinishReason, Next, Request, Sampling, Session};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Several requests submitted.
 
-use crate::fake::{Control, Random};
+use crate::fake::Control;
+use crate::harness::Random;
 use mlxrocm::session::{Generation, Request, Session};
 use std::time::Duration;
 

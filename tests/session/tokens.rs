@@ -1,6 +1,7 @@
 //! The tokens are right whatever else runs.
 
 use crate::fake::*;
+use crate::harness::*;
 use mlxrocm::model::PAGE_TOKENS;
 use mlxrocm::session::{Event, Request, Sampling, Session};
 use std::sync::atomic::Ordering;
