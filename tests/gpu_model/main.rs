@@ -1,19 +1,21 @@
 //! Models on a GPU against the CPU: the small random models of every family and format on every
 //! target of the software GPU, and the demo model. `MLXROCM_TEST_GPU=real` uses this machine's GPU.
 
-#[path = "support/gpu.rs"]
+mod caches;
+mod demo;
+#[path = "../support/gpu.rs"]
 mod gpu;
 #[allow(dead_code)] // other tests use the rest
-#[path = "support/on_gpu.rs"]
+#[path = "../support/on_gpu.rs"]
 mod on_gpu;
-#[path = "support/random_model.rs"]
+#[path = "../support/random_model.rs"]
 mod random_model;
 
 use mlxrocm::formats::ScalarType;
-use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
+use mlxrocm::model::{Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use random_model::Storage;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Logits of every token of a prompt, in chunks of these sizes, then of single tokens.
 fn logits(
@@ -271,242 +273,4 @@ fn the_first_step_of_decoding_judges_graphs() {
     // Three runs each of the trial and of the step in the comparison, then one a token.
     assert_eq!(small.1, 3 + 3 + 3);
     gpu.clean();
-}
-
-/// Logits of one more token of each of four sequences, after prompts of these lengths, twice: together or
-/// each alone.
-fn next_logits(model: &Model, kv: KvType, together: bool) -> Vec<f32> {
-    const PROMPTS: [usize; 4] = [5, 17, 33, 20];
-    let token = |sequence: usize, i: usize| (i * 77 + sequence * 31 + 13) as u32 % 316;
-    let pages = |sequence: usize| [2 * sequence as u32 + 1, 2 * sequence as u32];
-    let mut forward = model.new_forward(8, 40, kv).unwrap();
-    let mut run = |of: &[(usize, usize, usize)], wanted| {
-        let tokens = |&(sequence, from, to): &(usize, usize, usize)| {
-            (from..to).map(|i| token(sequence, i)).collect::<Vec<_>>()
-        };
-        let (tokens, pages): (Vec<_>, Vec<_>) = of.iter().map(|s| (tokens(s), pages(s.0))).unzip();
-        let slices: Vec<Slice> = (0..of.len())
-            .map(|i| Slice {
-                tokens: &tokens[i],
-                start: of[i].1,
-                pages: &pages[i],
-                wanted,
-                slot: 0,
-            })
-            .collect();
-        let mut logits = Vec::new();
-        forward.forward(&slices, &mut logits).unwrap();
-        logits
-    };
-    let mut all = Vec::new();
-    for (sequence, length) in PROMPTS.into_iter().enumerate() {
-        run(&[(sequence, 0, length)], Wanted::Nothing);
-    }
-    for step in 0..2 {
-        let at = |s: usize| (s, PROMPTS[s] + step, PROMPTS[s] + step + 1);
-        match together {
-            true => all.extend(run(&[0, 1, 2, 3].map(at), Wanted::Last)),
-            false => (0..4).for_each(|s| all.extend(run(&[at(s)], Wanted::Last))),
-        }
-    }
-    all
-}
-
-#[test]
-fn quantized_caches_give_what_the_cpu_gives() {
-    let folder = tempfile::tempdir().unwrap();
-    let tokens: Vec<u32> = (0..43u32).map(|i| (i * 77 + 13) % 316).collect();
-    let names = [
-        "llama-q4_1.gguf",
-        "qwen3-mlx-wide-heads",
-        "mistral-mlx-window",
-        "qwen3-widest-heads.gguf",
-    ];
-    let mut specs = random_model::all();
-    specs.push(widest_heads());
-    let paths = names.map(|name| {
-        let spec = specs.iter().find(|spec| spec.name == name).expect(name);
-        spec.write(folder.path())
-    });
-    let run = |model: &Model, kv| {
-        let mut forward = model.new_forward(2, 48, kv).unwrap();
-        logits(&mut *forward, &tokens, &[37, 5]).unwrap()
-    };
-    let targets = gpu::among(&["gfx942", "gfx1030", "gfx1151", "gfx1201"]);
-    for (place, path) in paths.iter().enumerate() {
-        let target = targets[place % targets.len()];
-        let gpu = device(target);
-        let cpu = load(path, DeviceChoice::Cpu);
-        let model = load(path, DeviceChoice::Gpu(0));
-        let plain = run(&cpu, KvType::F16);
-        for kv in [KvType::Q8, KvType::Q4] {
-            let what = format!("{} with {kv:?} on {target}", names[place]);
-            let expected = run(&cpu, kv);
-            // The GPU's keys and values differ by the rounding of f16, and some of them fall to another
-            // code: that is a part of what quantizing them changes at all.
-            let off = distance(&run(&model, kv), &expected);
-            let effect = distance(&expected, &plain);
-            assert!(off < 0.6 * effect, "{what}: {off}, quantizing: {effect}");
-            let together = next_logits(&model, kv, true);
-            assert!(together == next_logits(&model, kv, false), "{what}");
-            check_report(&gpu, &what);
-        }
-    }
-}
-
-fn demo_model() -> PathBuf {
-    let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
-        || {
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-        },
-        PathBuf::from,
-    );
-    assert!(
-        path.is_file(),
-        "the demo model is missing: run `make test`, or set MLXROCM_DEMO_MODEL to it"
-    );
-    path
-}
-
-/// Greedy tokens after a prompt, which is computed in one chunk. Where the device chooses them, each
-/// step is queued before the token of the one before is known.
-fn greedy(forward: &mut dyn Forward, prompt: &[u32], count: usize) -> Vec<u32> {
-    let pages: Vec<u32> = (0..forward.page_count() as u32).collect();
-    let slice = |start| Slice {
-        tokens: &[],
-        start,
-        pages: &pages,
-        wanted: Wanted::Last,
-        slot: 0,
-    };
-    let (mut tokens, mut row, mut chosen) = (prompt.to_vec(), Vec::new(), Vec::new());
-    let first = Slice {
-        tokens: prompt,
-        ..slice(0)
-    };
-    if forward.queue(&[first], &[Choice::GREEDY]).unwrap() {
-        for i in 1..=count {
-            if i < count {
-                let next = Slice {
-                    tokens: &[CHOSEN],
-                    ..slice(tokens.len())
-                };
-                assert!(forward.queue(&[next], &[Choice::GREEDY]).unwrap());
-            }
-            forward.collect(&mut chosen).unwrap();
-            tokens.extend(&chosen);
-        }
-        return tokens.split_off(prompt.len());
-    }
-    let mut computed = 0;
-    while tokens.len() < prompt.len() + count {
-        let slice = Slice {
-            tokens: &tokens[computed..],
-            ..slice(computed)
-        };
-        forward.forward(&[slice], &mut row).unwrap();
-        computed = tokens.len();
-        tokens.push(largest(&row));
-    }
-    tokens.split_off(prompt.len())
-}
-
-#[test]
-fn demo_model_says_what_the_cpu_says() {
-    let path = demo_model();
-    let cpu = load(&path, DeviceChoice::Cpu);
-    let prompt = cpu
-        .tokenizer()
-        .encode("The capital of France is", true, false)
-        .unwrap();
-    let expected = greedy(
-        &mut *cpu.new_forward(2, 32, KvType::F16).unwrap(),
-        &prompt,
-        16,
-    );
-    for target in gpu::by_turns(&["gfx1151", "gfx1201", "gfx942"]) {
-        let gpu = device(target);
-        let model = load(&path, DeviceChoice::Gpu(0));
-        let tokens = greedy(
-            &mut *model.new_forward(2, 32, KvType::F16).unwrap(),
-            &prompt,
-            16,
-        );
-        assert_eq!(tokens, expected, "{target}");
-        check_report(&gpu, target);
-    }
-}
-
-/// Mean KL divergence of rows of logits from others, in nats.
-fn divergence(exact: &[f32], got: &[f32], vocab: usize) -> f64 {
-    let log_sum = |row: &[f32]| row.iter().map(|x| f64::from(*x).exp()).sum::<f64>().ln();
-    let rows = exact.chunks_exact(vocab).zip(got.chunks_exact(vocab));
-    let sum: f64 = rows
-        .map(|(p, q)| {
-            let (p_sum, q_sum) = (log_sum(p), log_sum(q));
-            let terms = p.iter().zip(q).map(|(p, q)| {
-                let (log_p, log_q) = (f64::from(*p) - p_sum, f64::from(*q) - q_sum);
-                log_p.exp() * (log_p - log_q)
-            });
-            terms.sum::<f64>()
-        })
-        .sum();
-    sum / (exact.len() / vocab) as f64
-}
-
-#[test]
-fn demo_model_over_a_quantized_cache_is_as_near_as_on_the_cpu() {
-    let path = demo_model();
-    let cpu = load(&path, DeviceChoice::Cpu);
-    let text = "The capital of France is Paris, and the";
-    let prompt = cpu.tokenizer().encode(text, true, false).unwrap();
-    let run = |model: &Model, kv| {
-        let mut forward = model.new_forward(2, 32, kv).unwrap();
-        logits(&mut *forward, &prompt, &[prompt.len() - 2]).unwrap()
-    };
-    let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
-    let gpu = device(target);
-    let model = load(&path, DeviceChoice::Gpu(0));
-    let vocab = cpu.info().vocab_size;
-    let (expected, plain) = (run(&cpu, KvType::Q8), run(&cpu, KvType::F16));
-    let got = run(&model, KvType::Q8);
-    // As above: GPU and CPU differ by some codes, and are equally far from what is not quantized.
-    let between = divergence(&expected, &got, vocab);
-    let (here, there) = (
-        divergence(&plain, &expected, vocab),
-        divergence(&plain, &got, vocab),
-    );
-    println!("mean KL: CPU {here:.3e}, GPU {there:.3e}, between them {between:.3e}");
-    assert!(between < 2e-3 && there < 2e-3, "{between} {there}");
-    check_report(&gpu, target);
-}
-
-#[test]
-fn a_long_prompt_gives_what_the_cpu_gives() {
-    let path = demo_model();
-    let cpu = load(&path, DeviceChoice::Cpu);
-    let text = "The quick brown fox jumps over the lazy dog, and the dog sleeps on. ".repeat(10);
-    let mut prompt = cpu.tokenizer().encode(&text, true, false).unwrap();
-    prompt.truncate(150);
-    let last = |model: &Model| {
-        let (mut forward, mut row) = (model.new_forward(5, 160, KvType::F16).unwrap(), Vec::new());
-        let slice = Slice {
-            tokens: &prompt,
-            start: 0,
-            pages: &[3, 0, 4, 2, 1],
-            wanted: Wanted::Last,
-            slot: 0,
-        };
-        forward.forward(&[slice], &mut row).unwrap();
-        row
-    };
-    let target = gpu::todays(&["gfx942", "gfx1201", "gfx1151"]);
-    let gpu = device(target);
-    let (here, there) = (last(&cpu), last(&load(&path, DeviceChoice::Gpu(0))));
-    let farthest = farthest(&here, &there);
-    // Logits of about ±20. The products of many rows take weights and x in f16, 0.05 off; the CPU has up to
-    // 0.02 of its own.
-    assert!(farthest < 0.07, "{farthest}");
-    check_report(&gpu, target);
 }
