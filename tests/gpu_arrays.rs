@@ -24,6 +24,8 @@ mod one_row;
 #[allow(dead_code)]
 #[path = "support/prng.rs"]
 mod prng;
+#[path = "array_families/product_forms.rs"]
+mod product_forms;
 #[path = "array_families/products.rs"]
 mod products;
 #[path = "array_families/quantized.rs"]

@@ -7,6 +7,7 @@ mod cases;
 mod ending;
 #[path = "../support/gpu.rs"]
 mod gpu;
+mod steps;
 mod world;
 
 use world::World;
@@ -58,7 +59,7 @@ fn main() {
     if let [flag, step] = arguments.as_slice()
         && flag == "--step"
     {
-        return cases::step(step);
+        return steps::step(step);
     }
     if arguments.iter().any(|argument| argument == "--list") {
         CASES.iter().for_each(|(name, _)| println!("{name}: test"));
