@@ -139,13 +139,21 @@ fn steps(
 #[test]
 fn rotations_and_replaced_rows_at_once_have_the_bits_of_single_ones() {
     use_chains(Chains::Off);
-    let gpu = match gpu::is_real() {
-        true => gpu::gpu(),
-        false => gpu::soft(&format!(
-            "devices={};vram_mib=512",
-            gpu::todays(&["gfx1151", "gfx90a", "gfx1201"])
-        )),
-    };
+    if gpu::is_real() {
+        return check(gpu::gpu());
+    }
+    // One of them a day; all with MLXROCM_TEST_ALL=1.
+    for target in gpu::by_turns(&[
+        "gfx1151", "gfx90a", "gfx1201", "gfx942", "gfx1103", "gfx1030", "gfx1100", "gfx1150",
+        "gfx1200",
+    ]) {
+        println!("{target}");
+        check(gpu::soft(&format!("devices={target};vram_mib=512")));
+    }
+}
+
+/// On a GPU's first device.
+fn check(gpu: gpu::Gpu) {
     let device = Device::open(0).unwrap();
     let home = Home::of(&device).unwrap();
     let seed = u64::from(std::process::id());
