@@ -8,8 +8,10 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::graph::Graph;
 use super::graph_node::NodeWork;
+use super::handles::HandleKind;
 use super::operation::Work;
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// `hipStreamCaptureMode`.
 const MODE_GLOBAL: c_int = 0;

@@ -32,7 +32,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::allocation::Place;
 use super::config::Config;
 use super::report::{Report, quote};
-use super::runtime::{State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// Runs `body` with the text at `text`; 0, or -1 with an entry in the report.
 fn with_text(text: *const c_char, body: impl FnOnce(&str) -> Result<(), String>) -> c_int {

@@ -11,7 +11,8 @@ use super::entry::hip_functions;
 use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::operation::{CopyCall, FillCall, Source, What, Work};
-use super::runtime::{Done, State, runtime};
+use super::runtime::runtime;
+use super::state::{Done, State};
 
 /// `hipMemcpyKind`.
 const HOST_TO_DEVICE: c_int = 1;

@@ -8,7 +8,8 @@ use super::config::Config;
 use super::entry::{current_device, hip_functions, last_error, set_current_device, write_out};
 use super::error::{Error, Outcome, name_pointer, text_pointer};
 use super::facts::{ChipFacts, chip_facts};
-use super::runtime::{State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 use super::stream::Stream;
 use crate::memory::Memory;
 

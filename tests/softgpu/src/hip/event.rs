@@ -6,8 +6,10 @@ use std::time::Instant;
 use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
+use super::handles::HandleKind;
 use super::operation::{OperationId, What};
-use super::runtime::{Done, HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::{Done, State};
 
 const DISABLE_TIMING: c_uint = 2;
 /// Default, blocking sync, disable timing, interprocess, release to device, release to system.

@@ -9,10 +9,12 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::graph_node::{Arguments, KernelNode, KernelNodeParams, MemsetParams, Node, NodeWork};
+use super::handles::HandleKind;
 use super::host_read;
 use super::launch::{Geometry, pack};
 use super::operation::{CopyCall, FillCall, Source};
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// A graph: nodes by handle, in the order in which they were added.
 #[derive(Clone, Debug, Default)]

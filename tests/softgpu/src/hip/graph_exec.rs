@@ -8,9 +8,11 @@ use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::graph::{Flat, flatten};
 use super::graph_node::{KernelNode, KernelNodeParams, MemsetParams, NodeWork};
+use super::handles::HandleKind;
 use super::operation::{GraphRun, OperationId, Shape, What};
 use super::order::{Ancestors, Clock};
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// `hipGraphExecUpdateResult`.
 const UPDATE_SUCCESS: c_int = 0;

@@ -5,8 +5,10 @@ use std::ffi::{c_int, c_void};
 
 use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
+use super::handles::HandleKind;
 use super::operation::ProductCall;
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// `hipblasStatus_t`.
 const NOT_INITIALIZED: Error = Error(1);

@@ -18,8 +18,9 @@ use std::sync::{Arc, MutexGuard, Once, PoisonError};
 use parking_lot::Mutex;
 
 use super::faults::Site;
+use super::handles::{HandleKind, program_handle};
 use super::host_read;
-use super::runtime::{HandleKind, program_handle, runtime};
+use super::runtime::runtime;
 
 const SUCCESS: c_int = 0;
 const PROGRAM_CREATION_FAILURE: c_int = 2;

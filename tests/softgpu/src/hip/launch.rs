@@ -9,7 +9,8 @@ use super::error::{Error, Outcome};
 use super::faults::Site;
 use super::host_read;
 use super::operation::{KernelCall, What, Work};
-use super::runtime::{State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 use crate::isa::{Arg, ArgKind, Kernel};
 
 /// `extra` tags: pointer to the packed arguments, pointer to their size, end.

@@ -6,7 +6,8 @@ use super::allocation::{Located, Place, give_pinned, take_pinned};
 use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
-use super::runtime::{State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 /// `hipExtMallocWithFlags`: default, fine grained, signal, uncached, contiguous.
 const MALLOC_FLAGS: c_uint = 0xF;

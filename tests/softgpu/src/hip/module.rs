@@ -8,8 +8,10 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::facts::target_runs_on;
 use super::faults::Site;
+use super::handles::HandleKind;
 use super::host_read;
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 use crate::isa::{CodeObject, Kernel};
 
 const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";

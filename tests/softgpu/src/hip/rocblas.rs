@@ -9,8 +9,10 @@ use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::execution;
 use super::faults::Site;
+use super::handles::HandleKind;
 use super::operation::{Operation, ProductCall, What, Work};
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 use crate::isa::half::f16_to_f32;
 use crate::memory::Memory;
 

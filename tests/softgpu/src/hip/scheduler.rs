@@ -15,7 +15,8 @@ use super::execution::{Outcome, Task, TaskKind};
 use super::faults::Site;
 use super::operation::{KernelCall, OperationId, Use, What, Work};
 use super::order::Access;
-use super::runtime::{State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 use crate::isa::Footprint;
 
 /// Something that can be executed now.

@@ -6,9 +6,11 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::entry::{hip_functions, write_out};
 use super::error::{Error, Outcome};
 use super::faults::Site;
+use super::handles::HandleKind;
 use super::operation::{HostCall, Operation, OperationId, What};
 use super::order::Clock;
-use super::runtime::{HandleKind, State, runtime};
+use super::runtime::runtime;
+use super::state::State;
 
 const NON_BLOCKING: c_uint = 1;
 /// Priorities as HIP gives them for AMD: least, greatest.

@@ -4,10 +4,11 @@
 //! every run does the same work on the same data; only what counts as ordered differs.
 
 use super::effect::Effect;
-use super::execute::{Fault, Launch, execute};
+use super::execute::execute;
 use super::flight::{
     DID, ENDED_ATOMIC, ENDED_LDS_READ, ENDED_LDS_WRITE, ENDED_LOAD, ENDED_SCALAR, ENDED_STORE,
 };
+use super::launch::{Fault, Launch};
 use super::{Footprint, Report};
 use std::sync::Arc;
 

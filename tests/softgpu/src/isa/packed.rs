@@ -5,12 +5,12 @@
 
 use super::decode::Target;
 use super::disassembly::Text;
+use super::float_math::{max_num, maximum, min_num, minimum};
 use super::half::{f16_from_f32, f16_to_f32};
 use super::lanes::{fast, ph2, pi2, pi3, pk_fma};
 use super::operand::Ty::{P16, PF16};
 use super::operand::{Operand, Src, Ty};
 use super::valu::{Op, a2, a3};
-use super::valu_float::{max_num, maximum, min_num, minimum};
 use super::wave::{Flow, Run, Wave};
 
 fn saturated(name: &str) -> Option<Op> {

@@ -1,9 +1,9 @@
 //! Scalar floating point of gfx11.5 and gfx12, and gfx12's scalar transcendentals (`v_s_*`).
 
 use super::disassembly::Text;
+use super::float_math::{max_num, maximum, min_num, minimum};
 use super::half::{f16_from_f32, f16_from_f32_toward_zero, f16_from_f64, f16_to_f32};
 use super::operand::{Operand, Src, Ty};
-use super::valu_float::{max_num, maximum, min_num, minimum};
 use super::wave::{Flow, Run, Wave};
 
 fn f(v: u32) -> f32 {

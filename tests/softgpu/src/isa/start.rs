@@ -1,7 +1,7 @@
 //! The state in which a wave starts: kernel arguments, user and system registers as the descriptor asks for them.
 
-use super::code_object::ArgKind;
-use super::execute::{Launch, Shared};
+use super::kernel::ArgKind;
+use super::launch::{Launch, Shared};
 use super::operand::{EXEC, FLAT_SCRATCH, PRIVATE_BASE, SHARED_BASE, TTMP};
 use super::vmem::SCRATCH_DESCRIPTOR;
 use super::wave::Wave;

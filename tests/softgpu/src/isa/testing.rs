@@ -9,11 +9,12 @@
 //! assert_eq!(out.v[0][5], 8);
 //! ```
 
-use super::code_object::{Decoded, Descriptor, Kernel, Program};
 use super::decode::Target;
 use super::disassembly::{Line, disassemble, parse};
-use super::execute::{Checks, Shared};
+use super::kernel::{Descriptor, Kernel};
+use super::launch::{Checks, Shared};
 use super::operand::{ACC, EXEC, M0, PRIVATE_BASE, SHARED_BASE, VCC};
+use super::program::{Decoded, Program};
 use super::wave::{Flow, Wave};
 use super::workgroup::{Group, PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::Memory;

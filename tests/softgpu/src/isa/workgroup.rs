@@ -1,7 +1,7 @@
 //! One workgroup in execution: its LDS, its way to memory, and what it counts.
 
 use super::decode::Class;
-use super::execute::Shared;
+use super::launch::Shared;
 use super::lds::Banks;
 use super::lds_race::LdsCell;
 use super::visible::Visible;
