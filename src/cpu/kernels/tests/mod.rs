@@ -2,6 +2,7 @@
 
 mod arrays;
 mod attention;
+mod forms;
 mod products;
 mod recurrent;
 
