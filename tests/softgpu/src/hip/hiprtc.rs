@@ -10,13 +10,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, Once, PoisonError};
 
 use parking_lot::Mutex;
 
+use super::clang::clang_options;
 use super::faults::Site;
 use super::handles::{HandleKind, program_handle};
 use super::host_read;
@@ -26,23 +25,27 @@ const SUCCESS: c_int = 0;
 const PROGRAM_CREATION_FAILURE: c_int = 2;
 const INVALID_INPUT: c_int = 3;
 const INVALID_PROGRAM: c_int = 4;
-const INVALID_OPTION: c_int = 5;
+pub(super) const INVALID_OPTION: c_int = 5;
 const COMPILATION: c_int = 6;
 const INTERNAL_ERROR: c_int = 11;
 
 /// A program being compiled.
 #[derive(Debug, Default)]
 pub struct Program {
-    source: String,
-    headers: Vec<(String, String)>,
-    log: String,
-    code: Vec<u8>,
+    pub(super) source: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) log: String,
+    pub(super) code: Vec<u8>,
 }
 
-type Answer<T = ()> = Result<T, c_int>;
+pub(super) type Answer<T = ()> = Result<T, c_int>;
 type Programs = BTreeMap<u64, Arc<Mutex<Program>>>;
 
 static PROGRAMS: std::sync::Mutex<Programs> = std::sync::Mutex::new(BTreeMap::new());
+
+/// Numbers programs.
+pub(super) static NUMBER: AtomicU64 = AtomicU64::new(1);
+
 /// This process was forked from the one that uses the runtime.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -93,7 +96,7 @@ pub fn forget_programs() {
     programs().clear();
 }
 
-fn forked() -> bool {
+pub(super) fn forked() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 
@@ -150,107 +153,6 @@ fn write<T>(pointer: *mut T, value: T) -> Answer {
     // SAFETY: not null; the contract of hiprtc gives a place for one value.
     unsafe { pointer.write(value) };
     Ok(())
-}
-
-/// Numbers programs.
-static NUMBER: AtomicU64 = AtomicU64::new(1);
-
-/// A folder of its own for one compilation, removed when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Scratch> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("softgpu-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
-        Ok(Scratch(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Options for clang; the target must be among them.
-fn clang_options(options: &[String]) -> Answer<Vec<String>> {
-    let mut arch = None;
-    let mut passed = Vec::new();
-    for option in options {
-        let target = ["--offload-arch=", "--gpu-architecture="]
-            .iter()
-            .find_map(|prefix| option.strip_prefix(prefix));
-        match target {
-            Some(target) => arch = Some(target.to_owned()),
-            None => passed.push(option.clone()),
-        }
-    }
-    // The real hiprtc takes the current device's target.
-    let arch = match arch {
-        Some(arch) => arch,
-        None if forked() => return Err(INVALID_OPTION),
-        None => runtime()
-            .lock()
-            .device()
-            .map_err(|_| INVALID_OPTION)?
-            .facts
-            .arch_name
-            .to_owned(),
-    };
-    passed.insert(0, format!("--offload-arch={arch}"));
-    Ok(passed)
-}
-
-impl Program {
-    fn compile(&mut self, options: &[String]) -> std::io::Result<bool> {
-        let scratch = Scratch::new()?;
-        let file = |name: &str| scratch.0.join(name);
-        std::fs::write(file("prelude.h"), include_str!("prelude.h"))?;
-        std::fs::write(file("program.hip"), &self.source)?;
-        for (name, content) in &self.headers {
-            let path = file(name);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(path, content)?;
-        }
-        let compiler = std::env::var("SOFTGPU_CLANG").unwrap_or_else(|_| "clang++-19".to_owned());
-        let output = Command::new(&compiler)
-            .current_dir(&scratch.0)
-            .args([
-                "-x",
-                "hip",
-                "--offload-device-only",
-                "--no-gpu-bundle-output",
-            ])
-            .args([
-                "-nogpulib",
-                "-nogpuinc",
-                "-O3",
-                "-std=c++17",
-                "-D__HIPCC_RTC__=1",
-                "-I.",
-            ])
-            .args(["-include", "prelude.h"])
-            .args(options)
-            .args(["program.hip", "-o", "program.co"])
-            .output();
-        let output = match output {
-            Ok(output) => output,
-            Err(error) => {
-                self.log = format!("{compiler} cannot be started: {error}");
-                return Ok(false);
-            }
-        };
-        self.log = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            return Ok(false);
-        }
-        self.code = std::fs::read(file("program.co"))?;
-        Ok(true)
-    }
 }
 
 /// Version of the compiler: that of the runtime.

@@ -10,6 +10,7 @@
 mod allocation;
 pub mod attributes;
 pub mod capture;
+mod clang;
 pub mod config;
 pub mod control;
 pub mod copy;
