@@ -6,6 +6,7 @@
 mod chat;
 mod facts;
 mod generate;
+mod measures;
 mod options;
 #[path = "../support/plain_llama.rs"]
 mod plain_llama;
