@@ -81,8 +81,7 @@ KERNEL(256) void mlxrocm_array_rope(const void *x, const void *offset, const f32
     const u32 pair = pairs_adjoin ? c / 2 : c % half;
     if (pairs_adjoin ? c % 2 : c >= half) return; // the other element's thread does both
     const i64 start = load_whole(offset, one_offset ? 0 : i / per_batch, offset_dtype);
-    const f32 rate = periods ? 1.0f / periods[pair] : exact_pow(2.0f, -log2_base * (f32)pair / (f32)half);
-    const f32 angle = (f32)(start + row) * scale * rate;
+    const f32 angle = angle_at(start + row, scale, rate_of_pair(periods, log2_base, pair, half));
     const f32 sine = exact_sin(angle, 0), cosine = exact_sin(angle, 1);
     const u32 other = pairs_adjoin ? i + 1 : i + half;
     const f32 a = load_float(x, i, dtype), b = load_float(x, other, dtype);

@@ -105,10 +105,10 @@ DEVICE void attend(const Scores<T> &p, const T *q, const T *k, const T *v, f32 *
     }
     if constexpr (Step::BRINGS_A_ROW) step.prepare();
     grid_dependency_wait();
-    const u32 lane = thread_x() % LANES, team = thread_x() / LANES, shared = p.heads / p.kv_heads, all = shared * (Step::BRINGS_A_ROW ? 1 : p.rows);
+    const u32 lane = thread_x() % LANES, team = thread_x() / LANES, rows = Step::BRINGS_A_ROW ? 1 : p.rows;
+    const u32 shared = p.heads / p.kv_heads, all = shared * rows;
     const u32 batch = block_z() / p.kv_heads, first_head = block_z() % p.kv_heads * shared, first = block_y() * Q;
     f32 query[Q][MINE], mine[Q][MINE] = {}, top[Q], total[Q] = {};
-    const u32 rows = Step::BRINGS_A_ROW ? 1 : p.rows;
     u32 row[Q];
     i64 of_row[Q];
     u32 last = 0, least = p.rows;

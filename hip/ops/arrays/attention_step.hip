@@ -5,9 +5,8 @@
 // Each block rotates its own queries, a thread a pair. The row that the step brings is read where it comes from by the blocks
 // in whose part it lies; those of the first queries of a head of keys and values store it when they have read their keys.
 //
-// Launch: as attention_parts.hip; dims <= COLUMNS; q [heads][dim], k and v [kv_heads][dim].
+// Launch: as attention_parts.hip; dims <= COLUMNS; q [heads][dim], new_k and new_v [kv_heads][dim].
 #include "attention_parts.h"
-#include "functions.h"
 #include "rope.h"
 #include "scatter.h"
 
@@ -30,7 +29,7 @@ template <typename T> struct Step {
     u32 place = ~0u;
 
     // What needs nothing of the launch in front.
-    METHOD void prepare() { rate = exact_pow(2.0f, -log2_base * (f32)(thread_x() % PAIRS) / (f32)(dims / 2)); }
+    METHOD void prepare() { rate = rate_of_pair(nullptr, log2_base, thread_x() % PAIRS, dims / 2); }
     // By all threads.
     METHOD void make(const Scores<T> &p, const T *q, u32 begin, u32 end) {
         const u32 pair = thread_x() % PAIRS, n = thread_x() / PAIRS, shared = p.heads / p.kv_heads;
@@ -46,7 +45,7 @@ template <typename T> struct Step {
         const bool is_here = place >= begin && place < end, brings = is_here && n == 0;
         T key_a = {}, key_b = {};
         if (turns && brings) key_a = of_key[low], key_b = of_key[high];
-        const f32 angle = (f32)first * scale * rate, sine = exact_sin(angle, 0), cosine = exact_sin(angle, 1);
+        const f32 angle = angle_at(first, scale, rate), sine = exact_sin(angle, 0), cosine = exact_sin(angle, 1);
         const auto turn = [&](T &a, T &b) {
             f32 x, y;
             turn_pair(to_f32(a), to_f32(b), sine, cosine, x, y);
@@ -76,15 +75,15 @@ template <typename T> struct Step {
 
 #define STEP_KERNEL(NAME, T, PIECES)                                                                                          \
     OF_PARTS                                                                                                                  \
-    void NAME(const T *q, const T *k, const T *v, const void *offset, const void *start, const void *mask, const T *sinks,    \
-              T *all_keys, T *all_values, f32 *parts, T *out, u32 *counters, u32 of_part, u32 dims, u32 offset_dtype,         \
+    void NAME(const T *q, T *k, T *v, const void *mask, const T *sinks, const T *new_k, const T *new_v, const void *offset,   \
+              const void *start, f32 *parts, T *out, u32 *counters, u32 of_part, u32 dims, u32 offset_dtype,                  \
               u32 start_dtype, u32 pairs_adjoin, f32 log2_base, f32 rope_scale, SCORES_PARAMETERS) {                          \
         SHARED __attribute__((aligned(16))) f32 queries[SHARED_QUERIES][COLUMNS];                                             \
         SHARED __attribute__((aligned(16))) T row[2][COLUMNS];                                                                \
         const Scores<T> p = SCORES_ARGUMENTS;                                                                                 \
-        const Step<T> step = {k, v, all_keys, all_values, offset, start, dims, offset_dtype, start_dtype, pairs_adjoin,       \
-                              log2_base, rope_scale, queries, row[0], row[1]};                                                \
-        attend<T, PIECES>(p, q, (const T *)all_keys, (const T *)all_values, parts, out, counters, of_part, step);             \
+        const Step<T> step = {new_k, new_v, k, v, offset, start, dims, offset_dtype, start_dtype, pairs_adjoin, log2_base,    \
+                              rope_scale, queries, row[0], row[1]};                                                           \
+        attend<T, PIECES>(p, q, (const T *)k, (const T *)v, parts, out, counters, of_part, step);                             \
     }
 STEP_KERNEL(mlxrocm_array_attention_step_f16, f16, 1)
 STEP_KERNEL(mlxrocm_array_attention_step_bf16, bf16, 1)

@@ -20,8 +20,7 @@
 DEVICE void make_angles(const f32 *periods, i64 first, u32 mine, u32 half, f32 log2_base, f32 scale, f32 *sines, f32 *cosines) {
     for (u32 i = thread_x(); i < mine * half; i += 256) {
         const u32 row = i / half, pair = i % half;
-        const f32 rate = periods ? 1.0f / periods[pair] : exact_pow(2.0f, -log2_base * (f32)pair / (f32)half);
-        const f32 angle = (f32)(first + row) * scale * rate;
+        const f32 angle = angle_at(first + row, scale, rate_of_pair(periods, log2_base, pair, half));
         sines[i] = exact_sin(angle, 0), cosines[i] = exact_sin(angle, 1);
     }
     barrier();

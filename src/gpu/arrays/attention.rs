@@ -103,7 +103,7 @@ impl Attention<'_> {
             && bytes.is_multiple_of(16)
     }
 
-    fn inputs(&self) -> Args {
+    pub(super) fn inputs(&self) -> Args {
         Args::new()
             .buffer("q", self.q.buffer(), self.q.offset())
             .buffer("k", self.k.buffer(), self.k.offset())

@@ -2,12 +2,11 @@
 //! (`rope_update.rs`): `hip/ops/arrays/attention_step.hip`.
 
 use super::attention::Attention;
-use super::layers::mask_strides;
+use super::layers::{mask_strides, pair_args};
 use super::numbers::suffix;
 use super::rope_update::RopeUpdate;
 use super::{Elements, Place};
 use crate::Result;
-use crate::gpu::Args;
 use crate::ir::Op;
 use std::sync::Arc;
 
@@ -70,30 +69,21 @@ impl Place {
         let Some((out, _)) = self.new_rows(&q.layout().sizes, ty.dtype)? else {
             return Ok(None);
         };
-        let rope = &update.rope;
-        let args = Args::new()
-            .buffer("q", q.buffer(), q.offset())
-            .buffer("k", k.buffer(), k.offset())
-            .buffer("v", v.buffer(), v.offset())
+        let (rope, what) = (&update.rope, what(&keys, &values));
+        let args = what
+            .inputs()
+            .buffer("new_k", k.buffer(), k.offset())
+            .buffer("new_v", v.buffer(), v.offset())
             .buffer("offset", offset.buffer(), offset.offset())
-            .buffer("start", start.buffer(), start.offset())
-            .buffer_or_null("mask", mask.map(|x| (x.buffer(), x.offset())))
-            .buffer_or_null("sinks", sinks.map(|x| (x.buffer(), x.offset())))
-            .buffer("all_keys", keys.buffer(), keys.offset())
-            .buffer("all_values", values.buffer(), values.offset());
+            .buffer("start", start.buffer(), start.offset());
         let args = parts
             .args(args, &out)
             .u32("dims", rope.dims as u32)
             .u32("offset_dtype", offset.dtype() as u32)
-            .u32("start_dtype", start.dtype() as u32)
-            .u32("pairs_adjoin", rope.traditional.into())
-            .f32(
-                "log2_base",
-                rope.base.map_or(1.0, |base| base.get().log2()) as f32,
-            )
-            .f32("rope_scale", rope.scale.get() as f32);
+            .u32("start_dtype", start.dtype() as u32);
+        let args = pair_args(args, rope).f32("rope_scale", rope.scale.get() as f32);
+        let args = what.scores(args, &sizes);
         let kernel = format!("mlxrocm_array_attention_step_{}", suffix(ty.dtype));
-        let args = what(&keys, &values).scores(args, &sizes);
         self.launch(&kernel, parts.blocks, &args)?;
         super::joined::count(5);
         Ok(Some(vec![out, keys, values]))

@@ -171,13 +171,8 @@ impl Place {
         };
         let args = args
             .u32("offset_dtype", offset.dtype() as u32)
-            .u32("one_offset", one.into())
-            .u32("pairs_adjoin", rope.traditional.into())
-            .f32(
-                "log2_base",
-                rope.base.map_or(1.0, |base| base.get().log2()) as f32,
-            )
-            .f32("scale", rope.scale.get() as f32);
+            .u32("one_offset", one.into());
+        let args = pair_args(args, rope).f32("scale", rope.scale.get() as f32);
         match part {
             Some(part) => {
                 let kernel = format!("mlxrocm_array_rope_{}", suffix(x.dtype()));
@@ -188,6 +183,13 @@ impl Place {
         }
         Ok(Some(out))
     }
+}
+
+/// Which numbers are a pair, and how fast pairs turn.
+pub(super) fn pair_args(args: Args, rope: &Rope) -> Args {
+    let log2_base = rope.base.map_or(1.0, |base| base.get().log2());
+    args.u32("pairs_adjoin", rope.traditional.into())
+        .f32("log2_base", log2_base as f32)
 }
 
 /// Rows of a block of `rope_vectors.hip`: enough for its threads; `None` if x does not lie well enough.

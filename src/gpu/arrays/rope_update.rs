@@ -3,7 +3,7 @@
 //! Where these lie otherwise the operations run one after the other, with the same bits.
 
 use super::joined::{Found, Part};
-use super::layers::{ANGLES, rope_groups};
+use super::layers::{ANGLES, pair_args, rope_groups};
 use super::numbers::{is_float, is_known, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
@@ -26,6 +26,8 @@ pub struct RopeUpdate {
 
 /// Sizes of what one launch takes.
 pub(super) struct Sizes {
+    /// Of a rotated row.
+    groups: usize,
     pub q_heads: usize,
     pub kv_heads: usize,
     pub rows: usize,
@@ -180,7 +182,9 @@ impl RopeUpdate {
             .iter()
             .all(|x| x.layout().is_rows() && x.is_aligned(16));
         let fits = same && lie_well && [offset, start].iter().all(one);
-        (fits && rope_groups(q, rope).is_some()).then_some(Sizes {
+        let groups = rope_groups(q, rope)?;
+        fits.then_some(Sizes {
+            groups,
             q_heads,
             kv_heads,
             rows,
@@ -248,11 +252,11 @@ impl Place {
             return Ok(None);
         };
         let rope = &update.rope;
-        let (Some(sizes), Some(groups)) = (update.sizes(inputs), rope_groups(q, rope)) else {
+        let Some(sizes) = update.sizes(inputs) else {
             return Ok(None);
         };
         let pieces = sizes.kv_heads * sizes.v_columns * q.dtype().size() / 16;
-        let threads = sizes.rows * ((sizes.q_heads + sizes.kv_heads) * groups + pieces);
+        let threads = sizes.rows * ((sizes.q_heads + sizes.kv_heads) * sizes.groups + pieces);
         if threads == 0 || threads > 1 << 24 {
             return Ok(None);
         }
@@ -280,13 +284,8 @@ impl Place {
             .u32("k_room", sizes.k_room as u32)
             .u32("v_room", sizes.v_room as u32)
             .u32("offset_dtype", offset.dtype() as u32)
-            .u32("start_dtype", start.dtype() as u32)
-            .u32("pairs_adjoin", rope.traditional.into())
-            .f32(
-                "log2_base",
-                rope.base.map_or(1.0, |base| base.get().log2()) as f32,
-            )
-            .f32("scale", rope.scale.get() as f32);
+            .u32("start_dtype", start.dtype() as u32);
+        let args = pair_args(args, rope).f32("scale", rope.scale.get() as f32);
         let kernel = format!("mlxrocm_array_rope_update_{}", suffix(q.dtype()));
         let grid = [(threads as u32).div_ceil(THREADS), 1, 1];
         self.launch(&kernel, grid, &args)?;
