@@ -13,6 +13,7 @@
 //! | `absent` | code of `hipInit` and most calls when there are no devices (100, or 101 as ROCm 5) | 100 |
 //! | `version` | what `hipRuntimeGetVersion` says (HIP 7.0 = 70051831) | 70051831 |
 //! | `uninitialised` | 1: reads of device memory that nothing has written are reported | 1 |
+//! | `unwritten` | kernels whose name has this in it may read such memory: they compare whatever is there, as copies move it | `mlxrocm_compare` |
 //! | `host_reads` | 1: copies to the host of such memory are reported too | 0 |
 //! | `order` | 1: unordered operations that touch the same memory are reported (kernels need `checks=1`) | 1 |
 //! | `mutate` | kernels whose name has this in it run without each wait and fence in turn; `mutants` in the report | none |
@@ -47,6 +48,8 @@ pub struct Config {
     pub version: i32,
     /// Report reads of uninitialised memory in kernels.
     pub uninitialised: bool,
+    /// Part of the names of kernels that may read uninitialised memory.
+    pub unwritten: String,
     /// Report copies of uninitialised memory to the host.
     pub host_reads: bool,
     /// Report conflicting operations that nothing orders.
@@ -76,6 +79,7 @@ impl Default for Config {
             absent: 100,
             version: 70_051_831,
             uninitialised: true,
+            unwritten: "mlxrocm_compare".to_owned(),
             host_reads: false,
             order: true,
             checks: true,
@@ -131,6 +135,7 @@ impl Config {
             "absent" => self.absent = number(key, value)?,
             "version" => self.version = number(key, value)?,
             "uninitialised" => self.uninitialised = flag(key, value)?,
+            "unwritten" => value.clone_into(&mut self.unwritten),
             "host_reads" => self.host_reads = flag(key, value)?,
             "order" => self.order = flag(key, value)?,
             "checks" => self.checks = flag(key, value)?,

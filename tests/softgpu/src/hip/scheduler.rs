@@ -242,14 +242,16 @@ impl State {
             self.random.next() | 1
         };
         task.threads = self.config.threads;
-        task.checks.uninitialised = self.config.uninitialised;
+        let is_named = |part: &str| {
+            let has = |call: &KernelCall| !part.is_empty() && call.kernel.name.contains(part);
+            matches!(&*work, Work::Kernel(call) if has(call))
+        };
+        task.checks.uninitialised = self.config.uninitialised && !is_named(&self.config.unwritten);
         task.checks.lds_race = self.config.checks;
         task.checks.global_race = self.config.checks;
         task.checks.waits = self.config.checks;
         task.host_reads = self.config.host_reads;
-        let named = |call: &KernelCall| call.kernel.name.contains(&self.config.mutate);
-        let chosen = matches!(&*work, Work::Kernel(call) if named(call));
-        task.mutate = (chosen && !self.config.mutate.is_empty()).then_some(self.config.part);
+        task.mutate = is_named(&self.config.mutate).then_some(self.config.part);
         task.memory = self
             .devices
             .get(ordinal)

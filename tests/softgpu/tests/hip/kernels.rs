@@ -327,6 +327,18 @@ fn kernels_read_only_what_was_written() {
 }
 
 #[test]
+fn kernels_that_are_named_read_whatever_is_there() {
+    let gpu = gpu("devices=gfx1100;unwritten=pee");
+    let peek = function(load("gfx1100"), "peek");
+    let (block, out) = (malloc(64), malloc(4));
+    let values: [&[u8]; 3] = [&address(block), &address(out), &8u64.to_ne_bytes()];
+    ok(launch(peek, 1, 64, NULL, &values));
+    sync(NULL);
+    assert_eq!(get(out, 4), [0xcd; 4]);
+    gpu.clean();
+}
+
+#[test]
 fn freeing_what_a_queued_kernel_points_to_is_reported() {
     let gpu = gpu("devices=gfx1100;delay_us=1000000");
     let module = load("gfx1100");
