@@ -3,6 +3,7 @@
 
 mod attention;
 mod blas;
+mod compare;
 mod delta;
 mod engine;
 #[path = "../support/gpu.rs"]

@@ -6,7 +6,8 @@ use mlxrocm::gpu::{Args, DeviceBuffer};
 
 const NAN: u32 = 0x7fc0_1234;
 
-fn seed() -> u64 {
+/// A fresh one on every run.
+pub fn seed() -> u64 {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seed = time.map_or(1, |time| time.as_nanos() as u64);
     println!("seed {seed}");

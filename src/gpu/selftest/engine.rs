@@ -17,6 +17,10 @@ pub const CASES: &[Case] = &[
         trials: copy,
     },
     Case {
+        kernel: "mlxrocm_compare_u8",
+        trials: compare,
+    },
+    Case {
         kernel: "mlxrocm_vector_add_f32",
         trials: vector_add,
     },
@@ -113,6 +117,51 @@ fn copy(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
         }
     };
     sizes.into_iter().map(trial).collect()
+}
+
+fn compare(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
+    // Bytes, how far the two sides are from an alignment of 16, and which byte differs.
+    let cases = [
+        (1, [0, 0], Some(0)),
+        (4096, [0, 0], None),
+        (20_011, [5, 5], Some(20_010)),
+        (10_007, [15, 15], None),
+        (5003, [3, 7], Some(5002)),
+    ];
+    let trial = |(size, skews, wrong): (usize, [u64; 2], Option<usize>)| {
+        let mut bytes = bytes_of_words(random.words(size.div_ceil(4)));
+        bytes.truncate(size);
+        let mut other = bytes.clone();
+        if let Some(byte) = wrong.and_then(|at| other.get_mut(at)) {
+            *byte ^= 0x10;
+        }
+        let [a, b] = skews;
+        // Without a difference the poison stays.
+        let differs = Argument::Output {
+            size: 4,
+            skew: 0,
+            expected: Expected::Bytes(bytes_of_words([wrong.map_or(u32::MAX, |_| 1)])),
+        };
+        Trial {
+            label: format!("{size} bytes, {a} and {b} past the alignment"),
+            grid: [2, 1, 1],
+            block: 256,
+            shared: 0,
+            args: vec![
+                ("differs", differs),
+                ("a", Argument::Input { bytes, skew: a }),
+                (
+                    "b",
+                    Argument::Input {
+                        bytes: other,
+                        skew: b,
+                    },
+                ),
+                ("bytes", Argument::U64(size as u64)),
+            ],
+        }
+    };
+    cases.into_iter().map(trial).collect()
 }
 
 fn vector_add(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
