@@ -27,6 +27,14 @@ pub struct MemoryCounters {
     pub free: u64,
 }
 
+impl MemoryCounters {
+    /// Bytes that could be allocated now, all of the cache freed: under the limit, and beside other programs.
+    pub(super) fn room(&self) -> u64 {
+        let free = self.free.saturating_add(self.cache);
+        self.limit.saturating_sub(self.active).min(free)
+    }
+}
+
 /// What differs between cards with memory of their own and APUs that share the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Policy {

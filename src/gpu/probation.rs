@@ -1,6 +1,7 @@
 //! Graphs on probation: used only where a replay gives the same bits as direct launches, faster.
 
 mod compare;
+mod copies;
 mod trial;
 
 use super::buffer::Range;
@@ -11,8 +12,8 @@ use super::program::{Program, ProgramMode};
 use super::stream::Stream;
 use super::verdict::{self, Found, Verdict};
 use crate::driver::DeviceFacts;
-use crate::{Error, Result, log};
-use compare::{States, bytes, judge, narrowed};
+use crate::{Result, log};
+use compare::{judge, narrowed};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -35,9 +36,6 @@ const SHORT_SEGMENT: usize = 160;
 
 /// Shorter programs run directly while graphs are not judged: a trial costs more than they.
 const FEWEST_NODES: usize = 8;
-
-/// Programs that write more are not compared: the copies would take too much memory and time.
-const MOST_WRITTEN: u64 = 256 << 20;
 
 impl Graphs {
     pub fn new(facts: &DeviceFacts) -> Self {
@@ -168,19 +166,12 @@ pub(super) fn run(
             judge_trial(device, stream, nodes)?.or(known)
         }
     };
-    let written = program.written().map(|parts| narrowed(parts, touched));
-    let mut states = match written.filter(|parts| bytes(parts) <= MOST_WRITTEN) {
-        Some(written) => match States::new(device, program, &written) {
-            Err(Error::OutOfMemory(_)) => None,
-            states => Some(states?),
-        },
-        None => None,
-    };
-    let own = match (&mut states, trial) {
-        // Wrong already, or nothing to compare.
-        (_, Some(trial)) if !trial.right => None,
-        (None, _) => None,
-        (Some(states), _) => Some(judge(program, stream, states)?),
+    let own = match program.written() {
+        // Otherwise graphs are wrong already.
+        Some(written) if trial.is_none_or(|trial| trial.right) => {
+            judge(program, stream, &narrowed(written, touched))?
+        }
+        _ => None,
     };
     let verdict = match (trial, own) {
         (Some(trial), Some(own)) if own.compared => Verdict {

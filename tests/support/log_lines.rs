@@ -35,6 +35,10 @@ impl Lines {
         self.of(Level::Warn)
     }
 
+    pub fn infos(&self) -> Vec<String> {
+        self.of(Level::Info)
+    }
+
     pub fn errors(&self) -> Vec<String> {
         self.of(Level::Error)
     }

@@ -54,6 +54,14 @@ impl Device {
         Ok(())
     }
 
+    /// Gives cached device memory back to the driver, the largest blocks first, until at most `keep` bytes are cached;
+    /// not what queued work still uses. May wait for the device.
+    pub(in crate::gpu) fn shrink_cache(&self, keep: u64) -> Result<()> {
+        self.enter()?;
+        self.memory.lock().shrink(&DeviceSource(self), keep);
+        Ok(())
+    }
+
     /// Allocates device memory; its content is undefined, its address a multiple of 256.
     ///
     /// # Errors

@@ -64,9 +64,7 @@ impl Scratch {
             .map(|matrix| outs(matrix) * matrix.cols * 2);
         let weights = weights.max().unwrap_or(0).max(4) as u64;
         let sums = (matrices().map(outs).max().unwrap_or(0) * rows * 4) as u64;
-        let memory = device.memory()?;
-        let left = memory.limit.saturating_sub(memory.active);
-        let left = left.min(memory.free.saturating_add(memory.cache));
+        let left = device.memory()?.room();
         if weights + sums > left / 4 {
             return Err(Error::OutOfMemory(format!(
                 "it needs {} MiB beside the model, of {} MiB that are left",

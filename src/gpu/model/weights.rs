@@ -101,9 +101,7 @@ impl GpuWeights {
 
     /// Bytes that could be allocated on the device now.
     pub fn free_memory(&self) -> Option<u64> {
-        let memory = self.device.memory().ok()?;
-        let room = memory.limit.saturating_sub(memory.active);
-        Some(memory.free.saturating_add(memory.cache).min(room))
+        Some(self.device.memory().ok()?.room())
     }
 
     /// Takes the weights that `schedule` uses to the device. The places in `matrices` and `vectors` are

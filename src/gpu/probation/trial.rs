@@ -6,7 +6,7 @@ use super::super::device::Device;
 use super::super::program::Program;
 use super::super::stream::Stream;
 use super::super::verdict::Verdict;
-use super::compare::{States, judge};
+use super::compare::judge;
 use crate::{Result, log};
 use std::sync::Arc;
 
@@ -19,18 +19,14 @@ pub(super) const MOST_TRIAL_NODES: usize = 4096;
 const TRIAL_ROWS: u32 = 64;
 const TRIAL_WIDTH: u32 = 16;
 
-/// What a trial of so many launches comes to; `None` without a compiler or memory, where programs alone have to tell.
+/// What a trial of so many launches comes to; `None` without a compiler or memory.
 pub(super) fn judge_trial(
     device: &Arc<Device>,
     stream: &Stream,
     nodes: usize,
 ) -> Result<Option<Verdict>> {
-    let prepared = trial(device, nodes).and_then(|trial| {
-        let written = trial.written().unwrap_or_default();
-        Ok((States::new(device, &trial, written)?, trial))
-    });
-    match prepared {
-        Ok((mut states, trial)) => judge(&trial, stream, &mut states).map(Some),
+    match trial(device, nodes) {
+        Ok(trial) => judge(&trial, stream, trial.written().unwrap_or_default()),
         Err(error) => {
             log::write(log::Level::Info, || {
                 format!("no trial of this device's graphs: {error}")

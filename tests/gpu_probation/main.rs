@@ -1,27 +1,35 @@
 //! Graphs on probation: used where they are right and faster, and only there.
 
-#[path = "support/gpu.rs"]
+mod compare;
+mod faults;
+#[path = "../support/gpu.rs"]
 mod gpu;
+#[path = "../support/log_lines.rs"]
+mod log_lines;
 
-use mlxrocm::Error;
-use mlxrocm::gpu::{Args, Device, DeviceBuffer, GraphPolicy, Kernel, Program, ProgramMode, Stream};
+use mlxrocm::Result;
+use mlxrocm::gpu::{
+    Args, Device, DeviceBuffer, Encoder, GraphPolicy, Kernel, Program, ProgramMode, Stream,
+};
 use std::sync::Arc;
 
-/// A program of `count` launches that changes `buffer` at each run.
+/// Records `count` launches that change `buffer` at each run.
+fn links(encoder: &mut Encoder, kernel: &Kernel, buffer: &DeviceBuffer, count: u32) -> Result<()> {
+    for k in 0..count {
+        let args = Args::new()
+            .buffer("target", buffer, 0)
+            .buffer("a", buffer, 0);
+        let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
+        let ranges = [buffer.whole()];
+        encoder.launch(kernel, [1, 1, 1], [64, 1, 1], 0, args, &ranges, &ranges)?;
+    }
+    Ok(())
+}
+
+/// A program of them.
 fn chain(device: &Arc<Device>, kernel: &Kernel, buffer: &DeviceBuffer, count: u32) -> Program {
-    device
-        .record(|encoder| {
-            for k in 0..count {
-                let args = Args::new()
-                    .buffer("target", buffer, 0)
-                    .buffer("a", buffer, 0);
-                let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
-                let ranges = [buffer.whole()];
-                encoder.launch(kernel, [1, 1, 1], [64, 1, 1], 0, args, &ranges, &ranges)?;
-            }
-            Ok(())
-        })
-        .unwrap()
+    let recorded = device.record(|encoder| links(encoder, kernel, buffer, count));
+    recorded.unwrap()
 }
 
 fn expected(runs: u32, count: u32) -> Vec<u32> {
@@ -168,10 +176,12 @@ fn the_trial_is_as_long_as_the_longest_program() {
         let graphs = graphs_of_a_run(&gpu, &set, count);
         (gpu.calls("hipModuleLaunchKernel") - before, graphs)
     };
-    // Direct runs of the trial and of the program.
-    assert_eq!(launches(12), (3 * (320 + 12), 6));
-    assert_eq!(launches(13), (3 * 13, 3));
-    assert_eq!(launches(400), (3 * (400 + 400), 6));
+    // Direct runs of the trial and of the program; all runs but the first are compared, by a launch for each buffer
+    // that is written.
+    let comparisons = |buffers: u64| 5 * buffers;
+    assert_eq!(launches(12), (3 * (320 + 12) + comparisons(3 + 1), 6));
+    assert_eq!(launches(13), (3 * 13 + comparisons(1), 3));
+    assert_eq!(launches(400), (3 * (400 + 400) + comparisons(3 + 1), 6));
     drop(set);
     gpu.no_leaks();
 }
@@ -307,71 +317,4 @@ fn programs_that_cannot_be_compared_are_judged_by_the_trial() {
     assert_eq!(gpu::values(&set.stream, &set.buffer), [value; 64]);
     drop((short, silent, set));
     gpu.no_leaks();
-}
-
-/// Every fault that can be injected into a run comes out as its documented error, leaks nothing, and
-/// leaves the device usable where it can be.
-#[test]
-fn faults_of_a_run_are_errors_and_leave_the_device_usable() {
-    for (fault, modes) in [
-        ("launch@1", &[ProgramMode::Direct, ProgramMode::Graph][..]),
-        ("launch@5", &[ProgramMode::Direct]),
-    ] {
-        for mode in modes {
-            let gpu = gpu::soft("devices=gfx1151;integrated=0");
-            let set = set(&gpu);
-            let program = chain(&set.device, &set.kernel, &set.buffer, 12);
-            gpu.fault(fault);
-            let error = program.run_as(&set.stream, *mode).unwrap_err();
-            assert_eq!((error.status(), error.vendor_code()), (-11, 701), "{error}");
-            assert!(error.to_string().contains("launching"), "{error}");
-            set.stream.wait(gpu::PATIENCE).unwrap();
-            let reset = gpu::bytes_of(&[1; 64]);
-            set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
-            program.run_as(&set.stream, *mode).unwrap();
-            assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
-            drop((program, set));
-            gpu.clean();
-            gpu.no_leaks();
-        }
-    }
-}
-
-/// A kernel that fails while it runs: the next wait says so, once if the driver recovers.
-#[test]
-fn faults_of_queued_work_come_out_of_the_next_wait() {
-    for mode in [ProgramMode::Direct, ProgramMode::Graph] {
-        let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=0");
-        let set = set(&gpu);
-        let program = chain(&set.device, &set.kernel, &set.buffer, 12);
-        set.stream.wait(gpu::PATIENCE).unwrap();
-        gpu.fault("kernel@3");
-        program.run_as(&set.stream, mode).unwrap();
-        let error = set.stream.wait(gpu::PATIENCE).unwrap_err();
-        assert_eq!((error.status(), error.vendor_code()), (-11, 700), "{error}");
-        assert_eq!(set.stream.wait(gpu::PATIENCE), Ok(()));
-        let reset = gpu::bytes_of(&[1; 64]);
-        set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
-        program.run_as(&set.stream, mode).unwrap();
-        assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, 12));
-        drop((program, set));
-        gpu.no_leaks();
-    }
-    // A fault that stays is a lost device.
-    let gpu = gpu::soft("devices=gfx1151;integrated=0;sticky=1");
-    let set = set(&gpu);
-    let program = chain(&set.device, &set.kernel, &set.buffer, 12);
-    gpu.fault("kernel@3");
-    // It may come out of a later launch already.
-    let queued = program.run_as(&set.stream, ProgramMode::Direct);
-    let error = queued
-        .and_then(|()| set.stream.wait(gpu::PATIENCE))
-        .unwrap_err();
-    assert!(
-        matches!(&error, Error::DeviceLost(text) if text.contains("700")),
-        "{error}"
-    );
-    assert_eq!(program.run(&set.stream), Err(error));
-    drop((program, set));
-    gpu.reset();
 }
