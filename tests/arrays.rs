@@ -56,6 +56,29 @@ fn a_chain_of_many_operations_is_built_run_and_dropped() {
         lazy = lazy.plus(&one).unwrap();
     }
     drop(lazy);
+    let mut remainder = one.clone();
+    for _ in 0..100_000 {
+        (_, remainder) = remainder.divmod(&one).unwrap();
+    }
+    drop(remainder);
+}
+
+#[test]
+fn results_of_one_operation_are_held_or_not_each_on_its_own() {
+    let (x, y) = (array(&[7.0, -5.0], &[2]), array(&[3.0, 2.0], &[2]));
+    let (quotient, remainder) = x.divmod(&y).unwrap();
+    let back = quotient.times(&y).unwrap().plus(&remainder).unwrap();
+    drop(remainder);
+    assert_eq!(values(&back), [7.0, -5.0]);
+    assert!(quotient.is_evaluated(), "it was thrown away");
+    assert_eq!(values(&quotient), [2.0, -3.0]);
+    // Nobody asked for the other one of these.
+    let (quotient, remainder) = x.divmod(&y).unwrap();
+    assert_eq!(values(&remainder), [1.0, 1.0]);
+    assert!(!quotient.is_evaluated());
+    let both = quotient.plus(&remainder).unwrap();
+    assert_eq!(values(&both), [3.0, -2.0]);
+    assert!(quotient.is_evaluated(), "it was thrown away");
 }
 
 #[test]

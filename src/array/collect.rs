@@ -1,8 +1,8 @@
 //! What has to run for arrays to have their elements, as a graph.
 
 use super::home::{Data, Home};
-use super::lazy::{Array, Call, Content, Inner};
-use crate::ir::{Graph, Node, NodeId, Op, Value};
+use super::lazy::{Array, Content, Inner};
+use crate::ir::{Graph, Node, NodeId, Op, Type, Value};
 use crate::{Error, Result};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -22,7 +22,7 @@ pub(super) struct Collected {
     arrays_of_leaves: Vec<*const Inner>,
 }
 
-/// A number that an array or a call has while one graph is collected. A map would say the same, more slowly.
+/// A number that an array has while one graph is collected. A map would say the same, more slowly.
 #[derive(Default)]
 pub(super) struct Mark {
     round: AtomicU64,
@@ -58,15 +58,22 @@ impl Mark {
     }
 }
 
-/// The mark of a call that is met and has no node yet.
+impl Inner {
+    fn note_read(&self, round: &Round) {
+        let times = self.read.get(round).unwrap_or(0);
+        self.read.set(round, times + 1);
+    }
+}
+
+/// The mark of an array that is met and has no node yet.
 const MET: usize = usize::MAX;
 
 /// What takes the parts of a graph in the order in which they are its nodes. `None`: it wants no more of them.
 pub(super) trait Parts {
     /// An array that has its elements; the node's place.
     fn leaf(&mut self, array: &Array, data: Data) -> Option<usize>;
-    /// An operation; its place.
-    fn call(&mut self, call: &Call, home: &Home, inputs: &[Value]) -> Option<usize>;
+    /// An operation with what it reads and the types of its results; its place.
+    fn call(&mut self, op: &Op, home: &Home, inputs: &[Value], outputs: &[Type]) -> Option<usize>;
     /// An array that is asked for.
     fn output(&mut self, array: &Array, value: Value) -> Option<()>;
 }
@@ -93,12 +100,12 @@ impl Parts for Collected {
         Some(node.0)
     }
 
-    fn call(&mut self, call: &Call, home: &Home, inputs: &[Value]) -> Option<usize> {
+    fn call(&mut self, op: &Op, home: &Home, inputs: &[Value], outputs: &[Type]) -> Option<usize> {
         self.homes.push(home.clone());
         let node = self.graph.push(Node {
-            op: call.op.clone(),
+            op: op.clone(),
             inputs: inputs.to_vec(),
-            outputs: call.outputs.to_vec(),
+            outputs: outputs.to_vec(),
         });
         Some(node.0)
     }
@@ -116,7 +123,10 @@ pub(super) struct Calls<'a> {
     /// Dropped first: to drop an array may call the application, which may evaluate.
     round: Round,
     wanted: &'a [Array],
-    calls: Vec<(Arc<Call>, Home)>,
+    /// The arrays that are calls.
+    calls: Vec<Array>,
+    /// All others on the way.
+    others: Vec<Array>,
     /// Marks are those of an earlier handing.
     were_handed: bool,
 }
@@ -124,26 +134,44 @@ pub(super) struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// Those that `wanted` waits for.
     pub fn of(wanted: &'a [Array]) -> Calls<'a> {
-        let calls = Vec::new();
         let round = Round::begin();
-        let mut all = Calls {
+        let (mut calls, mut others) = (Vec::new(), Vec::new());
+        let mut left = Vec::new();
+        let meet = |left: &mut Vec<Array>, array: &Array| {
+            if array.0.node.get(&round).is_none() {
+                array.0.node.set(&round, MET);
+                left.push(array.clone());
+            }
+        };
+        wanted.iter().for_each(|array| meet(&mut left, array));
+        // The last one first: so they come nearly in order, from the youngest to the oldest.
+        while let Some(array) = left.pop() {
+            let content = array.0.content.lock();
+            let met = match &*content {
+                Content::Call(call) => {
+                    for input in &call.inputs {
+                        input.0.note_read(&round);
+                        meet(&mut left, input);
+                    }
+                    &mut calls
+                }
+                Content::Part(whole, _) => {
+                    meet(&mut left, whole);
+                    &mut others
+                }
+                Content::Ready(_) => &mut others,
+            };
+            drop(content);
+            met.push(array);
+        }
+        calls.sort_by_key(|array: &Array| array.0.stamp);
+        Calls {
             round,
             wanted,
             calls,
+            others,
             were_handed: false,
-        };
-        wanted.iter().for_each(|array| all.meet(array));
-        let mut seen = 0;
-        while let Some((call, _)) = all.calls.get(seen) {
-            let call = call.clone();
-            for input in &call.inputs {
-                all.note_read(input);
-                all.meet(input);
-            }
-            seen += 1;
         }
-        all.calls.sort_unstable_by_key(|(call, _)| call.stamp);
-        all
     }
 
     /// How many.
@@ -153,23 +181,8 @@ impl<'a> Calls<'a> {
 
     /// The GPU where something is computed, else the CPU.
     pub fn home(&self) -> Home {
-        let homes = self.calls.iter().map(|(_, home)| home);
+        let homes = self.calls.iter().map(Array::home);
         homes.fold(&Home::Cpu, Home::or).clone()
-    }
-
-    /// Notes the call that an array waits for.
-    fn meet(&mut self, array: &Array) {
-        if let Content::Pending(call, _) = &*array.0.content.lock()
-            && call.node.get(&self.round).is_none()
-        {
-            call.node.set(&self.round, MET);
-            self.calls.push((call.clone(), array.0.home.clone()));
-        }
-    }
-
-    fn note_read(&self, array: &Array) {
-        let times = array.0.read.get(&self.round).unwrap_or(0);
-        array.0.read.set(&self.round, times + 1);
     }
 
     /// Hands them to `parts`, with what they start from and what is asked for: `wanted`, and arrays on the way that
@@ -180,9 +193,12 @@ impl<'a> Calls<'a> {
     pub fn hand(&mut self, parts: &mut impl Parts) -> Result<bool> {
         if std::mem::replace(&mut self.were_handed, true) {
             self.round.next();
-            for (call, _) in &self.calls {
-                call.node.set(&self.round, MET);
-                call.inputs.iter().for_each(|input| self.note_read(input));
+            for array in &self.calls {
+                array.0.node.set(&self.round, MET);
+                if let Content::Call(call) = &*array.0.content.lock() {
+                    let inputs = call.inputs.iter();
+                    inputs.for_each(|input| input.0.note_read(&self.round));
+                }
             }
         }
         let all = self.handed(parts)?;
@@ -191,7 +207,12 @@ impl<'a> Calls<'a> {
 
     fn handed(&self, parts: &mut impl Parts) -> Result<Option<()>> {
         let mut inputs: SmallVec<[Value; 8]> = SmallVec::new();
-        for (call, home) in &self.calls {
+        for array in &self.calls {
+            let content = array.0.content.lock();
+            // Else another thread computed it meanwhile.
+            let Content::Call(call) = &*content else {
+                continue;
+            };
             inputs.clear();
             for (place, input) in call.inputs.iter().enumerate() {
                 // A leaf that only one operation reads, which makes it anew with a part replaced, is given to it. That may
@@ -199,14 +220,18 @@ impl<'a> Calls<'a> {
                 let is_given = place == 0
                     && call.op.replaces_a_part()
                     && input.0.read.get(&self.round) == Some(1)
-                    && Arc::strong_count(&input.0) == 1;
+                    && !self.is_held(input);
                 match self.value(input, is_given, parts)? {
                     Some(value) => inputs.push(value),
                     None => return Ok(None),
                 }
             }
-            match parts.call(call, home, &inputs) {
-                Some(node) => call.node.set(&self.round, node),
+            let outputs = match call.several.as_slice() {
+                [] => std::slice::from_ref(&array.0.ty),
+                several => several,
+            };
+            match parts.call(&call.op, array.home(), &inputs, outputs) {
+                Some(node) => array.0.node.set(&self.round, node),
                 None => return Ok(None),
             }
         }
@@ -215,10 +240,10 @@ impl<'a> Calls<'a> {
                 return Ok(None);
             }
         }
-        let held = self.calls.iter().flat_map(|(call, _)| &call.inputs);
-        let mut shared: Vec<&Array> = held
-            .filter(|array| Some(Arc::strong_count(&array.0)) > array.0.read.get(&self.round))
-            .filter(|array| array.0.asked.get(&self.round).is_none() && array.is_pending())
+        let met = self.calls.iter().chain(&self.others);
+        let mut shared: Vec<&Array> = met
+            .filter(|array| self.is_held(array) && array.0.asked.get(&self.round).is_none())
+            .filter(|array| array.is_a_result())
             .collect();
         shared.sort_by_key(|array| array.0.stamp);
         for array in shared {
@@ -229,6 +254,12 @@ impl<'a> Calls<'a> {
         Ok(Some(()))
     }
 
+    /// Whether somebody holds a met array besides the calls that read it and this.
+    fn is_held(&self, array: &Array) -> bool {
+        let read = array.0.read.get(&self.round).unwrap_or(0);
+        Arc::strong_count(&array.0) > read + 1
+    }
+
     /// The place of an array that is computed, or of its elements.
     fn value(
         &self,
@@ -237,20 +268,21 @@ impl<'a> Calls<'a> {
         parts: &mut impl Parts,
     ) -> Result<Option<Value>> {
         let inner = &array.0;
+        let node_of = |array: &Array| array.0.node.get(&self.round).filter(|node| *node != MET);
         let at = |node, output| {
             let node = NodeId(node);
             Some(Value { node, output })
         };
+        if let Some(node) = node_of(array) {
+            return Ok(at(node, 0));
+        }
+        let lost = || Error::Internal("an array is older than its input".into());
         let mut data = match &*inner.content.lock() {
-            Content::Pending(call, output) => {
-                let node = call.node.get(&self.round).filter(|node| *node != MET);
-                let lost = || Error::Internal("an array is older than its input".into());
-                return Ok(at(node.ok_or_else(lost)?, *output));
+            Content::Call(_) => return Err(lost()),
+            Content::Part(whole, output) => {
+                return Ok(at(node_of(whole).ok_or_else(lost)?, *output));
             }
-            Content::Ready(data) => match inner.leaf.get(&self.round) {
-                Some(node) => return Ok(at(node, 0)),
-                None => data.clone(),
-            },
+            Content::Ready(data) => data.clone(),
         };
         if is_given && let Data::Device(elements) = &mut data {
             // Its array has them too.
@@ -258,7 +290,7 @@ impl<'a> Calls<'a> {
         }
         let node = parts.leaf(array, data);
         if let Some(node) = node {
-            inner.leaf.set(&self.round, node);
+            inner.node.set(&self.round, node);
         }
         Ok(node.and_then(|node| at(node, 0)))
     }

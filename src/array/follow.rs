@@ -4,8 +4,7 @@
 use super::Array;
 use super::collect::Parts;
 use super::home::{Data, Home};
-use super::lazy::Call;
-use crate::ir::{Graph, LeafForm, Node, NodeId, Op, Value};
+use crate::ir::{Graph, LeafForm, Node, NodeId, Op, Type, Value};
 
 /// What differs from one run of a graph to the next.
 #[derive(Default)]
@@ -100,15 +99,12 @@ impl Parts for Follower<'_> {
         node
     }
 
-    fn call(&mut self, call: &Call, home: &Home, inputs: &[Value]) -> Option<usize> {
+    fn call(&mut self, op: &Op, home: &Home, inputs: &[Value], outputs: &[Type]) -> Option<usize> {
         let (graph, place) = (self.graph, NodeId(self.at));
         let is_here = home == self.home
-            || (*home == Home::Cpu && call.op.may_be_view() && !graph.is_output(place));
+            || (*home == Home::Cpu && op.may_be_view() && !graph.is_output(place));
         self.next(|node| {
-            is_here
-                && node.op == call.op
-                && node.inputs == inputs
-                && node.outputs[..] == call.outputs[..]
+            is_here && node.op == *op && node.inputs == inputs && node.outputs == outputs
         })
     }
 

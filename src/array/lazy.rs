@@ -26,30 +26,18 @@ pub(super) struct Inner {
     pub content: Mutex<Content>,
     /// While a graph is collected: how often it reads the array.
     pub read: Mark,
-    /// The node of its elements there.
-    pub leaf: Mark,
+    /// The node of its call or its elements there.
+    pub node: Mark,
     /// Whether it is an output there.
     pub asked: Mark,
 }
 
-impl Inner {
-    fn new(ty: Type, home: Home, stamp: u64, content: Content) -> Arc<Inner> {
-        Arc::new(Inner {
-            ty,
-            home,
-            stamp,
-            content: Mutex::new(content),
-            read: Mark::default(),
-            leaf: Mark::default(),
-            asked: Mark::default(),
-        })
-    }
-}
-
 /// Where an array's elements are, or come from.
 pub(super) enum Content {
-    /// One result of a call that has not run.
-    Pending(Arc<Call>, usize),
+    /// A call that has not run. (In the array itself: most arrays are one, and memory of its own would cost as much again.)
+    Call(Call),
+    /// One of several results of a call, which an array that nobody sees has.
+    Part(Array, usize),
     /// They are there.
     Ready(Data),
 }
@@ -61,10 +49,8 @@ pub(super) type Inputs = SmallVec<[Array; 4]>;
 pub(super) struct Call {
     pub op: Op,
     pub inputs: Inputs,
-    pub outputs: SmallVec<[Type; 1]>,
-    pub stamp: u64,
-    /// While a graph is collected: its node there.
-    pub node: Mark,
+    /// Of several results; none if there is one, which its array tells.
+    pub several: Vec<Type>,
 }
 
 static STAMPS: AtomicU64 = AtomicU64::new(0);
@@ -74,12 +60,11 @@ impl Drop for Call {
         // Chains of a million operations would overflow the stack if each dropped the next one.
         let mut left = std::mem::take(&mut self.inputs);
         while let Some(mut array) = left.pop() {
-            // Whoever else holds one of the two drops it, and what it reads, himself.
-            if let Some(inner) = Arc::get_mut(&mut array.0)
-                && let Content::Pending(call, _) = inner.content.get_mut()
-                && let Some(call) = Arc::get_mut(call)
-            {
-                left.extend(call.inputs.drain(..));
+            // Whoever else holds it drops it, and what it reads, himself.
+            match Arc::get_mut(&mut array.0).map(|inner| inner.content.get_mut()) {
+                Some(Content::Call(call)) => left.append(&mut call.inputs),
+                Some(Content::Part(whole, _)) => left.push(whole.clone()),
+                Some(Content::Ready(_)) | None => {}
             }
         }
     }
@@ -99,19 +84,40 @@ impl Array {
 
     /// The same, computed at a home.
     pub(super) fn call_at(home: Home, op: Op, inputs: Inputs, outputs: Vec<Type>) -> Vec<Array> {
-        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
-        let call = Arc::new(Call {
+        let Some(first) = outputs.first().cloned() else {
+            return Vec::new();
+        };
+        let several = if outputs.len() > 1 {
+            outputs
+        } else {
+            Vec::new()
+        };
+        let call = Call {
             op,
             inputs,
-            outputs: outputs.into(),
-            stamp,
-            node: Mark::default(),
-        });
-        let array = |(output, ty): (usize, &Type)| {
-            let content = Content::Pending(call.clone(), output);
-            Array(Inner::new(ty.clone(), home.clone(), stamp, content))
+            several: several.clone(),
         };
-        call.outputs.iter().enumerate().map(array).collect()
+        let whole = Array::new(first, home, Content::Call(call));
+        if several.is_empty() {
+            return vec![whole];
+        }
+        let part = |(place, ty)| {
+            let content = Content::Part(whole.clone(), place);
+            Array::new(ty, whole.home().clone(), content)
+        };
+        several.into_iter().enumerate().map(part).collect()
+    }
+
+    fn new(ty: Type, home: Home, content: Content) -> Array {
+        Array(Arc::new(Inner {
+            ty,
+            home,
+            stamp: STAMPS.fetch_add(1, Ordering::Relaxed),
+            content: Mutex::new(content),
+            read: Mark::default(),
+            node: Mark::default(),
+            asked: Mark::default(),
+        }))
     }
 
     /// The one result of an operation.
@@ -147,16 +153,12 @@ impl Array {
     }
 
     fn one_at(home: Home, op: Op, inputs: Inputs, dtype: Dtype, shape: Shape) -> Array {
-        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
-        let ty = Type { dtype, shape };
-        let call = Arc::new(Call {
+        let call = Call {
             op,
             inputs,
-            outputs: smallvec![ty.clone()],
-            stamp,
-            node: Mark::default(),
-        });
-        Array(Inner::new(ty, home, stamp, Content::Pending(call, 0)))
+            several: Vec::new(),
+        };
+        Array::new(Type { dtype, shape }, home, Content::Call(call))
     }
 
     /// An array that has its elements.
@@ -188,8 +190,7 @@ impl Array {
             dtype,
             shape: Shape::new(layout.sizes.iter().copied()),
         };
-        let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
-        Array(Inner::new(ty, home, stamp, Content::Ready(data)))
+        Array::new(ty, home, Content::Ready(data))
     }
 
     /// An input of a model that is traced.
@@ -237,9 +238,13 @@ impl Array {
         drop(old);
     }
 
-    /// Whether it waits for a call.
-    pub(super) fn is_pending(&self) -> bool {
-        matches!(*self.0.content.lock(), Content::Pending(..))
+    /// Whether it is what a call that has not run makes, or one of several results of it.
+    pub(super) fn is_a_result(&self) -> bool {
+        match &*self.0.content.lock() {
+            Content::Call(call) => call.several.is_empty(),
+            Content::Part(..) => true,
+            Content::Ready(_) => false,
+        }
     }
 }
 
