@@ -127,7 +127,11 @@ impl Array {
         dtype: Dtype,
         shape: Shape,
     ) -> Array {
-        let inputs: Inputs = inputs.into_iter().collect();
+        Array::of(op, inputs.into_iter().collect(), dtype, shape)
+    }
+
+    /// The same, of inputs as they are kept: for what most arrays are.
+    pub(super) fn of(op: Op, inputs: Inputs, dtype: Dtype, shape: Shape) -> Array {
         let home = home_of(&inputs);
         Array::one_at(home, op, inputs, dtype, shape)
     }

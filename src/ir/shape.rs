@@ -210,7 +210,7 @@ impl Shape {
     /// # Errors
     /// `InvalidArgument` naming `operation` and both shapes.
     pub fn broadcast(&self, other: &Shape, operation: impl Display + Copy) -> Result<Shape> {
-        if self == other {
+        if self == other || other.rank() == 0 {
             return Ok(self.clone());
         }
         let rank = self.rank().max(other.rank());

@@ -4,6 +4,7 @@ use super::{invalid, spread_both};
 use crate::array::Array;
 use crate::ir::{Binary, Dim, Dtype, Op, Reduce, Type, Unary};
 use crate::{Error, Result};
+use smallvec::smallvec;
 
 impl Array {
     /// The elements as another dtype.
@@ -96,13 +97,12 @@ impl Array {
             LeftShift | RightShift if dtype == Dtype::Bool => dtype = Dtype::U8,
             _ => {}
         }
-        let (a, b) = spread_both(name, dtype, self, other)?;
-        let shape = a.shape().clone();
+        let (a, b, shape) = spread_both(name, dtype, self, other)?;
         let result = match function.is_comparison() {
             true => Dtype::Bool,
             false => dtype,
         };
-        Ok(Array::one(op, [a, b], result, shape))
+        Ok(Array::of(op, smallvec![a, b], result, shape))
     }
 
     /// Quotient, rounded down, and remainder, with the divisor's sign.
@@ -114,11 +114,8 @@ impl Array {
         if dtype == Dtype::C64 {
             return Err(invalid("divmod", "complex numbers have no remainder"));
         }
-        let (a, b) = spread_both("divmod", dtype, self, other)?;
-        let ty = Type {
-            dtype,
-            shape: a.shape().clone(),
-        };
+        let (a, b, shape) = spread_both("divmod", dtype, self, other)?;
+        let ty = Type { dtype, shape };
         let mut results = Array::call(Op::DivMod, [a, b], vec![ty.clone(), ty]).into_iter();
         match (results.next(), results.next()) {
             (Some(quotient), Some(remainder)) => Ok((quotient, remainder)),

@@ -112,7 +112,9 @@ pub(super) fn gathered(
             all.reshape(shape)
         }
     };
-    super::spread_both(name, Dtype::U32, &places(a, left)?, &places(b, right)?)
+    let (left, right) = (places(a, left)?, places(b, right)?);
+    let (left, right, _) = super::spread_both(name, Dtype::U32, &left, &right)?;
+    Ok((left, right))
 }
 
 impl Array {

@@ -37,7 +37,7 @@ pub use join::PadMode;
 use super::Array;
 use crate::ir::{Dtype, Op, Shape};
 use crate::{Error, Result};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::fmt::Display;
 
 /// An error about an argument of an operation.
@@ -59,9 +59,9 @@ impl Array {
     fn spread(&self, shape: &Shape) -> Array {
         match self.shape() == shape {
             true => self.clone(),
-            false => Array::one(
+            false => Array::of(
                 Op::Broadcast,
-                vec![self.clone()],
+                smallvec![self.clone()],
                 self.dtype(),
                 shape.clone(),
             ),
@@ -69,17 +69,17 @@ impl Array {
     }
 }
 
-/// Both arrays as one dtype, broadcast to their common shape.
+/// Both arrays as one dtype, broadcast to their common shape, and that.
 fn spread_both(
     operation: impl Display + Copy,
     dtype: Dtype,
     a: &Array,
     b: &Array,
-) -> Result<(Array, Array)> {
+) -> Result<(Array, Array, Shape)> {
     let shape = a.shape().broadcast(b.shape(), operation)?;
     let side = |x: &Array| match x.dtype() == dtype {
         true => x.spread(&shape),
         false => x.astype(dtype).spread(&shape),
     };
-    Ok((side(a), side(b)))
+    Ok((side(a), side(b), shape))
 }

@@ -21,7 +21,6 @@ use crate::capi::handle;
 use crate::capi::outputs::Output;
 use crate::capi::status::mlxrocm_status;
 use crate::capi::strings;
-use smallvec::SmallVec;
 
 /// What an operation's body gives: `N` arrays.
 pub(in crate::capi) trait Results<const N: usize> {
@@ -56,9 +55,11 @@ pub(in crate::capi) fn boundary_results<const N: usize, R: Results<N>>(
         // SAFETY: the caller's pointers, as documented for every operation.
         let outputs = outputs.map(|(pointer, name)| unsafe { Output::new(pointer, name) });
         let arrays = body()?.arrays()?;
-        let outputs = outputs.into_iter().collect::<Result<SmallVec<[_; 4]>>>()?;
+        if let Some(missing) = outputs.iter().find_map(|output| output.as_ref().err()) {
+            return Err(missing.clone());
+        }
         for (output, array) in outputs.into_iter().zip(arrays) {
-            output.write(handle::publish(ArrayObject(array)));
+            output?.write(handle::publish(ArrayObject(array)));
         }
         Ok(())
     })
