@@ -281,7 +281,7 @@ pub enum Op {
     /// Products with the experts of each row.
     Experts(Experts),
     /// `(q, k, v, [sinks])`: attention over the paged cache, to which k and v are added first.
-    Attend(Attend),
+    Attend(Box<Attend>),
     /// A causal convolution over few tokens.
     ShortConv(ShortConv),
     /// The gated delta rule.

@@ -93,13 +93,13 @@ impl Array {
             );
             return Err(invalid("attention", what));
         }
-        let op = Op::Attend(Attend {
+        let op = Op::Attend(Box::new(Attend {
             state,
             shape,
             q_norm: None,
             k_norm: None,
             turn: None,
-        });
+        }));
         let inputs = [self, k, v].into_iter().chain(sinks).cloned();
         Ok(Array::one(op, inputs, Dtype::F32, self.shape().clone()))
     }
