@@ -8,6 +8,9 @@ use crate::{Error, Result, log};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// Work that ends so soon is waited for awake: a sleep of Linux is some 60 us longer than asked for.
+const AWAKE: Duration = Duration::from_micros(100);
+
 impl Device {
     /// Makes the device current on this thread.
     ///
@@ -100,7 +103,7 @@ impl Device {
         }
     }
 
-    /// Sleeps until `done` or the end; whether it was done. Looks often at first and then less and less:
+    /// Waits until `done` or the end; whether it was done. Sleeps after [`AWAKE`], and then looks less and less often:
     /// it oversleeps by about a thirtieth of the time that passed.
     pub(in crate::gpu) fn wait_until(&self, end: Instant, mut done: impl FnMut() -> bool) -> bool {
         let start = Instant::now();
@@ -113,7 +116,12 @@ impl Device {
             if left.is_zero() {
                 return false;
             }
-            let pause = (now - start) / 32;
+            let passed = now - start;
+            if passed < AWAKE {
+                std::thread::yield_now();
+                continue;
+            }
+            let pause = passed / 32;
             let pause = pause.clamp(Duration::from_micros(10), Duration::from_millis(2));
             std::thread::sleep(pause.min(left));
         }
