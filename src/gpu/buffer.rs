@@ -12,12 +12,14 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct DeviceBuffer {
     inner: Arc<Inner>,
+    /// Where it begins in its block.
+    offset: u64,
+    len: u64,
 }
 
 struct Inner {
     device: Arc<Device>,
     block: Block,
-    len: u64,
     uses: Uses,
 }
 
@@ -37,20 +39,32 @@ impl DeviceBuffer {
             inner: Arc::new(Inner {
                 device,
                 block,
-                len,
                 uses: marks.into(),
             }),
+            offset: 0,
+            len,
+        }
+    }
+
+    /// A part as a buffer of its own: it keeps all of the memory, and what uses one part uses all for the allocator. Parts
+    /// that programs and arrays use do not overlap. `offset` is a multiple of 256; the part is cut off at the end.
+    pub(super) fn part(&self, offset: u64, len: u64) -> DeviceBuffer {
+        let offset = offset.min(self.len);
+        DeviceBuffer {
+            inner: self.inner.clone(),
+            offset: self.offset + offset,
+            len: len.min(self.len - offset),
         }
     }
 
     /// The device address, a multiple of 256.
     pub fn address(&self) -> u64 {
-        self.inner.block.address
+        self.inner.block.address + self.offset
     }
 
     /// Length in bytes, as asked for.
     pub fn len(&self) -> u64 {
-        self.inner.len
+        self.len
     }
 
     /// Whether the length is 0.

@@ -22,6 +22,7 @@ mod products;
 mod quantized;
 mod reduce;
 mod replay;
+mod results;
 mod rope_update;
 mod rows;
 mod run;
@@ -160,15 +161,19 @@ impl Place {
         self.device.wait_step(&self.stream)
     }
 
+    /// Least bytes of memory: kernels are given no addresses of nothing.
+    const LEAST: usize = 16;
+
     fn memory(&self, count: usize, dtype: Dtype) -> Result<DeviceBuffer> {
-        let bytes = (count * dtype.size()) as u64;
-        // Kernels are given no addresses of nothing.
-        let allocated = self.device.alloc_for(&self.stream, bytes.max(16));
-        let buffer = match allocated {
-            Err(Error::OutOfMemory(_)) if self.forget() => {
-                self.device.alloc_for(&self.stream, bytes.max(16))?
-            }
-            allocated => allocated?,
+        let bytes = (count * dtype.size()).max(Place::LEAST) as u64;
+        let buffer = match replay::room_of_result(bytes) {
+            Some(room) => room,
+            None => match self.device.alloc_for(&self.stream, bytes) {
+                Err(Error::OutOfMemory(_)) if self.forget() => {
+                    self.device.alloc_for(&self.stream, bytes)?
+                }
+                allocated => allocated?,
+            },
         };
         replay::note(&buffer)?;
         Ok(buffer)

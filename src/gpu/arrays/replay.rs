@@ -2,6 +2,7 @@
 
 use super::chains::ChainKernel;
 use super::joined::{Joined, joined};
+use super::results::Results;
 use super::{Elements, Place};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
@@ -24,6 +25,8 @@ struct Recorder {
     own: Vec<DeviceBuffer>,
     /// Where that of the operation at hand begins: it writes no other.
     first: usize,
+    /// Where the operation at hand puts its results, if they are small outputs of the graph.
+    results: Vec<DeviceBuffer>,
     bytes: u64,
     /// Blocks of the last launch.
     blocks: u64,
@@ -123,13 +126,23 @@ pub(super) fn blocks_in_front() -> Option<u64> {
     })
 }
 
-/// The next operation begins.
-fn begin_operation() {
+/// The next operation begins, whose results go there.
+fn begin_operation(results: Vec<DeviceBuffer>) {
     RECORDER.with_borrow_mut(|recorder| {
         if let Some(recorder) = recorder {
             recorder.first = recorder.own.len();
+            recorder.results = results;
         }
     });
+}
+
+/// The room for a result of so many bytes of the operation that is recorded, if there is one.
+pub(super) fn room_of_result(bytes: u64) -> Option<DeviceBuffer> {
+    RECORDER.with_borrow_mut(|recorder| {
+        let results = &mut recorder.as_mut()?.results;
+        let place = results.iter().position(|room| room.len() == bytes)?;
+        Some(results.swap_remove(place))
+    })
 }
 
 /// A leaf of a graph.
@@ -193,6 +206,8 @@ pub struct Replay {
     inputs: Vec<Input>,
     /// The results: of the program's memory, or (the leaf's place) of a leaf's.
     outputs: Vec<(Own, Option<usize>)>,
+    /// The memory of small results, which are copied out together.
+    small: Option<Results>,
 }
 
 impl Replay {
@@ -204,6 +219,7 @@ impl Replay {
             waiting: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            small: None,
         })
     }
 
@@ -275,10 +291,13 @@ impl Place {
             return Ok(Replay::unrecorded(joined));
         }
         let mut waiting = Vec::new();
+        let small = Results::of(self, graph)?;
+        let rooms = |node| small.iter().flat_map(|small| small.rooms(node)).collect();
         let recorder = Recorder {
             encoder: self.device.encoder()?,
             own: Vec::new(),
             first: 0,
+            results: Vec::new(),
             bytes: 0,
             blocks: 0,
         };
@@ -286,7 +305,7 @@ impl Place {
         let _recording = Recording;
         let made = graph.compute(&elements, |id, inputs| {
             let node = graph.node(id);
-            begin_operation();
+            begin_operation(rooms(id));
             let made = match joined.as_ref().and_then(|joined| joined.part(id)) {
                 Some(part) => self.part(part, inputs, &mut waiting)?,
                 None => self.run(&node.op, inputs, &node.outputs)?,
@@ -314,6 +333,7 @@ impl Place {
                 (Own::of(output), leaf.copied())
             })
             .collect();
+        let small = small.filter(|small| outputs.iter().any(|(own, _)| small.has(&own.buffer)));
         let stays = |leaf: usize| matches!(inputs[leaf], Input::Same(_));
         let copied = outputs.iter().filter(|(_, leaf)| !leaf.is_some_and(stays));
         let copied: u64 = copied.map(|(own, _)| part(own.dtype, &own.layout).1).sum();
@@ -326,6 +346,7 @@ impl Place {
             joined: None,
             waiting,
             inputs,
+            small,
         }))
     }
 
@@ -391,8 +412,18 @@ impl Place {
         if let Some(program) = &mut replay.program {
             program.run(&self.stream)?;
         }
+        let small = replay.small.as_ref();
+        let small = small.map(|small| Ok((small, small.copied(self)?)));
+        let small = small.transpose()?;
         let mut results = Vec::with_capacity(replay.outputs.len());
         for (output, leaf) in &replay.outputs {
+            let of_copy = |(small, copy): &(&Results, _)| small.of_copy(copy, &output.buffer);
+            if let Some(buffer) = small.as_ref().and_then(of_copy) {
+                let layout = output.layout.clone();
+                let result = Elements::new(self.clone(), buffer, output.dtype, layout)?;
+                results.push(result.queued());
+                continue;
+            }
             // A view of a leaf that was not copied in.
             if let Some(Leaf::Device(x)) = leaf.and_then(|leaf| leaves.get(leaf))
                 && x.buffer().address() == output.buffer.address()
