@@ -27,9 +27,8 @@ DEVICE void copy_ahead(u32 shared, const void *global) {
     asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
 }
 
-// As load_turn and load_head of cache.h, of fewer instructions: 32 columns none of which is turned ask for no more.
-template <int N>
-DEVICE Turn<N> load_turn_fast(const f32 *norm, const f32x2 *rope, u32 pairs, u32 interleaved, u32 dim, u32 lane) {
+// As load_turn (in two parts) and load_head of cache.h, of fewer instructions: 32 columns none of which is turned ask for no more.
+template <int N> DEVICE Turn<N> load_norms_fast(const f32 *norm, u32 pairs, u32 interleaved, u32 dim, u32 lane) {
     Turn<N> turn;
     UNROLL for (u32 n = 0; n < N; n++) {
         const u32 i = n * 32 + lane;
@@ -37,14 +36,21 @@ DEVICE Turn<N> load_turn_fast(const f32 *norm, const f32x2 *rope, u32 pairs, u32
         turn.norm[n] = norm && i < dim ? norm[i] : 1.0f;
         turn.partner_norm[n] = turn.norm[n], turn.cosine[n] = 1.0f, turn.sine[n] = 0.0f;
         if (n * 32 < 2 * pairs && i < 2 * pairs) {
-            const bool second = interleaved ? i % 2 : i >= pairs;
-            turn.partner[n] = interleaved ? i ^ 1 : second ? i - pairs : i + pairs;
-            const f32x2 angle = rope[interleaved ? i / 2 : second ? i - pairs : i];
+            turn.partner[n] = interleaved ? i ^ 1 : i >= pairs ? i - pairs : i + pairs;
             if (norm) turn.partner_norm[n] = norm[turn.partner[n]];
-            turn.cosine[n] = angle.x, turn.sine[n] = second ? angle.y : -angle.y;
         }
     }
     return turn;
+}
+template <int N> DEVICE void load_angles_fast(Turn<N> &turn, const f32x2 *rope, u32 pairs, u32 interleaved, u32 lane) {
+    UNROLL for (u32 n = 0; n < N; n++) {
+        const u32 i = n * 32 + lane;
+        if (n * 32 < 2 * pairs && i < 2 * pairs) {
+            const bool second = interleaved ? i % 2 : i >= pairs;
+            const f32x2 angle = rope[interleaved ? i / 2 : second ? i - pairs : i];
+            turn.cosine[n] = angle.x, turn.sine[n] = second ? angle.y : -angle.y;
+        }
+    }
 }
 template <int N> DEVICE Head<N> load_head_fast(const f32 *x, const Turn<N> &turn, u32 pairs, u32 dim, u32 lane) {
     Head<N> head;
@@ -74,17 +80,18 @@ template <int DIM> struct Tiles {
     METHOD Tiles(const Part &p, u32 team, u32 its_lane, u32 its_shared)
         : lane(its_lane), shared(its_shared), first(p.begin / KEYS * KEYS + team * KEYS) {}
 
+    // Lane i knows the page of tile n + i.
+    METHOD void look_up(const Part &p, u32 n) {
+        const u32 of = first + (n + lane) * STEP;
+        page = of < p.end ? p.pages[of / PAGE_TOKENS] : 0;
+    }
     // Keys (0) or values (1) of the warp's nth tile begin to come, if there is one. Rows past the last are the last
     // again; those before the first were kept in the cache. Columns past the head's last are the first again: queries are
     // zero there, and such sums not kept.
     METHOD void copy(const Part &p, u32 n, u32 which) {
         const u32 base = first + n * STEP;
         if (base < p.end) {
-            // Lane i knows the page of tile 32 · (n / 32) + i.
-            if (which == 0 && n % 32 == 0) {
-                const u32 of = base + lane * STEP;
-                page = of < p.end ? p.pages[of / PAGE_TOKENS] : 0;
-            }
+            if (which == 0 && n % 32 == 0 && n > 0) look_up(p, n);
             const u8 *from = p.head + shuffle(page, n % 32) * p.page_stride + which * tokens_bytes<KV_F16>(p.dim);
             const u32 to = shared + which * HALF, row = lane / PIECES, piece = lane % PIECES;
             if (p.dim == DIM && base + KEYS <= p.end) {

@@ -94,8 +94,8 @@ template <int DIM> DEVICE void add_parts(const f32 *from, u32 first, u32 step, u
 }
 
 // By one thread of a block that has stored its part: which of the `adders` shares of heads it adds, a bit each. All parts
-// are there then. The counter has in its low half how many blocks have come, then how many have found that all did; above,
-// who does not wait any more.
+// are there then. The counter has in its low half how many blocks have come, then besides how many have added; above, who
+// does not wait any more.
 DEVICE u32 shares_to_add(u32 *counter, u32 count, u32 adders) {
     const u32 old = atomic_add_acq_rel(counter, 1), came = old & 0xffff;
     if (came + adders < count) return 0;
@@ -105,10 +105,12 @@ DEVICE u32 shares_to_add(u32 *counter, u32 count, u32 adders) {
     else
         for (u32 looks = 0, now = load_acquire(counter); (now & 0xffff) < count; looks++, now = load_acquire(counter))
             if (looks >= LOOKS && atomic_compare_exchange(counter, now, now | mine << 16) == now) return 0;
-    // The last of those who add sets it to 0 again.
+    return mine;
+}
+// By that thread when its block has added, so that nobody waits for it: the last of those who add sets the counter to 0 again.
+DEVICE void have_added(u32 *counter, u32 count, u32 adders) {
     const u32 passed = atomic_add(counter, 1) + 1, gave_up = popcount(passed >> 16);
     if ((passed & 0xffff) == count + adders - gave_up) *counter = 0;
-    return mine;
 }
 
 template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
@@ -134,6 +136,10 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     // Read together, as what follows waits for both.
     const u32 position = token == UNUSED ? UNUSED : p.positions[token];
     const u32 slot = token == UNUSED ? 0 : p.slots[token];
+    // Meanwhile, as nothing here waits for the position.
+    const bool is_ninth = team == TEAMS;
+    const f32 *norm = is_ninth ? p.k_norm : p.q_norm;
+    Turn<DIM / 32> turn = load_norms_fast<DIM / 32>(norm, p.pairs, p.interleaved, p.dim, lane);
     f32 *out = p.out + ((u64)row * p.heads + head0) * p.dim;
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
@@ -142,25 +148,27 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         return;
     }
     const u32 begin_all = p.window && position + 1 > p.window ? position + 1 - p.window : 0;
-    const u32 least = position < ONE_PART ? ONE_PART : position < LONG_PARTS ? 2 * SPLIT : SPLIT;
-    const u32 split = maximum(least, SPLIT * (position / (SPLIT * p.most) + 1));
-    const u32 first_part = begin_all / split, last_part = position / split;
+    u32 split = ONE_PART, first_part = 0, last_part = 0;
+    if (position >= ONE_PART) {
+        const u32 least = position < LONG_PARTS ? 2 * SPLIT : SPLIT;
+        split = maximum(least, SPLIT * (position / (SPLIT * p.most) + 1));
+        first_part = begin_all / split, last_part = position / split;
+    }
     if (part < first_part || part > last_part) return;
     const u32 begin = maximum(part * split, begin_all), end = minimum((part + 1) * split, position + 1);
     const u32 *pages = p.pages + (u64)slot * p.max_pages;
     // The query's own key and value are added for themselves, whether new or not: the same bits.
-    const bool has_own = part == last_part, is_ninth = team == TEAMS;
+    const bool has_own = part == last_part;
     u8 *head = p.cache + p.layer_start + (u64)kv_head * 2 * tokens_bytes<KV_F16>(p.dim);
     const Part cached = {head, p.page_stride, pages, p.dim, begin, has_own ? position : end};
     u8 *tile = memory + (is_ninth ? 0 : team) * Sums::BYTES;
-    // They come while the kernel before this one ends.
+    // Pages and angles are asked for together, then keys and values, which come while the kernel before this one ends.
     Sums own(cached, team, lane, shared_address(tile));
+    if (!is_ninth) own.look_up(cached, 0);
+    const u32 own_page = is_ninth && has_own ? pages[position / PAGE_TOKENS] : 0;
+    load_angles_fast<DIM / 32>(turn, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, lane);
     if (!is_ninth) own.start(cached);
-    u8 *own_at = head + (is_ninth && has_own ? pages[position / PAGE_TOKENS] : 0) * p.page_stride;
-    // Scores are kept in base 2.
-    const f32 *norm = is_ninth ? p.k_norm : p.q_norm;
-    const Turn<DIM / 32> turn =
-        load_turn_fast<DIM / 32>(norm, p.rope + (u64)position * p.pairs, p.pairs, p.interleaved, p.dim, lane);
+    u8 *own_at = head + own_page * p.page_stride;
     // A second time costs nothing, and shows on every way what is behind it.
     grid_dependency_wait();
 
@@ -187,6 +195,7 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         }
     } else if (team < heads) {
         const f32 *q = p.q + (u64)row * p.heads * p.dim + (u64)(head0 + team) * p.dim;
+        // Scores are kept in base 2.
         turn_head<DIM / 32>(load_head_fast<DIM / 32>(q, turn, p.pairs, p.dim, lane), norm, p.eps, turn, p.dim,
                             p.scale * 1.44269504f, columns);
         own.prepare(queries, columns, team);
@@ -208,13 +217,16 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     f32 *all_parts = p.parts + (u64)index * grid_blocks_z() * STRIDE, *to = all_parts + part * STRIDE;
     if (team < heads) {
         // Warp h adds what the warps have of head h.
-        const bool there = lane < TEAMS || (lane == TEAMS && has_own);
-        const f32 top = there ? state[lane][team][0] : -1e30f, weight = there ? state[lane][team][1] : 0.0f;
-        const f32 most = wave_max<32>(top), share = there ? fast_exp2(top - most) : 0.0f;
-        const f32 all = wave_sum<32>(share * weight);
-        f32 shares_of[TEAMS + 1];
-        UNROLL for (u32 i = 0; i <= TEAMS; i++) shares_of[i] = shuffle(share, i);
-        const f32 factor = 1.0f / (all + sink_weight(p.sinks, head0 + team, most));
+        f32 shares_of[TEAMS + 1], most = -1e30f, all = 0.0f;
+        UNROLL for (u32 i = 0; i <= TEAMS; i++) {
+            shares_of[i] = i < TEAMS || has_own ? state[i][team][0] : -1e30f;
+            most = maximum(most, shares_of[i]);
+        }
+        UNROLL for (u32 i = 0; i <= TEAMS; i++) {
+            shares_of[i] = fast_exp2(shares_of[i] - most);
+            all = mul_add(shares_of[i], i < TEAMS || has_own ? state[i][team][1] : 0.0f, all);
+        }
+        const f32 factor = fast_rcp(all + sink_weight(p.sinks, head0 + team, most));
         UNROLL for (u32 n = 0; n < DIM / 128; n++) {
             const u32 d = n * 128 + lane * 4;
             f32x4 y = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -243,6 +255,7 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
         add_parts<DIM>(all_parts + first_part * STRIDE, share, adders, heads, count, p.dim,
                        p.sinks ? p.sinks + head0 : nullptr, out, shares, (f32x4 *)memory);
     }
+    if (thread == 0 && mine) have_added(p.counters + index, count, adders);
 }
 
 #define PAGED_WARPS_KERNEL(NAME, DIM)                                                                                 \
