@@ -164,11 +164,11 @@ def table(results, threads_list, weight_bytes, model_bytes):
             decode = results.values(row, threads, "decode_tok_s")
             share = statistics.median(decode) * weight_bytes / rate
             foreign = [s["foreign"] + s["stolen"] for s in samples]
-            mark = "" if quiet else " \\*"
+            star = "" if quiet else " \\*"
             if not quiet:
                 notes.append(f"{row} at {threads}")
             lines.append(
-                f"| {row}{mark} | {threads} | {spread(results.values(row, threads, 'prompt_tok_s'))} | {spread(decode)}"
+                f"| {row}{star} | {threads} | {spread(results.values(row, threads, 'prompt_tok_s'))} | {spread(decode)}"
                 f" | {100 * share:.0f} % | {spread(foreign, 2)} |"
             )
     lines += ["", "Speed of libmlxrocm relative to the others, taken within each round:", ""]
