@@ -247,12 +247,7 @@ fn decoded_weights_are_right_to_the_bit() {
                 let units: Vec<Vec<u8>> = (0..units)
                     .map(|_| [random.bytes(form.code_bytes()), form.scales(&mut random)].concat())
                     .collect();
-                let words: Vec<u32> = units
-                    .concat()
-                    .chunks_exact(4)
-                    .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-                    .collect();
-                let weights = bench.buffer(&words);
+                let weights = bench.buffer(&crate::gpu::words_of(&units.concat()));
                 // Some more than there are.
                 let out = bench.buffer(&vec![POISON; tiles * 16 * cols / 2 + 64]);
                 let args = Args::new()

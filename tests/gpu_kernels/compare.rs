@@ -1,5 +1,6 @@
 //! Comparing memory.
 
+use crate::gpu::words_of;
 use crate::on_every_target;
 use crate::plain::seed;
 use crate::prng::Prng;
@@ -32,7 +33,8 @@ fn one_flipped_bit_is_found() {
             b[to..to + count].copy_from_slice(&a[from..from + count]);
             let differs = |b: &[u8]| {
                 // What no byte differs from stays.
-                let [differs, a, b] = [&[7], &words(&a)[..], &words(b)].map(|v| bench.buffer(v));
+                let [differs, a, b] =
+                    [&[7], &words_of(&a)[..], &words_of(b)].map(|v| bench.buffer(v));
                 let args = Args::new()
                     .buffer("differs", &differs, 0)
                     .buffer("a", &a, from as u64)
@@ -52,11 +54,4 @@ fn one_flipped_bit_is_found() {
             }
         }
     });
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    let words = bytes.chunks_exact(4);
-    words
-        .map(|word| u32::from_ne_bytes(word.try_into().unwrap()))
-        .collect()
 }

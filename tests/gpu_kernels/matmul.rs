@@ -156,13 +156,7 @@ impl Product {
             epilogue,
         } = self.case;
         let [x, scales] = self.operand(bench, operand);
-        let words: Vec<u32> = self
-            .matrix
-            .bytes
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
-            .collect();
-        let weights = bench.buffer(&words);
+        let weights = bench.buffer(&crate::gpu::words_of(&self.matrix.bytes));
         let residual = Self::floats(bench, &self.residual);
         // A row more than there are.
         let outs = self

@@ -1,6 +1,6 @@
 //! What is compared, and what not.
 
-use crate::{Set, chain, gpu, graphs_of_a_run, links, log_lines, set};
+use crate::{Set, chain, gpu, graphs_of, graphs_of_a_run, links, log_lines, set};
 use mlxrocm::gpu::{DeviceBuffer, Program, ProgramMode};
 
 /// A device whose graphs were found right, by a trial and a program of 12 launches.
@@ -15,9 +15,7 @@ fn trusted(gpu: &gpu::Gpu) -> Set {
 
 /// Whether the next run finds the program's graph right, three replays or one.
 fn is_right(gpu: &gpu::Gpu, set: &Set, program: &Program) -> bool {
-    let before = gpu.calls("hipGraphLaunch");
-    program.run(&set.stream).unwrap();
-    let graphs = gpu.calls("hipGraphLaunch") - before;
+    let graphs = graphs_of(gpu, set, program);
     let verdict = set.device.graph_verdict().unwrap();
     assert_eq!(graphs, if verdict.right { 3 } else { 1 });
     verdict.right
@@ -27,10 +25,7 @@ fn is_right(gpu: &gpu::Gpu, set: &Set, program: &Program) -> bool {
 fn first(set: &Set, buffer: &DeviceBuffer) -> Vec<u32> {
     let mut bytes = [0; 256];
     set.stream.copy_to_host(buffer, 0, &mut bytes).unwrap();
-    let words = bytes.chunks_exact(4);
-    words
-        .map(|word| u32::from_ne_bytes(word.try_into().unwrap()))
-        .collect()
+    gpu::words_of(&bytes)
 }
 
 fn bytes(set: &Set, buffer: &DeviceBuffer) -> Vec<u8> {
@@ -116,9 +111,7 @@ fn programs_whose_copies_find_no_memory_are_not_compared() {
     let mut run = |count| {
         let lines = log_lines::capture();
         let program = chain(&set.device, &set.kernel, &large, count);
-        let before = gpu.calls("hipGraphLaunch");
-        program.run(&set.stream).unwrap();
-        let graphs = gpu.calls("hipGraphLaunch") - before;
+        let graphs = graphs_of(&gpu, &set, &program);
         value = (0..count).fold(value, |v, k| gpu::mix(v, v, v, k));
         assert_eq!(first(&set, &large), [value; 64]);
         (graphs, lines.infos())
@@ -156,9 +149,7 @@ fn programs_that_vary_judge_nothing() {
     // In the last launch of the third run, behind the comparison of the second.
     gpu.fault("wrong@43");
     let program = chain(&set.device, &set.kernel, &set.buffer, 14);
-    let before = gpu.calls("hipGraphLaunch");
-    program.run(&set.stream).unwrap();
-    assert_eq!(gpu.calls("hipGraphLaunch"), before);
+    assert_eq!(graphs_of(&gpu, &set, &program), 0);
     assert_eq!(set.device.graph_verdict(), verdict);
     assert_eq!(graphs_of_a_run(&gpu, &set, 15), 3);
     drop((program, set));

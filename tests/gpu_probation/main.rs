@@ -114,14 +114,19 @@ fn wrong_graphs_are_not_used_however_fast() {
     );
 }
 
+/// How many graphs a program's run launches.
+fn graphs_of(gpu: &gpu::Gpu, set: &Set, program: &Program) -> u64 {
+    let before = gpu.calls("hipGraphLaunch");
+    program.run(&set.stream).unwrap();
+    gpu.calls("hipGraphLaunch") - before
+}
+
 /// How many graphs a run of a new program of `count` launches launches, the result compared.
 fn graphs_of_a_run(gpu: &gpu::Gpu, set: &Set, count: u32) -> u64 {
     let reset = gpu::bytes_of(&[1; 64]);
     set.stream.copy_to_device(&set.buffer, 0, &reset).unwrap();
     let program = chain(&set.device, &set.kernel, &set.buffer, count);
-    let before = gpu.calls("hipGraphLaunch");
-    program.run(&set.stream).unwrap();
-    let graphs = gpu.calls("hipGraphLaunch") - before;
+    let graphs = graphs_of(gpu, set, &program);
     assert_eq!(gpu::values(&set.stream, &set.buffer), expected(1, count));
     graphs
 }

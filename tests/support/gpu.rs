@@ -367,6 +367,10 @@ pub fn filled(device: &Arc<Device>, stream: &Stream, values: &[u32]) -> DeviceBu
 pub fn values(stream: &Stream, buffer: &DeviceBuffer) -> Vec<u32> {
     let mut bytes = vec![0; usize::try_from(buffer.len()).unwrap()];
     stream.copy_to_host(buffer, 0, &mut bytes).expect("a copy");
+    words_of(&bytes)
+}
+
+pub fn words_of(bytes: &[u8]) -> Vec<u32> {
     let words = bytes.chunks_exact(4);
     words
         .map(|word| u32::from_ne_bytes(word.try_into().unwrap()))
