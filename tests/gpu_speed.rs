@@ -39,7 +39,10 @@ fn program(
                     .buffer("a", buffer, 0);
                 let args = args.buffer("b", buffer, 0).u32("n", 64).u32("k", k);
                 let (grid, block, ranges) = ([1, 1, 1], [64, 1, 1], [buffer.whole()]);
-                let options = LaunchOptions { overlap };
+                let options = LaunchOptions {
+                    overlap,
+                    ..LaunchOptions::default()
+                };
                 encoder.launch_with(kernel, grid, block, 0, args, &ranges, &ranges, options)?;
             }
             Ok(())

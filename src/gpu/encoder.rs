@@ -3,6 +3,7 @@
 use super::args::Args;
 use super::buffer::{DeviceBuffer, Range};
 use super::device::Device;
+use super::early;
 use super::hazards::{Addresses, Hazards, Part};
 use super::module::Kernel;
 use super::program::{Node, Operation, Program};
@@ -18,6 +19,11 @@ pub struct LaunchOptions {
     /// for kernels that wait themselves (`griddepcontrol.wait`), in each launch and before they touch memory that an
     /// earlier one writes, or write what an earlier one touches.
     pub overlap: Overlap,
+    /// How many equal works the blocks along x share out, if any number of them gives the same results: of such launches the
+    /// next one may get room beside this one.
+    pub works: Option<u32>,
+    /// Whether the launch prepares much before it waits, so that it wants room beside the one in front (`early.rs`).
+    pub wants_room: bool,
 }
 
 /// Records launches; given to the closure of [`Device::record`], or made by [`Device::encoder`].
@@ -30,6 +36,8 @@ pub struct Encoder {
     written: Vec<Part>,
     /// Whether every launch says what it writes.
     declared: bool,
+    /// Works of the node added last, if it is a launch that shares them out.
+    shared_out: Option<u32>,
     /// The parts of the launch at hand.
     reads: Vec<Part>,
     writes: Vec<Part>,
@@ -44,6 +52,7 @@ impl Encoder {
             buffers: HashMap::default(),
             written: Vec::new(),
             declared: true,
+            shared_out: None,
             reads: Vec::new(),
             writes: Vec::new(),
         }
@@ -130,7 +139,11 @@ impl Encoder {
             args: Packed::new(args.values()),
             kernel: kernel.clone(),
         };
+        if options.overlap != Overlap::None && options.wants_room {
+            self.leave_room(grid.iter().product());
+        }
         self.add(operation);
+        self.shared_out = options.works;
         Ok(())
     }
 
@@ -233,8 +246,22 @@ impl Encoder {
             .or_insert_with(|| buffer.clone());
     }
 
+    /// Takes blocks from the launch added last, if it shares out its works, for so many of the one that comes now.
+    fn leave_room(&mut self, blocks: u32) {
+        let units = self.device.facts().compute_units;
+        let fewer = self
+            .shared_out
+            .and_then(|works| early::blocks_in_front(units, works, blocks));
+        if let (Some(fewer), Some(node)) = (fewer, self.nodes.last_mut())
+            && let Operation::Launch { launch, .. } = &mut node.operation
+        {
+            launch.grid[0] = launch.grid[0].min(fewer);
+        }
+    }
+
     /// Adds an operation that touches `reads` and `writes`.
     fn add(&mut self, operation: Operation) {
+        self.shared_out = None;
         let after = self.hazards.add(&self.reads, &self.writes);
         let written = self.writes.iter().filter(|part| part.start < part.end);
         self.written.extend(written);

@@ -15,6 +15,7 @@ mod blas_trial;
 mod buffer;
 mod constants;
 mod device;
+mod early;
 mod encoder;
 mod event;
 mod graph;

@@ -193,6 +193,16 @@ impl Program {
         self.nodes.is_empty()
     }
 
+    /// Blocks of each launch: for tests.
+    #[doc(hidden)]
+    pub fn grids(&self) -> Vec<[u32; 3]> {
+        let grid = |node: &Node| match &node.operation {
+            Operation::Launch { launch, .. } => Some(launch.grid),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(grid).collect()
+    }
+
     /// The edges between the recorded nodes: (earlier, later), without those that others imply.
     pub fn edges(&self) -> Vec<(usize, usize)> {
         let edges = self.nodes.iter().enumerate();

@@ -233,7 +233,10 @@ fn overlapping_launches_give_the_same_bits() {
                 let writes = [target.whole()];
                 let (grid, block) = ([numbers.div_ceil(128), 1, 1], [128, 1, 1]);
                 let overlap = Overlap::All;
-                let options = LaunchOptions { overlap };
+                let options = LaunchOptions {
+                    overlap,
+                    ..LaunchOptions::default()
+                };
                 e.launch_with(&kernel, grid, block, 0, args, &reads, &writes, options)?;
             }
             Ok(())
@@ -256,6 +259,66 @@ fn overlapping_launches_give_the_same_bits() {
             assert!(gpu::values(&stream, buffer) == *values, "{mode:?}");
         }
     }
+    gpu.clean();
+}
+
+/// A launch that shares out its works leaves multiprocessors to a small one that begins under it and wants room, to no others.
+#[test]
+fn launches_that_want_room_get_it() {
+    let gpu = gpu::gpu();
+    let device = gpu.device();
+    let stream = device.stream().unwrap();
+    let kernel = gpu::mix_kernel(&device);
+    let buffer = gpu::filled(&device, &stream, &[1; 64]);
+    let units = device.facts().compute_units;
+    let grids = |works: Option<u32>, behind: LaunchOptions, blocks: u32, is_copied: bool| {
+        let launch = |e: &mut Encoder, blocks: u32, options: LaunchOptions| {
+            let args = Args::new()
+                .buffer("target", &buffer, 0)
+                .buffer("a", &buffer, 0)
+                .buffer("b", &buffer, 0)
+                .u32("n", 64)
+                .u32("k", 1);
+            let whole = [buffer.whole()];
+            let grid = [blocks, 1, 1];
+            e.launch_with(&kernel, grid, [64, 1, 1], 0, args, &whole, &whole, options)
+        };
+        let front = LaunchOptions {
+            works,
+            ..LaunchOptions::default()
+        };
+        let program = device.record(|e| {
+            launch(e, units, front)?;
+            if is_copied {
+                e.copy(&buffer, 0, &buffer, 128, 64)?;
+            }
+            launch(e, blocks, behind)
+        });
+        let grids = program.unwrap().grids();
+        grids.iter().map(|grid| grid[0]).collect::<Vec<_>>()
+    };
+    let behind = LaunchOptions {
+        overlap: Overlap::All,
+        wants_room: true,
+        ..LaunchOptions::default()
+    };
+    let works = Some(4 * units);
+    assert_eq!(grids(works, behind, 2, false), [units - 2, 2]);
+    // Who cannot begin under it, does not want any, comes later, or is too large.
+    let late = LaunchOptions {
+        overlap: Overlap::None,
+        ..behind
+    };
+    let idle = LaunchOptions {
+        wants_room: false,
+        ..behind
+    };
+    assert_eq!(grids(works, late, 2, false), [units, 2]);
+    assert_eq!(grids(works, idle, 2, false), [units, 2]);
+    assert_eq!(grids(works, behind, 2, true), [units, 2]);
+    assert_eq!(grids(works, behind, units, false), [units, units]);
+    // Whose blocks each do a part of their own stays as it is.
+    assert_eq!(grids(None, behind, 2, false), [units, 2]);
     gpu.clean();
 }
 

@@ -197,7 +197,11 @@ impl Place {
     ) -> Result<()> {
         // (Under all that it follows is no faster here: docs/performance.md.)
         let overlap = kernel.overlap().min(Overlap::Last);
-        self.launch_with(kernel, grid, block, args, LaunchOptions { overlap })
+        let options = LaunchOptions {
+            overlap,
+            ..LaunchOptions::default()
+        };
+        self.launch_with(kernel, grid, block, args, options)
     }
 
     /// The same of any kernel.

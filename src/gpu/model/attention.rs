@@ -5,9 +5,9 @@ use super::record::Recorder;
 use super::singles::Singles;
 use super::wide::{MAX_DIM, is_wide};
 use crate::Result;
-use crate::driver::Platform;
+use crate::driver::{Overlap, Platform};
 use crate::gpu::constants::attention_flash;
-use crate::gpu::{Args, DeviceBuffer};
+use crate::gpu::{Args, DeviceBuffer, LaunchOptions};
 use crate::step::{Attend, KvType, Rows};
 
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
@@ -200,16 +200,13 @@ impl Recorder<'_> {
                 false => args,
             };
             let grid = [now as u32, singles.groups as u32, parts];
-            let (threads, shared) = (singles.threads, singles.shared);
-            self.launch(
-                &singles.kernel,
-                grid,
-                threads,
-                shared,
-                args,
-                &reads,
-                &writes,
-            )?;
+            let block = (singles.threads, singles.shared);
+            let options = LaunchOptions {
+                overlap: Overlap::All,
+                works: None,
+                wants_room: true,
+            };
+            self.launch_with(options, &singles.kernel, grid, block, args, &reads, &writes)?;
             done += now;
         }
         Ok(())

@@ -11,8 +11,8 @@ use super::product_outputs::Multiply;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
 use crate::driver::{Overlap, Platform};
-use crate::gpu::Args;
 use crate::gpu::constants::experts_sum::PARTS;
+use crate::gpu::{Args, LaunchOptions};
 use crate::step::{ExpertProducts, Step};
 use crate::{Error, Result};
 
@@ -159,12 +159,16 @@ impl Recorder<'_> {
         let kernel = format!("mlxrocm_matmul_experts_tiles_{few}{}", matrix.form.name());
         // (gpt-oss-20b, of whose experts each is larger, was 1 % slower where they began under the router, too; others with
         // 8 sequences 1.4 % faster. Why is not known.)
-        let most = match form.scales {
+        let overlap = match form.scales {
             Scales::Power => Overlap::Last,
             _ => Overlap::All,
         };
+        let options = LaunchOptions {
+            overlap,
+            ..LaunchOptions::default()
+        };
         let block = (matrix.form.threads(facts), lds);
-        self.launch_under(most, &kernel, grid, block, args, &reads, &writes)?;
+        self.launch_with(options, &kernel, grid, block, args, &reads, &writes)?;
         match step.weights {
             Some(_) => self.sum(step, rows),
             None => Ok(()),

@@ -7,9 +7,9 @@ use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use super::product_outputs::Multiply;
 use super::record::Recorder;
 use super::weights::{GpuMatrix, Launch};
-use crate::driver::DeviceFacts;
-use crate::gpu::Args;
+use crate::driver::{DeviceFacts, Overlap, Platform};
 use crate::gpu::constants::matmul_rows_finish;
+use crate::gpu::{Args, LaunchOptions};
 use crate::step::{BufferId, Norm};
 use crate::{Error, Result};
 
@@ -193,7 +193,15 @@ impl Recorder<'_> {
             .u32("tiles", matrix.tiles as u32)
             .u32("epilogue", to.epilogue);
         let grid = [blocks, 1, splits as u32];
-        self.launch(&kernel, grid, threads, lds, args, &reads, &to.writes)
+        let is_shared_out =
+            facts.platform == Platform::Cuda && matches!(matrix.form, MatrixForm::Quant(_));
+        let options = LaunchOptions {
+            overlap: Overlap::All,
+            works: is_shared_out.then_some(works as u32),
+            wants_room: false,
+        };
+        let block = (threads, lds);
+        self.launch_with(options, &kernel, grid, block, args, &reads, &to.writes)
     }
 
     /// Adds the parts that such a launch left.

@@ -223,15 +223,18 @@ impl Recorder<'_> {
         reads: &[Range],
         writes: &[Range],
     ) -> Result<()> {
-        let most = Overlap::All;
-        self.launch_under(most, kernel, grid, (threads, lds), args, reads, writes)
+        let options = LaunchOptions {
+            overlap: Overlap::All,
+            ..LaunchOptions::default()
+        };
+        self.launch_with(options, kernel, grid, (threads, lds), args, reads, writes)
     }
 
-    /// The same under no more than `most`.
+    /// The same with options, of which the overlap is the most that there may be.
     #[allow(clippy::too_many_arguments)] // the launch's natural parameters
-    pub(super) fn launch_under(
+    pub(super) fn launch_with(
         &mut self,
-        most: Overlap,
+        options: LaunchOptions,
         kernel: &str,
         grid: [u32; 3],
         (threads, lds): (u32, usize),
@@ -241,7 +244,8 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let kernel = self.weights.device.kernel(kernel)?;
         let options = LaunchOptions {
-            overlap: kernel.overlap().min(most),
+            overlap: kernel.overlap().min(options.overlap),
+            ..options
         };
         let (block, lds) = ([threads, 1, 1], lds as u32);
         self.encoder

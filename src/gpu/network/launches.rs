@@ -120,6 +120,7 @@ impl Batch<'_> {
         let options = LaunchOptions {
             // (Under all that it follows is no faster here: docs/performance.md.)
             overlap: kernel.overlap().min(Overlap::Last),
+            ..LaunchOptions::default()
         };
         let block = [threads, 1, 1];
         self.encoder.launch_with(
