@@ -1202,15 +1202,20 @@ typedef struct mlxrocm_model_options {
   /**
    * Nullable; the device that runs the model, borrowed for the call: a GPU or the CPU, as
    * mlxrocm_device_open gave it (the only place where devices have numbers), and an error if it
-   * cannot. NULL: the best GPU that passes a short self-test and takes the model, else the CPU;
-   * the log says which.
+   * cannot. NULL: the best GPU that passes a short self-test and takes the model, one that holds all
+   * of it before others, else the CPU; the log says which.
    */
   const struct mlxrocm_device *device;
   /**
-   * The most bytes of a GPU's memory that weights take; 0: all of them lie there. What is more stays in
-   * host memory, and kernels read it over the bus, which is slow: first a table of embeddings, then
-   * experts, then other matrices, of each kind the last layers' first. The log says what lies where.
-   * KV caches and what a session computes in come on top (mlxrocm_device_set_memory_limit).
+   * The most bytes of a GPU's memory that weights take. What is more stays in host memory, and kernels
+   * read it over the bus, which is slow: first a table of embeddings, then experts, then other matrices,
+   * of each kind the last layers' first. The log says what lies where. KV caches and what a session
+   * computes in come on top (mlxrocm_device_set_memory_limit).
+   * 0: all of them lie on the GPU if a session with default options fits beside them under its limit, else
+   * as many as leave room for one. All of them, or it is an error, where that cannot be: nothing would be
+   * left on the GPU, or host memory does not suffice; on a GPU that shares the host's memory; and without
+   * `device` if more than a quarter of the weights that a token reads would come over the bus.
+   * UINT64_MAX: all, whatever a session needs.
    */
   uint64_t gpu_weight_bytes;
 } mlxrocm_model_options;

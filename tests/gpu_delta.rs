@@ -8,7 +8,7 @@ mod gpu;
 mod on_gpu;
 
 use mlxrocm::Error;
-use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room};
 use mlxrocm::graph::Rules;
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{KvType, Rollback, Slice, StateSize, Wanted, families};
@@ -35,9 +35,15 @@ fn executor(gpu: &gpu::Gpu, model: &str, rules: Rules) -> mlxrocm::Result<GpuExe
     let (bound, schedule) = families::schedule(&source, rules).unwrap();
     let (matrices, vectors) = (&bound.matrices, &bound.vectors);
     let device = gpu.device();
-    let weights = GpuWeights::new(&device, &schedule, matrices, vectors, 0, None, &mut |_| {
-        Ok(())
-    })?;
+    let weights = GpuWeights::new(
+        &device,
+        &schedule,
+        matrices,
+        vectors,
+        0,
+        Room::All,
+        &mut |_| Ok(()),
+    )?;
     let size = StateSize {
         sequences: 3,
         snapshots: 4,

@@ -3,13 +3,14 @@
 use super::device::{DeviceChoice, Weights};
 use super::families;
 use super::identity::Hashed;
+use super::usual::gpu_chunk;
 use super::weights::Source;
 use super::{Config, Forward, Identity, PAGE_TOKENS, TokenSet};
 use crate::cpu::CpuExecutor;
 use crate::gpu::model::GpuExecutor;
 use crate::graph::Rules;
 use crate::log::{self, Level};
-use crate::step::{KvType, Schedule, StateSize, Step};
+use crate::step::{KvType, Schedule, StateSize};
 use crate::text::{ChatTemplate, Tokenizer};
 use crate::{Error, Result, panics};
 use std::path::Path;
@@ -24,7 +25,8 @@ pub struct LoadOptions {
     /// Which device runs the model.
     pub device: DeviceChoice,
     /// The most bytes of a GPU's memory that weights take; the rest stays in host memory and is read over the
-    /// bus. `None`: all of them lie on the GPU.
+    /// bus. `None`: all of them lie on the GPU if a session with default options fits beside them, else as many as
+    /// leave room for one; always all on a GPU that shares the host's memory.
     pub gpu_weight_bytes: Option<u64>,
     /// Which fusions are used: fewer only to compare.
     pub rules: Rules,
@@ -105,12 +107,13 @@ impl Model {
             }
         };
         report(0)?;
+        let trained = config.context_length;
         // The tokenizer is built while the weights are packed: both take about as long.
         let hashed = Hashed::new(&config, &schedule, &bound);
         let (tokenizer, weights) = std::thread::scope(|scope| {
             let tokenizer =
                 scope.spawn(|| log::on_worker(|| panics::caught(|| source.tokenizer())));
-            let weights = Weights::new(options, &schedule, bound, &mut report);
+            let weights = Weights::new(options, &schedule, trained, bound, &mut report);
             let tokenizer = tokenizer.join().unwrap_or_else(|_| Err(String::new()));
             let tokenizer = tokenizer.unwrap_or_else(|panic| {
                 let panic = format!("building the tokenizer panicked: {panic}");
@@ -218,16 +221,9 @@ impl Model {
 
     /// Prompt tokens that a step of the model takes by default: enough for its products to be fast.
     pub fn prefill_chunk(&self) -> usize {
-        let is_mixture = |step: &Step| matches!(step, Step::Experts(_));
         match &self.weights {
             Weights::Cpu(_) => 512,
-            // Each expert has a part of the rows only. (Measured on NVIDIA alone.)
-            Weights::Gpu(weights)
-                if weights.is_cuda() && self.schedule.steps.iter().any(is_mixture) =>
-            {
-                2048
-            }
-            Weights::Gpu(_) => 1024,
+            Weights::Gpu(weights) => gpu_chunk(&self.schedule, weights.is_cuda()),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod quantize;
 mod rollback;
 mod rope;
 mod tokens;
+mod usual;
 pub mod weights;
 
 pub use crate::step::{
@@ -23,3 +24,4 @@ pub use identity::Identity;
 pub use load::{LoadOptions, Model, ModelInfo};
 pub use rollback::Rollback;
 pub use tokens::TokenSet;
+pub use usual::{DEFAULT_CONTEXT, DEFAULT_REQUESTS};

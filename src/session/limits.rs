@@ -2,15 +2,13 @@
 
 use super::SessionOptions;
 use crate::log::{self, Level};
-use crate::model::PAGE_TOKENS;
+use crate::model::{DEFAULT_CONTEXT, DEFAULT_REQUESTS, PAGE_TOKENS};
 use crate::{Error, Result};
 
-const DEFAULT_CONTEXT: usize = 8192;
-const DEFAULT_REQUESTS: usize = 8;
 const MAX_REQUESTS: usize = 1024;
 const DEFAULT_CHUNK: usize = 512;
 /// The KV cache of a session takes no more by default than the weights do, or this, if that is more; a part of
-/// the free memory at most; and one context in any case.
+/// the free memory at most; and one context in any case. (`gpu/model/room.rs` leaves room for what this and the next give.)
 const DEFAULT_KV_BYTES: u64 = 256 << 20;
 const DEFAULT_KV_PART: u64 = 4;
 /// Snapshots of recurrent states take no more than this part of what the weights do, or the bytes above, if that is

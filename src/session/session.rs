@@ -111,18 +111,16 @@ impl Session {
                 options.kv_tokens
             )));
         }
-        let any = StateSize::any(limits.chunk + limits.requests, pages, options.kv_type);
+        let at_once = (limits.requests, limits.chunk);
+        let size = StateSize::of_session(at_once, limits.context, pages, options.kv_type);
         let kv_bytes = kv_bytes.saturating_mul((pages * PAGE_TOKENS) as u64);
         let free = model
             .free_memory()
             .map(|free| free.saturating_sub(kv_bytes));
         let snapshots = snapshots(model.recurrent_bytes(), model.info().weight_bytes, free);
         let forward = model.new_state(StateSize {
-            sequences: limits.requests,
             snapshots: snapshots.min(pages),
-            // A step that is queued ahead may be one past the end.
-            context: any.context.min(limits.context.saturating_add(PAGE_TOKENS)),
-            ..any
+            ..size
         })?;
         let text = Arc::new(ModelText(model.tokenizer().clone()));
         let mut session = Session::start(forward, text, limits, model.stop_tokens().to_vec())?;

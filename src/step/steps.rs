@@ -103,6 +103,22 @@ impl StateSize {
             kv,
         }
     }
+
+    /// For a session of so many requests at once, each of up to `context` tokens, whose prompts run by `chunk` tokens.
+    pub fn of_session(
+        (requests, chunk): (usize, usize),
+        context: usize,
+        pages: usize,
+        kv: KvType,
+    ) -> StateSize {
+        let any = StateSize::any(chunk + requests, pages, kv);
+        StateSize {
+            sequences: requests,
+            // A step that is queued ahead may be one past the end.
+            context: any.context.min(context.saturating_add(PAGE_TOKENS)),
+            ..any
+        }
+    }
 }
 
 /// Columns of a head that share a scale in a quantized KV cache.

@@ -1,7 +1,7 @@
 //! Mixtures of experts at decode: what the products with experts load, by counters.
 
 use crate::{cards, gpu};
-use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room};
 use mlxrocm::graph::Rules;
 use mlxrocm::model::families;
 use mlxrocm::model::weights::Source;
@@ -89,7 +89,7 @@ fn loaded(target: &str, experts: usize, chosen: usize) -> u64 {
         &bound.matrices,
         &bound.vectors,
         0,
-        None,
+        Room::All,
         &mut |_| Ok(()),
     );
     let size = StateSize::any(1, 1, KvType::F16);

@@ -4,7 +4,7 @@ use crate::gpu;
 use crate::mapped::mapped;
 use mlxrocm::formats::{Format, ScalarType, Weight};
 use mlxrocm::gpu::Device;
-use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Product, Rope, Rows, Schedule, Slice,
     StateSize, Step, Wanted,
@@ -165,8 +165,10 @@ pub fn run(device: &Arc<Device>, format: Format, (rows, cols): (usize, usize), c
     let schedule = schedule(rows, cols);
     let table = matrix(Format::Dense(ScalarType::F16), 1, cols);
     let matrices = [table, matrix(format, rows, cols)];
-    let weights = GpuWeights::new(device, &schedule, &matrices, &[], 0, None, &mut |_| Ok(()))
-        .expect("weights");
+    let weights = GpuWeights::new(device, &schedule, &matrices, &[], 0, Room::All, &mut |_| {
+        Ok(())
+    })
+    .expect("weights");
     let slots = count as usize;
     let size = StateSize::any(slots, slots, KvType::F16);
     let mut executor = GpuExecutor::new(Arc::new(weights), schedule, size).expect("an executor");

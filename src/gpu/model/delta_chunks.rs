@@ -33,22 +33,37 @@ impl ChunkMemory {
         rows: usize,
         slots: usize,
     ) -> Result<Option<Self>> {
+        let Some([keys, squares, gates]) = Self::bytes(device, schedule, rows, slots) else {
+            return Ok(None);
+        };
+        let buffer = |bytes: usize| device.alloc(bytes as u64);
+        Ok(Some(ChunkMemory {
+            keys: buffer(keys)?,
+            squares: buffer(squares)?,
+            gates: buffer(gates)?,
+        }))
+    }
+
+    /// Bytes of each part.
+    pub fn bytes(
+        device: &Arc<Device>,
+        schedule: &Schedule,
+        rows: usize,
+        slots: usize,
+    ) -> Option<[usize; 3]> {
         let rules = schedule.steps.iter().filter_map(|step| match step {
             Step::GatedDelta(step) => Some((step.shape, key_dim(device, step)?)),
             _ => None,
         });
         let sizes = rules.map(|(shape, dim)| (shape.key_heads * dim, shape.value_heads));
         let most = sizes.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
-        let (Some((columns, heads)), true) = (most, rows >= CHUNK) else {
-            return Ok(None);
-        };
+        let (columns, heads) = most.filter(|_| rows >= CHUNK)?;
         let chunks = chunks(rows, slots);
-        let buffer = |bytes: usize| device.alloc(bytes as u64);
-        Ok(Some(ChunkMemory {
-            keys: buffer(chunks * 6 * CHUNK * columns * 2)?,
-            squares: buffer(chunks * heads * 4 * SQUARE * 2)?,
-            gates: buffer(chunks * heads * 3 * CHUNK * 4)?,
-        }))
+        Some([
+            chunks * 6 * CHUNK * columns * 2,
+            chunks * heads * 4 * SQUARE * 2,
+            chunks * heads * 3 * CHUNK * 4,
+        ])
     }
 }
 

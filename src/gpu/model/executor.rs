@@ -1,19 +1,14 @@
 //! The executor of a planned program on a GPU, one recorded program a bucket of sizes: its state. `execute.rs` runs it.
 
-use super::attention::PARTS_BYTES;
 use super::experts_memory::ExpertMemory;
-use super::few::Prepared;
-use super::inputs::{Bucket, Output};
-use super::matmul::{BLOCK_ROWS, operand_stride};
 use super::programs::Programs;
 use super::record::Memory;
 use super::recurrent_memory::RecurrentMemory;
-use super::singles::Singles;
-use super::split::{split_bytes, split_counters};
+use super::state_bytes::StateBytes;
 use super::turns::Turns;
 use super::weights::GpuWeights;
-use crate::gpu::{Device, DeviceBuffer, PinnedBuffer, Stream};
-use crate::step::{Epilogue, PAGE_TOKENS, Rope, Schedule, StateSize, Step};
+use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
+use crate::step::{Rope, Schedule, StateSize};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -48,65 +43,39 @@ impl GpuExecutor {
             tokens: size.tokens.max(1),
             ..size
         };
-        let (max_rows, pages) = (size.tokens, size.pages);
-        let cache_bytes = schedule.page_bytes(size.kv).checked_mul(pages);
-        let cache_bytes = cache_bytes.ok_or_else(|| {
-            Error::OutOfMemory(format!("a KV cache of {pages} pages is too large"))
-        })?;
+        let bytes = StateBytes::new(&device, &schedule, &size, weights.up_columns)?;
+        let most = bytes.most;
         let buffer = |bytes: usize| device.alloc(bytes.max(4) as u64);
-        let most = Bucket {
-            rows: bucket_rows(max_rows),
-            slots: size.sequences.min(bucket_rows(max_rows)),
-            wanted: bucket_rows(max_rows),
-            pages: bucket_pages(size.context.div_ceil(PAGE_TOKENS)),
-            tiled: true,
-            singles: bucket_rows(max_rows),
-            decode: false,
-            recurrent: !schedule.recurrent.is_empty(),
-            output: Output::Sampled,
-        };
-        // One row always fits; more rows in as many launches as it takes.
-        let shapes = schedule.states.iter();
-        let singles: Vec<_> = shapes
-            .map(|shape| Singles::of(shape, size.kv, &device))
-            .collect();
-        let part_bytes = singles.iter().map(|s| s.part_bytes(most.pages)).max();
-        let parts_bytes = PARTS_BYTES
-            .max(part_bytes.unwrap_or(0))
-            .max(split_bytes(device.facts()));
-        let groups = singles.iter().map(|s| s.groups).max().unwrap_or(0);
-        let counters = (most.rows * groups).max(split_counters(device.facts()));
-        let counters = buffer(counters * 4)?;
+        let counters = buffer(bytes.counters)?;
         stream.fill(&counters, 0, counters.len(), 0)?;
-        let widest = schedule.buffers.iter().map(|b| b.width).max().unwrap_or(0);
-        let operand = most.rows.next_multiple_of(BLOCK_ROWS) * operand_stride(widest) * 2;
-        let operand_of_few = Prepared::most(most.rows, widest);
-        let (operand_of_experts, inputs_of_experts) =
-            ExpertMemory::operand(device.facts(), &schedule, most.rows);
         let memory = Memory {
-            arena: buffer(schedule.widest() * most.rows * 4)?,
+            arena: buffer(bytes.arena)?,
             max_rows: most.rows,
-            logits: buffer(schedule.vocab_size * 4)?,
-            tokens: buffer(most.wanted * 4)?,
-            cache: buffer(cache_bytes)?,
+            logits: buffer(bytes.logits)?,
+            tokens: buffer(bytes.tokens)?,
+            cache: buffer(bytes.cache)?,
             ropes: schedule
                 .ropes
                 .iter()
-                .map(|rope| rope_table(&device, rope, size.context))
+                .zip(&bytes.ropes)
+                .map(|(rope, bytes)| rope_table(rope, size.context, buffer(*bytes)?))
                 .collect::<Result<_>>()?,
-            parts: buffer(parts_bytes)?,
+            parts: buffer(bytes.parts)?,
             counters,
-            operand: buffer(operand.max(operand_of_few).max(operand_of_experts))?,
-            scales: buffer(most.rows.max(inputs_of_experts) * 4)?,
+            operand: buffer(bytes.operand)?,
+            scales: buffer(bytes.scales)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,
             recurrent: RecurrentMemory::new(&device, &schedule, &size, most.rows)?,
             scratch: None,
-            up: up_buffer(&device, &weights, &schedule, most.rows)?,
+            up: match bytes.up {
+                0 => None,
+                up => Some(buffer(up)?),
+            },
         };
         if let Some(experts) = &memory.experts {
             stream.fill(&experts.slots, 0, experts.slots.len(), 0)?;
         }
-        let inputs = buffer(most.bytes() as usize)?;
+        let inputs = buffer(bytes.inputs)?;
         let turns = Turns::new(&device, most)?;
         let results = device.alloc_pinned((schedule.vocab_size * 4) as u64)?;
         device.wait_step(&stream)?;
@@ -196,9 +165,8 @@ pub(super) fn bucket_pages(pages: usize) -> usize {
 
 /// (cos, sin) of every position and pair, computed in f64 as positions times frequencies lose digits
 /// in f32.
-fn rope_table(device: &Arc<Device>, rope: &Rope, positions: usize) -> Result<DeviceBuffer> {
+fn rope_table(rope: &Rope, positions: usize, table: DeviceBuffer) -> Result<DeviceBuffer> {
     let pairs = rope.inv_freq.len();
-    let table = device.alloc((positions * pairs * 8).max(8) as u64)?;
     let mut at = 0;
     let mut fill = |piece: &mut [u8]| {
         // Pieces are multiples of 8 bytes, as the table is.
@@ -214,35 +182,9 @@ fn rope_table(device: &Arc<Device>, rope: &Rope, positions: usize) -> Result<Dev
         Ok(())
     };
     if positions * pairs > 0 {
-        let mut uploader = device.uploader()?;
+        let mut uploader = table.device().uploader()?;
         uploader.write(&table, 0, (positions * pairs * 8) as u64, &mut fill)?;
         uploader.finish()?;
     }
     Ok(table)
-}
-
-/// Memory for up projections that are not fused with their gate.
-fn up_buffer(
-    device: &Arc<Device>,
-    weights: &GpuWeights,
-    schedule: &Schedule,
-    rows: usize,
-) -> Result<Option<DeviceBuffer>> {
-    let mut width = 0;
-    for (step, launches) in schedule.steps.iter().zip(&weights.launches) {
-        if let Step::Matmul {
-            products,
-            epilogue: Epilogue::SwiGlu,
-            ..
-        } = step
-            && launches.iter().any(|l| !l.silu)
-            && let Some(out) = products.first().and_then(|p| p.out)
-        {
-            width = width.max(schedule.buffers[out.0].width);
-        }
-    }
-    match width {
-        0 => Ok(None),
-        width => Ok(Some(device.alloc((rows * width * 4) as u64)?)),
-    }
 }

@@ -35,6 +35,22 @@ impl ExpertMemory {
         schedule: &Schedule,
         rows: usize,
     ) -> Result<Option<ExpertMemory>> {
+        let Some(bytes) = Self::bytes(device.facts(), schedule, rows) else {
+            return Ok(None);
+        };
+        let [order, runs, places, sums, slots] = bytes;
+        let buffer = |bytes: usize| device.alloc(bytes as u64);
+        Ok(Some(ExpertMemory {
+            order: buffer(order)?,
+            runs: buffer(runs)?,
+            places: buffer(places)?,
+            sums: buffer(sums)?,
+            slots: buffer(slots)?,
+        }))
+    }
+
+    /// Bytes of each part.
+    pub fn bytes(facts: &DeviceFacts, schedule: &Schedule, rows: usize) -> Option<[usize; 5]> {
         let [mut pairs, mut runs, mut sums] = [0; 3];
         for step in steps(schedule) {
             let of_step = rows * step.chosen;
@@ -43,7 +59,7 @@ impl ExpertMemory {
             runs = runs
                 .max(run_count(of_step, step.experts, BLOCK_ROWS))
                 .max(run_count(
-                    of_step.min(tiled_pairs(device.facts(), step)),
+                    of_step.min(tiled_pairs(facts, step)),
                     step.experts,
                     SET_ROWS,
                 ))
@@ -55,16 +71,8 @@ impl ExpertMemory {
                     .max(rows.min(FEW_ROWS) * PARTS * width);
             }
         }
-        if pairs == 0 {
-            return Ok(None);
-        }
-        Ok(Some(ExpertMemory {
-            order: device.alloc((pairs * 4) as u64)?,
-            runs: device.alloc((runs * 16) as u64)?,
-            places: device.alloc((pairs * 4) as u64)?,
-            sums: device.alloc((sums.max(1) * 4) as u64)?,
-            slots: device.alloc((steps(schedule).count() * MOST_ROUTED * 4) as u64)?,
-        }))
+        let slots = steps(schedule).count() * MOST_ROUTED;
+        (pairs > 0).then_some([pairs * 4, runs * 16, pairs * 4, sums.max(1) * 4, slots * 4])
     }
 
     /// Bytes of the operand of products with experts, and how many scales it has, for so many rows.

@@ -1,6 +1,7 @@
 //! Models on a GPU: weights in the kernels' layout, and the executor of a program's schedule.
 
 mod attention;
+mod beside;
 mod blas;
 mod delta_chunks;
 mod execute;
@@ -28,11 +29,13 @@ mod programs;
 mod record;
 mod recurrent;
 mod recurrent_memory;
+mod room;
 mod route;
 mod routed;
 mod singles;
 mod split;
 mod staging;
+mod state_bytes;
 mod turns;
 mod weights;
 mod wide;
@@ -41,4 +44,5 @@ pub use executor::GpuExecutor;
 pub use matmul::FEW_ROWS;
 pub(super) use matmul::MatrixForm;
 pub use pack::{BLOCK, PackForm, Scales, TILE_ROWS};
+pub use room::{Room, state_bytes};
 pub use weights::{GpuWeights, packed};

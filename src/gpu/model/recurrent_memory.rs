@@ -18,6 +18,17 @@ const FRESH: u32 = recurrent_conv::FRESH as u32;
 const SECOND: u32 = recurrent_conv::SECOND as u32;
 const UNUSED_ROWS: u32 = recurrent_conv::UNUSED_ROWS as u32;
 
+/// The numbers of each state, as kernels lay it out.
+fn sizes(schedule: &Schedule) -> Vec<usize> {
+    let mut sizes = schedule.recurrent.clone();
+    for step in &schedule.steps {
+        if let Step::GatedDelta(step) = step {
+            sizes[step.shape.state] = delta_floats(step);
+        }
+    }
+    sizes
+}
+
 /// The states of all slots.
 pub struct RecurrentMemory {
     pub(super) data: DeviceBuffer,
@@ -49,17 +60,31 @@ impl RecurrentMemory {
         if schedule.recurrent.is_empty() {
             return Ok(None);
         }
-        let mut sizes = schedule.recurrent.clone();
-        for step in &schedule.steps {
-            if let Step::GatedDelta(step) = step {
-                sizes[step.shape.state] = delta_floats(step);
-            }
-        }
+        let sizes = sizes(schedule);
         let mut ends = vec![0];
         for size in &sizes {
             ends.push(ends.last().copied().unwrap_or(0) + size.next_multiple_of(4));
         }
-        let floats = ends.last().copied().unwrap_or(0);
+        Ok(Some(RecurrentMemory {
+            data: device.alloc(Self::bytes(schedule, slots)?)?,
+            ends,
+            sizes,
+            book: SlotBook::new(slots, size.snapshots),
+            second: vec![false; slots],
+            snapshots: vec![None; size.snapshots],
+            chunks: ChunkMemory::new(device, schedule, rows, slots)?,
+        }))
+    }
+
+    /// Bytes of the states of so many sequences.
+    ///
+    /// # Errors
+    /// `OutOfMemory` if they are too many to be counted.
+    pub fn bytes(schedule: &Schedule, slots: usize) -> Result<u64> {
+        let floats = sizes(schedule)
+            .into_iter()
+            .map(|size| size.next_multiple_of(4));
+        let floats = floats.sum::<usize>();
         let too_large = || {
             let bytes = floats as f64 * 8.0 / 1e6;
             Error::OutOfMemory(format!(
@@ -68,15 +93,7 @@ impl RecurrentMemory {
         };
         let numbers = floats.checked_mul(2 * slots).ok_or_else(too_large)?;
         u32::try_from(floats).map_err(|_| too_large())?;
-        Ok(Some(RecurrentMemory {
-            data: device.alloc((numbers * 4) as u64)?,
-            ends,
-            sizes,
-            book: SlotBook::new(slots, size.snapshots),
-            second: vec![false; slots],
-            snapshots: vec![None; size.snapshots],
-            chunks: ChunkMemory::new(device, schedule, rows, slots)?,
-        }))
+        Ok((numbers * 4) as u64)
     }
 
     /// Sequences that have room.

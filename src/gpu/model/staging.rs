@@ -2,6 +2,7 @@
 //! it is, and kernels (`hip/ops/pack`) make tiles of it there, while the next ones are read and copied.
 
 use crate::formats::Bytes;
+use crate::gpu::allocator::size_class;
 use crate::gpu::{Args, Device, DeviceBuffer, Event, Kernel, PinnedBuffer, Stream};
 use crate::{Error, Result, log, panics};
 use parking_lot::Mutex;
@@ -145,6 +146,25 @@ pub struct Load {
     pub peaks: usize,
 }
 
+impl Load {
+    /// Bytes of a piece, how many threads read, and how many pieces there are at once.
+    fn pieces(&self) -> (usize, usize, usize) {
+        let total = self.total.next_multiple_of(ALIGN);
+        let bytes = PIECE.min(total).max(self.largest);
+        let pieces = total.div_ceil(bytes.max(1)).max(1);
+        let readers = self.threads.clamp(1, READERS).min(pieces);
+        (bytes, readers, (readers + SPARE).min(pieces))
+    }
+
+    /// Bytes of the device's memory that are taken meanwhile.
+    pub fn device_bytes(&self) -> u64 {
+        let (bytes, _, count) = self.pieces();
+        let taken = |bytes: usize| size_class(bytes as u64).unwrap_or(u64::MAX);
+        let pieces = taken(bytes).saturating_mul(count as u64);
+        pieces.saturating_add(2 * taken(self.peaks * 4))
+    }
+}
+
 impl<'a> Staging<'a> {
     /// Readers end when the staging is dropped.
     pub fn new<'scope>(
@@ -153,10 +173,7 @@ impl<'a> Staging<'a> {
         load: Load,
         progress: &'a mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Staging<'a>> {
-        let total = load.total.next_multiple_of(ALIGN);
-        let piece_bytes = PIECE.min(total).max(load.largest);
-        let pieces = total.div_ceil(piece_bytes.max(1)).max(1);
-        let readers = load.threads.clamp(1, READERS).min(pieces);
+        let (piece_bytes, readers, count) = load.pieces();
         let streams = [device.stream()?, device.stream()?];
         let zeros = |stream: &Stream| {
             let bytes = load.peaks.max(1) as u64 * 4;
@@ -173,7 +190,7 @@ impl<'a> Staging<'a> {
                 stream: number % streams.len(),
             })
         };
-        let free = (0..(readers + SPARE).min(pieces)).map(slot);
+        let free = (0..count).map(slot);
         let free = free.collect::<Result<_>>()?;
         let (to_read, queue) = channel();
         let (answers, filled) = channel();

@@ -1,19 +1,19 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
-use super::groups::{groups, items, table_key};
+use super::groups::{groups, table_key};
 use super::matmul::MatrixForm;
 use super::matrices::{Key, Matrices};
 use super::pack::TILE_ROWS;
 use super::parts::{expanded, tile_room};
 use super::placement::Placement;
 use super::plain::refusal;
+use super::room::{Needs, Room};
 use super::staging::{Load, Staging};
 use super::wide::WIDEST_COLUMNS;
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::Weight;
-use crate::gpu::allocator::size_class;
 use crate::gpu::{Device, DeviceBuffer};
-use crate::step::{MatrixId, Product, Schedule, Step};
+use crate::step::{MatrixId, Product, Schedule, StateSize, Step};
 use crate::{Error, Result, log};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -75,6 +75,8 @@ pub struct GpuWeights {
     device_bytes: u64,
     /// The same in host memory.
     host_bytes: u64,
+    /// The most columns of an up projection that is not fused with its gate.
+    pub(super) up_columns: usize,
 }
 
 struct Loader<'a> {
@@ -104,10 +106,23 @@ impl GpuWeights {
         Some(self.device.memory().ok()?.room())
     }
 
+    /// Whether all of these weights fit on the device beside a forward state of this size, or none of them can be elsewhere.
+    pub fn fit_beside(
+        device: &Arc<Device>,
+        schedule: &Schedule,
+        matrices: &[Weight],
+        vectors: &[Vec<f32>],
+        threads: usize,
+        state: &StateSize,
+    ) -> Result<bool> {
+        check(device, schedule)?;
+        let load = load(matrices, vectors, threads)?;
+        Needs::new(schedule, matrices, vectors, load)?.fit_beside(device, schedule, state)
+    }
+
     /// Takes the weights that `schedule` uses to the device. The places in `matrices` and `vectors` are
     /// the ids of the schedule. `progress(bytes)` is called for each weight. `threads` read: 0 means one
-    /// per CPU. What would take more than `most` bytes of the device's memory stays in host memory, where kernels
-    /// read it over the bus; `None`: all of it is on the device.
+    /// per CPU. What does not fit into `room` stays in host memory, where kernels read it over the bus.
     ///
     /// # Errors
     /// `OutOfMemory` before anything is copied if the weights that go to the device do not fit it.
@@ -117,18 +132,13 @@ impl GpuWeights {
         matrices: &[Weight],
         vectors: &[Vec<f32>],
         threads: usize,
-        most: Option<u64>,
+        room: Room,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<GpuWeights> {
-        if let Some(refusal) = refusal(schedule) {
-            return Err(refusal);
-        }
-        check_heads(device, schedule)?;
-        let (items, biases) = items(schedule, matrices)?;
-        let of_vector = |v: &Vec<f32>| size_class((v.len().max(1) * 4) as u64).unwrap_or(u64::MAX);
-        let others = vectors.iter().map(of_vector).sum::<u64>() + biases;
-        let placement = Placement::new(&items, most, others)?;
-        fits(device, placement.device_bytes)?;
+        check(device, schedule)?;
+        let load = load(matrices, vectors, threads)?;
+        let needs = Needs::new(schedule, matrices, vectors, load)?;
+        let placement = needs.place(device, schedule, room)?;
         placement.tell(&device.facts().name, |key| {
             let first = key.matrices.first().and_then(|id| matrices.get(id.0));
             first.map_or(String::new(), |weight| weight.name.clone())
@@ -138,7 +148,7 @@ impl GpuWeights {
                 format!("codes out of grids take more memory on GPUs: {what}")
             });
         }
-        with_staging(device, matrices, vectors, threads, progress, |staging| {
+        with_staging(device, load, progress, |staging| {
             let mut loader = Loader {
                 matrices: Matrices::new(device, matrices, &placement, staging),
                 vectors,
@@ -171,30 +181,33 @@ impl GpuWeights {
                 tables,
                 device_bytes: placement.device_bytes,
                 host_bytes: placement.host_bytes,
+                up_columns: needs.up_columns,
             })
         })
     }
 }
 
-/// Gives `body` a staging for these weights; its threads end with it.
-fn with_staging<'a, R>(
-    device: &'a Arc<Device>,
-    matrices: &[Weight],
-    vectors: &[Vec<f32>],
-    threads: usize,
-    progress: &'a mut dyn FnMut(u64) -> Result<()>,
-    body: impl FnOnce(Staging<'a>) -> Result<R>,
-) -> Result<R> {
+/// What will come to the device, read by so many threads; 0: one per CPU.
+fn load(matrices: &[Weight], vectors: &[Vec<f32>], threads: usize) -> Result<Load> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let rooms = matrices.iter().map(tile_room);
     let rooms = rooms.collect::<Result<Vec<_>>>()?;
-    let load = Load {
+    Ok(Load {
         threads: if threads == 0 { cpus } else { threads },
         total: matrices.iter().map(Weight::byte_len).sum::<usize>()
             + vectors.iter().map(|vector| vector.len() * 4).sum::<usize>(),
         largest: rooms.into_iter().max().unwrap_or(0),
         peaks: matrices.len(),
-    };
+    })
+}
+
+/// Gives `body` a staging for these weights; its threads end with it.
+fn with_staging<'a, R>(
+    device: &'a Arc<Device>,
+    load: Load,
+    progress: &'a mut dyn FnMut(u64) -> Result<()>,
+    body: impl FnOnce(Staging<'a>) -> Result<R>,
+) -> Result<R> {
     std::thread::scope(|scope| body(Staging::new(scope, device, load, progress)?))
 }
 
@@ -207,7 +220,8 @@ pub fn packed(
     threads: usize,
 ) -> Result<(Vec<u8>, f32)> {
     let placement = Placement::default();
-    let matrix = with_staging(device, weights, &[], threads, &mut |_| Ok(()), |staging| {
+    let load = load(weights, &[], threads)?;
+    let matrix = with_staging(device, load, &mut |_| Ok(()), |staging| {
         let mut matrices = Matrices::new(device, weights, &placement, staging);
         let key = Key {
             matrices: (0..weights.len()).map(MatrixId).collect(),
@@ -222,8 +236,11 @@ pub fn packed(
     Ok((bytes, matrix.back()))
 }
 
-/// Whether there are kernels for the model's heads.
-fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
+/// Whether there are kernels for the model's steps and heads.
+fn check(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
+    if let Some(refusal) = refusal(schedule) {
+        return Err(refusal);
+    }
     let dims = schedule.states.iter().map(|shape| shape.head_dim);
     let dim = dims.max().unwrap_or(0);
     if dim > WIDEST_COLUMNS {
@@ -231,25 +248,6 @@ fn check_heads(device: &Arc<Device>, schedule: &Schedule) -> Result<()> {
             "attention heads of {dim} columns: GPUs take at most {WIDEST_COLUMNS}, so {} cannot run this model; use \
              the CPU",
             device.facts().name
-        )));
-    }
-    Ok(())
-}
-
-/// Whether the device has room for the weights, about: under its limit and beside other programs.
-fn fits(device: &Arc<Device>, needed: u64) -> Result<()> {
-    let memory = device.memory()?;
-    let left = memory.limit.saturating_sub(memory.active);
-    let free = memory.free.saturating_add(memory.cache);
-    if needed > left.min(free) {
-        return Err(Error::OutOfMemory(format!(
-            "the weights need {} MiB, {} has {} MiB free and {} MiB of its limit of {} MiB left: use a \
-             smaller model or quantization, the CPU, or leave a part in host memory (gpu_weight_bytes)",
-            needed >> 20,
-            device.facts().name,
-            free >> 20,
-            left >> 20,
-            memory.limit >> 20
         )));
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::prng::Prng;
 use crate::{gpu, random_formats, random_matrix};
 use mlxrocm::formats::{Format, ScalarType, Weight};
 use mlxrocm::gpu::kernels::Registry;
-use mlxrocm::gpu::model::{GpuExecutor, GpuWeights};
+use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room};
 use mlxrocm::step::{
     Attention, Buffer, BufferId, Epilogue, KvType, MatrixId, Norm, Product, Rows, Schedule, Slice,
     StateSize, Step, VectorId, Wanted,
@@ -277,9 +277,15 @@ impl Wide {
         ];
         let [b, c] = self.biases.clone();
         let (vectors, schedule) = ([self.norm.clone(), b, c], self.schedule());
-        let weights = GpuWeights::new(device, &schedule, &matrices, &vectors, 0, None, &mut |_| {
-            Ok(())
-        })
+        let weights = GpuWeights::new(
+            device,
+            &schedule,
+            &matrices,
+            &vectors,
+            0,
+            Room::All,
+            &mut |_| Ok(()),
+        )
         .unwrap();
         GpuExecutor::new(
             Arc::new(weights),

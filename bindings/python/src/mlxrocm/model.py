@@ -98,8 +98,8 @@ class Model(Object):
     """A loaded model: a GGUF file or an MLX folder. Immutable.
 
     `device`: None is the best GPU, else the CPU. `gpu_weight_bytes`: of a GPU's memory that weights take at most, the
-    rest stays in host memory; 0: all of them are on the GPU. `progress(done, total)` hears bytes while loading; what it raises
-    ends loading and comes out here.
+    rest stays in host memory; 0: all of them are on the GPU if a session fits beside them, else as many as leave room
+    for one. `progress(done, total)` hears bytes while loading; what it raises ends loading and comes out here.
     """
 
     _free = "mlxrocm_model_free"
