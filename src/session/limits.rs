@@ -8,7 +8,7 @@ use crate::{Error, Result};
 const MAX_REQUESTS: usize = 1024;
 const DEFAULT_CHUNK: usize = 512;
 /// The KV cache of a session takes no more by default than the weights do, or this, if that is more; a part of
-/// the free memory at most; and one context in any case. (`gpu/model/room.rs` leaves room for what this and the next give.)
+/// the free memory at most; and one context in any case. (`gpu/model/beside.rs` leaves room for what this and the next give.)
 const DEFAULT_KV_BYTES: u64 = 256 << 20;
 const DEFAULT_KV_PART: u64 = 4;
 /// Snapshots of recurrent states take no more than this part of what the weights do, or the bytes above, if that is
