@@ -18,7 +18,7 @@ mod values_row;
 
 pub(super) use codes::for_pairs;
 pub(super) use one_row::of_form;
-pub use one_row::{RowPlan, by_form};
+pub use one_row::{Ahead, RowPlan, by_form};
 pub use panels::{Part, settle};
 pub use scales::{
     EXPANDED, STORED_BF16, STORED_F16, SUPER_MIN, SUPER_ZERO, ZERO_F16, expand_scales, expand_span,

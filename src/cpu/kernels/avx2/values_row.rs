@@ -1,6 +1,7 @@
 //! The product of one token row with codes that stand for other numbers: a block's integers are made in
 //! memory (1 KiB, L1), then multiplied.
 
+use super::one_row::Ahead;
 use super::panels::{few_rows, flush};
 use super::scales::expand_span;
 use super::values::integers;
@@ -25,6 +26,7 @@ pub fn values_row(
     let (blocks, size) = (x.blocks, block_bytes(form));
     let (halves, floats) = (tiles[0].halves(), form.values == Values::E4M3);
     let entries = if halves { 2 } else { 1 };
+    let ahead = Ahead::new(tiles, blocks);
     assert!(tiles.len() <= STREAMS && x.rows == 1);
     assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
     let mut total = [[_mm256_setzero_ps(); 2]; STREAMS];
@@ -37,11 +39,7 @@ pub fn values_row(
                 expand_span(tile, b, &mut scales[t][..count]);
             }
             let block = &tile.codes[b * size..(b + 1) * size];
-            for line in 0..size.div_ceil(64) {
-                let ahead = block.as_ptr().wrapping_add(1024 + line * 64);
-                // Prefetches may point anywhere.
-                _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
-            }
+            ahead.ask(tile, b, ahead.lines());
             let entry = &scales[t][b % SPAN * entries..][..entries];
             let mut add = |entry: &[[f32; TILE_ROWS]; 2], ints: [__m256i; 2], sum, unit| {
                 for h in 0..2 {

@@ -54,15 +54,12 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
             }
         }
         for (t, (tile, acc)) in tiles.iter().zip(&mut acc).enumerate() {
-            // SAFETY: all offsets stay inside the lengths that the plan asserts; prefetches may
-            // point anywhere.
+            // SAFETY: all offsets stay inside the lengths that the plan asserts.
             unsafe {
                 let x_pairs = x.ints.as_ptr().cast::<i32>().add(b * BLOCK / 2);
                 let meta = x.meta.get_unchecked(b);
                 let codes = tile.codes.as_ptr().add(b * BITS * 64);
-                for line in 0..BITS {
-                    _mm_prefetch::<_MM_HINT_T0>(codes.wrapping_add(ahead + line * 64).cast());
-                }
+                ahead.ask(tile, b, BITS + 1);
                 for half in 0..entries {
                     let (from, to) = if HALVES {
                         (half * 8, half * 8 + 8)

@@ -136,6 +136,7 @@ fn each_block(
 ) {
     let (blocks, size) = (x.blocks, block_bytes(tiles[0].form));
     let entries = if tiles[0].halves() { 2 } else { 1 };
+    let ahead = avx2::Ahead::new(tiles, blocks);
     assert!(tiles.len() <= STREAMS && x.rows == 1 && x.meta.len() >= blocks);
     let mut total = [_mm512_setzero_ps(); STREAMS];
     let mut acc = total;
@@ -146,10 +147,7 @@ fn each_block(
                 avx2::expand_span(tile, b, &mut scales[t][..count]);
             }
             let block = &tile.codes[b * size..(b + 1) * size];
-            for line in 0..size.div_ceil(64) {
-                // Prefetches may point anywhere.
-                _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(1024 + line * 64).cast());
-            }
+            ahead.ask(tile, b, ahead.lines());
             let entry = &scales[t][b % SPAN * entries..][..entries];
             *acc = sum(b, block, entry, *acc);
         }
