@@ -2,9 +2,8 @@
 //!
 //! Up to [`STREAMS`] tiles are multiplied at once, a block of each in turn. They come from places far
 //! apart, and a core reads several streams faster than one: 37 GB/s against 25 on the machine where
-//! this was measured. Each stream's bytes are asked for 4 KiB ahead, of tiles one after the other with their scales,
-//! into the L2 cache: lines that wait for memory there are more than the first cache holds places for (on a Zen 4 24
-//! or so, which are 20 GB/s; the same asked for into L1 took 1.4 times as long).
+//! this was measured. Each stream's bytes are asked for as they lie in memory, scales too, 4 KiB ahead and into the L2
+//! cache: asked for into L1 a token took 1.4 times as long on a Zen 4.
 
 use super::codes::shift;
 use super::panels::flush;
