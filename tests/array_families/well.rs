@@ -106,7 +106,8 @@ fn places_in_long_rows_are_those_of_the_cpu() {
 fn rows_and_columns_are_joined_as_on_the_cpu() {
     let mut random = Prng::new(random_seed());
     for dtype in FLOATS {
-        for columns in [8, 64, 200, 264, 1032] {
+        // Rows of 4, 16, 32 and more threads, of a wave, of several and of all.
+        for columns in [8, 64, 200, 264, 600, 1032, 3000] {
             let x = floats(&mut random, &[37, columns], dtype);
             for kind in [Reduce::LogSumExp, Reduce::Sum, Reduce::Max] {
                 let what = format!("{kind:?} of {columns} {dtype}");
@@ -129,6 +130,41 @@ fn rows_and_columns_are_joined_as_on_the_cpu() {
         both("scan", std::slice::from_ref(&x), |x| {
             x[0].scan(kind, Some(0), reverse, inclusive)
         });
+    }
+    // What is left behind whole groups of 16 bytes, of few threads and of more.
+    for dtype in FLOATS {
+        for columns in [21, 39, 127, 1029, 4103] {
+            let x = floats(&mut random, &[columns], dtype);
+            for kind in [Reduce::LogSumExp, Reduce::Sum, Reduce::Min] {
+                let what = format!("{kind:?} of {columns} {dtype} in a row");
+                both(&what, std::slice::from_ref(&x), |x| {
+                    x[0].reduce(kind, None, false)
+                });
+            }
+            both("place in a row", &[x], |x| {
+                x[0].arg_reduce(ArgReduce::Min, Some(0), false)
+            });
+        }
+    }
+    // Threads, waves and pieces that have nothing but infinities, beside others and alone.
+    for columns in [48, 264, 1032, 4000, 8200, 20_000] {
+        let mut rows: Vec<f32> = Vec::new();
+        for odd in [f32::NEG_INFINITY, f32::INFINITY, f32::NAN, 0.0] {
+            let few = (0..columns).map(|_| (random.below(50) as f32) * -0.5);
+            let mut row: Vec<f32> = few.collect();
+            row[..columns / 2].fill(f32::NEG_INFINITY);
+            row[columns - 1] = odd;
+            rows.extend(row);
+        }
+        rows.extend(vec![f32::NEG_INFINITY; columns]);
+        let x = mlxrocm::cpu::Elements::from_slice(&rows, Dtype::F32, &[5, columns]).unwrap();
+        for dtype in FLOATS {
+            let what = format!("{columns} with infinities, {dtype}");
+            let x = Array::from_elements(x.clone()).astype(dtype);
+            both(&what, &[x], |x| {
+                x[0].reduce(Reduce::LogSumExp, Some(&[1]), false)
+            });
+        }
     }
     for infinite in [f32::INFINITY, f32::NEG_INFINITY] {
         let row = [

@@ -18,14 +18,30 @@ DEVICE f32 with_sign(f32 x, f32 sign) {
 DEVICE f32 power_of_two(i32 k) { return bits_f32((u32)(k + 127) << 23); }
 // x · 2^k.
 DEVICE f32 scaled(f32 x, i32 k) {
-    const i32 half = k / 2;
+    const i32 half = k >> 1;
     return product(x * power_of_two(half), power_of_two(k - half));
+}
+// The same where neither x nor the result is 0, subnormal or infinite.
+DEVICE f32 shifted(f32 x, i32 k) { return bits_f32(f32_bits(x) + ((u32)k << 23)); }
+// a / b for 1 <= b <= 2^100 and |a| <= b: a division of all numbers is several times as long.
+DEVICE f32 brief_quotient(f32 a, f32 b) {
+    const f32 inverse = fast_rcp(b), quotient = a * inverse;
+    return mul_add(mul_add(-b, quotient, a), inverse, quotient);
 }
 #if defined(__CUDACC_RTC__)
 DEVICE f32 exact_sqrt(f32 x) { return __fsqrt_rn(x); }
 #else
 DEVICE f32 exact_sqrt(f32 x) { return __builtin_sqrtf(x); }
 #endif
+// 1 / sqrt(x), off by a unit at most; what is subnormal is scaled for the platform's.
+DEVICE f32 brief_rsqrt(f32 x) {
+    const bool is_small = x < bits_f32(0x00800000u);
+    return fast_rsqrt(is_small ? x * 16777216.0f : x) * (is_small ? 4096.0f : 1.0f);
+}
+DEVICE f32 exact_rsqrt(f32 x) {
+    const f32 root = brief_rsqrt(x), lost = mul_add(-(x * root), root, 1.0f);
+    return x > 0.0f && x < bits_f32(0x7f800000u) ? mul_add(0.5f * root, lost, root) : root;
+}
 DEVICE f32 toward_zero(f32 x) { return with_sign(round_down(absolute(x)), x); }
 
 template <int N> DEVICE f32 polynomial(f32 x, const f32 (&c)[N]) {
@@ -44,17 +60,25 @@ DEVICE f32 exp_less_one(f32 r) {
     const f32 c[] = {0.5f, 0.166665733f, 0.0416664556f, 0.00836377684f, 0.0013934545f};
     return mul_add(r * r, polynomial(r, c), r);
 }
-// x = k ln(2) + r.
+// x = k ln(2) + r for |x| < 2^20. What is added to 1.5 · 2^23 is rounded to a whole number, in the low bits of the sum.
 DEVICE f32 exp_rest(f32 x, i32 &k) {
-    const f32 times = round_even(x * 1.44269504088896340736f);
-    k = (i32)times;
+    const f32 sum = mul_add(x, 1.44269504088896340736f, 12582912.0f), times = sum - 12582912.0f;
+    k = (i32)(f32_bits(sum) - 0x4b400000u);
     return mul_add(times, -1.42860677e-6f, mul_add(times, -0.693145751953125f, x));
 }
 // e^x · 2^power for -104 <= x <= 90.
 DEVICE f32 exp_times(f32 x, i32 power) {
     i32 k;
     const f32 r = exp_rest(x, k);
-    return scaled(1.0f + exp_less_one(r), k + power);
+    k += power;
+    const i32 half = k >> 1;
+    return product(shifted(1.0f + exp_less_one(r), half), power_of_two(k - half));
+}
+// e^x for -87 <= x <= 88: no result is subnormal.
+DEVICE f32 normal_exp(f32 x) {
+    i32 k;
+    const f32 r = exp_rest(x, k);
+    return shifted(1.0f + exp_less_one(r), k);
 }
 DEVICE f32 exact_exp(f32 x) {
     // Beyond these it is infinity or 0 by itself.
@@ -70,11 +94,12 @@ DEVICE f32 brief_sigmoid(f32 x) {
     const f32 small = brief_exp(-absolute(x));
     return product(x < 0.0f ? small : 1.0f, fast_rcp(1.0f + small));
 }
+// Both forms of every element; NaN is near.
 DEVICE f32 brief_tanh(f32 x) {
     const f32 size = absolute(x), z = x * x;
-    const f32 near = mul_add(size * z, mul_add(z, mul_add(z, -0.0539682540f, 0.133333333f), -0.333333333f), size);
-    const f32 far = mul_add(-2.0f, fast_rcp(brief_exp(2.0f * minimum(size, 40.0f)) + 1.0f), 1.0f);
-    return is_nan(x) ? x : with_sign(size < 0.3f ? near : far, x);
+    const f32 near = product(x, mul_add(z, mul_add(z, mul_add(z, -0.0539682540f, 0.133333333f), -0.333333333f), 1.0f));
+    const f32 far = mul_add(-2.0f, fast_rcp(fast_exp2(size * 2.88539008177792681472f) + 1.0f), 1.0f);
+    return size >= 0.3f ? with_sign(far, x) : near;
 }
 // e^x / 2 for x >= 0, which does not overflow before its half does.
 DEVICE f32 half_exp(f32 x) { return is_nan(x) ? x : x > 90.0f ? infinity() : exp_times(x, -1); }
@@ -112,6 +137,13 @@ DEVICE f32 exact_log(f32 x) {
     i32 k;
     const f32 near = log_near_one(log_parts(x, k));
     return mul_add((f32)k, 0.693145751953125f, mul_add((f32)k, 1.42860677e-6f, near));
+}
+// For 16-bit results: the platform's is not exact near 1, where the logarithm is small.
+DEVICE f32 brief_log(f32 x) {
+    const bool is_small = x < bits_f32(0x00800000u);
+    const f32 far = mul_add(fast_log2(is_small ? x * 16777216.0f : x), LN2, is_small ? -24.0f * LN2 : 0.0f);
+    const f32 f = x - 1.0f, near = mul_add(f * f, mul_add(f, mul_add(f, -0.25f, 0.333333333f), -0.5f), f);
+    return absolute(f) < 0.0625f ? near : far;
 }
 DEVICE f32 exact_log2(f32 x) {
     if (log_is_special(x)) return log_special(x);
@@ -186,6 +218,19 @@ DEVICE f32 exact_sin(f32 x, u32 turn) {
     const f32 value = quadrant & 1 ? cos_near_zero(r) : sin_near_zero(r);
     return quadrant & 2 ? -value : value;
 }
+// The same for 16-bit results. `is_large`: whether there are such x.
+DEVICE f32 brief_sin(f32 x, u32 turn, bool is_large) {
+    if (is_large && !(absolute(x) < 40000.0f)) return exact_sin(x, turn);
+    const f32 sum = mul_add(x, 0.636619772367581343076f, 12582912.0f), times = sum - 12582912.0f;
+    f32 r = mul_add(times, -1.5703125f, x);
+    r = mul_add(times, -4.837512969970703125e-4f, r);
+    r = mul_add(times, -7.54978995489e-8f, r);
+    const f32 z = r * r;
+    const f32 sine = product(r, mul_add(z, mul_add(z, 0.00816294271f, -0.16663377f), 1.0f));
+    const f32 cosine = mul_add(z, mul_add(z, mul_add(z, -0.00135912513f, 0.0416557342f), -0.499998838f), 1.0f);
+    const u32 quadrant = f32_bits(sum) + turn;
+    return bits_f32(f32_bits(quadrant & 1 ? cosine : sine) ^ (quadrant & 2) << 30);
+}
 DEVICE f32 exact_tan(f32 x) {
     if (!(absolute(x) < infinity())) return nan();
     if (x == 0.0f) return x;
@@ -256,13 +301,13 @@ DEVICE f32 exact_cosh(f32 x) {
     const f32 half = half_exp(absolute(x));
     return half + 0.25f / half;
 }
+// Both forms of every element: lanes that part take them one after the other. NaN is near.
 DEVICE f32 exact_tanh(f32 x) {
     const f32 size = absolute(x);
-    if (size < 0.625f) {
-        const f32 c[] = {-0.333333284f, 0.133327827f, -0.0538524985f, 0.0210036412f, -0.006104948f};
-        return odd_series(x, c);
-    }
-    return is_nan(x) ? x : with_sign(1.0f - 2.0f / (exact_exp(2.0f * size) + 1.0f), x);
+    const f32 c[] = {-0.333333284f, 0.133327827f, -0.0538524985f, 0.0210036412f, -0.006104948f};
+    const f32 near = odd_series(x, c);
+    const f32 far = mul_add(-2.0f, brief_quotient(1.0f, normal_exp(2.0f * minimum(size, 10.0f)) + 1.0f), 1.0f);
+    return size >= 0.625f ? with_sign(far, x) : near;
 }
 DEVICE f32 exact_asinh(f32 x) {
     const f32 size = absolute(x);
@@ -291,21 +336,29 @@ DEVICE f32 exact_atanh(f32 x) {
 
 DEVICE f32 exact_erf(f32 x) {
     const f32 size = absolute(x);
-    if (is_nan(x)) return x;
-    if (size < 0.93f) {
+    // NaN is near.
+    if (!(size >= 0.93f)) {
         const f32 c[] = {0.128379166f,    -0.376126349f,    0.112836927f,   -0.0268592108f,
                          0.00520050153f, -0.000813607476f, 8.33997183e-05f};
         return mul_add(x, polynomial(x * x, c), x);
     }
-    if (size > 4.0f) return with_sign(1.0f, x);
     const f32 c[] = {1.12887979f,    0.634231031f,     0.10773363f,    -0.0250442531f,
                      0.00426103128f, -0.000487762853f, 3.28548304e-05f, -9.5785083e-07f};
-    return with_sign(1.0f - exact_exp(-size * polynomial(size, c)), x);
+    const f32 least = minimum(size, 4.0f);
+    return with_sign(1.0f - normal_exp(-least * polynomial(least, c)), x);
+}
+// For 16-bit results; both forms of every element. NaN is near.
+DEVICE f32 brief_erf(f32 x) {
+    const f32 size = absolute(x), least = minimum(size, 4.0f);
+    const f32 n[] = {0.128378525f, -0.376090139f, 0.11250376f, -0.0257653669f, 0.00368594727f};
+    const f32 c[] = {1.62620556f, 0.9240942f, 0.141929358f, -0.0261064023f, 0.0022946063f};
+    const f32 near = mul_add(x, polynomial(x * x, n), x), far = 1.0f - fast_exp2(-least * polynomial(least, c));
+    return size >= 0.93f ? with_sign(far, x) : near;
 }
 // Of the smaller exponential: nothing overflows.
 DEVICE f32 exact_sigmoid(f32 x) {
     const f32 small = exact_exp(-absolute(x));
-    return (x < 0.0f ? small : 1.0f) / (1.0f + small);
+    return brief_quotient(x < 0.0f ? small : 1.0f, 1.0f + small);
 }
 
 // log2(1 + f) for sqrt(1/2) <= 1 + f <= sqrt(2), and what it lacks: a power makes 88 of each last place of a logarithm.

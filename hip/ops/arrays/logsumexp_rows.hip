@@ -1,47 +1,40 @@
 // out[o] = log Σ exp(x[o][c]) of rows that fit into registers (row_vectors.h). Longer ones: reduce_places.hip.
 //
-// Launch: as softmax_rows.hip.
+// Launch: as softmax_rows.hip. Each wave sums what it has over its own largest element, so that a block meets once.
 #include "reduce_vectors.h"
 #include "row_vectors.h"
 
-struct Larger {
-    DEVICE f32 combine(f32 a, f32 b) { return larger(a, b); }
-};
 #define LOG_SUM_EXP_ROWS const void *x, void *out, u32 rows, u32 columns, u32 lanes, u32 to
-template <u32 DTYPE, int LANES>
-DEVICE void log_sum_exp(const void *x, void *out, u32 rows, u32 columns, u32 to, f32 *scratch, f32 *sums) {
+template <u32 DTYPE, int LANES> DEVICE void log_sum_exp(const void *x, void *out, u32 rows, u32 columns, u32 to, LogSum *waves) {
+    constexpr int OF_WAVE = LANES < WAVE ? LANES : WAVE, WAVES = LANES / OF_WAVE;
     Row<DTYPE, LANES> row;
     const bool is_row = row.load(x, rows, columns);
     f32 most = -infinity();
     UNROLL for (u32 j = 0; j < row.GROUPS; j++)
-        UNROLL for (int i = 0; i < row.V; i++) most = larger(most, row.values[j][i]);
-    most = over_lanes<Larger, LANES>(most, scratch);
+        UNROLL for (int i = 0; i < row.V; i++) most = maximum_or_nan(most, row.values[j][i]);
+    most = wave_reduce<Larger, OF_WAVE>(most);
     f32 sum = 0.0f;
     UNROLL for (u32 j = 0; j < row.GROUPS; j++) {
         f32 part = 0.0f;
-        // Of an infinity it is not looked at.
-        UNROLL for (int i = 0; i < row.V; i++) {
-            const f32 less = row.values[j][i] - most;
-            part += DTYPE == F32 ? exact_exp(less) : brief_exp(less);
-        }
+        UNROLL for (int i = 0; i < row.V; i++)
+            part += DTYPE == F32 ? share_of(row.values[j][i], most) : brief_exp(row.values[j][i] - most);
         sum += row.has(j) ? part : 0.0f;
     }
-    sum = over_lanes<Sum, LANES>(sum, sums);
-    if (is_row && row.lane == 0) store_float(out, (i64)(row.first / columns), to, result_of<LOG_SUM_EXP>(Joined{most, sum, 0}));
+    LogSum total{most, wave_sum<OF_WAVE>(sum)};
+    if constexpr (WAVES > 1) {
+        if (lane_id() == 0) waves[wave_id()] = total;
+        barrier();
+        if (wave_id() % WAVES != 0) return;
+        total = over_lanes<WAVES>(waves[wave_id() + lane_id() % WAVES]);
+    }
+    if (is_row && row.lane == 0) store_float(out, (i64)(row.first / columns), to, total.result());
 }
-#define LOG_SUM_EXP_KERNEL(NAME, DTYPE)                                                   \
-    KERNEL(256) void NAME(LOG_SUM_EXP_ROWS) {                                             \
-        SHARED f32 scratch[256 / WAVE], sums[256 / WAVE];                                 \
-        grid_dependency_launch();                                                         \
-        grid_dependency_wait();                                                           \
-        if (lanes == 8)                                                                   \
-            log_sum_exp<DTYPE, 8>(x, out, rows, columns, to, scratch, sums);              \
-        else if (lanes == 32)                                                             \
-            log_sum_exp<DTYPE, 32>(x, out, rows, columns, to, scratch, sums);             \
-        else if (lanes == 128)                                                            \
-            log_sum_exp<DTYPE, 128>(x, out, rows, columns, to, scratch, sums);            \
-        else                                                                              \
-            log_sum_exp<DTYPE, 256>(x, out, rows, columns, to, scratch, sums);            \
+#define LOG_SUM_EXP_KERNEL(NAME, DTYPE)                             \
+    KERNEL(256) void NAME(LOG_SUM_EXP_ROWS) {                       \
+        SHARED LogSum waves[256 / WAVE];                            \
+        grid_dependency_launch();                                   \
+        grid_dependency_wait();                                     \
+        WITH_LANES(log_sum_exp, DTYPE, x, out, rows, columns, to, waves) \
     }
 LOG_SUM_EXP_KERNEL(mlxrocm_array_logsumexp_f32, F32)
 LOG_SUM_EXP_KERNEL(mlxrocm_array_logsumexp_f16, F16)

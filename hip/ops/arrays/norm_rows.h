@@ -25,7 +25,7 @@ DEVICE f32 row_factor(Row<DTYPE, LANES> &row, f32 mean, u32 columns, f32 eps, f3
     }
     return 1.0f / exact_sqrt(over_lanes<Sum, LANES>(squares, squared) / (f32)columns + eps);
 }
-template <bool IS_LAYER, u32 DTYPE, int LANES> DEVICE void norm(NORM_OF) {
+template <u32 DTYPE, int LANES, bool IS_LAYER> DEVICE void norm(NORM_OF) {
     Row<DTYPE, LANES> row;
     const bool is_row = row.load(x, rows, columns);
     f32 mean = 0.0f;
@@ -54,15 +54,14 @@ template <bool IS_LAYER, u32 DTYPE, int LANES> DEVICE void norm(NORM_OF) {
         row.store(out, j, row.values[j]);
     }
 }
-#define NORM_ROWS(IS_LAYER, DTYPE)                                                                          \
-    SHARED f32 scratch[256 / WAVE], squared[256 / WAVE];                                                    \
-    grid_dependency_launch();                                                                               \
-    grid_dependency_wait();                                                                                 \
-    if (lanes == 8)                                                                                         \
-        norm<IS_LAYER, DTYPE, 8>(x, weight, bias, out, rows, columns, eps, scratch, squared);               \
-    else if (lanes == 32)                                                                                   \
-        norm<IS_LAYER, DTYPE, 32>(x, weight, bias, out, rows, columns, eps, scratch, squared);              \
-    else if (lanes == 128)                                                                                  \
-        norm<IS_LAYER, DTYPE, 128>(x, weight, bias, out, rows, columns, eps, scratch, squared);             \
-    else                                                                                                    \
-        norm<IS_LAYER, DTYPE, 256>(x, weight, bias, out, rows, columns, eps, scratch, squared);
+template <u32 DTYPE, int LANES> DEVICE void layer_norm(NORM_OF) {
+    norm<DTYPE, LANES, true>(x, weight, bias, out, rows, columns, eps, scratch, squared);
+}
+template <u32 DTYPE, int LANES> DEVICE void rms_norm(NORM_OF) {
+    norm<DTYPE, LANES, false>(x, weight, bias, out, rows, columns, eps, scratch, squared);
+}
+#define NORM_ROWS(FUNCTION, DTYPE)                       \
+    SHARED f32 scratch[256 / WAVE], squared[256 / WAVE]; \
+    grid_dependency_launch();                            \
+    grid_dependency_wait();                              \
+    WITH_LANES(FUNCTION, DTYPE, x, weight, bias, out, rows, columns, eps, scratch, squared)

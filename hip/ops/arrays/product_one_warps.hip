@@ -98,8 +98,10 @@ struct Norm {
             UNROLL for (u32 i = 0; i < 4; i++) part = mul_add(values[j][i], values[j][i], part);
             sum += (thread_x() & (p.lanes - 1)) + j * p.lanes < p.k / 4 ? part : 0.0f;
         }
-        sum = wave_sum<8>(sum);
-        if (p.lanes > 8) sum += shuffle_xor<8>(sum), sum += shuffle_xor<16>(sum);
+        sum = wave_sum<4>(sum);
+        if (p.lanes > 4) sum += shuffle_xor<4>(sum);
+        if (p.lanes > 8) sum += shuffle_xor<8>(sum);
+        if (p.lanes > 16) sum += shuffle_xor<16>(sum);
         if (p.lanes > WAVE) {
             if (lane_id() == 0) scratch[wave_id()] = sum;
             barrier();

@@ -17,7 +17,7 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
     const u32 begin = minimum(block_z() * piece, rows), end = minimum(begin + piece, rows);
     const u8 *from = (const u8 *)x + (block_y() * outer_step + read) * SIZE;
     f32 values[V];
-    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>().value;
+    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>();
     for (u32 row = begin + team; row < end; row += 32) {
         Bits<16> bits[4];
         UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(from + minimum(row + 8 * j, end - 1) * row_step * SIZE);
@@ -53,19 +53,23 @@ KERNEL(256) void mlxrocm_array_reduce_columns_f32(COLUMNS) { REDUCE_COLUMNS(F32)
 KERNEL(256) void mlxrocm_array_reduce_columns_f16(COLUMNS) { REDUCE_COLUMNS(F16) }
 KERNEL(256) void mlxrocm_array_reduce_columns_bf16(COLUMNS) { REDUCE_COLUMNS(BF16) }
 
-// The same in one launch where there are fewer blocks: 64 teams of eight lanes take every 64th row each, eight loads of a thread
-// on their way. Launch: 512 threads, grid (columns / (8 groups of 16 bytes), o).
+// The same in one launch where there are fewer blocks: teams of `lanes` (8, or 4 where columns are few: half a line a row for twice
+// the blocks) take a row each by turns, eight loads of a thread on their way. 64 MB (H200): f32, 8 lanes, 128 blocks of 1,024 threads
+// 16.9 us, of 512 threads 17.7; bf16, 4 lanes and 1,024 threads 18.6, 8 lanes and 64 blocks 24.9, in two launches 20.3.
+// Launch: 1,024 threads, or 512 and 8 lanes where blocks are more than a GPU takes of those, grid (columns / (lanes groups of 16
+// bytes), o).
+#define MOST_THIN_THREADS 1024
 #if PLATFORM_NVIDIA
-#define THIN_THREADS 512
-#define THIN_COLUMNS const void *x, void *out, u32 columns, u32 rows, u32 reduction, u32 to, i64 outer_step, i64 row_step
-template <u32 REDUCTION, u32 DTYPE>
-DEVICE void reduce_thin(const void *x, void *out, u32 columns, u32 rows, u32 to, i64 outer_step, i64 row_step, f32 (*warps)[64]) {
+#define THIN_COLUMNS \
+    const void *x, void *out, u32 columns, u32 rows, u32 reduction, u32 to, u32 lanes, i64 outer_step, i64 row_step
+#define THIN_OF const void *x, void *out, u32 columns, u32 rows, u32 to, i64 outer_step, i64 row_step, f32 (*warps)[64]
+template <u32 REDUCTION, u32 DTYPE, u32 THREADS, u32 LANES> DEVICE void reduce_thin(THIN_OF) {
     constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
-    constexpr u32 TEAMS = THIN_THREADS / 8;
-    const u32 lane = thread_x() % 8, team = thread_x() / 8, column = (block_x() * 8 + lane) * V;
+    constexpr u32 TEAMS = THREADS / LANES;
+    const u32 lane = thread_x() % LANES, team = thread_x() / LANES, column = (block_x() * LANES + lane) * V;
     const u8 *from = (const u8 *)x + (block_y() * outer_step + minimum(column, columns - V)) * SIZE;
     f32 values[V];
-    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>().value;
+    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>();
     Bits<16> next[4];
     const auto load = [&](u32 row) {
         UNROLL for (u32 j = 0; j < 4; j++) next[j] = load_group<16>(from + minimum(row + TEAMS * j, rows - 1) * row_step * SIZE);
@@ -80,22 +84,31 @@ DEVICE void reduce_thin(const void *x, void *out, u32 columns, u32 rows, u32 to,
             UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
         }
     }
-    // The four teams of a warp.
+    // The teams of a warp.
     UNROLL for (int i = 0; i < V; i++) {
+        if constexpr (LANES == 4) values[i] = one_of<REDUCTION>(values[i], shuffle_xor<4>(values[i]));
         values[i] = one_of<REDUCTION>(values[i], shuffle_xor<8>(values[i]));
         values[i] = one_of<REDUCTION>(values[i], shuffle_xor<16>(values[i]));
-        if (lane_id() < 8) warps[wave_id()][lane * V + i] = values[i];
+        if (lane_id() < LANES) warps[wave_id()][lane * V + i] = values[i];
     }
     barrier();
-    const u32 own = thread_x(), c = block_x() * 8 * V + own;
-    if (own >= 8 * V || c >= columns) return;
+    const u32 own = thread_x(), c = block_x() * LANES * V + own;
+    if (own >= LANES * V || c >= columns) return;
     f32 total = warps[0][own];
-    UNROLL for (u32 i = 1; i < THIN_THREADS / WAVE; i++) total = one_of<REDUCTION>(total, warps[i][own]);
+    UNROLL for (u32 i = 1; i < THREADS / WAVE; i++) total = one_of<REDUCTION>(total, warps[i][own]);
     store_float(out, (i64)block_y() * columns + c, to, total);
 }
-#define GIVEN_THIN x, out, columns, rows, to, outer_step, row_step, warps
+template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_thin(u32 lanes, THIN_OF) {
+    if (lanes == 4)
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 4>(x, out, columns, rows, to, outer_step, row_step, warps);
+    else if (block_size_x() == MOST_THIN_THREADS)
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 8>(x, out, columns, rows, to, outer_step, row_step, warps);
+    else
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS / 2, 8>(x, out, columns, rows, to, outer_step, row_step, warps);
+}
+#define GIVEN_THIN lanes, x, out, columns, rows, to, outer_step, row_step, warps
 #define REDUCE_THIN(DTYPE)                                     \
-    SHARED f32 warps[THIN_THREADS / WAVE][64];                 \
+    SHARED f32 warps[MOST_THIN_THREADS / WAVE][64];            \
     grid_dependency_launch();                                  \
     grid_dependency_wait();                                    \
     switch (reduction) {                                       \
@@ -104,7 +117,7 @@ DEVICE void reduce_thin(const void *x, void *out, u32 columns, u32 rows, u32 to,
     case MIN: return reduce_thin<MIN, DTYPE>(GIVEN_THIN);      \
     default: return reduce_thin<MAX, DTYPE>(GIVEN_THIN);       \
     }
-KERNEL(512) void mlxrocm_array_reduce_thin_f32(THIN_COLUMNS) { REDUCE_THIN(F32) }
-KERNEL(512) void mlxrocm_array_reduce_thin_f16(THIN_COLUMNS) { REDUCE_THIN(F16) }
-KERNEL(512) void mlxrocm_array_reduce_thin_bf16(THIN_COLUMNS) { REDUCE_THIN(BF16) }
+KERNEL(1024) void mlxrocm_array_reduce_thin_f32(THIN_COLUMNS) { REDUCE_THIN(F32) }
+KERNEL(1024) void mlxrocm_array_reduce_thin_f16(THIN_COLUMNS) { REDUCE_THIN(F16) }
+KERNEL(1024) void mlxrocm_array_reduce_thin_bf16(THIN_COLUMNS) { REDUCE_THIN(BF16) }
 #endif

@@ -3,82 +3,109 @@
 
 #include "reduce_vectors.h"
 
-// Elements begin … end of a row, by `lanes` threads.
-template <u32 REDUCTION, u32 DTYPE> DEVICE Joined over_row(const u8 *row, u32 begin, u32 end, u32 lane, u32 lanes, bool least) {
-    constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
-    Joined total = nothing<REDUCTION>();
+// The fewest threads that share a row.
+#define FEWEST_LANES 4
+#define ROWS                                                                                                          \
+    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 lanes, i64 row_step
+
+// A part of a row (up to 4 GB), and which thread of those that share it this is.
+template <u32 DTYPE> struct Part {
+    static constexpr u32 SIZE = bytes_of(DTYPE), V = 16 / SIZE;
+    const u8 *first;
+    u32 output, outputs, pieces, begin, count, lane, lanes;
+
+    // Threads behind the last row take it too: lanes of a wave ask each other.
+    METHOD Part(const void *x, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 lanes, i64 row_step)
+        : output((block_x() * 256 + thread_x()) >> (31 - leading_zeros(lanes))), outputs(outputs), pieces(pieces),
+          lane(thread_x() & (lanes - 1)), lanes(lanes) {
+        begin = minimum(block_y() * piece, joined), count = minimum(begin + piece, joined) - begin;
+        first = (const u8 *)x + (minimum(output, outputs - 1) * row_step + begin) * SIZE;
+    }
+    METHOD bool stores() const { return output < outputs && lane == 0; }
+    METHOD i64 place() const { return (i64)output * pieces + block_y(); }
+    METHOD u32 groups() const { return count / V; }
+    // The first element of group j of four; behind the last group it is that again.
+    METHOD u32 at(u32 group, u32 j) const { return minimum(group + j * lanes, groups() - 1) * V; }
+    METHOD bool has(u32 group, u32 j) const { return group + j * lanes < groups(); }
+    // `take(bits, group)` of four groups at a time.
+    template <typename Function> METHOD void each(Function &&take) const {
+        for (u32 group = lane; group < groups(); group += 4 * lanes) {
+            Bits<16> bits[4];
+            UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(first + at(group, j) * SIZE);
+            take(bits, group);
+        }
+    }
+    // What is left behind whole groups: not more than one a thread.
+    METHOD u32 last() const { return groups() * V + lane; }
+    METHOD bool has_last() const { return last() < count; }
+    METHOD f32 last_value() const { return load_float(first, last(), DTYPE); }
+};
+
+template <u32 REDUCTION, u32 DTYPE> DEVICE f32 over_part(const Part<DTYPE> &part) {
+    constexpr int V = 16 / bytes_of(DTYPE);
+    constexpr bool COUNTS = REDUCTION == SUM || REDUCTION == PROD; // of others the last may come twice
     f32 values[V];
-    UNROLL for (int i = 0; i < V; i++) values[i] = total.value;
-    const u32 groups = (end - begin) / V;
-    for (u32 group = lane; group < groups; group += 4 * lanes) {
-        Bits<16> bits[4];
+    UNROLL for (int i = 0; i < V; i++) values[i] = nothing<REDUCTION>();
+    part.each([&](const Bits<16>(&bits)[4], u32 group) {
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            if (COUNTS && !part.has(group, j)) continue;
+            UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));
+        }
+    });
+    UNROLL for (int i = 1; i < V; i++) values[0] = one_of<REDUCTION>(values[0], values[i]);
+    if (part.has_last()) values[0] = one_of<REDUCTION>(values[0], part.last_value());
+    return values[0];
+}
+template <u32 DTYPE> DEVICE LogSum log_sum_of(const Part<DTYPE> &part) {
+    constexpr int V = 16 / bytes_of(DTYPE);
+    LogSum total{-infinity(), 0.0f};
+    part.each([&](const Bits<16>(&bits)[4], u32 group) {
+        f32 most = total.most;
         UNROLL for (u32 j = 0; j < 4; j++)
-            bits[j] = load_group<16>(row + (u64)(begin + minimum(group + j * lanes, groups - 1) * V) * SIZE);
-        if constexpr (REDUCTION == LOG_SUM_EXP) {
-            f32 most = total.value;
-            UNROLL for (u32 j = 0; j < 4; j++)
-                UNROLL for (int i = 0; i < V; i++) most = larger(most, number_in<DTYPE>(bits[j], i));
-            f32 sum = total.sum == 0.0f ? 0.0f : product(total.sum, share_of(total.value, most));
-            UNROLL for (u32 j = 0; j < 4; j++)
-                UNROLL for (int i = 0; i < V; i++)
-                    sum += group + j * lanes < groups ? share_of(number_in<DTYPE>(bits[j], i), most) : 0.0f;
-            total = Joined{most, sum, 0};
-        } else
-            UNROLL for (u32 j = 0; j < 4; j++) {
-                if (group + j * lanes >= groups) continue;
-                UNROLL for (int i = 0; i < V; i++) {
-                    const f32 value = number_in<DTYPE>(bits[j], i);
-                    if constexpr (REDUCTION == ARG_MAX) {
-                        // Later ones are no better if they are the same.
-                        const f32 signed_value = least ? -value : value;
-                        const bool takes = signed_value > total.value || total.place == ~0u || (is_nan(value) && !is_nan(total.value));
-                        total.value = takes ? signed_value : total.value;
-                        total.place = takes ? begin + (group + j * lanes) * V + i : total.place;
-                    } else
-                        values[i] = one_of<REDUCTION>(values[i], value);
-                }
-            }
-    }
-    if constexpr (REDUCTION != LOG_SUM_EXP && REDUCTION != ARG_MAX) {
-        UNROLL for (int i = 1; i < V; i++) values[0] = one_of<REDUCTION>(values[0], values[i]);
-        total.value = values[0];
-    }
-    const u32 last = begin + groups * V + lane;
-    if (last < end) {
-        const f32 value = load_float(row, last, DTYPE);
-        total = join<REDUCTION>(total, Joined{least ? -value : value, 1.0f, last});
+            UNROLL for (int i = 0; i < V; i++) most = maximum_or_nan(most, number_in<DTYPE>(bits[j], i));
+        f32 sum = product(total.sum, share_of(total.most, most));
+        UNROLL for (u32 j = 0; j < 4; j++) {
+            f32 of_group = 0.0f;
+            UNROLL for (int i = 0; i < V; i++) of_group += share_of(number_in<DTYPE>(bits[j], i), most);
+            sum += part.has(group, j) ? of_group : 0.0f;
+        }
+        total = LogSum{most, sum};
+    });
+    if (part.has_last()) {
+        const f32 value = part.last_value(), most = maximum_or_nan(total.most, value);
+        total = LogSum{most, mul_add(total.sum, share_of(total.most, most), share_of(value, most))};
     }
     return total;
 }
-
-// Threads that share a short row.
-#define FEW_LANES 8
-#define ROWS                                                                                                          \
-    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 piece, u32 reduction, u32 to, u32 lanes, i64 row_step
-template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_rows(ROWS, Joined *waves) {
-    // Threads behind the last row take it too: lanes of a wave ask each other.
-    const u32 own = block_x() * (256 / lanes) + thread_x() / lanes, output = minimum(own, outputs - 1);
-    const u32 lane = thread_x() % lanes;
-    const u32 begin = minimum(block_y() * piece, joined), end = minimum(begin + piece, joined);
-    const u8 *row = (const u8 *)x + output * row_step * bytes_of(DTYPE);
-    const bool least = REDUCTION == ARG_MAX && reduction == ARG_MIN;
-    Joined total = over_row<REDUCTION, DTYPE>(row, begin, end, lane, lanes, least);
-    if (lanes == FEW_LANES)
-        total = over_wave<REDUCTION, FEW_LANES>(total);
-    else if (lanes == WAVE)
-        total = over_wave<REDUCTION, WAVE>(total);
-    else
-        total = over_block<REDUCTION>(total, waves);
-    if (own >= outputs) return;
-    if (lane != 0) return;
-    if constexpr (REDUCTION == ARG_MAX)
-        ((u32 *)out)[(u64)output * pieces + block_y()] = total.place;
-    else
-        store_float(out, (i64)output * pieces + block_y(), to, result_of<REDUCTION>(total));
+// The best of four groups is looked for first, and where it is only if it is better than what was before.
+template <bool IS_LEAST, u32 DTYPE> DEVICE u64 best_of(const Part<DTYPE> &part) {
+    constexpr int V = 16 / bytes_of(DTYPE);
+    f32 best = -infinity();
+    u32 place = ~0u;
+    const auto number = [](const Bits<16> &bits, int i) {
+        const f32 value = number_in<DTYPE>(bits, i);
+        return IS_LEAST ? -value : value;
+    };
+    part.each([&](const Bits<16>(&bits)[4], u32 group) {
+        f32 most = number(bits[0], 0);
+        UNROLL for (u32 j = 0; j < 4; j++)
+            UNROLL for (int i = j == 0; i < V; i++) most = maximum_or_nan(most, number(bits[j], i));
+        if (!(most > best || place == ~0u || (is_nan(most) && !is_nan(best)))) return;
+        best = most;
+        u32 first = 0;
+        UNROLL for (i32 k = 4 * V - 1; k >= 0; k--) first = number(bits[k / V], k % V) == most ? k : first;
+        if (is_nan(most))
+            UNROLL for (i32 k = 4 * V - 1; k >= 0; k--) first = is_nan(number(bits[k / V], k % V)) ? k : first;
+        place = part.begin + part.at(group, first / V) + first % V;
+    });
+    u64 rank = place == ~0u ? 0 : rank_of(best, place);
+    if (part.has_last()) {
+        const f32 value = part.last_value();
+        rank = Better::combine(rank, rank_of(IS_LEAST ? -value : value, part.begin + part.last()));
+    }
+    return rank;
 }
-#define GIVEN x, out, outputs, joined, pieces, piece, reduction, to, lanes, row_step, waves
-#define REDUCE_BEGIN             \
-    SHARED Joined waves[256 / WAVE]; \
+#define REDUCE_BEGIN(DTYPE)      \
     grid_dependency_launch();    \
     grid_dependency_wait();      \
-    switch (reduction) {
+    const Part<DTYPE> part(x, outputs, joined, pieces, piece, lanes, row_step);

@@ -1,8 +1,8 @@
 // rms_norm: out[c] = x[c] · rsqrt(mean(x²) + eps) · weight[c] of rows that fit into registers: norm_rows.h.
 //
-// Launch: 256 threads, a block 256 / lanes rows; lanes: 8, 32, 128 or 256.
+// Launch: 256 threads, a block 256 / lanes rows.
 #include "norm_rows.h"
 
-KERNEL(256) void mlxrocm_array_rms_norm_f32(NORM) { NORM_ROWS(false, F32) }
-KERNEL(256) void mlxrocm_array_rms_norm_f16(NORM) { NORM_ROWS(false, F16) }
-KERNEL(256) void mlxrocm_array_rms_norm_bf16(NORM) { NORM_ROWS(false, BF16) }
+KERNEL(256) void mlxrocm_array_rms_norm_f32(NORM) { NORM_ROWS(rms_norm, F32) }
+KERNEL(256) void mlxrocm_array_rms_norm_f16(NORM) { NORM_ROWS(rms_norm, F16) }
+KERNEL(256) void mlxrocm_array_rms_norm_bf16(NORM) { NORM_ROWS(rms_norm, BF16) }

@@ -1,5 +1,6 @@
-// Rows of floats that stay in registers between a read and a write: LANES threads (8, 32, 128 or a block of 256) share a row,
-// four groups of 16 bytes each, which are all on their way at once. Rows lie one after the other, aligned to 16 bytes.
+// Rows of floats that stay in registers between a read and a write: LANES threads (a power of two from 4 to a block of 256) share a
+// row, four groups of 16 bytes each, which are all on their way at once. The fewest that can: those who have less load the last group
+// again, and compute it. Rows lie one after the other, aligned to 16 bytes.
 #pragma once
 
 #include "vectors.h"
@@ -41,3 +42,14 @@ template <typename Op, int LANES> DEVICE f32 over_lanes(f32 value, f32 *scratch)
     } else
         return wave_reduce<Op, LANES>(value);
 }
+// Calls a function with a launch's `lanes` as a constant.
+#define WITH_LANES(FUNCTION, DTYPE, ...)                              \
+    switch (lanes) {                                                  \
+    case 4: return FUNCTION<DTYPE, 4>(__VA_ARGS__);                   \
+    case 8: return FUNCTION<DTYPE, 8>(__VA_ARGS__);                   \
+    case 16: return FUNCTION<DTYPE, 16>(__VA_ARGS__);                 \
+    case 32: return FUNCTION<DTYPE, 32>(__VA_ARGS__);                 \
+    case 64: return FUNCTION<DTYPE, 64>(__VA_ARGS__);                 \
+    case 128: return FUNCTION<DTYPE, 128>(__VA_ARGS__);               \
+    default: return FUNCTION<DTYPE, 256>(__VA_ARGS__);                \
+    }

@@ -1,7 +1,7 @@
 // softmax: out[c] = exp(x[c] - max) / Σ exp(x[c] - max) of rows that fit into registers: row_vectors.h. Longer ones:
 // rows.hip.
 //
-// Launch: 256 threads, a block 256 / lanes rows; lanes: 8, 32, 128 or 256.
+// Launch: 256 threads, a block 256 / lanes rows.
 #include "row_vectors.h"
 
 #define SOFTMAX const void *x, void *out, u32 rows, u32 columns, u32 lanes
@@ -30,18 +30,11 @@ template <u32 DTYPE, int LANES> DEVICE void softmax(const void *x, void *out, u3
         row.store(out, j, row.values[j]);
     }
 }
-#define SOFTMAX_ROWS(DTYPE)                                                    \
-    SHARED f32 scratch[256 / WAVE], sums[256 / WAVE];                          \
-    grid_dependency_launch();                                                  \
-    grid_dependency_wait();                                                    \
-    if (lanes == 8)                                                            \
-        softmax<DTYPE, 8>(x, out, rows, columns, scratch, sums);               \
-    else if (lanes == 32)                                                      \
-        softmax<DTYPE, 32>(x, out, rows, columns, scratch, sums);              \
-    else if (lanes == 128)                                                     \
-        softmax<DTYPE, 128>(x, out, rows, columns, scratch, sums);             \
-    else                                                                       \
-        softmax<DTYPE, 256>(x, out, rows, columns, scratch, sums);
+#define SOFTMAX_ROWS(DTYPE)                           \
+    SHARED f32 scratch[256 / WAVE], sums[256 / WAVE]; \
+    grid_dependency_launch();                         \
+    grid_dependency_wait();                           \
+    WITH_LANES(softmax, DTYPE, x, out, rows, columns, scratch, sums)
 KERNEL(256) void mlxrocm_array_softmax_f32(SOFTMAX) { SOFTMAX_ROWS(F32) }
 KERNEL(256) void mlxrocm_array_softmax_f16(SOFTMAX) { SOFTMAX_ROWS(F16) }
 KERNEL(256) void mlxrocm_array_softmax_bf16(SOFTMAX) { SOFTMAX_ROWS(BF16) }

@@ -6,6 +6,7 @@ use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
 use crate::gpu::constants::arrays_elementwise as functions;
+use crate::gpu::constants::arrays_unary_vectors_f32::F32_GROUPS;
 use crate::ir::{Dtype, Layout};
 use std::sync::Arc;
 
@@ -50,6 +51,14 @@ impl Plane {
         }
         let columns = u32::try_from(last.0).ok()?;
         whole.then_some(Plane { columns, steps })
+    }
+
+    /// Which inputs are one number for all of out: a bit each.
+    pub(super) fn numbers(&self) -> u32 {
+        let bits = self.steps.iter().enumerate();
+        bits.fold(0, |bits, (at, step)| {
+            bits | u32::from(*step == (0, 0)) << at
+        })
     }
 
     /// Elements of a row of `count` elements of out.
@@ -166,8 +175,12 @@ impl Place {
             return Ok(None);
         };
         let width = 16 / x.dtype().size().max(to.size());
+        let groups = match (x.dtype(), to) {
+            (Dtype::F32, Dtype::F32) => F32_GROUPS.of(self.device.facts().platform),
+            _ => 16 / width,
+        };
         let number = Some(("function", number));
-        self.vectors(kernel, &[x], to, number, (width, 16 / width))
+        self.vectors(kernel, &[x], to, number, (width, groups))
     }
 
     pub(super) fn binary_vectors(

@@ -18,8 +18,8 @@ const BUSY: usize = 2048;
 /// Bytes of a row up to which a wave takes it, not a block: where waves alone keep a GPU busy, too.
 const WAVE_BYTES: usize = 4096;
 const BUSY_WAVE_BYTES: usize = 8192;
-/// Bytes of a row up to which [`reductions::FEW_LANES`] take it.
-const LANES_BYTES: usize = 512;
+/// Bytes of a row that a thread of `reduce_rows.hip` takes at a time.
+const EACH: usize = 64;
 /// The first and last reductions that are arithmetic.
 const SUM: u32 = reductions::SUM;
 const MAX: u32 = reductions::MAX;
@@ -210,9 +210,13 @@ impl Place {
                 let rows_of_waves = (THREADS / wave) as usize;
                 let bytes = joined * x.dtype().size();
                 let busy = outputs >= BUSY * rows_of_waves / 2;
+                // What is left behind whole groups is one a thread.
+                let left = joined % width;
+                let wanted = bytes.div_ceil(EACH).max(left).max(reductions::FEWEST_LANES);
                 let lanes = match bytes {
-                    _ if bytes <= LANES_BYTES => reductions::FEW_LANES as u32,
-                    _ if bytes <= WAVE_BYTES || (busy && bytes <= BUSY_WAVE_BYTES) => wave,
+                    _ if bytes <= WAVE_BYTES || (busy && bytes <= BUSY_WAVE_BYTES) => {
+                        wave.min(wanted.next_power_of_two() as u32)
+                    }
                     _ => THREADS,
                 };
                 let rows = (THREADS / lanes) as usize;

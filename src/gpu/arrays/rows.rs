@@ -80,12 +80,11 @@ impl Place {
 /// How many threads share a row that stays in registers (`row_vectors.h`); `None` if it is too long for that, or not
 /// whole and aligned groups of 16 bytes.
 pub(super) fn lanes_of(x: &Elements, columns: usize, vectors: &[Option<Elements>]) -> Option<u32> {
-    /// Groups of a thread.
-    const GROUPS: usize = 4;
+    /// Bytes of a thread.
+    const EACH: usize = 64;
     let bytes = columns * x.dtype().size();
     let aligned = |x: &Elements| x.is_aligned(16);
     let all = aligned(x) && vectors.iter().flatten().all(aligned) && bytes.is_multiple_of(16);
-    let lanes = [8, 32, 128, 256].into_iter();
-    let mut fits = lanes.filter(|lanes| bytes <= lanes * GROUPS * 16);
-    fits.next().filter(|_| all).map(|lanes| lanes as u32)
+    let lanes = bytes.div_ceil(EACH).next_power_of_two().max(4) as u32;
+    Some(lanes).filter(|&lanes| all && lanes <= THREADS)
 }

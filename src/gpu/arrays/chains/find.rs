@@ -35,8 +35,8 @@ pub struct Chain {
     /// Dtypes of the inputs.
     pub(super) inputs: Vec<Dtype>,
     ty: Type,
-    /// The kernel of each form, once it was asked for.
-    kernels: [OnceLock<Arc<ChainKernel>>; 2],
+    /// The kernel of the form that was asked for first: inputs lie alike from then on, but for views that others took.
+    kernel: OnceLock<(Form, Arc<ChainKernel>)>,
 }
 
 /// Whether kernels have a form of it that chains can take.
@@ -170,7 +170,7 @@ fn chain(graph: &Graph, members: &BTreeSet<usize>, inputs: &[Value]) -> Chain {
         members,
         inputs: inputs.iter().map(|value| graph.ty(*value).dtype).collect(),
         ty: graph.nodes[last].outputs[0].clone(),
-        kernels: Default::default(),
+        kernel: OnceLock::new(),
     }
 }
 
@@ -180,8 +180,16 @@ impl Chain {
         &self.ty
     }
 
-    pub(super) fn kernel(&self, form: Form) -> &OnceLock<Arc<ChainKernel>> {
-        &self.kernels[form as usize]
+    /// The kernel of a form, which `make` finds or begins to compile.
+    pub(super) fn kernel(
+        &self,
+        form: Form,
+        make: impl Fn() -> Arc<ChainKernel>,
+    ) -> Arc<ChainKernel> {
+        match self.kernel.get_or_init(|| (form, make())) {
+            (first, kernel) if *first == form => kernel.clone(),
+            _ => make(),
+        }
     }
 
     /// The inputs whose silu(first) · second it is: `(first · sigmoid(first)) · second`, all of one type.

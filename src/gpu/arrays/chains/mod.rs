@@ -104,15 +104,18 @@ impl Place {
             Some(_) => None,
             None => Walk::of_layouts(&layouts),
         };
-        let (form, numbers) = match (&plane, &walk) {
-            (Some(_), _) => (Form::Vectors, 2 + 2 * inputs.len()),
+        let (form, sizes_and_steps) = match (&plane, &walk) {
+            (Some(plane), _) => {
+                let numbers = plane.numbers();
+                (Form::Vectors { numbers }, 2 + 2 * inputs.len())
+            }
             (_, Some(_)) => (Form::Anyhow, 6 + 6 * inputs.len()),
             _ => return Ok(None),
         };
-        if inputs.len() + 1 + numbers > MAX_ARGS {
+        if inputs.len() + 1 + sizes_and_steps > MAX_ARGS {
             return Ok(None);
         }
-        let kernel = chain.kernel(form).get_or_init(|| {
+        let kernel = chain.kernel(form, || {
             let source = chain.source(form);
             self.compiled.chains.of(&self.device, source, mode())
         });
@@ -132,7 +135,7 @@ impl Place {
         args = args.buffer("out", out.buffer(), 0).u32("count", count);
         let (args, blocks) = match (&plane, &walk, width) {
             (Some(plane), _, Some(width)) => {
-                let groups = chain.groups();
+                let groups = chain.groups(plane.numbers());
                 let blocks = (count / width as u32).div_ceil(THREADS * groups as u32);
                 let args = args.u32("columns", plane.columns(count));
                 (plane.add(args, std::iter::repeat("x")), blocks)

@@ -16,8 +16,8 @@ pub(super) const NAME: &str = "mlxrocm_array_chain";
 /// How a chain's inputs lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As `vectors.h` takes them.
-    Vectors,
+    /// As `vectors.h` takes them; those of these bits are one number each.
+    Vectors { numbers: u32 },
     /// With any strides.
     Anyhow,
 }
@@ -43,11 +43,14 @@ impl Chain {
         }
     }
 
-    /// Groups of a thread.
-    pub(super) fn groups(&self) -> usize {
-        match (self.inputs.len(), self.width()) {
-            (1, Some(4)) => 4,
-            (1..=3, Some(4 | 8)) => 2,
+    /// Groups of a thread, which takes those of several arrays.
+    pub(super) fn groups(&self, numbers: u32) -> usize {
+        match (
+            self.inputs.len() - numbers.count_ones() as usize,
+            self.width(),
+        ) {
+            (..=1, Some(4)) => 4,
+            (..=3, Some(4 | 8)) => 2,
             _ => 1,
         }
     }
@@ -108,14 +111,26 @@ impl Chain {
         )?;
         let pointers = join(&|at| format!("const void *x{at}"));
         match (form, self.width()) {
-            (Form::Vectors, Some(width)) => {
-                let groups = self.groups();
+            (Form::Vectors { numbers }, Some(width)) => {
+                let groups = self.groups(numbers);
+                let is_number = |at: &usize| numbers >> at & 1 == 1;
+                let arrays = all.clone().filter(|at| !is_number(at));
                 let steps = join(&|at| format!("i32 row{at}, u32 step{at}"));
                 let declared: String = all
                     .clone()
                     .map(|at| format!("    const void *x{at}; i32 row{at}; u32 step{at};\n"))
                     .collect();
-                let bits: String = all
+                let once: String = all
+                    .clone()
+                    .filter(is_number)
+                    .map(|at| {
+                        format!(
+                            "        const auto n{at} = element_in<{0}>(element_at<{0}>(x{at}, 0));\n",
+                            dtype(at)
+                        )
+                    })
+                    .collect();
+                let bits: String = arrays
                     .clone()
                     .map(|at| {
                         format!(
@@ -124,18 +139,19 @@ impl Chain {
                         )
                     })
                     .collect();
-                let loads: String = all.clone().map(|at| {
+                let loads: String = arrays.clone().map(|at| {
                     format!(
                         "        load_groups<{0}, V>(bits{at}, x{at}, places, row{at}, step{at});\n",
                         dtype(at)
                     )
                 }).collect();
-                let spreads: String = all
-                    .clone()
+                let spreads: String = arrays
                     .map(|at| format!("        spread<{0}, V>(bits{at}, step{at});\n", dtype(at)))
                     .collect();
-                let given =
-                    join(&|at| format!("element_in<{0}>(bits_in<{0}>(bits{at}[j], i))", dtype(at)));
+                let given = join(&|at| match is_number(&at) {
+                    true => format!("n{at}"),
+                    false => format!("element_in<{0}>(bits_in<{0}>(bits{at}[j], i))", dtype(at)),
+                });
                 let one = join(&|at| {
                     format!(
                         "element_in<{0}>(element_at<{0}>(x{at}, plane.place(at, row{at}, step{at})))",
@@ -148,7 +164,7 @@ impl Chain {
                     text,
                     "struct Chain {{\n    static constexpr int V = {width}, GROUPS = {groups};\n{declared}    void *out;\n    \
                      Plane plane;\n    METHOD void groups(const u32 (&at)[GROUPS], u32 valid) const {{\n{bits}        \
-                     const Places<GROUPS> places = plane.places(at);\n{loads}{spreads}        \
+                     const Places<GROUPS> places = plane.places(at);\n{once}{loads}{spreads}        \
                      UNROLL for (u32 j = 0; j < GROUPS; j++) {{\n            if (j >= valid) continue;\n            \
                      {kind} values[V];\n            UNROLL for (int i = 0; i < V; i++) values[i] = chain_of({given});\n            \
                      store_elements<{to}>(out, at[j], values);\n        }}\n    }}\n    \

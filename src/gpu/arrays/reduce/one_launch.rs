@@ -6,22 +6,38 @@ use super::super::rows::lanes_of;
 use super::{Elements, Form, Place, THREADS};
 use crate::Result;
 use crate::gpu::Args;
+use crate::gpu::constants::arrays_reduce_columns::MOST_THIN_THREADS;
 use crate::ir::Type;
 use std::sync::Arc;
 
-/// Threads of a block of `reduce_thin`.
-const THIN_THREADS: u32 = 512;
+/// How columns are shared out by `reduce_thin`: groups of 16 bytes, and threads, of a block.
+#[derive(Debug, PartialEq, Eq)]
+struct Thin {
+    lanes: usize,
+    threads: u32,
+}
+
+impl Thin {
+    /// For so many times columns of so many groups; `None` if they keep too few multiprocessors busy, or there are enough of
+    /// them for the blocks of one launch of `reduce_columns`.
+    fn of(outer: usize, groups: usize, rows: usize, units: usize) -> Option<Thin> {
+        let enough = |blocks: usize| blocks * 10 >= units * 9;
+        let thin = |lanes: usize| {
+            let blocks = groups.div_ceil(lanes) * outer;
+            // A multiprocessor takes one block of most threads at a time.
+            let threads = match blocks <= units {
+                true => MOST_THIN_THREADS as u32,
+                false => MOST_THIN_THREADS as u32 / 2,
+            };
+            (enough(blocks) && blocks < 16 * units).then_some(Thin { lanes, threads })
+        };
+        // Half a line a row is for columns that keep no GPU busy otherwise.
+        let few = || thin(4).filter(|thin| thin.threads == MOST_THIN_THREADS as u32);
+        thin(8).or_else(few).filter(|_| rows >= 256)
+    }
+}
 
 impl Place {
-    /// Whether columns of so many groups of 16 bytes are too few for the blocks of one launch of `reduce_columns` and enough for
-    /// those of `reduce_thin`.
-    fn is_thin(&self, groups: usize, rows: usize) -> bool {
-        let facts = self.device.facts();
-        let units = facts.compute_units as usize;
-        let blocks = groups.div_ceil(8);
-        facts.arch == "sm_90" && rows >= 256 && groups / 32 < 4 * units && blocks * 10 >= units * 9
-    }
-
     /// The logarithm of the sum of exponentials of rows that stay in registers; `None` if they don't.
     pub(super) fn log_sum_exp(
         self: &Arc<Self>,
@@ -77,7 +93,7 @@ impl Place {
         Ok(Some(out))
     }
 
-    /// Columns, if there are as many as `reduce_thin` needs and fewer than one launch of `reduce_columns` does.
+    /// Columns in one launch, where `reduce_columns` takes two.
     pub(super) fn thin_columns(
         self: &Arc<Self>,
         form: &Form,
@@ -97,10 +113,14 @@ impl Place {
         };
         let width = 16 / x.dtype().size();
         let outputs: usize = kept.iter().product();
-        let joined = x.count().checked_div(outputs).unwrap_or(0);
-        if !self.is_thin(*columns * *outer / width, joined) {
+        let rows = x.count().checked_div(outputs).unwrap_or(0);
+        let facts = self.device.facts();
+        let units = facts.compute_units as usize;
+        let Some(thin) =
+            Thin::of(*outer, columns / width, rows, units).filter(|_| facts.arch == "sm_90")
+        else {
             return Ok(None);
-        }
+        };
         let Some((out, _)) = self.new_rows(kept, ty.dtype)? else {
             return Ok(None);
         };
@@ -108,15 +128,39 @@ impl Place {
             .buffer("x", x.buffer(), x.offset())
             .buffer("out", out.buffer(), 0)
             .u32("columns", *columns as u32)
-            .u32("rows", joined as u32)
+            .u32("rows", rows as u32)
             .u32("reduction", reduction)
             .u32("to", ty.dtype as u32)
+            .u32("lanes", thin.lanes as u32)
             .i64("outer_step", *outer_step as i64)
             .i64("row_step", *row_step as i64);
         let kernel = format!("mlxrocm_array_reduce_thin_{}", suffix(x.dtype()));
         let kernel = self.device.kernel(&kernel)?;
-        let grid = [columns.div_ceil(8 * width) as u32, *outer as u32, 1];
-        self.launch_blocks(&kernel, grid, ([THIN_THREADS, 1, 1], 0), &args)?;
+        let grid = [
+            columns.div_ceil(thin.lanes * width) as u32,
+            *outer as u32,
+            1,
+        ];
+        self.launch_blocks(&kernel, grid, ([thin.threads, 1, 1], 0), &args)?;
         Ok(Some(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On an H200: 132 multiprocessors.
+    #[test]
+    fn columns_are_shared_out_so_that_all_are_busy() {
+        let thin = |lanes, threads| Some(Thin { lanes, threads });
+        assert_eq!(Thin::of(1, 1024, 4096, 132), thin(8, 1024));
+        assert_eq!(Thin::of(8, 128, 4096, 132), thin(8, 1024));
+        assert_eq!(Thin::of(1, 512, 8192, 132), thin(4, 1024));
+        assert_eq!(Thin::of(1, 1600, 4096, 132), thin(8, 512));
+        // 70 of 132 would have work; few rows; as many as `reduce_columns` has blocks for.
+        assert_eq!(Thin::of(1, 280, 8192, 132), None);
+        assert_eq!(Thin::of(1, 1024, 255, 132), None);
+        assert_eq!(Thin::of(1, 8 * 16 * 132, 4096, 132), None);
     }
 }
