@@ -10,8 +10,7 @@
 //   DEVICE (functions), METHOD (of structs), SHARED, DYNAMIC_SHARED(name), UNROLL, RESTRICT, CONSTANT_TABLE
 //   PLATFORM_AMD | PLATFORM_NVIDIA      1 or 0
 //   WAVE                                lanes of a wave: 64 on CDNA, else 32 (a constant expression)
-//   HAS_DOT2 HAS_DOT4 HAS_BF16_DOT2 HAS_BF16_ROUNDING HAS_NAN_MAXIMUM
-//                                       1 where one instruction does it (the functions always work)
+//   HAS_DOT2 HAS_DOT4 HAS_BF16_DOT2     1 where one instruction does it (the functions always work)
 //   thread_x() block_x() block_size_x() grid_blocks_x()   (and _y, _z), lane_id(), wave_id()
 //   barrier()                           all threads of the block; shared and global writes visible
 //   barrier_shared()                    the same of shared memory only: loads from global memory stay in flight
@@ -21,7 +20,6 @@
 //   ballot(bool) -> wave_mask, uniform(u32) (value known equal in all lanes), popcount, leading_zeros
 //   fast_exp2 fast_log2 fast_rcp fast_rsqrt fast_sqrt     about 1 ulp, denormals may be flushed
 //   mul_add (fused), product (rounded: never fused), minimum, maximum (f32, u32, i32), round_down, round_even, absolute
-//   maximum_or_nan, minimum_or_nan      NaN where one of the two is NaN
 //   to_f32(f16 | bf16), to_f16, to_bf16 (round to nearest even), and pairs: low, high, pack_f16x2,
 //   pack_bf16x2, f16x2 arithmetic add, sub, mul, mul_add; dot2(f16x2 | bf16x2, same, f32)
 //   dot4(u32 a, u32 b, i32 c)           c + sum of four products of signed bytes

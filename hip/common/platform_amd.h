@@ -57,8 +57,6 @@ typedef u32 wave_mask;
 #define HAS_DOT2 (AMD_RDNA3 || AMD_RDNA2 || AMD_CDNA2 || AMD_VEGA_DOT)
 #define HAS_DOT4 HAS_DOT2
 #define HAS_BF16_DOT2 AMD_RDNA3
-#define HAS_BF16_ROUNDING 0
-#define HAS_NAN_MAXIMUM 0
 
 typedef _Float16 amd_f16x2 __attribute__((ext_vector_type(2)));
 typedef short amd_short2 __attribute__((ext_vector_type(2)));

@@ -30,8 +30,6 @@ typedef u32 wave_mask;
 #define HAS_DOT2 0
 #define HAS_DOT4 1
 #define HAS_BF16_DOT2 0
-#define HAS_BF16_ROUNDING (__CUDA_ARCH__ >= 800)
-#define HAS_NAN_MAXIMUM (__CUDA_ARCH__ >= 800)
 
 // Threads and blocks.
 
@@ -157,18 +155,6 @@ DEVICE f32 absolute(f32 x) { return __builtin_fabsf(x); }
 DEVICE u32 f32_bits(f32 x) { return __builtin_bit_cast(u32, x); }
 DEVICE f32 bits_f32(u32 x) { return __builtin_bit_cast(f32, x); }
 #endif
-#if HAS_NAN_MAXIMUM
-DEVICE f32 maximum_or_nan(f32 a, f32 b) {
-    f32 y;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-    return y;
-}
-DEVICE f32 minimum_or_nan(f32 a, f32 b) {
-    f32 y;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-    return y;
-}
-#endif
 DEVICE u32 popcount(u32 x) {
     u32 y;
     asm("popc.b32 %0, %1;" : "=r"(y) : "r"(x));
@@ -221,18 +207,6 @@ DEVICE f16x2 pack_f16x2(f32 low, f32 high) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y.bits) : "f"(high), "f"(low));
     return y;
 }
-#if HAS_BF16_ROUNDING
-DEVICE bf16 to_bf16(f32 x) {
-    bf16 y;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
-    return y;
-}
-DEVICE bf16x2 pack_bf16x2(f32 low, f32 high) {
-    bf16x2 y;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y.bits) : "f"(high), "f"(low));
-    return y;
-}
-#endif
 DEVICE f16x2 add(f16x2 a, f16x2 b) {
     f16x2 y;
     asm("add.f16x2 %0, %1, %2;" : "=r"(y.bits) : "r"(a.bits), "r"(b.bits));

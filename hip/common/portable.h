@@ -5,7 +5,7 @@
 
 DEVICE u32 wave_id() { return uniform(thread_x() / WAVE); }
 
-// Shuffles of other types.
+// Shuffles of other 32-bit types.
 
 template <int MASK> DEVICE f32 shuffle_xor(f32 value) {
     return bits_f32(shuffle_xor<MASK>(f32_bits(value)));
@@ -13,9 +13,6 @@ template <int MASK> DEVICE f32 shuffle_xor(f32 value) {
 template <int MASK> DEVICE i32 shuffle_xor(i32 value) { return (i32)shuffle_xor<MASK>((u32)value); }
 template <int MASK> DEVICE f16x2 shuffle_xor(f16x2 value) {
     return f16x2{shuffle_xor<MASK>(value.bits)};
-}
-template <int MASK> DEVICE u64 shuffle_xor(u64 value) {
-    return (u64)shuffle_xor<MASK>((u32)(value >> 32)) << 32 | shuffle_xor<MASK>((u32)value);
 }
 DEVICE f32 shuffle(f32 value, u32 lane) { return bits_f32(shuffle(f32_bits(value), lane)); }
 DEVICE i32 shuffle(i32 value, u32 lane) { return (i32)shuffle((u32)value, lane); }
@@ -25,23 +22,18 @@ DEVICE f32 shuffle_down(f32 value, u32 distance) {
 DEVICE f32 broadcast(f32 value, u32 lane) { return bits_f32(broadcast(f32_bits(value), lane)); }
 DEVICE i32 broadcast(i32 value, u32 lane) { return (i32)broadcast((u32)value, lane); }
 
-// Numbers.
+// Integers.
 
 DEVICE u32 minimum(u32 a, u32 b) { return a < b ? a : b; }
 DEVICE u32 maximum(u32 a, u32 b) { return a > b ? a : b; }
 DEVICE i32 minimum(i32 a, i32 b) { return a < b ? a : b; }
 DEVICE i32 maximum(i32 a, i32 b) { return a > b ? a : b; }
-#if !HAS_NAN_MAXIMUM
-DEVICE f32 maximum_or_nan(f32 a, f32 b) { return b > a || b != b ? b : a; }
-DEVICE f32 minimum_or_nan(f32 a, f32 b) { return b < a || b != b ? b : a; }
-#endif
 DEVICE u32 divide_up(u32 a, u32 b) { return (a + b - 1) / b; }
 
 // bfloat16: the upper half of an f32.
 
 DEVICE f32 to_f32(bf16 x) { return bits_f32((u32)x.bits << 16); }
 // Round to nearest even; a NaN stays one (quiet).
-#if !HAS_BF16_ROUNDING
 DEVICE u32 bf16_bits(f32 x) {
     u32 raw = f32_bits(x);
     u32 rounded = (raw + 0x7fff + (raw >> 16 & 1)) >> 16;
@@ -51,7 +43,6 @@ DEVICE bf16 to_bf16(f32 x) { return bf16{(u16)bf16_bits(x)}; }
 DEVICE bf16x2 pack_bf16x2(f32 low, f32 high) {
     return bf16x2{bf16_bits(low) | bf16_bits(high) << 16};
 }
-#endif
 DEVICE f32 low(bf16x2 x) { return bits_f32(x.bits << 16); }
 DEVICE f32 high(bf16x2 x) { return bits_f32(x.bits & 0xffff0000u); }
 

@@ -9,7 +9,7 @@ DEVICE constexpr bool floats(u32 dtype) { return dtype >= F16; }
 // As if it had been stored and loaded.
 template <u32 DTYPE> DEVICE f32 rounded(f32 x) {
     if constexpr (DTYPE == F16) return to_f32(to_f16(x));
-    if constexpr (DTYPE == BF16) return to_f32(to_bf16(x));
+    if constexpr (DTYPE == BF16) return to_f32(nearest_bf16(x));
     return x;
 }
 template <u32 DTYPE> DEVICE i64 rounded(i64 x) {

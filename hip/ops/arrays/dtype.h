@@ -6,6 +6,23 @@
 // MLX's order (src/ir/dtype.rs); f64 and complex numbers are left to the CPU.
 enum Dtype { BOOL, U8, U16, U32, U64, I8, I16, I32, I64, F16, F32, F64, BF16, C64 };
 
+// To the nearest bf16 by one instruction where there is one: common/portable.h takes seven.
+#if PLATFORM_NVIDIA && __CUDA_ARCH__ >= 800
+DEVICE bf16 nearest_bf16(f32 x) {
+    bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+}
+DEVICE bf16x2 nearest_bf16x2(f32 low, f32 high) {
+    bf16x2 y;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y.bits) : "f"(high), "f"(low));
+    return y;
+}
+#else
+DEVICE bf16 nearest_bf16(f32 x) { return to_bf16(x); }
+DEVICE bf16x2 nearest_bf16x2(f32 low, f32 high) { return pack_bf16x2(low, high); }
+#endif
+
 DEVICE bool is_float(u32 dtype) { return dtype >= F16; }
 
 DEVICE f32 load_float(const void *x, i64 at, u32 dtype) {
@@ -19,7 +36,7 @@ DEVICE void store_float(void *x, i64 at, u32 dtype, f32 value) {
     else if (dtype == F16)
         ((f16 *)x)[at] = to_f16(value);
     else
-        ((bf16 *)x)[at] = to_bf16(value);
+        ((bf16 *)x)[at] = nearest_bf16(value);
 }
 // The bits of elements of `size` bytes (1, 2, 4, 8), which are on their way together: N of them a thread.
 template <int N> DEVICE void load_bits(const void *x, const i64 (&at)[N], u32 size, u64 (&bits)[N]) {

@@ -69,7 +69,7 @@ DEVICE f32 binary_float(u32 function, f32 a, f32 b, u32 dtype) {
     case ATAN2: return exact_atan2(a, b);
     case DIVIDE: return a / b;
     // The quotient is one of the dtype before it is rounded down.
-    case FLOOR_DIVIDE: return round_down(dtype == F16 ? to_f32(to_f16(a / b)) : dtype == BF16 ? to_f32(to_bf16(a / b)) : a / b);
+    case FLOOR_DIVIDE: return round_down(dtype == F16 ? to_f32(to_f16(a / b)) : dtype == BF16 ? to_f32(nearest_bf16(a / b)) : a / b);
     case LOG_ADD_EXP: {
         if (is_nan(a) || is_nan(b)) return nan();
         const f32 most = maximum(a, b), least = minimum(a, b);

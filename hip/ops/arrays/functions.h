@@ -11,6 +11,22 @@
 DEVICE f32 infinity() { return bits_f32(INFINITY_BITS); }
 DEVICE f32 nan() { return bits_f32(0x7fc00000u); }
 DEVICE bool is_nan(f32 x) { return x != x; }
+// NaN where one of the two is NaN.
+#if PLATFORM_NVIDIA && __CUDA_ARCH__ >= 800
+DEVICE f32 maximum_or_nan(f32 a, f32 b) {
+    f32 y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+DEVICE f32 minimum_or_nan(f32 a, f32 b) {
+    f32 y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+#else
+DEVICE f32 maximum_or_nan(f32 a, f32 b) { return b > a || is_nan(b) ? b : a; }
+DEVICE f32 minimum_or_nan(f32 a, f32 b) { return b < a || is_nan(b) ? b : a; }
+#endif
 DEVICE f32 with_sign(f32 x, f32 sign) {
     return bits_f32((f32_bits(x) & 0x7fffffffu) | (f32_bits(sign) & 0x80000000u));
 }

@@ -12,12 +12,6 @@
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-DEVICE u32 nearest_bf16x2(f32 low, f32 high) {
-    u32 both;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    return both;
-}
-
 KERNEL(256) void mlxrocm_array_product_split(const f32 *x, u16 *parts, u32 *exponents, u32 count, u32 plane) {
     SHARED u32 below, most;
     grid_dependency_launch();
@@ -35,7 +29,7 @@ KERNEL(256) void mlxrocm_array_product_split(const f32 *x, u16 *parts, u32 *expo
         UNROLL for (u32 part = 0; part < 3; part++) {
             u32 words[4];
             UNROLL for (u32 j = 0; j < 4; j++) {
-                words[j] = nearest_bf16x2(v[2 * j], v[2 * j + 1]);
+                words[j] = nearest_bf16x2(v[2 * j], v[2 * j + 1]).bits;
                 v[2 * j] -= bits_f32(words[j] << 16), v[2 * j + 1] -= bits_f32(words[j] & 0xffff0000u);
             }
             store16(parts + (u64)part * plane + i, u32x4{words[0], words[1], words[2], words[3]});

@@ -9,13 +9,13 @@ template <u32 DTYPE> DEVICE void reduce_logs(const Part<DTYPE> &part, void *out,
     const LogSum total = over_threads(log_sum_of(part), part.lanes, waves);
     if (part.stores()) store_float(out, part.place(), to, total.result());
 }
-template <bool IS_LEAST, u32 DTYPE> DEVICE void reduce_places(const Part<DTYPE> &part, void *out, u64 *waves) {
-    const u64 best = over_threads<Better>(best_of<IS_LEAST>(part), part.lanes, waves);
-    if (part.stores()) ((u32 *)out)[part.place()] = place_of(best);
+template <bool IS_LEAST, u32 DTYPE> DEVICE void reduce_places(const Part<DTYPE> &part, void *out, Rank *waves) {
+    const Rank best = over_threads<Better>(best_of<IS_LEAST>(part), part.lanes, waves);
+    if (part.stores()) ((u32 *)out)[part.place()] = best.place();
 }
 #define REDUCE_PLACES(DTYPE)                                        \
     SHARED LogSum logs[256 / WAVE];                                 \
-    SHARED u64 places[256 / WAVE];                                  \
+    SHARED Rank places[256 / WAVE];                                 \
     REDUCE_BEGIN(DTYPE)                                             \
     switch (reduction) {                                            \
     case LOG_SUM_EXP: return reduce_logs(part, out, to, logs);      \
@@ -28,12 +28,12 @@ KERNEL(256) void mlxrocm_array_reduce_places_bf16(ROWS) { REDUCE_PLACES(BF16) }
 
 #define PLACES const void *x, const u32 *places, u32 *out, u32 pieces, u32 reduction, i64 row_step
 template <u32 DTYPE> DEVICE void join_places(PLACES) {
-    SHARED u64 waves[256 / WAVE];
+    SHARED Rank waves[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
     const u32 output = block_x();
     const u8 *row = (const u8 *)x + output * row_step * bytes_of(DTYPE);
-    u64 best = 0;
+    Rank best{0};
     for (u32 piece = thread_x(); piece < pieces; piece += 256) {
         const u32 place = places[(u64)output * pieces + piece];
         if (place == ~0u) continue; // an empty piece
@@ -41,7 +41,7 @@ template <u32 DTYPE> DEVICE void join_places(PLACES) {
         best = Better::combine(best, rank_of(reduction == ARG_MIN ? -value : value, place));
     }
     best = over_threads<Better>(best, 256, waves);
-    if (thread_x() == 0) out[output] = place_of(best);
+    if (thread_x() == 0) out[output] = best.place();
 }
 KERNEL(256) void mlxrocm_array_join_places_f32(PLACES) { join_places<F32>(x, places, out, pieces, reduction, row_step); }
 KERNEL(256) void mlxrocm_array_join_places_f16(PLACES) { join_places<F16>(x, places, out, pieces, reduction, row_step); }

@@ -78,7 +78,7 @@ template <u32 DTYPE> DEVICE LogSum log_sum_of(const Part<DTYPE> &part) {
     return total;
 }
 // The best of four groups is looked for first, and where it is only if it is better than what was before.
-template <bool IS_LEAST, u32 DTYPE> DEVICE u64 best_of(const Part<DTYPE> &part) {
+template <bool IS_LEAST, u32 DTYPE> DEVICE Rank best_of(const Part<DTYPE> &part) {
     constexpr int V = 16 / bytes_of(DTYPE);
     f32 best = -infinity();
     u32 place = ~0u;
@@ -98,7 +98,7 @@ template <bool IS_LEAST, u32 DTYPE> DEVICE u64 best_of(const Part<DTYPE> &part) 
             UNROLL for (i32 k = 4 * V - 1; k >= 0; k--) first = is_nan(number(bits[k / V], k % V)) ? k : first;
         place = part.begin + part.at(group, first / V) + first % V;
     });
-    u64 rank = place == ~0u ? 0 : rank_of(best, place);
+    Rank rank = place == ~0u ? Rank{0} : rank_of(best, place);
     if (part.has_last()) {
         const f32 value = part.last_value();
         rank = Better::combine(rank, rank_of(IS_LEAST ? -value : value, part.begin + part.last()));

@@ -54,15 +54,21 @@ DEVICE LogSum over_lanes(const LogSum &own, u32 lanes) {
 }
 
 // A value's rank among others, NaN the highest, and its place, the first of equals the best: the largest wins. 0 is nothing.
-DEVICE u64 rank_of(f32 value, u32 place) {
+struct Rank {
+    u64 bits;
+    METHOD u32 place() const { return ~(u32)bits; }
+};
+DEVICE Rank rank_of(f32 value, u32 place) {
     const u32 raw = f32_bits(value + 0.0f); // -0 is 0
     const u32 order = raw >> 31 ? ~raw : raw | 0x80000000u;
-    return (u64)(is_nan(value) ? ~0u : order) << 32 | ~place;
+    return Rank{(u64)(is_nan(value) ? ~0u : order) << 32 | ~place};
 }
-DEVICE u32 place_of(u64 rank) { return ~(u32)rank; }
 struct Better {
-    DEVICE u64 combine(u64 a, u64 b) { return a > b ? a : b; }
+    DEVICE Rank combine(Rank a, Rank b) { return a.bits > b.bits ? a : b; }
 };
+template <int MASK> DEVICE Rank shuffle_xor(Rank rank) {
+    return Rank{(u64)shuffle_xor<MASK>((u32)(rank.bits >> 32)) << 32 | shuffle_xor<MASK>((u32)rank.bits)};
+}
 
 // Of `lanes` threads, as above or a block's, in the first of them. `waves`: a number of each wave.
 template <typename Op, typename T> DEVICE T over_threads(T own, u32 lanes, T *waves) {

@@ -51,7 +51,7 @@ template <u32 DTYPE, int V> DEVICE void store_numbers(void *out, u32 at, const f
         else if constexpr (DTYPE == F16)
             bits.words[i] = pack_f16x2(values[2 * i], values[2 * i + 1]).bits;
         else
-            bits.words[i] = pack_bf16x2(values[2 * i], values[2 * i + 1]).bits;
+            bits.words[i] = nearest_bf16x2(values[2 * i], values[2 * i + 1]).bits;
     }
     store_group((u8 *)out + (u64)at * SIZE, bits);
 }
