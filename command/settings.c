@@ -15,7 +15,7 @@
 static const struct option model_options_list[] = {
     TEXT("device", 'd', device, "DEVICE", "auto, cpu, or a number of `mlxrocm devices` (default: auto)"),
     COUNT("threads", 't', threads, 0, 1024, "CPU threads (default: one for each CPU)"),
-    COUNT("gpu-weights", 0, gpu_weights, 0, 1 << 30, "MiB of weights on the GPU, the rest in host memory (0: what fits)"),
+    COUNT("gpu-weights", 0, gpu_weights, 0, 1 << 30, "MiB of weights on the GPU, others in host memory (0: what fits)"),
 };
 GROUP(model_options, "Where it runs");
 
