@@ -2,14 +2,16 @@
 
 #[path = "support/gpu.rs"]
 mod gpu;
+#[path = "support/log_lines.rs"]
+mod log_lines;
 #[path = "support/random_model.rs"]
 mod random_model;
 
-use mlxrocm::log::{self, Level};
+use mlxrocm::log::Level;
 use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
 use random_model::{Spec, Storage};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 
 /// Launches that were executed, but for those that arrange a model's weights: the self-test's.
 fn tested(gpu: &gpu::Gpu) -> u64 {
@@ -38,20 +40,13 @@ fn path() -> &'static Path {
 
 /// What the log said during a load on `device`.
 fn load(device: DeviceChoice) -> Vec<(Level, String)> {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink = {
-        let lines = lines.clone();
-        move |level, line: &str| lines.lock().unwrap().push((level, line.to_owned()))
-    };
-    log::set_sink(Level::Info, Some(Arc::new(sink)));
+    let lines = log_lines::capture();
     let options = LoadOptions {
         device,
         ..LoadOptions::default()
     };
-    let model = Model::load(path(), &options, None).map(drop);
-    log::set_sink(Level::Info, None);
-    model.unwrap();
-    Arc::try_unwrap(lines).unwrap().into_inner().unwrap()
+    Model::load(path(), &options, None).map(drop).unwrap();
+    lines.all()
 }
 
 /// The one line that says which device was chosen.

@@ -12,19 +12,11 @@ mod random_model;
 use mlxrocm::Error;
 use mlxrocm::gpu::Device;
 use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
-use on_gpu::{device, logits};
+use on_gpu::{device, logits, tokens};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const TOKENS: [u32; 40] = {
-    let mut tokens = [0; 40];
-    let mut i = 0;
-    while i < 40 {
-        tokens[i] = (i as u32 * 37 + 11) % 96;
-        i += 1;
-    }
-    tokens
-};
+const TOKENS: [u32; 40] = tokens();
 
 fn load(path: &Path, most: Option<u64>) -> mlxrocm::Result<Arc<Model>> {
     let options = LoadOptions {

@@ -4,6 +4,8 @@
 
 #[path = "support/gpu.rs"]
 mod gpu;
+#[path = "support/log_lines.rs"]
+mod log_lines;
 #[allow(dead_code)] // other tests use the rest
 #[path = "support/on_gpu.rs"]
 mod on_gpu;
@@ -14,25 +16,17 @@ use mlxrocm::Error;
 use mlxrocm::gpu::Device;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room, state_bytes};
 use mlxrocm::graph::Rules;
-use mlxrocm::log::{self, Level};
+use mlxrocm::log::Level;
 use mlxrocm::model::weights::Source;
 use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model, StateSize, families};
 use mlxrocm::session::{Event, Next, Request, Session, SessionOptions};
-use on_gpu::logits;
+use on_gpu::{logits, tokens};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 
-const TOKENS: [u32; 24] = {
-    let mut tokens = [0; 24];
-    let mut i = 0;
-    while i < 24 {
-        tokens[i] = (i as u32 * 37 + 11) % 96;
-        i += 1;
-    }
-    tokens
-};
+const TOKENS: [u32; 24] = tokens();
 
 /// A GPU with memory of its own, or one that shares the host's.
 fn device(integrated: u32) -> gpu::Gpu {
@@ -51,22 +45,14 @@ fn write(folder: &Path) -> PathBuf {
     spec.unwrap().write(folder)
 }
 
-/// A load, and what the log says of it, from a level on.
+/// A load, and what the log says of it.
 fn load(path: &Path, device: DeviceChoice) -> (mlxrocm::Result<Arc<Model>>, Vec<(Level, String)>) {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink = {
-        let lines = lines.clone();
-        move |level, line: &str| lines.lock().unwrap().push((level, line.to_owned()))
-    };
-    log::set_sink(Level::Info, Some(Arc::new(sink)));
+    let lines = log_lines::capture();
     let options = LoadOptions {
         device,
         ..LoadOptions::default()
     };
-    let model = Model::load(path, &options, None);
-    log::set_sink(Level::Info, None);
-    let lines = std::mem::take(&mut *lines.lock().unwrap());
-    (model, lines)
+    (Model::load(path, &options, None), lines.all())
 }
 
 fn said<'a>(lines: &'a [(Level, String)], level: Level, what: &str) -> Vec<&'a str> {

@@ -25,6 +25,10 @@ pub fn capture() -> Lines {
 }
 
 impl Lines {
+    pub fn all(&self) -> Vec<(Level, String)> {
+        self.lines.lock().unwrap().clone()
+    }
+
     fn of(&self, level: Level) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
         let lines = lines.iter().filter(|(at, _)| *at == level);
