@@ -109,68 +109,57 @@ pub struct Range {
 }
 
 /// Host memory that the device can read and write and that copies need not stage. Dropped memory is
-/// reused once the queued copies that use it are done.
-pub struct PinnedBuffer {
-    device: Arc<Device>,
-    block: Block,
-    len: usize,
-    uses: Uses,
-}
-
-impl Drop for PinnedBuffer {
-    fn drop(&mut self) {
-        self.device.give_back_pinned(self.block, self.uses.take());
-    }
-}
+/// reused once the queued copies and kernels that use it are done.
+pub struct PinnedBuffer(DeviceBuffer);
 
 impl PinnedBuffer {
-    /// `block` is initialised memory of at least `len` bytes.
-    pub(super) fn new(device: Arc<Device>, block: Block, len: usize) -> Self {
-        PinnedBuffer {
-            device,
-            block,
-            len,
-            uses: Uses::default(),
-        }
+    /// Of a buffer in host memory, whose bytes are initialised and which nobody else has.
+    pub(super) fn new(buffer: DeviceBuffer) -> Self {
+        PinnedBuffer(buffer)
     }
 
     /// The bytes. The caller waits for queued copies and kernels that write them before reading.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: the block is this buffer's alone, initialised, and at least so long.
-        unsafe { std::slice::from_raw_parts(self.host(), self.len) }
+        // SAFETY: the host's side of the block is this buffer's alone, initialised, and at least so long.
+        unsafe { std::slice::from_raw_parts(self.host(), self.0.len as usize) }
     }
 
     /// The bytes. The caller waits for queued copies and kernels that use them before writing.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and borrowed exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.host(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.host(), self.0.len as usize) }
+    }
+
+    /// The memory as kernels see it.
+    pub fn on_device(&self) -> &DeviceBuffer {
+        &self.0
     }
 
     /// The address at which the device sees it.
     pub fn address(&self) -> u64 {
-        self.block.address
+        self.0.address()
     }
 
     /// Length in bytes.
     pub fn len(&self) -> u64 {
-        self.len as u64
+        self.0.len()
     }
 
     /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.0.is_empty()
     }
 
     /// Where the host sees the bytes.
     pub fn host(&self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut(self.block.host)
+        std::ptr::with_exposed_provenance_mut(self.0.inner.block.host)
     }
 
     pub(super) fn used(&self, mark: Mark) {
-        self.uses.add(mark);
+        self.0.uses().add(mark);
     }
 
     pub(super) fn is_on(&self, device: &Device) -> bool {
-        std::ptr::eq(Arc::as_ptr(&self.device), device)
+        self.0.is_on(device)
     }
 }

@@ -9,8 +9,9 @@ use super::parameters;
 use ptx::before_waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kernels read before they wait, by the beginning of their names. No kernel writes weights, norms, biases, sinks,
-/// rotations, positions, slots and pages; what else is here is written by none that the kernel may begin under:
+/// What kernels read before they wait, by the beginning of their names. No kernel writes weights, norms, biases, sinks and
+/// rotations; positions, slots and pages come by a program's first one, which lets no other begin before they are there
+/// (`mlxrocm_take_inputs`); what else is here is written by none that the kernel may begin under:
 ///
 /// - `cache`: by this kernel alone, if it reads it before it waits.
 /// - `index`, `expert_weights`, `logits`, `runs`, `order`: for down, whose gate and up ([`WAIT_FIRST`], or
@@ -147,6 +148,20 @@ fn kernels_wait_before_they_read_or_write_what_others_do() {
         assert_eq!(used, listed.collect());
         assert_eq!(left, LEAVE.into());
         assert_eq!(first, WAIT_FIRST.into());
+    }
+}
+
+/// What it brings is read before others wait.
+#[test]
+fn inputs_are_there_before_others_begin() {
+    for object in built_in().unwrap() {
+        let text = std::str::from_utf8(object.code).unwrap_or_default();
+        let Some((_, body)) = text.split_once(".entry mlxrocm_take_inputs(") else {
+            continue;
+        };
+        let place = |what: &str| body.find(what).unwrap_or_else(|| panic!("no {what}"));
+        let (stored, fenced) = (place("st.global"), place("fence.acq_rel.gpu"));
+        assert!(stored < fenced && fenced < place("griddepcontrol.launch_dependents"));
     }
 }
 

@@ -14,6 +14,15 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
             *life = Some((life.map_or(at, |l| l.0), at));
         }
     }
+    for step in steps {
+        // Where every row is wanted in order, a device goes on with `x`.
+        if let Step::SelectWanted { x, out } = step
+            && let Some((_, end)) = lives[out.0]
+            && let Some(life) = &mut lives[x.0]
+        {
+            life.1 = life.1.max(end);
+        }
+    }
     let widths: Vec<usize> = buffers.iter().map(|buffer| buffer.width).collect();
     let (offsets, arena) = step::place(&lives, &widths);
     for (buffer, offset) in buffers.iter_mut().zip(offsets) {

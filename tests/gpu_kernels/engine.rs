@@ -298,7 +298,9 @@ pub fn one_argmax(bench: &Bench) {
     let args = Args::new()
         .buffer("logits", &from, 0)
         .buffer("tokens", &to, 0);
+    let told = bench.buffer(&[0; 4]);
     let args = args
+        .buffer("told", &told, 0)
         .buffer("parts", &parts, 0)
         .buffer("counters", &counters, 0);
     let args = args
@@ -307,6 +309,7 @@ pub fn one_argmax(bench: &Bench) {
     bench.launch(&kernel, [4, 32, 1], 1024, 0, &args);
     let none = u32::MAX;
     assert_eq!(bench.values(&to), [777, columns as u32 - 1, none, none]);
+    assert_eq!(bench.values(&told), bench.values(&to));
     assert_eq!(bench.values(&counters), [0; 4]);
 }
 

@@ -175,19 +175,21 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
     let tokens: Vec<u32> = wanted.iter().map(|row| 5 + row).collect();
     let [logits, words, tokens, wanted] =
         [&bits, &words, &tokens, &wanted].map(|values| bench.buffer(values));
-    let chosen = bench.buffer(&vec![0; rows]);
+    let [chosen, told] = [0, 1].map(|_| bench.buffer(&vec![0; rows]));
     let args = Args::new()
         .buffer("logits", &logits, 0)
         .buffer("choices", &words, 0)
         .buffer("tokens", &tokens, 0)
         .buffer("wanted", &wanted, 0)
         .buffer("chosen", &chosen, 0)
+        .buffer("told", &told, 0)
         .u32("rows", rows as u32)
         .u32("cols", columns as u32)
         .u32("stride", (columns + padding.len()) as u32);
     let kernel = bench.device.kernel("mlxrocm_sample_f32").unwrap();
     bench.launch(&kernel, [rows as u32, 1, 1], 1024, 0, &args);
     assert!(bench.values(&logits) == bits, "the logits are others");
+    assert_eq!(bench.values(&told), bench.values(&chosen));
     bench.values(&chosen)
 }
 

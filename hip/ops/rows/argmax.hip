@@ -2,6 +2,8 @@
 // one of these is not finite. Rows are `stride` numbers apart: an embedding may have more rows than there are
 // tokens.
 //
+// `told`: the same in the host's memory, or null.
+//
 // Launch: 1024 threads; grid (rows, BLOCKS): each block takes a part of the columns, and the one that ends
 // last compares the parts. `parts`: [rows][BLOCKS] of (largest, its index, whether all are finite).
 // `counters`: [rows] zeros, left zero.
@@ -29,7 +31,7 @@ DEVICE Largest largest_of_team(Largest of) {
     return {top, ~key, lost ^ 1};
 }
 
-KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest *parts, u32 *counters, u32 cols,
+KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, u32 *told, Largest *parts, u32 *counters, u32 cols,
                                         u32 stride) {
     SHARED Largest teams[THREADS / 32];
     grid_dependency_launch();
@@ -57,5 +59,8 @@ KERNEL(THREADS) void mlxrocm_argmax_f32(const f32 *logits, u32 *tokens, Largest 
     if (thread == 0) parts[row * BLOCKS + part] = mine;
     if (!is_last_block(counters + row, BLOCKS)) return;
     mine = largest_of_team(parts[row * BLOCKS + lane]);
-    if (thread == 0) tokens[row] = mine.finite ? mine.at : NO_TOKEN;
+    if (thread != 0) return;
+    const u32 token = mine.finite ? mine.at : NO_TOKEN;
+    tokens[row] = token;
+    if (told) told[row] = token;
 }

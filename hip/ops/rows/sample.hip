@@ -5,7 +5,8 @@
 // those of the host's sampler (src/session/sampling), so the same logits give the same token there.
 //
 // Launch: 1024 threads, a block a row. `choices`: CHOICE_WORDS numbers a row (struct Choice, then the
-// lists). A list's token of CHOSEN is the one that the row itself ran: tokens[wanted[r]].
+// lists). A list's token of CHOSEN is the one that the row itself ran: tokens[wanted[r]]. `told`: the draws once more, in the
+// host's memory, or null.
 //
 // All sums are integers: weights are fixed-point numbers, so their order does not matter and every run
 // gives the same bits. The k-th largest and the edge of the nucleus are found by histograms: first of the
@@ -272,7 +273,7 @@ DEVICE void restore(f32 *row, const Edit &bias, const Edit &penalty) {
 }
 
 KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 *tokens, const u32 *wanted,
-                                     u32 *chosen, u32 rows, u32 cols, u32 stride) {
+                                     u32 *chosen, u32 *told, u32 rows, u32 cols, u32 stride) {
     SHARED Shared shared;
     grid_dependency_launch();
     grid_dependency_wait();
@@ -294,9 +295,14 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     top = shared.found, lost = shared.before != 0;
     barrier();
     const f32 max = logit_of(top);
+    const auto choose = [&](u32 token) {
+        if (thread_x() != 0) return;
+        chosen[block_x()] = token;
+        if (told) told[block_x()] = token;
+    };
     if (lost || max <= BANNED) {
         restore(row, bias, penalty);
-        if (thread_x() == 0) chosen[block_x()] = lost ? NO_TOKEN : ALL_BANNED;
+        choose(lost ? NO_TOKEN : ALL_BANNED);
         return;
     }
 
@@ -334,5 +340,5 @@ KERNEL(1024) void mlxrocm_sample_f32(f32 *logits, const u32 *choices, const u32 
     const u64 random = (u64)choice.random_high << 32 | choice.random_low;
     const u32 token = locate(row, cols, high_product(random, total) + 1, shared, mass);
     restore(row, bias, penalty);
-    if (thread_x() == 0) chosen[block_x()] = token;
+    choose(token);
 }

@@ -103,11 +103,7 @@ impl Device {
     /// # Errors
     /// `OutOfMemory`; everything stays usable.
     pub fn alloc_pinned(self: &Arc<Self>, bytes: u64) -> Result<PinnedBuffer> {
-        self.enter()?;
-        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
-        // A class is at least as large as what it is for, and it was allocated.
-        let len = usize::try_from(bytes).unwrap_or(0);
-        Ok(PinnedBuffer::new(self.clone(), block, len))
+        Ok(PinnedBuffer::new(self.alloc_mapped(bytes)?))
     }
 
     /// Allocates pinned host memory for kernels, which read and write it over the bus.

@@ -7,7 +7,7 @@ use super::turns::Results;
 use super::weights::Launch;
 use crate::gpu::constants::rows_sample;
 use crate::gpu::{Encoder, Program, ProgramMode, Range};
-use crate::step::{Choice, PAGE_TOKENS, Schedule, Slice};
+use crate::step::{Choice, PAGE_TOKENS, Schedule, Slice, Step};
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -95,11 +95,11 @@ impl GpuExecutor {
         if output == Output::Sampled && !self.samples(choices)? {
             return Ok(false);
         }
-        let started = match rows {
-            0 => Ok(()),
+        let (started, told) = match rows {
+            0 => (Ok(()), true),
             _ => {
                 let bucket = self.bucket(slices, rows, wanted, output);
-                self.start(bucket, slices, choices)
+                (self.start(bucket, slices, choices), bucket.turn.is_some())
             }
         };
         let rated = choices
@@ -110,6 +110,7 @@ impl GpuExecutor {
         let results = Results {
             tokens: &self.memory.tokens,
             count: wanted,
+            told,
             logits: &self.memory.logits,
             columns: self.schedule.vocab_size,
             rated: &rated,
@@ -165,14 +166,11 @@ impl GpuExecutor {
             None => Vec::new(),
         };
         let host = &mut self.turns.spare().inputs;
-        bucket.send(
-            slices,
-            choices,
-            &sequences,
-            host,
-            &self.inputs,
-            &self.stream,
-        )?;
+        let bytes = bucket.write(slices, choices, &sequences, host)?;
+        if bucket.turn.is_none() {
+            self.stream
+                .copy_from_pinned(&self.inputs, 0, host, 0, bytes)?;
+        }
         self.run_bucket(bucket, slices)?;
         if let Some(recurrent) = &mut self.memory.recurrent {
             recurrent.end(slices);
@@ -249,7 +247,7 @@ impl GpuExecutor {
         let tiled = slices.iter().any(Bucket::is_tiled);
         let singles = slices.iter().filter(|slice| !Bucket::is_tiled(slice));
         let singles: usize = singles.map(|slice| slice.tokens.len()).sum();
-        Bucket {
+        let bucket = Bucket {
             rows: bucket_rows(rows),
             slots: self.size.sequences.min(bucket_rows(rows)),
             wanted: bucket_rows(wanted).min(bucket_rows(rows)),
@@ -265,6 +263,11 @@ impl GpuExecutor {
                 .all(|slice| slice.tokens.len() == 1 && slice.wanted_rows() == 1),
             recurrent: self.memory.recurrent.is_some(),
             output,
+            turn: None,
+        };
+        Bucket {
+            turn: may_replay(bucket).then(|| self.turns.next()),
+            ..bucket
         }
     }
 
@@ -290,7 +293,12 @@ impl GpuExecutor {
         bucket: Bucket,
     ) -> Result<Recorder<'a>> {
         let (schedule, launches) = self.program_of(bucket.output)?;
+        let selected = schedule.steps.iter().filter_map(|step| match step {
+            Step::SelectWanted { x, out } => bucket.decode.then_some((*out, *x)),
+            _ => None,
+        });
         Ok(Recorder {
+            selected: selected.collect(),
             encoder,
             weights: &self.weights,
             schedule,
@@ -299,6 +307,7 @@ impl GpuExecutor {
             memory: &self.memory,
             kv: self.size.kv,
             inputs: &self.inputs,
+            turn: bucket.turn.map(|turn| self.turns.of(turn)),
             token_end: self.token_end,
             bucket,
             routers_here: Cell::default(),

@@ -1,9 +1,9 @@
 //! What a step of the model reads besides weights and cache: tokens, positions, page tables. One
-//! block, which the host writes to pinned memory and which is copied to the device in one piece before
-//! the program runs.
+//! block, which the host writes to pinned memory and which comes to the device in one piece: a program that is
+//! replayed takes it itself, before others it is copied.
 
+use crate::gpu::PinnedBuffer;
 use crate::gpu::constants::{attention_flash, attention_paged, recurrent_conv, rows_sample};
-use crate::gpu::{DeviceBuffer, PinnedBuffer, Stream};
 use crate::step::{CHOSEN, Choice, MAX_BIASES, MAX_RECENT, Slice, top_p_bits};
 use crate::{Error, Result};
 
@@ -30,6 +30,8 @@ pub struct Bucket {
     /// Whether layers are recurrent: they ask which rows are a sequence's.
     pub recurrent: bool,
     pub output: Output,
+    /// Of a program that is replayed: the turn whose memory it takes its inputs from and tells its tokens to.
+    pub turn: Option<usize>,
 }
 
 /// What a step gives for each wanted row.
@@ -47,6 +49,9 @@ pub enum Output {
 /// Numbers of a choice, whose lists have a place for all that a session may give.
 const CHOICE_WORDS: usize = rows_sample::CHOICE_WORDS;
 const _: () = assert!(MAX_RECENT == rows_sample::LIST && MAX_BIASES == rows_sample::LIST);
+
+/// Numbers that a thread takes over the bus.
+const PIECE: usize = 4;
 
 /// Numbers of a sequence.
 pub const SEQUENCE_WORDS: usize = recurrent_conv::SEQUENCE_WORDS;
@@ -99,7 +104,7 @@ impl Bucket {
             sequences,
             choices,
             pages,
-            end: pages + self.slots * self.pages,
+            end: (pages + self.slots * self.pages).next_multiple_of(PIECE),
         }
     }
 
@@ -122,16 +127,14 @@ impl Bucket {
         (self.places().end * 4) as u64
     }
 
-    /// Writes a batch to `host` and queues its copy to `device`. The last copy from `host` has ended.
-    pub fn send(
+    /// Writes a batch to `host`, from which nothing is read meanwhile; returns how many bytes are in use.
+    pub fn write(
         self,
         slices: &[Slice<'_>],
         choices: &[Choice<'_>],
         sequences: &[[u32; SEQUENCE_WORDS]],
         host: &mut PinnedBuffer,
-        device: &DeviceBuffer,
-        stream: &Stream,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let (bucket, places) = (self, self.places());
         let (numbers, _) = host.as_mut_slice().as_chunks_mut::<4>();
         let numbers = numbers
@@ -202,7 +205,7 @@ impl Bucket {
             }
         }
         let used = places.pages + slices.len() * bucket.pages;
-        stream.copy_from_pinned(device, 0, host, 0, (used * 4) as u64)
+        Ok((used * 4) as u64)
     }
 }
 

@@ -79,6 +79,7 @@ mod tests {
             decode: false,
             recurrent: false,
             output: Output::Logits,
+            turn: None,
         };
         let mut programs = Programs::default();
         for rows in 0..MOST {

@@ -7,9 +7,10 @@ use super::many::Way;
 use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
 use super::product_outputs::Multiply;
 use super::recurrent_memory::RecurrentMemory;
+use super::turns::Turn;
 use super::weights::{GpuWeights, Launch};
 use crate::driver::Overlap;
-use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range};
+use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, PinnedBuffer, Range};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
 use std::cell::Cell;
@@ -55,9 +56,13 @@ pub struct Recorder<'a> {
     pub memory: &'a Memory,
     pub kv: KvType,
     pub inputs: &'a DeviceBuffer,
+    /// What the program takes its inputs from and tells its tokens to, if it does.
+    pub turn: Option<&'a Turn>,
     /// Columns of the logits from this one on are no tokens.
     pub token_end: usize,
     pub bucket: Bucket,
+    /// Rows that are wanted, and what they are selected from where that are all rows in order.
+    pub selected: Vec<(BufferId, BufferId)>,
     /// Whether gates and ups make their routers themselves (`routed.rs`), once that was asked.
     pub routers_here: Cell<Option<bool>>,
 }
@@ -69,6 +74,9 @@ impl Recorder<'_> {
     /// Records all steps.
     pub fn record(&mut self) -> Result<()> {
         let schedule = self.schedule;
+        if let Some(turn) = self.turn {
+            self.take_inputs(&turn.inputs)?;
+        }
         for (index, step) in schedule.steps.iter().enumerate() {
             match step {
                 Step::Embed { table, out } => {
@@ -80,6 +88,7 @@ impl Recorder<'_> {
                         .clone();
                     self.embed(&table.data, table.form, *out)?;
                 }
+                Step::SelectWanted { .. } if self.bucket.decode => {}
                 Step::SelectWanted { x, out } => self.gather(*x, *out)?,
                 // The router after it makes these.
                 Step::Matmul { .. } if self.makes_logits(index)? => {}
@@ -144,23 +153,43 @@ impl Recorder<'_> {
         }
     }
 
+    /// What the host wrote for this step.
+    fn take_inputs(&mut self, from: &PinnedBuffer) -> Result<()> {
+        let (from, bytes) = (from.on_device(), self.bucket.bytes());
+        let count = (bytes / 16) as u32;
+        let args = Args::new()
+            .buffer("to", self.inputs, 0)
+            .buffer("from", from, 0)
+            .u32("count", count);
+        let (reads, writes) = ([from.range(0, bytes)], [self.inputs.range(0, bytes)]);
+        let grid = [count.div_ceil(256), 1, 1];
+        self.launch("mlxrocm_take_inputs", grid, 256, 0, args, &reads, &writes)
+    }
+
+    /// Where tokens are told to the host.
+    fn told(&self) -> Option<&DeviceBuffer> {
+        self.turn.map(|turn| turn.tokens.on_device())
+    }
+
     /// The tokens with the largest logits.
     fn argmax(&mut self) -> Result<()> {
         let (rows, vocab) = (self.bucket.wanted, self.schedule.vocab_size);
-        let memory = self.memory;
+        let (memory, told) = (self.memory, self.told());
         let args = Args::new()
             .buffer("logits", &memory.logits, 0)
             .buffer("tokens", &memory.tokens, 0)
+            .buffer_or_null("told", told.map(|told| (told, 0)))
             .buffer("parts", &memory.parts, 0)
             .buffer("counters", &memory.counters, 0)
             .u32("cols", self.token_end as u32)
             .u32("stride", vocab as u32);
         let reads = [memory.logits.range(0, (rows * vocab * 4) as u64)];
-        let writes = [
+        let mut writes = vec![
             memory.tokens.range(0, (rows * 4) as u64),
             memory.parts.whole(),
             memory.counters.whole(),
         ];
+        writes.extend(told.map(|told| told.range(0, (rows * 4) as u64)));
         let grid = [rows as u32, ARGMAX_BLOCKS, 1];
         self.launch("mlxrocm_argmax_f32", grid, 1024, 0, args, &reads, &writes)
     }
@@ -168,19 +197,21 @@ impl Recorder<'_> {
     /// The tokens of the rows' choices.
     fn sample(&mut self) -> Result<()> {
         let (rows, vocab, places) = (self.bucket.wanted, self.schedule.vocab_size, self.places());
-        let (logits, tokens) = (&self.memory.logits, &self.memory.tokens);
+        let (logits, tokens, told) = (&self.memory.logits, &self.memory.tokens, self.told());
         let args = Args::new()
             .buffer("logits", logits, 0)
             .buffer("choices", self.inputs, (places.choices * 4) as u64)
             .buffer("tokens", self.inputs, (places.tokens * 4) as u64)
             .buffer("wanted", self.inputs, (places.wanted * 4) as u64)
             .buffer("chosen", tokens, 0)
+            .buffer_or_null("told", told.map(|told| (told, 0)))
             .u32("rows", self.bucket.rows as u32)
             .u32("cols", self.token_end as u32)
             .u32("stride", vocab as u32);
         let logits = logits.range(0, (rows * vocab * 4) as u64);
         let reads = [logits.clone(), self.inputs.whole()];
-        let writes = [logits, tokens.range(0, (rows * 4) as u64)];
+        let mut writes = vec![logits, tokens.range(0, (rows * 4) as u64)];
+        writes.extend(told.map(|told| told.range(0, (rows * 4) as u64)));
         let grid = [rows as u32, 1, 1];
         self.launch("mlxrocm_sample_f32", grid, 1024, 0, args, &reads, &writes)
     }
@@ -203,7 +234,8 @@ impl Recorder<'_> {
 
     /// Byte offset of a row in the arena.
     pub(super) fn at(&self, id: BufferId, row: usize) -> u64 {
-        let buffer = &self.schedule.buffers[id.0];
+        let same = self.selected.iter().find(|(out, _)| *out == id);
+        let buffer = &self.schedule.buffers[same.map_or(id, |(_, x)| *x).0];
         ((buffer.offset * self.memory.max_rows + row * buffer.width) * 4) as u64
     }
 

@@ -49,6 +49,7 @@ impl StateBytes {
         let facts = device.facts();
         let rows = bucket_rows(size.tokens);
         let most = Bucket {
+            turn: None,
             rows,
             slots: size.sequences.min(rows),
             wanted: rows,

@@ -14,7 +14,8 @@ const TURNS: usize = 2;
 pub struct Turn {
     /// The inputs.
     pub inputs: PinnedBuffer,
-    tokens: PinnedBuffer,
+    /// The tokens that it chooses.
+    pub tokens: PinnedBuffer,
     /// Rows of logits, if a step was asked for some.
     rows: Option<PinnedBuffer>,
     /// The tokens are there.
@@ -25,6 +26,8 @@ pub struct Turn {
 pub struct Results<'a> {
     pub tokens: &'a DeviceBuffer,
     pub count: usize,
+    /// Whether the step writes the tokens to its turn's memory itself.
+    pub told: bool,
     pub logits: &'a DeviceBuffer,
     pub columns: usize,
     /// Rows of the logits.
@@ -79,6 +82,16 @@ impl Turns {
         self.queued.len() == TURNS
     }
 
+    /// The turn of the next step.
+    pub fn next(&self) -> usize {
+        self.next
+    }
+
+    /// The memory of a turn.
+    pub fn of(&self, turn: usize) -> &Turn {
+        &self.turns[turn]
+    }
+
     /// The memory for the next step. Not full.
     pub fn spare(&mut self) -> &mut Turn {
         &mut self.turns[self.next]
@@ -87,7 +100,7 @@ impl Turns {
     /// Queues the copies of the next step's results.
     pub fn push(&mut self, results: &Results<'_>, stream: &Stream) -> Result<()> {
         let turn = &mut self.turns[self.next];
-        if results.count > 0 {
+        if results.count > 0 && !results.told {
             let bytes = (results.count * 4) as u64;
             stream.copy_to_pinned(results.tokens, 0, &turn.tokens, 0, bytes)?;
         }

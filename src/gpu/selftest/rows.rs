@@ -64,7 +64,8 @@ fn argmax(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
             shared: 0,
             args: vec![
                 ("logits", input(bytes_of_floats(&padded))),
-                ("tokens", output(tokens)),
+                ("tokens", output(tokens.clone())),
+                ("told", output(tokens)),
                 ("parts", output(parts)),
                 // Counters: zeros, left zero.
                 ("counters", input(vec![0; rows * 4])),
