@@ -146,7 +146,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ("recurrent/gated_norm", &["NORM_WAVES"]),
     ("recurrent/selective_scan", &["THREADS"]),
     ("rows/argmax", &["BLOCKS"]),
-    ("rows/sample", &["CHOICE_WORDS", "LIST", "TILE", "TILES"]),
+    (
+        "rows/sample",
+        &["BLOCKS", "CHOICE_WORDS", "LIST", "ROW_BYTES"],
+    ),
 ];
 
 /// A name, its values on AMD and on NVIDIA, and whether it is a member of an enum.

@@ -193,7 +193,7 @@ fn rows_that_need_the_host_change_nothing() {
     let launches = || {
         let kernels = &gpu.report()["kernels"];
         let of = |name: &str| kernels[name]["launches"].as_u64().unwrap_or(0);
-        of("mlxrocm_sample_f32") + of("mlxrocm_argmax_f32")
+        of("mlxrocm_sample_draw") + of("mlxrocm_argmax_f32")
     };
     let before = if gpu::is_real() { 0 } else { launches() };
     for _ in 0..2 {

@@ -9,6 +9,8 @@ use mlxrocm::session::sampling::{Sampler, Scratch};
 use std::collections::HashMap;
 
 const LIST: usize = 64;
+const BLOCKS: u32 = 32;
+const ROW_BYTES: usize = 43_008;
 const NO_TOKEN: u32 = u32::MAX;
 const ALL_BANNED: u32 = u32::MAX - 1;
 const OWN: u32 = 1 << 31;
@@ -176,18 +178,40 @@ fn sample(bench: &Bench, logits: &[f32], choices: &[Choice]) -> Vec<u32> {
     let [logits, words, tokens, wanted] =
         [&bits, &words, &tokens, &wanted].map(|values| bench.buffer(values));
     let [chosen, told] = [0, 1].map(|_| bench.buffer(&vec![0; rows]));
-    let args = Args::new()
-        .buffer("logits", &logits, 0)
-        .buffer("choices", &words, 0)
-        .buffer("tokens", &tokens, 0)
-        .buffer("wanted", &wanted, 0)
-        .buffer("chosen", &chosen, 0)
-        .buffer("told", &told, 0)
-        .u32("rows", rows as u32)
-        .u32("cols", columns as u32)
-        .u32("stride", (columns + padding.len()) as u32);
-    let kernel = bench.device.kernel("mlxrocm_sample_f32").unwrap();
-    bench.launch(&kernel, [rows as u32, 1, 1], 1024, 0, &args);
+    // Some rows at a time have room, and it comes as others leave it.
+    const ROOM: usize = 5;
+    let memory = bench.buffer(&vec![0x7fc0_1234; ROOM * ROW_BYTES / 4]);
+    let counters = bench.buffer(&[0; ROOM]);
+    for first in (0..rows).step_by(ROOM) {
+        let at = |words: usize| (first * words * 4) as u64;
+        let given = || {
+            let args = Args::new().buffer("logits", &logits, at(columns + padding.len()));
+            args.buffer("choices", &words, at(12 + 3 * LIST))
+        };
+        let rest = |args: Args| {
+            args.buffer("memory", &memory, 0)
+                .buffer("counters", &counters, 0)
+        };
+        let begin = given().buffer("tokens", &tokens, 0);
+        let begin = rest(begin.buffer("wanted", &wanted, at(1))).u32("rows", rows as u32);
+        let draw = given().buffer("chosen", &chosen, at(1));
+        let draw = rest(draw.buffer("told", &told, at(1)));
+        for (name, args) in [
+            ("begin", begin),
+            ("count", rest(given())),
+            ("edge", rest(given())),
+            ("draw", draw),
+        ] {
+            let args = args
+                .u32("cols", columns as u32)
+                .u32("stride", (columns + padding.len()) as u32);
+            let name = format!("mlxrocm_sample_{name}");
+            let kernel = bench.device.kernel(&name).unwrap();
+            let grid = [ROOM.min(rows - first) as u32, BLOCKS, 1];
+            bench.launch(&kernel, grid, 1024, 0, &args);
+        }
+    }
+    assert_eq!(bench.values(&counters), [0; ROOM]);
     assert!(bench.values(&logits) == bits, "the logits are others");
     assert_eq!(bench.values(&told), bench.values(&chosen));
     bench.values(&chosen)
@@ -287,6 +311,27 @@ fn biases_and_penalties_come_first() {
             }
         }
         assert!(sure >= 11, "{sure}");
+    });
+}
+
+/// Where filters end lie many that are nearly equal: more and more, until they are not sorted any more.
+#[test]
+fn draws_of_flat_rows() {
+    on_every_target(|bench| {
+        let mut random = Prng::new(23);
+        let columns = 20_000;
+        let (mut logits, mut choices) = (Vec::new(), Vec::new());
+        for spread in [0.1, 0.02, 0.008, 0.001] {
+            for (top_k, top_p) in [(9_000, 1.0), (0, 0.6), (12_000, 0.7), (30, 0.95)] {
+                let flat = row(&mut random, columns, None);
+                logits.extend(flat.iter().map(|l| l * spread));
+                choices.push(Choice::new(0.9, top_k, top_p, 0.0, random.u64()));
+            }
+        }
+        let chosen = sample(bench, &logits, &choices);
+        for ((choice, row), token) in choices.iter().zip(logits.chunks(columns)).zip(chosen) {
+            assert_eq!(token, choice.host_token(row, 0), "{choice:?}");
+        }
     });
 }
 

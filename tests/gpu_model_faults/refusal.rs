@@ -73,7 +73,7 @@ fn launches_while_graphs_are_judged() {
 
 #[test]
 fn copies() {
-    refused("copy", 999, GraphPolicy::Off, 8);
+    refused("copy", 999, GraphPolicy::Off, 3);
 }
 
 /// The driver goes on after a kernel's fault (`sticky=0`): so do the session and the device.

@@ -4,7 +4,8 @@ use crate::{gpu, small};
 use mlxrocm::gpu::Device;
 use mlxrocm::model::{DeviceChoice, KvType, LoadOptions, Model};
 use mlxrocm::session::{
-    Event, FinishReason, Generation, Next, Request, Session, SessionOptions, SessionStatus,
+    Event, FinishReason, Generation, Next, Request, Sampling, Session, SessionOptions,
+    SessionStatus,
 };
 use mlxrocm::{Error, Result};
 use std::path::PathBuf;
@@ -38,6 +39,11 @@ pub fn requests() -> Vec<Request> {
             .collect(),
         max_tokens: TOKENS,
         ignore_eos: true,
+        // Rows of logits are copied to the host behind each step.
+        sampling: Sampling {
+            logprobs: 1,
+            ..Default::default()
+        },
         ..Default::default()
     };
     (0..).zip(lengths).map(request).collect()

@@ -5,7 +5,6 @@ use super::inputs::{Bucket, Output};
 use super::record::Recorder;
 use super::turns::Results;
 use super::weights::Launch;
-use crate::gpu::constants::rows_sample;
 use crate::gpu::{Encoder, Program, ProgramMode, Range};
 use crate::step::{Choice, PAGE_TOKENS, Schedule, Slice, Step};
 use crate::{Error, Result};
@@ -135,7 +134,7 @@ impl GpuExecutor {
                 return Err(Error::InvalidArgument(message));
             }
         }
-        Ok(vocab <= MAX_SAMPLED && choices.iter().all(Choice::fits))
+        Ok(choices.iter().all(Choice::fits))
     }
 
     /// Waits for the oldest queued step; leaves the tokens that it chose in `tokens` (resized).
@@ -324,6 +323,3 @@ impl GpuExecutor {
 fn may_replay(bucket: Bucket) -> bool {
     bucket.rows <= GRAPH_ROWS || bucket.decode && bucket.rows <= GRAPH_SEQUENCES
 }
-
-/// The largest vocabulary that the kernel which samples takes.
-const MAX_SAMPLED: usize = rows_sample::TILE * rows_sample::TILES;

@@ -62,6 +62,7 @@ impl GpuExecutor {
                 .collect::<Result<_>>()?,
             parts: buffer(bytes.parts)?,
             counters,
+            sampler: buffer(bytes.sampler)?,
             operand: buffer(bytes.operand)?,
             scales: buffer(bytes.scales)?,
             experts: ExpertMemory::new(&device, &schedule, most.rows)?,

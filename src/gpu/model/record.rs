@@ -10,6 +10,7 @@ use super::recurrent_memory::RecurrentMemory;
 use super::turns::Turn;
 use super::weights::{GpuWeights, Launch};
 use crate::driver::Overlap;
+use crate::gpu::constants::rows_sample;
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, PinnedBuffer, Range};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
@@ -31,6 +32,8 @@ pub struct Memory {
     /// What blocks of attentions and of split products leave for each other.
     pub parts: DeviceBuffer,
     pub counters: DeviceBuffer,
+    /// What is known of rows while their tokens are drawn.
+    pub sampler: DeviceBuffer,
     /// Rows of x as the matrix unit takes them, and their scales.
     pub operand: DeviceBuffer,
     pub scales: DeviceBuffer,
@@ -194,26 +197,73 @@ impl Recorder<'_> {
         self.launch("mlxrocm_argmax_f32", grid, 1024, 0, args, &reads, &writes)
     }
 
-    /// The tokens of the rows' choices.
+    /// The tokens of the rows' choices, of as many rows at a time as there is room for.
     fn sample(&mut self) -> Result<()> {
-        let (rows, vocab, places) = (self.bucket.wanted, self.schedule.vocab_size, self.places());
-        let (logits, tokens, told) = (&self.memory.logits, &self.memory.tokens, self.told());
-        let args = Args::new()
-            .buffer("logits", logits, 0)
-            .buffer("choices", self.inputs, (places.choices * 4) as u64)
+        let room = self.memory.sampler.len() / rows_sample::ROW_BYTES as u64;
+        let rows = self.bucket.wanted;
+        for first in (0..rows).step_by((room as usize).max(1)) {
+            self.sample_rows(first, (rows - first).min(room as usize))?;
+        }
+        Ok(())
+    }
+
+    fn sample_rows(&mut self, first: usize, rows: usize) -> Result<()> {
+        let (memory, vocab, places) = (self.memory, self.schedule.vocab_size, self.places());
+        let row = (vocab * 4) as u64;
+        let logits = memory.logits.range(first as u64 * row, rows as u64 * row);
+        let choice = (rows_sample::CHOICE_WORDS * 4) as u64;
+        let choices = (places.choices * 4) as u64 + first as u64 * choice;
+        let (at, bytes) = ((first * 4) as u64, (rows * 4) as u64);
+        let told = self.told();
+        let own = [memory.sampler.whole(), memory.counters.whole()];
+        let args = || {
+            Args::new()
+                .buffer("logits", &memory.logits, first as u64 * row)
+                .buffer("choices", self.inputs, choices)
+        };
+        let rest = || {
+            Args::new()
+                .buffer("memory", &memory.sampler, 0)
+                .buffer("counters", &memory.counters, 0)
+        };
+        let columns = |args: Args| {
+            let args = args.u32("cols", self.token_end as u32);
+            args.u32("stride", vocab as u32)
+        };
+        let begin = args()
             .buffer("tokens", self.inputs, (places.tokens * 4) as u64)
-            .buffer("wanted", self.inputs, (places.wanted * 4) as u64)
-            .buffer("chosen", tokens, 0)
-            .buffer_or_null("told", told.map(|told| (told, 0)))
-            .u32("rows", self.bucket.rows as u32)
-            .u32("cols", self.token_end as u32)
-            .u32("stride", vocab as u32);
-        let logits = logits.range(0, (rows * vocab * 4) as u64);
-        let reads = [logits.clone(), self.inputs.whole()];
-        let mut writes = vec![logits, tokens.range(0, (rows * 4) as u64)];
-        writes.extend(told.map(|told| told.range(0, (rows * 4) as u64)));
-        let grid = [rows as u32, 1, 1];
-        self.launch("mlxrocm_sample_f32", grid, 1024, 0, args, &reads, &writes)
+            .buffer("wanted", self.inputs, (places.wanted * 4) as u64 + at)
+            .append(rest())
+            .u32("rows", self.bucket.rows as u32);
+        let draw = args()
+            .buffer("chosen", &memory.tokens, at)
+            .buffer_or_null("told", told.map(|told| (told, at)))
+            .append(rest());
+        let kernels = [
+            ("mlxrocm_sample_begin", begin, vec![logits.clone()]),
+            ("mlxrocm_sample_count", args().append(rest()), Vec::new()),
+            ("mlxrocm_sample_edge", args().append(rest()), Vec::new()),
+            (
+                "mlxrocm_sample_draw",
+                draw,
+                [
+                    Some(logits.clone()),
+                    Some(memory.tokens.range(at, bytes)),
+                    told.map(|told| told.range(at, bytes)),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
+            ),
+        ];
+        let kernels = kernels.map(|(name, args, writes)| (name, columns(args), writes));
+        let reads = [logits, self.inputs.whole(), memory.sampler.whole()];
+        let grid = [rows as u32, rows_sample::BLOCKS as u32, 1];
+        for (name, args, mut writes) in kernels {
+            writes.extend(own.iter().cloned());
+            self.launch(name, grid, 1024, 0, args, &reads, &writes)?;
+        }
+        Ok(())
     }
 
     pub(super) fn places(&self) -> Places {

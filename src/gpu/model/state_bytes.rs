@@ -12,9 +12,13 @@ use super::singles::Singles;
 use super::split::{split_bytes, split_counters};
 use crate::gpu::Device;
 use crate::gpu::allocator::size_class;
+use crate::gpu::constants::rows_sample;
 use crate::step::{PAGE_TOKENS, Schedule, StateSize};
 use crate::{Error, Result};
 use std::sync::Arc;
+
+/// The most rows whose tokens are drawn at a time.
+const MOST_SAMPLED: usize = 64;
 
 /// Bytes of the buffers of a forward state; those of experts and of recurrent layers are asked of their own types.
 pub struct StateBytes {
@@ -28,6 +32,8 @@ pub struct StateBytes {
     pub ropes: Vec<usize>,
     pub parts: usize,
     pub counters: usize,
+    /// Of what is known of rows while their tokens are drawn.
+    pub sampler: usize,
     pub operand: usize,
     pub scales: usize,
     pub inputs: usize,
@@ -88,6 +94,7 @@ impl StateBytes {
                 .max(part_bytes.unwrap_or(0))
                 .max(split_bytes(facts)),
             counters: (rows * groups).max(split_counters(facts)) * 4,
+            sampler: most.slots.min(MOST_SAMPLED) * rows_sample::ROW_BYTES,
             operand: operand.max(Prepared::most(rows, widest)).max(of_experts),
             scales: rows.max(inputs_of_experts) * 4,
             inputs: most.bytes() as usize,
@@ -112,6 +119,7 @@ impl StateBytes {
             self.tokens,
             self.parts,
             self.counters,
+            self.sampler,
             self.operand,
             self.scales,
             self.inputs,
