@@ -118,6 +118,7 @@ fn batches_are_what_each_position_is_alone() {
             ("se_convolution", Precision::F16),
             ("attention", Precision::F16),
             ("heads_of_64", Precision::F16),
+            ("whole_boards", Precision::F16),
             ("policy_encoders", Precision::F32),
         ] {
             let net = net(name, &options(home, precision));

@@ -49,7 +49,7 @@ pub fn compare(name: &str, net: &ChessNet, golden: &str, tolerance: f32) {
 }
 
 /// Small networks of every kind.
-pub const NETS: [&str; 17] = [
+pub const NETS: [&str; 18] = [
     "classical",
     "oldest",
     "se_convolution",
@@ -61,6 +61,7 @@ pub const NETS: [&str; 17] = [
     "tagged_se",
     "heads_of_32",
     "heads_of_64",
+    "whole_boards",
     "ffn_relu",
     "ffn_none",
     "ffn_tanh",

@@ -268,6 +268,11 @@ def all_nets():
         "heads_of_64": net(
             attention(width=128, heads=2, gates=False), formats=formats(1, 6, 3, 2, 1)
         ),
+        # Biases of whole boards as large networks make them.
+        "whole_boards": net(
+            attention(width=256, heads=8, smolgen=(32, 256, 256)),
+            formats=formats(1, 6, 3, 2, 1, default=1, smolgen=7, embedding=1),
+        ),
         "multihead": net(
             multihead(),
             formats=formats(133, 134, 3, 2, 1, default=1, ffn=1, smolgen=7, embedding=2),
