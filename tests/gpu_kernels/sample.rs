@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 const LIST: usize = 64;
 const BLOCKS: u32 = 32;
-const ROW_BYTES: usize = 43_008;
+const ROW_BYTES: usize = 59_392;
 const NO_TOKEN: u32 = u32::MAX;
 const ALL_BANNED: u32 = u32::MAX - 1;
 const OWN: u32 = 1 << 31;

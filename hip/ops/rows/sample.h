@@ -17,12 +17,13 @@
 #define BINS (2 * THREADS)
 // Bins a logit.
 #define STEPS 64.0f
-// The most candidates that are sorted.
+// The most candidates that are sorted, and of a block.
 #define LISTED BINS
+#define BLOCK_LISTED 128
 #define LIST 64
 #define CHOICE_WORDS (12 + 3 * LIST)
 // Bytes of what is known of a row.
-#define ROW_BYTES 43008
+#define ROW_BYTES 59392
 
 struct Choice {
     f32 temperature; // 0: the first of the largest
@@ -61,7 +62,7 @@ struct Top {
 
 struct Row {
     u64 masses[BINS]; // of logits by their distance from the largest
-    u64 listed[LISTED];
+    u64 listed[BLOCKS][BLOCK_LISTED];
     u32 counts[BINS];
     Top tops[BLOCKS];
     u64 sums[BLOCKS];
@@ -69,7 +70,7 @@ struct Row {
     // Of what top_k leaves, and of what top_p then leaves: the masses before the bin (for top_p the first one) in which it ends.
     u64 before_k, before_p, total;
     u32 bin_k, count_before_k, first_p, last_p;
-    u32 found; // candidates, of which the first LISTED are listed
+    u32 found[BLOCKS]; // candidates, of which the first are listed
     u32 top, token;
     Cut cut;
 };

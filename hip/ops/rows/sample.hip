@@ -103,7 +103,7 @@ KERNEL(THREADS) void mlxrocm_sample_begin(f32 *logits, const u32 *choices, const
     rank = wave_max64<BLOCKS / 2>(top.rank);
     barrier();
     if (thread != 0) return;
-    of.top = (u32)(rank >> 32), of.found = 0, of.cut = {0, ALL};
+    of.top = (u32)(rank >> 32), of.cut = {0, ALL};
     of.bin_k = of.first_p = BINS, of.last_p = of.count_before_k = 0, of.before_k = of.before_p = 0;
     of.token = lost ? NO_TOKEN : logit_of(of.top) <= BANNED ? ALL_BANNED : choice.is_greedy() ? ~(u32)rank : UNDECIDED;
 }
@@ -224,24 +224,41 @@ KERNEL(THREADS) void mlxrocm_sample_edge(const f32 *logits, const u32 *choices, 
         Select select;
     } shared;
     SHARED u64 waves[THREADS / 32];
+    SHARED u32 found[BLOCKS];
     grid_dependency_launch();
     grid_dependency_wait();
     Row &of = row_of(memory);
     const Choice choice = *(const Choice *)(choices + block_x() * CHOICE_WORDS);
     if (!cuts(of, choice, cols)) return;
     const f32 *row = logits + (u64)block_x() * stride, max = logit_of(of.top);
-    const u32 bin_k = of.bin_k, first = of.first_p, last = of.last_p;
+    const u32 bin_k = of.bin_k, first = of.first_p, last = of.last_p, thread = thread_x();
+    if (thread == 0) found[0] = 0;
+    barrier();
     each_logit(row, span_of(block_y(), cols), [&](u32 c, f32 l) {
         const u32 bin = bin_of(max, l);
         if (bin != bin_k && (bin < first || bin > last)) return;
-        const u32 place = atomic_add(&of.found, 1);
-        if (place < LISTED) of.listed[place] = (u64)~key_of(l) << 32 | c;
+        const u32 place = atomic_add(&found[0], 1);
+        if (place < BLOCK_LISTED) of.listed[block_y()][place] = (u64)~key_of(l) << 32 | c;
     });
+    barrier();
+    if (thread == 0) of.found[block_y()] = found[0];
     if (!is_last_block(counters + block_x(), BLOCKS)) return;
-    const u32 count = of.found;
+    if (thread < BLOCKS) found[thread] = of.found[thread];
+    barrier();
+    // 32 threads take what a block listed.
+    const u32 block = thread / (THREADS / BLOCKS), own = found[block];
+    u32 count = 0, before = 0;
+    bool fits = true;
+    for (u32 b = 0; b < BLOCKS; b++) {
+        before += b < block ? found[b] : 0;
+        count += found[b], fits = fits && found[b] <= BLOCK_LISTED;
+    }
     Cut cut;
-    if (count <= LISTED) {
-        for (u32 i = thread_x(); i < count; i += THREADS) shared.sorted.ranks[i] = of.listed[i];
+    if (fits && count <= LISTED) {
+        UNROLL for (u32 k = 0; k < BLOCK_LISTED; k += THREADS / BLOCKS) {
+            const u32 i = k + thread % (THREADS / BLOCKS);
+            if (i < own) shared.sorted.ranks[before + i] = of.listed[block][i];
+        }
         sort(shared.sorted.ranks, count);
         cut = cut_of_list(of, count, cols, max, choice, shared.sorted, waves);
     } else {
