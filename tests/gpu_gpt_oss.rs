@@ -14,7 +14,8 @@ mod on_gpu;
 
 use golden_family::{TOKENS, farthest, kept, tiny_tokenizer, tokens};
 use gpt_oss::{Form, VOCABULARY, config, tensors, write};
-use mlxrocm::model::DeviceChoice;
+use mlxrocm::gpu::ExpertPolicy;
+use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
 use on_gpu::{TOLERANCE, device, load, logits};
 use serde_json::Value;
 
@@ -47,4 +48,36 @@ fn logits_are_those_of_mlx_lm() {
     if !gpu::is_real() {
         assert_eq!(gpu.report()["violations"].to_string(), "[]");
     }
+}
+
+/// Experts with biases and a limit in host memory, which the CPU computes.
+#[test]
+fn the_cpu_computes_experts_with_biases() {
+    let golden: Value = serde_json::from_str(include_str!("golden/gpt_oss/logits.json")).unwrap();
+    let whole: Vec<f32> = serde_json::from_value(golden["logits"].clone()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(Form::Mlx, &golden["config"]);
+    write(folder.path(), &config, &tensors(Form::Mlx));
+    tiny_tokenizer::write_files(folder.path());
+    let target = gpu::todays(&["gfx1151", "gfx1201", "gfx942"]);
+    let gpu = device(target);
+    let device = gpu.device();
+    device.set_host_experts(ExpertPolicy::On);
+    let model = load(folder.path(), DeviceChoice::Gpu(0));
+    let fetched = logits(&model, &tokens(VOCABULARY), &[19, 5, 12]).unwrap();
+    let most = device.memory().unwrap().active / 3;
+    drop(model);
+    let options = LoadOptions {
+        device: DeviceChoice::Gpu(0),
+        gpu_weight_bytes: Some(most),
+        ..LoadOptions::default()
+    };
+    let model = Model::load(folder.path(), &options, None).unwrap();
+    assert!(model.info().host_weight_bytes > 0);
+    let found = logits(&model, &tokens(VOCABULARY), &[19, 5, 12]).unwrap();
+    assert!(found != fetched, "not computed by the CPU");
+    let far = farthest(&kept(&found, VOCABULARY), &whole);
+    println!("{target}: {far:.1e}");
+    assert!(far <= TOLERANCE, "{target}: {far}");
+    gpu.clean();
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the top down: each may use those below it.
 const STAIRS: &[&str] = &[
-    "capi", "session", "model", "chess", "array", "graph", "plan", "cpu", "gpu", "driver", "step",
+    "capi", "session", "model", "chess", "array", "graph", "plan", "gpu", "cpu", "driver", "step",
     "ir",
 ];
 
 /// Rooms on the same stair: neither knows of the other.
 const SIDE_BY_SIDE: &[(&str, &[&str])] = &[
-    ("cpu", &["gpu", "driver"]),
+    ("cpu", &["driver"]),
     ("session", &["chess"]),
     ("model", &["chess"]),
     ("chess", &["gpu", "driver"]),

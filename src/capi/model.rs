@@ -51,8 +51,10 @@ pub struct mlxrocm_model_options {
     pub device: *const mlxrocm_device,
     /// The most bytes of a GPU's memory that weights take. What is more stays in host memory, and kernels
     /// read it over the bus, which is slow: first a table of embeddings, then experts, then other matrices,
-    /// of each kind the last layers' first. The log says what lies where. KV caches and what a session
-    /// computes in come on top (mlxrocm_device_set_memory_limit).
+    /// of each kind the last layers' first. Experts of up to 16 rows are computed there by `threads` threads
+    /// where that is found to be faster when the model is loaded. The log says what lies where, and which of
+    /// both was chosen. KV caches and what a session computes in come on top
+    /// (mlxrocm_device_set_memory_limit).
     /// 0: all of them lie on the GPU if a session with default options fits beside them under its limit, else
     /// as many as leave room for one. All of them, or it is an error, where that cannot be: nothing would be
     /// left on the GPU, or host memory does not suffice; on a GPU that shares the host's memory; and without

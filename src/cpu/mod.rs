@@ -34,10 +34,12 @@ pub use elements::{Elements, Storage, array_memory, kept_memory, reset_array_pea
 pub use evaluate::results;
 pub use executor::CpuExecutor;
 pub use facts::{CpuFacts, facts, free_memory};
+pub(crate) use kernels::{Kernels, kernels};
 pub use kernels::{SimdLevel, simd_level};
 #[cfg(test)]
 pub use products::tests::elements as random;
 pub use program::{Program, Workspace};
 pub use replay::Replay;
+pub(crate) use shared::SharedVec;
 pub use threads::ThreadPool;
 pub use weights::CpuWeights;

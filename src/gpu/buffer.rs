@@ -62,6 +62,13 @@ impl DeviceBuffer {
         self.inner.block.address + self.offset
     }
 
+    /// Where the host sees it, if it is the host's memory.
+    pub(super) fn host(&self) -> Option<*mut u8> {
+        let host = self.inner.block.host;
+        let offset = usize::try_from(self.offset).ok()?;
+        (host != 0).then(|| std::ptr::with_exposed_provenance_mut(host + offset))
+    }
+
     /// Length in bytes, as asked for.
     pub fn len(&self) -> u64 {
         self.len

@@ -11,6 +11,7 @@ use super::event::Event;
 use super::graveyard::Graveyard;
 use super::kernels::Registry;
 use super::module::{BuiltIns, Kernel};
+use super::policy::{Policy as ExpertPolicy, PolicyCell};
 use super::probation::Graphs;
 use super::program::Program;
 use super::selftest::Health;
@@ -55,6 +56,8 @@ pub struct Device {
     registry: Registry,
     pub(super) built_ins: BuiltIns,
     pub(super) graphs: Graphs,
+    /// Whether the CPU computes experts in host memory.
+    host_experts: PolicyCell,
     pub(super) blas: BlasState,
     /// What the short self-test found.
     pub(super) health: Mutex<Option<Health>>,
@@ -147,10 +150,21 @@ impl Device {
             registry: Registry::new(&facts.arch, facts.platform),
             built_ins: BuiltIns::default(),
             graphs: Graphs::new(&facts),
+            host_experts: PolicyCell::from_environment("MLXROCM_HOST_EXPERTS"),
             blas: BlasState::new(facts.platform),
             health: Mutex::default(),
             facts,
         })
+    }
+
+    /// Whether the CPU computes experts that lie in host memory: always, never, or where that was measured to be faster.
+    pub fn host_experts(&self) -> ExpertPolicy {
+        self.host_experts.get()
+    }
+
+    /// Sets it for models that are loaded from now on.
+    pub fn set_host_experts(&self, policy: ExpertPolicy) {
+        self.host_experts.set(policy);
     }
 
     /// What it is.

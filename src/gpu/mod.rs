@@ -43,7 +43,7 @@ pub use device::{Device, Devices};
 pub use encoder::{Encoder, LaunchOptions};
 pub use event::Event;
 pub use module::{Kernel, KernelFacts, Module};
-pub use policy::{Policy as BlasPolicy, Policy as GraphPolicy};
+pub use policy::{Policy as BlasPolicy, Policy as ExpertPolicy, Policy as GraphPolicy};
 pub use program::{ModeReason, Program, ProgramMode};
 pub use stream::Stream;
 pub use upload::Uploader;

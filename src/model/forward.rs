@@ -109,6 +109,10 @@ pub trait Forward: Send {
         let _ = (slices, choices);
         Ok(false)
     }
+    /// Whether a step can be queued while the one before runs; else queueing waits for most of a step.
+    fn works_ahead(&self) -> bool {
+        true
+    }
     /// Waits for the oldest step that was queued; leaves its tokens in `tokens` (resized). An error is
     /// that of this step, which is over then too.
     fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {
@@ -221,6 +225,10 @@ impl Forward for GpuExecutor {
 
     fn queue(&mut self, slices: &[Slice], choices: &[Choice]) -> Result<bool> {
         GpuExecutor::queue(self, slices, choices)
+    }
+
+    fn works_ahead(&self) -> bool {
+        GpuExecutor::works_ahead(self)
     }
 
     fn collect(&mut self, tokens: &mut Vec<u32>) -> Result<()> {

@@ -7,6 +7,7 @@ use super::many::{Outputs, own_kernel};
 use super::matmul::{MatrixForm, operand_stride, scalar_name};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
+use super::recorded::Recorded;
 use super::weights::{GpuMatrix, GpuWeights, Launch};
 use crate::formats::ScalarType;
 use crate::gpu::blas::{Choice, WRONG};
@@ -175,7 +176,7 @@ impl GpuExecutor {
                 })
             }),
         };
-        let in_use = self.programs.values().any(Program::multiplies);
+        let in_use = self.programs.values().any(Recorded::multiplies);
         if !in_use && (prepared.is_err() || products.keys().all(|name| choice(name) != Some(true)))
         {
             self.memory.scratch = None;

@@ -1,12 +1,14 @@
 //! Runs batches on an executor: what is queued for a step, waited for and handed back.
 
 use super::executor::{GpuExecutor, bucket_pages, bucket_rows};
+use super::host::HostRun;
 use super::inputs::{Bucket, Output};
 use super::record::Recorder;
+use super::recorded::Recorded;
 use super::turns::Results;
 use super::weights::Launch;
-use crate::gpu::{Encoder, Program, ProgramMode, Range};
-use crate::step::{Choice, PAGE_TOKENS, Schedule, Slice, Step};
+use crate::gpu::{Encoder, ProgramMode, Range};
+use crate::step::{Choice, PAGE_TOKENS, Rows, Schedule, Slice, Step};
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -180,7 +182,7 @@ impl GpuExecutor {
     /// Queues a bucket's program, whose inputs were sent.
     fn run_bucket(&mut self, bucket: Bucket, slices: &[Slice<'_>]) -> Result<()> {
         let ran = self.run_program(bucket, slices);
-        let without = self.program(bucket).is_ok_and(Program::multiplies)
+        let without = self.program(bucket).is_ok_and(Recorded::multiplies)
             && self.weights.device.blas().is_none();
         if ran.is_err() && without {
             // The BLAS failed. What ran before it does the same again.
@@ -197,27 +199,52 @@ impl GpuExecutor {
         if !self.programs.renew(bucket) {
             self.prepare_blas(bucket)?;
             let device = &self.weights.device;
-            let program = device.record(|encoder| self.recorder(encoder, bucket)?.record())?;
-            self.programs.insert(bucket, program);
+            let mut encoder = device.encoder()?;
+            let pieces = self.recorder(&mut encoder, bucket)?.pieces();
+            let recorded = Recorded::new(pieces, |piece| {
+                device.record(|encoder| self.recorder(encoder, bucket)?.record(piece))
+            })?;
+            self.programs.insert(bucket, recorded);
         }
         Ok(())
     }
 
-    fn program(&self, bucket: Bucket) -> Result<&Program> {
+    fn program(&self, bucket: Bucket) -> Result<&Recorded> {
         let program = self.programs.get(bucket);
         program.ok_or_else(|| Error::Internal("a recorded program is missing".into()))
     }
 
     fn run_program(&self, bucket: Bucket, slices: &[Slice<'_>]) -> Result<()> {
-        let program = self.program(bucket)?;
-        if !may_replay(bucket) {
-            return program.run_as(&self.stream, ProgramMode::Direct);
+        for (program, run) in &self.program(bucket)?.pieces {
+            match program.is_awaited() {
+                _ if !may_replay(bucket) => program.run_as(&self.stream, ProgramMode::Direct)?,
+                // It is what graphs are judged by, but for keys and values it may write anywhere in the cache.
+                true => program.run_touching(&self.stream, &self.touched(slices))?,
+                false => program.run(&self.stream)?,
+            }
+            if let Some(run) = run {
+                self.weights.device.wait_step(&self.stream)?;
+                self.run_on_cpu(run, slices)?;
+            }
         }
-        match program.is_awaited() {
-            // It is what graphs are judged by, but for keys and values it may write anywhere in the cache.
-            true => program.run_touching(&self.stream, &self.touched(slices)),
-            false => program.run(&self.stream),
-        }
+        Ok(())
+    }
+
+    /// What the CPU computes of a step. Nothing is queued.
+    fn run_on_cpu(&self, run: &HostRun, slices: &[Slice<'_>]) -> Result<()> {
+        let missing = || Error::Internal("experts on the CPU are missing".into());
+        let host = self.weights.host.as_ref().ok_or_else(missing)?;
+        let memory = self.memory.host.as_ref().ok_or_else(missing)?;
+        let start = memory.host().ok_or_else(missing)?;
+        let len = usize::try_from(memory.len()).unwrap_or(0);
+        // SAFETY: the buffer's memory, which the host sees; this state's alone, and what was queued with it is done.
+        let memory = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        let rows = match self.schedule.buffers[run.gives.0.0].rows {
+            Rows::Tokens => slices.iter().map(|slice| slice.tokens.len()).sum(),
+            Rows::Wanted => slices.iter().map(Slice::wanted_rows).sum(),
+            Rows::Once => 1,
+        };
+        host.compute(&self.schedule, run, rows, memory)
     }
 
     /// The pages of the cache that the slices' tokens go to, and their recurrent states.
@@ -309,6 +336,11 @@ impl GpuExecutor {
             turn: bucket.turn.map(|turn| self.turns.of(turn)),
             token_end: self.token_end,
             bucket,
+            // Those of the schedule of hidden states come over the bus.
+            host: match bucket.output {
+                Output::Hidden => None,
+                _ => self.weights.host.as_ref(),
+            },
             routers_here: Cell::default(),
         })
     }

@@ -72,6 +72,10 @@ impl GpuExecutor {
                 0 => None,
                 up => Some(buffer(up)?),
             },
+            host: match weights.host.as_ref().map(|host| host.bytes(&schedule)) {
+                None | Some(0) => None,
+                Some(bytes) => Some(device.alloc_mapped(bytes)?),
+            },
         };
         if let Some(experts) = &memory.experts {
             stream.fill(&experts.slots, 0, experts.slots.len(), 0)?;
@@ -140,6 +144,11 @@ impl GpuExecutor {
     /// KV pages.
     pub fn pages(&self) -> usize {
         self.size.pages
+    }
+
+    /// Whether a step can be queued while the one before runs: not where the CPU computes a part of each.
+    pub fn works_ahead(&self) -> bool {
+        self.memory.host.is_none()
     }
 
     /// Columns of a hidden state; 0: this device gives none of this model.

@@ -86,6 +86,9 @@ impl Recorder<'_> {
     /// takes pair by pair.
     pub(super) fn run_size(&self, place: usize, step: &ExpertProducts) -> Result<Option<usize>> {
         let (rows, facts) = (self.rows(step.index), self.weights.device.facts());
+        if self.is_on_cpu(place) {
+            return Ok(None);
+        }
         let matrix = stack(self.launches, place, step)?.matrix;
         // Of few rows those of down stay products of all of a row's experts at once: sums in an order of their own.
         // (More rows, and down with a sum afterwards, were 11 % slower on an H200 than blocks of the matrix unit: 32 rows

@@ -28,7 +28,8 @@ impl Recorder<'_> {
         let rows = self.rows(step.index);
         let matrix = stack(self.launches, place, step)?.matrix;
         let is_quantized = matches!(matrix.form, MatrixForm::Quant(_));
-        if facts.platform != Platform::Cuda || !is_quantized || rows < 2 {
+        let is_here = is_quantized && !self.is_on_cpu(place);
+        if facts.platform != Platform::Cuda || !is_here || rows < 2 {
             return Ok(false);
         }
         if step.weights.is_none() {

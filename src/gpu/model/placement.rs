@@ -99,7 +99,7 @@ impl Placement {
         log::write(log::Level::Info, || {
             format!(
                 "weights: {:.1} MiB on {device}, {:.1} MiB in host memory ({names}: {} of a step each), of which a \
-                 token reads {:.1} MiB over the bus",
+                 token reads {:.1} MiB",
                 mib(self.device_bytes),
                 mib(self.host_bytes),
                 keys.len(),

@@ -2,7 +2,7 @@
 //! lengths of sequences, so those that were not used for long make room for others.
 
 use super::inputs::Bucket;
-use crate::gpu::Program;
+use super::recorded::Recorded;
 use std::collections::HashMap;
 
 /// The most programs that are kept. A program of a large model takes about a megabyte, and a session at work
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const MOST: usize = 48;
 
 /// Programs with the turn of their last use.
-pub struct Programs<P = Program> {
+pub struct Programs<P = Recorded> {
     kept: HashMap<Bucket, (P, u64)>,
     turn: u64,
 }

@@ -2,19 +2,22 @@
 
 use super::blas::Scratch;
 use super::experts_memory::ExpertMemory;
+use super::host::{HostExperts, HostRun};
 use super::inputs::{Bucket, Output, Places};
 use super::many::Way;
-use super::matmul::{MatrixForm, Operand, scalar_name, scales_number};
+use super::matmul::{FEW_ROWS, MatrixForm, Operand, scalar_name, scales_number};
 use super::product_outputs::Multiply;
+use super::recorded::{Piece, pieces};
 use super::recurrent_memory::RecurrentMemory;
 use super::turns::Turn;
 use super::weights::{GpuWeights, Launch};
 use crate::driver::Overlap;
 use crate::gpu::constants::rows_sample;
-use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, PinnedBuffer, Range};
+use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, PinnedBuffer, Range as Part};
 use crate::step::{BufferId, Epilogue, KvType, Norm, Rows, Schedule, Step, VectorId};
 use crate::{Error, Result};
 use std::cell::Cell;
+use std::ops::Range;
 
 /// The device memory of a forward state.
 pub struct Memory {
@@ -45,6 +48,8 @@ pub struct Memory {
     pub recurrent: Option<RecurrentMemory>,
     /// Results of an up projection whose form differs from the gate's.
     pub up: Option<DeviceBuffer>,
+    /// In host memory: what the CPU's experts read and leave.
+    pub host: Option<DeviceBuffer>,
 }
 
 /// Records one program.
@@ -66,6 +71,8 @@ pub struct Recorder<'a> {
     pub bucket: Bucket,
     /// Rows that are wanted, and what they are selected from where that are all rows in order.
     pub selected: Vec<(BufferId, BufferId)>,
+    /// Experts that the CPU computes.
+    pub host: Option<&'a HostExperts>,
     /// Whether gates and ups make their routers themselves (`routed.rs`), once that was asked.
     pub routers_here: Cell<Option<bool>>,
 }
@@ -73,14 +80,76 @@ pub struct Recorder<'a> {
 /// Blocks that share a row of logits.
 const ARGMAX_BLOCKS: u32 = crate::gpu::constants::rows_argmax::BLOCKS as u32;
 
+/// Threads of a block of `hip/ops/engine/copy.hip`, and the bytes that it copies.
+const COPY_THREADS: u32 = 256;
+const COPY_BLOCK: u64 = 4096;
+
 impl Recorder<'_> {
-    /// Records all steps.
-    pub fn record(&mut self) -> Result<()> {
-        let schedule = self.schedule;
-        if let Some(turn) = self.turn {
-            self.take_inputs(&turn.inputs)?;
+    /// The pieces of the schedule.
+    pub fn pieces(&self) -> Vec<Piece> {
+        let runs = self.host.map(|host| {
+            let is_on_cpu = |place: usize| self.is_on_cpu(place);
+            host.runs(self.schedule, is_on_cpu)
+        });
+        pieces(runs.unwrap_or_default(), self.schedule.steps.len())
+    }
+
+    /// Whether the CPU computes the step with experts at `place`.
+    pub(super) fn is_on_cpu(&self, place: usize) -> bool {
+        match self.schedule.steps.get(place) {
+            Some(Step::Experts(step)) => {
+                let is_few = self.rows(step.index) <= FEW_ROWS;
+                is_few && self.host.is_some_and(|host| host.has(place))
+            }
+            _ => false,
         }
-        for (index, step) in schedule.steps.iter().enumerate() {
+    }
+
+    /// Records a piece.
+    pub fn record(&mut self, piece: &Piece) -> Result<()> {
+        match (&piece.after, self.turn) {
+            (Some(run), _) => {
+                let (id, at) = run.gives;
+                self.copy_to_or_from_host(id, at, false)?;
+            }
+            (None, Some(turn)) => self.take_inputs(&turn.inputs)?,
+            (None, None) => {}
+        }
+        self.steps(piece.steps.clone())?;
+        match &piece.before {
+            Some(HostRun { reads, .. }) => reads
+                .iter()
+                .try_for_each(|(id, at)| self.copy_to_or_from_host(*id, *at, true)),
+            None => self.end(),
+        }
+    }
+
+    /// Copies a buffer's rows to the memory that the CPU reads, from `at` on, or back.
+    fn copy_to_or_from_host(&mut self, id: BufferId, at: u64, is_to: bool) -> Result<()> {
+        let missing = || Error::Internal("experts on the CPU without memory".into());
+        let host = self.memory.host.clone().ok_or_else(missing)?;
+        let here = self.range(id, 0, self.rows(id));
+        let bytes = (self.rows(id) * self.width(id) * 4) as u64;
+        let there = host.range(at, bytes);
+        let arena = (&self.memory.arena, self.at(id, 0));
+        let ((to, from), (write, read)) = match is_to {
+            true => (((&host, at), arena), (there, here)),
+            false => ((arena, (&host, at)), (here, there)),
+        };
+        let args = Args::new()
+            .buffer("to", to.0, to.1)
+            .buffer("from", from.0, from.1)
+            .u64("bytes", bytes);
+        let grid = [bytes.div_ceil(COPY_BLOCK) as u32, 1, 1];
+        let kernel = "mlxrocm_copy_u8";
+        self.launch(kernel, grid, COPY_THREADS, 0, args, &[read], &[write])
+    }
+
+    fn steps(&mut self, places: Range<usize>) -> Result<()> {
+        let schedule = self.schedule;
+        let first = places.start;
+        let steps = schedule.steps.get(places).unwrap_or_default();
+        for (index, step) in (first..).zip(steps) {
             match step {
                 Step::Embed { table, out } => {
                     let table = self
@@ -149,6 +218,11 @@ impl Recorder<'_> {
                 Step::GatedNorm(step) => self.gated_norm(*step)?,
             }
         }
+        Ok(())
+    }
+
+    /// What follows all steps.
+    fn end(&mut self) -> Result<()> {
         match self.bucket.output {
             Output::Logits | Output::Hidden => Ok(()),
             Output::Largest => self.argmax(),
@@ -289,7 +363,7 @@ impl Recorder<'_> {
         ((buffer.offset * self.memory.max_rows + row * buffer.width) * 4) as u64
     }
 
-    pub(super) fn range(&self, id: BufferId, row: usize, rows: usize) -> Range {
+    pub(super) fn range(&self, id: BufferId, row: usize, rows: usize) -> Part {
         let bytes = (rows * self.width(id) * 4) as u64;
         self.memory.arena.range(self.at(id, row), bytes)
     }
@@ -302,8 +376,8 @@ impl Recorder<'_> {
         threads: u32,
         lds: usize,
         args: Args,
-        reads: &[Range],
-        writes: &[Range],
+        reads: &[Part],
+        writes: &[Part],
     ) -> Result<()> {
         let options = LaunchOptions {
             overlap: Overlap::All,
@@ -321,8 +395,8 @@ impl Recorder<'_> {
         grid: [u32; 3],
         (threads, lds): (u32, usize),
         args: Args,
-        reads: &[Range],
-        writes: &[Range],
+        reads: &[Part],
+        writes: &[Part],
     ) -> Result<()> {
         let kernel = self.weights.device.kernel(kernel)?;
         let options = LaunchOptions {
@@ -335,7 +409,7 @@ impl Recorder<'_> {
     }
 
     /// `count` numbers of the inputs from `place`.
-    fn input(&self, place: usize, count: usize) -> Range {
+    fn input(&self, place: usize, count: usize) -> Part {
         self.inputs.range((place * 4) as u64, (count * 4) as u64)
     }
 

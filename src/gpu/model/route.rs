@@ -91,7 +91,8 @@ impl Recorder<'_> {
             };
             self.schedule.steps[at..].iter().filter(reads).count()
         };
-        let pair = gate.weights.is_none() && down.weights == Some(weight);
+        let is_here = !self.is_on_cpu(at + 1) && !self.is_on_cpu(at + 2);
+        let pair = is_here && gate.weights.is_none() && down.weights == Some(weight);
         let own = gate.index == index && down.index == index && is_read(weight) == 1;
         let stack = stack(self.launches, at + 2, down).ok()?;
         // Of more rows the pairs are sorted.

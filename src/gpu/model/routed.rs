@@ -65,11 +65,14 @@ impl<'a> Recorder<'a> {
         let steps = self.schedule.steps.iter().enumerate();
         let is_gate = |step: &Step| matches!(step, Step::Experts(step) if step.weights.is_none());
         steps
-            .filter_map(|(at, step)| is_gate(step).then_some(at))
+            .filter_map(|(at, step)| (is_gate(step) && !self.is_on_cpu(at)).then_some(at))
             .collect()
     }
 
     fn logits_at(&self, place: usize) -> Result<Option<Logits<'a>>> {
+        if self.is_on_cpu(place) {
+            return Ok(None);
+        }
         let schedule = self.schedule;
         let steps = place.checked_sub(2).map(|first| (first, place + 1));
         let Some((first, steps)) =

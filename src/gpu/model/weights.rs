@@ -1,6 +1,7 @@
 //! A model's weights on a GPU, grouped as its schedule multiplies with them.
 
 use super::groups::{groups, table_key};
+use super::host::{HostExperts, HostForm, HostStack, choose};
 use super::matmul::MatrixForm;
 use super::matrices::{Key, Matrices};
 use super::pack::TILE_ROWS;
@@ -77,6 +78,8 @@ pub struct GpuWeights {
     host_bytes: u64,
     /// The most columns of an up projection that is not fused with its gate.
     pub(super) up_columns: usize,
+    /// Experts in host memory that the CPU computes.
+    pub(super) host: Option<HostExperts>,
 }
 
 struct Loader<'a> {
@@ -171,8 +174,10 @@ impl GpuWeights {
                 steps.collect::<Result<Vec<_>>>()
             });
             let hidden = hidden.transpose()?;
+            let (stacks, refused) = loader.in_host(schedule, &launches)?;
             loader.matrices.finish()?;
             Ok(GpuWeights {
+                host: choose(device, schedule, stacks, refused, threads)?,
                 device: device.clone(),
                 vectors: on_device,
                 norm_scales: vectors.iter().map(|v| norm_scale(v)).collect(),
@@ -284,8 +289,61 @@ impl Loader<'_> {
         Ok(buffer)
     }
 
+    /// The stacks of experts in host memory that the CPU has kernels for, by step, and how many there are besides.
+    fn in_host(
+        &self,
+        schedule: &Schedule,
+        launches: &[Vec<Launch>],
+    ) -> Result<(Vec<Option<HostStack>>, usize)> {
+        let (mut stacks, mut refused) = (Vec::new(), 0);
+        for (place, step) in schedule.steps.iter().enumerate() {
+            stacks.push(None);
+            let launch = launches.get(place).and_then(|all| all.first());
+            let (Step::Experts(experts), Some(launch)) = (step, launch) else {
+                continue;
+            };
+            let matrix = &launch.matrix;
+            if matrix.data.host().is_none() {
+                continue;
+            }
+            let form = match matrix.form {
+                MatrixForm::Quant(form) => HostForm::new(form),
+                MatrixForm::Dense(_) => None,
+            };
+            let Some(form) = form else {
+                refused += 1;
+                continue;
+            };
+            let group = groups(self.matrices.weights(), step)?.into_iter().next();
+            let bias = group.map(|group| self.bias_numbers(&group.key, &experts.products));
+            let norm = experts.norm.and_then(|norm| {
+                let weight = self.vectors.get(norm.weight.0)?;
+                Some((weight.clone(), norm.eps))
+            });
+            stacks[place] = Some(HostStack {
+                form,
+                data: matrix.data.clone(),
+                tiles: matrix.tiles / experts.experts.max(1),
+                cols: matrix.cols,
+                experts: experts.experts,
+                is_gated: launch.silu,
+                bias: bias.transpose()?.flatten(),
+                norm,
+                limit: experts.limit,
+            });
+        }
+        Ok((stacks, refused))
+    }
+
     /// The biases of products, if they have any, in the places of their tiles' rows.
     fn bias(&mut self, key: &Key, products: &[Product]) -> Result<Option<DeviceBuffer>> {
+        match self.bias_numbers(key, products)? {
+            Some(numbers) => self.vector(&numbers).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn bias_numbers(&self, key: &Key, products: &[Product]) -> Result<Option<Vec<f32>>> {
         let bias = |p: &Product| p.bias.and_then(|id| self.vectors.get(id.0));
         let biases: Vec<Option<&Vec<f32>>> = products.iter().map(bias).collect();
         if biases.iter().all(Option::is_none) {
@@ -301,7 +359,7 @@ impl Loader<'_> {
                 }
             }
         }
-        self.vector(&all).map(Some)
+        Ok(Some(all))
     }
 }
 

@@ -19,7 +19,7 @@ impl Scheduler {
     /// Queues the step after `parts`, which is on the device, if that is one more token of each sequence
     /// that does not end or pause now, or waits for its token; leaves it in `ahead`.
     pub(super) fn follow(&mut self) -> Result<()> {
-        if self.replan {
+        if self.replan || !self.forward.works_ahead() {
             return Ok(());
         }
         let Some(resting) = self.resting() else {

@@ -4,7 +4,7 @@ correction and groups. Needs mlx-lm and "mlx[cpu]".
 usage: routers.py
 
 Writes glm4_moe.json beside itself: the config, the corrections of each layer, and every fourth row and third column of the
-logits of the tokens of tests/gpu_experts.rs. Keys and values are rounded to float16, as the library keeps them.
+logits of the tokens of tests/gpu_experts/main.rs. Keys and values are rounded to float16, as the library keeps them.
 """
 
 import json

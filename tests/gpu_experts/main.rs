@@ -2,15 +2,18 @@
 //! weights behind another router beside mlx-lm.
 //! `MLXROCM_TEST_GPU=real` uses this machine's GPU.
 
-#[path = "support/gpu.rs"]
+#[path = "../support/gpu.rs"]
 mod gpu;
 #[allow(dead_code)] // other tests use the rest
-#[path = "support/on_gpu.rs"]
+#[path = "../support/on_gpu.rs"]
 mod on_gpu;
-#[path = "support/random_model.rs"]
+#[path = "../support/random_model.rs"]
 mod random_model;
 
+mod host;
+
 use mlxrocm::formats::Format;
+use mlxrocm::gpu::ExpertPolicy;
 use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, Wanted};
 use on_gpu::{TOLERANCE, device, farthest, load};
 use random_model::{
@@ -163,6 +166,8 @@ fn experts_in_host_memory_say_the_same() {
     for target in gpu::among(&["gfx1151", "gfx90a"]) {
         let gpu = device(target);
         let device = gpu.device();
+        // Those that the CPU computes: `host.rs`.
+        device.set_host_experts(ExpertPolicy::Off);
         let run = |model: &Model| {
             let mut forward = model.new_forward(4, 64, KvType::F16).unwrap();
             logits(&mut *forward, &[40, 3, 16])
