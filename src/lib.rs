@@ -1,7 +1,7 @@
 //! libmlxrocm: quantized language models behind a stable C ABI.
 //!
 //! Calls go down this list and never up (a test checks it):
-//! `capi → session → model → chess → array → graph → plan → {cpu, gpu} → driver → step → ir`.
+//! `capi → session → model → chess → array → graph → plan → gpu → cpu → driver → step → ir`.
 //! `formats` and `text` know nothing of devices.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
