@@ -4,6 +4,7 @@ mod attention;
 mod beside;
 mod blas;
 mod delta_chunks;
+mod exchange;
 mod execute;
 mod executor;
 mod experts;
