@@ -34,7 +34,8 @@ impl Api {
         Code(unsafe { (self.functions.free)(address) })
     }
 
-    /// Allocates pinned host memory that the device sees; returns its host and device addresses.
+    /// Allocates pinned host memory that the device sees; returns its host and device addresses. What is mapped is coherent: what
+    /// one side wrote before the other was told (a launch, an event) is seen there.
     pub fn host_alloc(&self, bytes: usize) -> Result<(usize, u64)> {
         let (mut host, mut address) = (0, 0);
         let flags = hip::hipHostMallocPortable | hip::hipHostMallocMapped;
