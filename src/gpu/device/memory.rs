@@ -92,7 +92,7 @@ impl Device {
             // Freed memory that queued work still uses comes back when that work is done.
             let waits = matches!(error, Error::OutOfMemory(_)) && !pending.is_empty();
             if !waits || Instant::now() >= end {
-                return Err(error);
+                return Err(self.refused(error));
             }
             self.wait_until(end, || !pending.iter().all(|mark| !self.is_done(*mark)));
         }
@@ -112,7 +112,8 @@ impl Device {
     /// `OutOfMemory`; everything stays usable.
     pub fn alloc_mapped(self: &Arc<Self>, bytes: u64) -> Result<DeviceBuffer> {
         self.enter()?;
-        let (block, _) = self.pinned.lock().take(&PinnedSource(self), bytes, None)?;
+        let taken = self.pinned.lock().take(&PinnedSource(self), bytes, None);
+        let (block, _) = taken.map_err(|error| self.refused(error))?;
         Ok(DeviceBuffer::new(
             self.clone(),
             block,

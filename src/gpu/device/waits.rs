@@ -43,6 +43,14 @@ impl Device {
         self.lose(&error)
     }
 
+    /// The error for a call that the driver refused with `error`: a fault of queued work comes out of whichever call is next.
+    pub(super) fn refused(&self, error: Error) -> Error {
+        match error {
+            Error::Driver { .. } if !self.still_works() => self.lose(&error),
+            error => error,
+        }
+    }
+
     /// The device takes no more work from now on, because of `error`.
     fn lose(&self, error: &Error) -> Error {
         let reason = self.lost.get_or_init(|| {
