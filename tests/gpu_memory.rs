@@ -7,6 +7,7 @@ mod gpu;
 mod prng;
 
 use mlxrocm::Error;
+use mlxrocm::gpu::Args;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -186,6 +187,40 @@ mod soft {
         stream.fill(&next, 0, 1, 1).unwrap();
         stream.wait(gpu::PATIENCE).unwrap();
         gpu.clean();
+    }
+
+    /// A fault of queued work comes out of whichever call of the driver is next.
+    #[test]
+    fn an_allocation_that_meets_a_fault_says_what_became_of_the_device() {
+        let gpu = gpu::soft("devices=gfx1151;integrated=0");
+        for pinned in [true, false] {
+            let device = gpu.device();
+            let stream = device.stream().unwrap();
+            let buffer = device.alloc(4096).unwrap();
+            let copy = device.kernel("mlxrocm_copy_u8").unwrap();
+            let args = Args::new().buffer("to", &buffer, 0);
+            let args = args.buffer("from", &buffer, 2048).u64("bytes", 16);
+            gpu.fault("kernel@1");
+            stream
+                .launch(&copy, [1, 1, 1], [256, 1, 1], 0, &args)
+                .unwrap();
+            let start = Instant::now();
+            let mut refused = None;
+            for size in 1.. {
+                let bytes = size << 20;
+                refused = match pinned {
+                    true => device.alloc_pinned(bytes).err(),
+                    false => device.alloc(bytes).err(),
+                };
+                if refused.is_some() || start.elapsed() > Duration::from_secs(10) {
+                    break;
+                }
+            }
+            assert!(matches!(refused, Some(Error::DeviceLost(_))), "{refused:?}");
+            drop((buffer, stream, device));
+            gpu.fault("none");
+            gpu.reset();
+        }
     }
 
     #[test]
