@@ -144,12 +144,18 @@ pub unsafe fn multiply(
     out: *mut f32,
     stride: usize,
 ) {
-    let most = kernels.gemm_rows;
-    assert!(inner > 0 && most <= GEMM_ROWS_MOST && columns.end <= stride);
+    let [single, pair] = kernels.gemm_rows;
+    assert!(inner > 0 && single <= GEMM_ROWS_MOST && columns.end <= stride);
     assert!(rows.count == 0 || rows.numbers.len() >= (rows.count - 1) * rows.stride + inner);
-    for (place, panel) in panels.chunks_exact(inner * GEMM_COLUMNS).enumerate() {
-        let first = columns.start + place * GEMM_COLUMNS;
-        let width = GEMM_COLUMNS.min(columns.end - first);
+    let mut panels = panels.chunks_exact(inner * GEMM_COLUMNS);
+    let mut first = columns.start;
+    while let Some(panel) = panels.next() {
+        let left = columns.end - first;
+        let pairs = pair > 0 && left >= 2 * GEMM_COLUMNS && panels.next().is_some();
+        let (count, most) = if pairs { (2, pair) } else { (1, single) };
+        let width = left.min(count * GEMM_COLUMNS);
+        // Of eight rows four and four, not six and two.
+        let most = rows.count.div_ceil(rows.count.div_ceil(most).max(1)).max(1);
         for row in (0..rows.count).step_by(most) {
             // SAFETY: rows that are there.
             let out = unsafe { out.add(row * stride + first) };
@@ -158,11 +164,12 @@ pub unsafe fn multiply(
                 stride: rows.stride,
                 count: most.min(rows.count - row),
                 panel: panel.as_ptr(),
+                panels: count,
                 inner,
                 out,
                 out_stride: stride,
             };
-            if width == GEMM_COLUMNS {
+            if width == count * GEMM_COLUMNS {
                 // SAFETY: the table is one that this CPU can run; the lengths were asserted.
                 unsafe { (kernels.gemm_tile)(&tile) };
                 continue;
@@ -177,6 +184,7 @@ pub unsafe fn multiply(
                 out.copy_from_slice(&sums[..width]);
             }
         }
+        first += width;
     }
 }
 

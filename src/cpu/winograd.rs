@@ -100,12 +100,13 @@ impl Winograd {
             let places = numbers.chunks_exact(inputs * GEMM_COLUMNS);
             let sides = windows.chunks_exact(step).zip(places);
             for ((windows, panel), sums) in sides.zip(sums.chunks_exact_mut(sums_step)) {
-                for row in (0..rows).step_by(kernels.gemm_rows) {
+                for row in (0..rows).step_by(kernels.gemm_rows[0]) {
                     let tile = GemmTile {
                         rows: windows[row * inputs..].as_ptr(),
                         stride: inputs,
-                        count: kernels.gemm_rows.min(rows - row),
+                        count: kernels.gemm_rows[0].min(rows - row),
                         panel: panel.as_ptr(),
+                        panels: 1,
                         inner: inputs,
                         out: sums[row * WIDTH..].as_mut_ptr(),
                         out_stride: WIDTH,

@@ -1,4 +1,4 @@
-//! Products of f32 matrices: a few rows by a panel of columns, the sums in registers.
+//! Products of f32 matrices: a few rows by one or two panels of columns, the sums in registers.
 
 use super::vector::Vector;
 
@@ -7,6 +7,8 @@ pub const GEMM_COLUMNS: usize = 16;
 /// Rows of a tile whose sums, two vectors each, fill AVX2's 16 registers.
 pub const GEMM_ROWS: usize = 6;
 /// As many whose sums, one vector each, hide the latency of AVX-512's multiplications; no level has more.
+/// (By two panels six rows do, and a cache of eight ways holds these if they begin in the same set: rows of 1,024
+/// numbers go half as fast twelve at a time.)
 pub const GEMM_ROWS_MOST: usize = 12;
 
 /// `out[row][column] = Σ_k rows[row][k] · panel[k][column]`.
@@ -15,17 +17,19 @@ pub struct GemmTile {
     /// `count` rows of `inner` numbers, `stride` from one to the next.
     pub rows: *const f32,
     pub stride: usize,
-    /// 1 to the level's `gemm_rows`.
+    /// 1 to the level's `gemm_rows` of as many panels.
     pub count: usize,
-    /// `[inner][GEMM_COLUMNS]`
+    /// `[panels][inner][GEMM_COLUMNS]`
     pub panel: *const f32,
+    /// 1, or 2 if the level has such tiles.
+    pub panels: usize,
     pub inner: usize,
-    /// `count` rows of `GEMM_COLUMNS` numbers, `out_stride` from one to the next.
+    /// `count` rows of `panels · GEMM_COLUMNS` numbers, `out_stride` from one to the next.
     pub out: *mut f32,
     pub out_stride: usize,
 }
 
-/// A tile of up to [`GEMM_ROWS`] rows, in `V` vectors of columns.
+/// A tile of up to [`GEMM_ROWS`] rows, whose columns are `V` vectors.
 ///
 /// # Safety
 /// The pointers reach what [`GemmTile`] says; nobody else uses `out`; the CPU has the level of `T`.
@@ -44,36 +48,42 @@ pub unsafe fn gemm_tile<T: Vector, const V: usize>(tile: &GemmTile) {
     }
 }
 
-/// A tile of up to [`GEMM_ROWS_MOST`] rows.
+/// A tile of up to [`GEMM_ROWS`] rows by two panels, or of up to [`GEMM_ROWS_MOST`] by one, a panel a vector.
 ///
 /// # Safety
 /// As [`gemm_tile`].
 #[inline(always)]
-pub unsafe fn gemm_tall_tile<T: Vector, const V: usize>(tile: &GemmTile) {
+pub unsafe fn gemm_wide_tile<T: Vector>(tile: &GemmTile) {
     // SAFETY: the caller's promise.
     unsafe {
-        match tile.count {
-            7 => rows::<T, V, 7>(tile),
-            8 => rows::<T, V, 8>(tile),
-            9 => rows::<T, V, 9>(tile),
-            10 => rows::<T, V, 10>(tile),
-            11 => rows::<T, V, 11>(tile),
-            12 => rows::<T, V, 12>(tile),
-            _ => gemm_tile::<T, V>(tile),
+        match (tile.panels, tile.count) {
+            (2, _) => gemm_tile::<T, 2>(tile),
+            (_, 7) => rows::<T, 1, 7>(tile),
+            (_, 8) => rows::<T, 1, 8>(tile),
+            (_, 9) => rows::<T, 1, 9>(tile),
+            (_, 10) => rows::<T, 1, 10>(tile),
+            (_, 11) => rows::<T, 1, 11>(tile),
+            (_, 12) => rows::<T, 1, 12>(tile),
+            _ => gemm_tile::<T, 1>(tile),
         }
     }
 }
 
 #[inline(always)]
 unsafe fn rows<T: Vector, const V: usize, const R: usize>(tile: &GemmTile) {
-    debug_assert!(T::LANES * V == GEMM_COLUMNS && tile.count >= R);
+    debug_assert!(T::LANES * V == tile.panels * GEMM_COLUMNS && tile.count >= R);
     let (numbers, stride) = (tile.rows, tile.stride);
-    // SAFETY: R rows of `inner` numbers, `inner` rows of a panel, R rows of results.
+    // From the first vector of columns to another one.
+    let step = |v: usize| {
+        let column = v * T::LANES;
+        column / GEMM_COLUMNS * tile.inner * GEMM_COLUMNS + column % GEMM_COLUMNS
+    };
+    // SAFETY: R rows of `inner` numbers, `inner` rows of each panel, R rows of results.
     unsafe {
         let mut sums = [[T::splat(0.0); V]; R];
         for k in 0..tile.inner {
             let columns = tile.panel.add(k * GEMM_COLUMNS);
-            let columns: [T; V] = std::array::from_fn(|v| T::load(columns.add(v * T::LANES)));
+            let columns: [T; V] = std::array::from_fn(|v| T::load(columns.add(step(v))));
             for (row, sums) in sums.iter_mut().enumerate() {
                 let x = T::splat(*numbers.add(row * stride + k));
                 for (sum, &column) in sums.iter_mut().zip(&columns) {

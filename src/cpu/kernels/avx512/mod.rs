@@ -9,6 +9,7 @@ mod values;
 mod values_row;
 
 use super::avx2::{self, Part, for_pairs};
+use super::gemm::GEMM_ROWS;
 use super::{GEMM_ROWS_MOST, Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch};
 use crate::cpu::activations::{BlockMeta, Group, SPAN, ends_span};
 use crate::cpu::packed::{BLOCK, TILE_ROWS, block_bytes};
@@ -21,7 +22,7 @@ pub static KERNELS: Kernels = Kernels {
     panel: 12,
     matmul_tile,
     row_tiles: one_row::row_tiles,
-    gemm_rows: GEMM_ROWS_MOST,
+    gemm_rows: [GEMM_ROWS_MOST, GEMM_ROWS],
     gemm_tile: arrays::gemm_tile,
     winograd_input: arrays::winograd_input,
     winograd_output: arrays::winograd_output,

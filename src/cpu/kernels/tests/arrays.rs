@@ -15,9 +15,10 @@ fn close(level: SimdLevel, found: f32, exact: f64, tolerance: f64) {
 #[test]
 fn tiles_of_products() {
     let mut random = Random(seed());
-    for inner in [1, 7, 64, 300] {
-        let panel = random.vector(inner * GEMM_COLUMNS);
-        let (stride, out_stride) = (inner + 3, GEMM_COLUMNS + 5);
+    for (inner, panels) in [(1, 1), (7, 2), (64, 1), (300, 2), (300, 1)] {
+        let width = panels * GEMM_COLUMNS;
+        let panel = random.vector(inner * width);
+        let (stride, out_stride) = (inner + 3, width + 5);
         let rows = random.vector(GEMM_ROWS_MOST * stride);
         for kernels in available() {
             let multiply = |rows: &[f32], count: usize| {
@@ -27,6 +28,7 @@ fn tiles_of_products() {
                     stride,
                     count,
                     panel: panel.as_ptr(),
+                    panels,
                     inner,
                     out: out.as_mut_ptr(),
                     out_stride,
@@ -35,20 +37,22 @@ fn tiles_of_products() {
                 unsafe { (kernels.gemm_tile)(&tile) };
                 out
             };
-            for count in 1..=kernels.gemm_rows {
+            for count in 1..=kernels.gemm_rows[panels - 1] {
                 let out = multiply(&rows, count);
                 for row in 0..count {
                     let x = &rows[row * stride..][..inner];
                     let found = &out[row * out_stride..][..out_stride];
-                    for (column, &found) in found[..GEMM_COLUMNS].iter().enumerate() {
+                    for (column, &found) in found[..width].iter().enumerate() {
                         let products = x.iter().enumerate().map(|(k, &x)| {
-                            f64::from(x) * f64::from(panel[k * GEMM_COLUMNS + column])
+                            let of_panel = &panel[column / GEMM_COLUMNS * inner * GEMM_COLUMNS..];
+                            f64::from(x)
+                                * f64::from(of_panel[k * GEMM_COLUMNS + column % GEMM_COLUMNS])
                         });
                         close(kernels.level, found, products.sum(), 1e-5);
                     }
-                    assert!(found[GEMM_COLUMNS..].iter().all(|x| x.is_nan()));
+                    assert!(found[width..].iter().all(|x| x.is_nan()));
                     let alone = multiply(&rows[row * stride..], 1);
-                    assert_eq!(alone[..GEMM_COLUMNS], found[..GEMM_COLUMNS]);
+                    assert_eq!(alone[..width], found[..width]);
                 }
             }
         }
