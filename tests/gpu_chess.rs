@@ -83,8 +83,10 @@ fn a_head_of_several_and_the_real_network() {
             value: ValueHead::Q,
             ..options.clone()
         };
-        let several = net("multihead", &several);
-        compare("optimistic.q", &several, "multihead.optimistic.q.out", 2e-2);
+        for name in ["multihead", "hybrid_dense"] {
+            let golden = format!("{name}.optimistic.q.out");
+            compare(name, &net(name, &several), &golden, 2e-2);
+        }
         for (precision, tolerance) in [(Precision::F32, 1e-3), (Precision::F16, 2e-2)] {
             let options = NetOptions {
                 precision,
@@ -119,6 +121,7 @@ fn batches_are_what_each_position_is_alone() {
             ("attention", Precision::F16),
             ("heads_of_64", Precision::F16),
             ("whole_boards", Precision::F16),
+            ("hybrid_map", Precision::F16),
             ("policy_encoders", Precision::F32),
         ] {
             let net = net(name, &options(home, precision));

@@ -1,4 +1,4 @@
-//! Bodies: a tower of convolutions, or encoders over squares.
+//! Bodies: a tower of convolutions, encoders over squares, or encoders over what a tower says of them.
 
 use super::File;
 use super::encoder::{Encoder, EncoderSettings, FeedForward, add};
@@ -116,6 +116,8 @@ fn depth(file: &File, path: &str) -> Result<usize> {
 
 /// What encoders see of the planes.
 enum Squares {
+    /// What convolutions make of them, whatever the file says of positions.
+    Tower(Tower),
     /// With the squares that pieces could reach.
     Map(Array),
     /// With a dense layer's view of all pieces.
@@ -153,16 +155,17 @@ fn position_map() -> Result<Array> {
 impl Encoders {
     fn read(file: &File, format: &Format) -> Result<Encoders> {
         let is_dense = format.embedding == Embedding::Dense;
-        if file.count("weights.residual") > 0 {
-            return Err(unsupported(
-                file,
-                "weights.residual: convolutions below encoders",
-            ));
-        }
         let (squares, inputs) = match format.embedding {
+            _ if file.count("weights.residual") > 0 => {
+                let tower = Tower::read(file, format.activation)?;
+                let channels = tower.input.outputs;
+                (Squares::Tower(tower), channels)
+            }
             Embedding::None => {
-                let what = "format.network_format.input_embedding is 0: encoders over bare planes";
-                return Err(unsupported(file, what));
+                return Err(crate::Error::Unsupported(format!(
+                    "{}: format.network_format.input_embedding is 0: encoders over bare planes, which this library does not run",
+                    file.name()
+                )));
             }
             Embedding::Map => (Squares::Map(position_map()?), PLANES + SQUARES),
             Embedding::Dense => {
@@ -223,6 +226,11 @@ impl Encoders {
         let batch = sizes(planes)[0];
         let flat = planes.reshape(Shape::new([batch, SQUARES, PLANES]))?;
         let x = match &self.squares {
+            Squares::Tower(tower) => {
+                let channels = tower.input.outputs;
+                let x = tower.apply(planes)?;
+                x.reshape(Shape::new([batch, SQUARES, channels]))?
+            }
             Squares::Map(map) => {
                 let map = map.broadcast_to(Shape::new([batch, SQUARES, SQUARES]))?;
                 Array::concatenate(&[flat, map], -1)?
@@ -254,14 +262,6 @@ impl Encoders {
         }
         Ok(x)
     }
-}
-
-/// The refusal of a kind of body.
-fn unsupported(file: &File, what: &str) -> crate::Error {
-    crate::Error::Unsupported(format!(
-        "{}: {what}, which this library does not run",
-        file.name()
-    ))
 }
 
 /// The matrix that all encoders' smolgen share, `[4096, gen]`.

@@ -48,8 +48,8 @@ pub fn compare(name: &str, net: &ChessNet, golden: &str, tolerance: f32) {
     );
 }
 
-/// Small networks of every kind.
-pub const NETS: [&str; 18] = [
+/// Small networks of every kind; of hybrids (encoders over convolutions) the engine's converter and ONNX Runtime said it.
+pub const NETS: [&str; 21] = [
     "classical",
     "oldest",
     "se_convolution",
@@ -68,6 +68,9 @@ pub const NETS: [&str; 18] = [
     "ffn_sigmoid",
     "ffn_selu",
     "ffn_swish",
+    "hybrid_plain",
+    "hybrid_tagged_se",
+    "hybrid_map",
 ];
 
 /// The real network that `make model` fetches.

@@ -58,6 +58,8 @@ fn a_missing_tensor_is_named() {
             ],
         ),
         ("multihead", vec![37, 38, 39, 40, 41, 42, 43, 44, 45]),
+        ("hybrid_plain", vec![1, 2, 25, 26, 28, 29]),
+        ("hybrid_dense", vec![1, 2, 25, 26, 39, 40, 41, 42, 43]),
     ] {
         let data = unpacked(name);
         for missing in numbers {
@@ -73,7 +75,9 @@ fn a_missing_tensor_is_named() {
                 out
             });
             let message = refusal(without);
-            let named = message.contains("weights.") || message.contains("head");
+            // Without convolutions a hybrid's encoders would see bare planes.
+            let named = ["weights.", "head", "input_embedding"];
+            let named = named.iter().any(|name| message.contains(name));
             assert!(named, "{name} without field {missing}: {message}");
         }
     }
@@ -86,6 +90,7 @@ fn tensors_of_other_lengths_are_refused() {
         "attention",
         "multihead",
         "policy_encoders",
+        "hybrid_map",
     ] {
         let data = unpacked(name);
         let count = fields(&data).iter().filter(|f| f.1 == 10).count();
@@ -116,7 +121,7 @@ fn tensors_of_other_lengths_are_refused() {
 
 #[test]
 fn bytes_that_are_changed_anywhere_do_no_harm() {
-    for name in ["se_convolution", "attention", "multihead"] {
+    for name in ["se_convolution", "attention", "multihead", "hybrid_dense"] {
         let data = unpacked(name);
         let mut state = 1u64;
         for round in 0..400 {

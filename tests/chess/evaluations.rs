@@ -16,21 +16,25 @@ fn every_kind_of_network_says_what_the_engine_says() {
 
 #[test]
 fn every_head_of_several() {
-    for (policy, value, golden) in [
-        (PolicyHead::Vanilla, ValueHead::Winner, "vanilla.winner"),
-        (PolicyHead::Optimistic, ValueHead::Q, "optimistic.q"),
-        (PolicyHead::Soft, ValueHead::St, "soft.st"),
-        (PolicyHead::Opponent, ValueHead::Winner, "opponent.winner"),
+    let (vanilla, winner) = (PolicyHead::Vanilla, ValueHead::Winner);
+    let (optimistic, q) = (PolicyHead::Optimistic, ValueHead::Q);
+    for (name, policy, value, golden) in [
+        ("multihead", vanilla, winner, "vanilla.winner"),
+        ("multihead", optimistic, q, "optimistic.q"),
+        ("multihead", PolicyHead::Soft, ValueHead::St, "soft.st"),
+        ("multihead", PolicyHead::Opponent, winner, "opponent.winner"),
+        ("hybrid_dense", vanilla, winner, "vanilla.winner"),
+        ("hybrid_dense", optimistic, q, "optimistic.q"),
     ] {
         let net = net(
-            "multihead",
+            name,
             &NetOptions {
                 policy,
                 value,
                 ..NetOptions::default()
             },
         );
-        compare(golden, &net, &format!("multihead.{golden}.out"), 1e-5);
+        compare(golden, &net, &format!("{name}.{golden}.out"), 1e-5);
     }
     let options = NetOptions {
         policy: PolicyHead::Soft,
@@ -78,6 +82,8 @@ fn batches_are_what_each_position_is_alone() {
         "attention",
         "policy_encoders",
         "classical",
+        "hybrid_map",
+        "hybrid_dense",
     ] {
         let net = net(name, &NetOptions::default());
         let (masks, values) = inputs(&net, &positions());

@@ -209,16 +209,22 @@ def large(width, heads, inner, encoders):
     return net(weights, formats=formats(1, 6, 3, 2, 1, default=1, smolgen=7, embedding=1))
 
 
-def multihead(width=32, heads=4, inner=48, encoders=2, dim=24, dense=4, smolgen=(4, 16, 8), first=40):
+def multihead(
+    width=32, heads=4, inner=48, encoders=2, dim=24, dense=4, smolgen=(4, 16, 8), first=40, channels=0, hidden=24
+):
+    """With `channels` over a tower of that many, which takes the place of the view of all pieces."""
     w = Writer()
-    weights = w.dense(37, 768, 64 * dense) + w.dense(25, 112 + dense, width)
+    if channels:
+        weights = tower(w, channels, 2, 8) + w.dense(25, channels, width)
+    else:
+        weights = w.dense(37, 768, 64 * dense) + w.dense(25, 112 + dense, width)
     weights += w.norm(39, width) + data(41, w.ffn(width, first)) + w.norm(42, width)
     weights += data(33, w.layer(width * 64, 0.2, 1.0)) + data(34, w.layer(width * 64, 0.2))
     weights += b"".join(data(27, w.encoder(width, heads, inner, smolgen)) for _ in range(encoders))
     weights += integer(28, heads) + w.dense(35, smolgen[2], 4096, bias=False)
 
     def value():
-        return w.dense(1, width, 4) + w.dense(3, 256, 24) + w.dense(5, 24, 3)
+        return w.dense(1, width, 4) + w.dense(3, 256, hidden) + w.dense(5, hidden, 3)
 
     def policy(own):
         out = w.dense(1, width, dim) if own else b""
@@ -285,6 +291,45 @@ def all_nets():
             formats=formats(1, 6, 3, 2, 1, default=number % 2, ffn=number, smolgen=smolgen),
         )
     return nets
+
+
+def hybrid(se, smolgen, gates, wdl, moves_left, policy_encoders=0, width=32, heads=4, channels=16):
+    """Encoders over what convolutions say. The converter of the reference engine wants 128 numbers in the value head."""
+    w = Writer()
+    weights = tower(w, channels, 1, se) + w.dense(25, channels, width)
+    if gates:
+        weights += data(33, w.layer(width * 64, 0.2, 1.0)) + data(34, w.layer(width * 64, 0.2))
+    weights += b"".join(data(27, w.encoder(width, heads, 48, smolgen)) for _ in range(2)) + integer(28, heads)
+    if smolgen:
+        weights += w.dense(35, smolgen[2], 4096, bias=False)
+    weights += attention_policy(w, width, 24)
+    weights += b"".join(data(21, w.encoder(24, 4, 32)) for _ in range(policy_encoders))
+    weights += integer(24, 4) if policy_encoders else b""
+    weights += w.dense(29, width, 4) + w.dense(7, 256, 128) + w.dense(9, 128, 3 if wdl else 1)
+    if moves_left:
+        # A bias that keeps the result above 0, where it shows.
+        weights += w.dense(31, width, 3) + w.dense(13, 192, 16)
+        weights += w.dense(15, 16, 1, bias=False) + data(16, w.layer(1, 0.2, 2.0))
+    return weights
+
+
+def hybrid_nets():
+    """Networks with both a tower and encoders: without and with what either may have, and with several heads."""
+    smolgen = (4, 16, 8)
+    return {
+        "hybrid_plain": net(
+            hybrid(0, None, False, False, False), formats=formats(1, 6, 3, 1, 0, embedding=0)
+        ),
+        "hybrid_tagged_se": net(hybrid(8, smolgen, False, True, True), formats=formats(2, 4, 3, 2, 1)),
+        "hybrid_map": net(
+            hybrid(8, smolgen, True, True, True, policy_encoders=1, width=96, heads=3),
+            formats=formats(3, 6, 3, 2, 1, default=1, smolgen=7, embedding=1),
+        ),
+        "hybrid_dense": net(
+            multihead(channels=16, hidden=128),
+            formats=formats(133, 134, 3, 2, 1, default=1, ffn=1, smolgen=7, embedding=2),
+        ),
+    }
 
 
 def encoded_nets():
