@@ -8,6 +8,8 @@ use crate::Result;
 use crate::array::{Compiled, Network, Planes};
 use crate::cpu::{Program, ThreadPool, Workspace};
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Positions that a worker takes through the network at once: what lies between two layers stays in its cache, and
 /// weights are read once for all of them.
@@ -18,7 +20,7 @@ const ON_GPU: usize = 256;
 /// What evaluates.
 pub enum Runs {
     /// The CPU.
-    Cpu(CpuRuns),
+    Cpu(Box<CpuRuns>),
     /// A GPU.
     Gpu(Box<Network>),
 }
@@ -29,6 +31,8 @@ pub struct CpuRuns {
     /// Workers. A call that finds them taken computes by itself.
     pool: Mutex<ThreadPool>,
     threads: usize,
+    /// How fewer positions than threads are evaluated.
+    few: Few,
     /// Memory of runs that have ended, for the next ones.
     workspaces: Mutex<Vec<Workspace>>,
 }
@@ -39,12 +43,13 @@ impl Runs {
         match compiled {
             Compiled::Cpu(program) => {
                 let pool = ThreadPool::new(threads);
-                Runs::Cpu(CpuRuns {
+                Runs::Cpu(Box::new(CpuRuns {
                     program,
                     threads: pool.threads(),
                     pool: Mutex::new(pool),
+                    few: Few::default(),
                     workspaces: Mutex::default(),
-                })
+                }))
             }
             Compiled::Gpu(network) => Runs::Gpu(network),
         }
@@ -75,6 +80,72 @@ impl Runs {
     }
 }
 
+/// Whether workers share each layer of a few positions, or the caller computes by itself. Workers that share wait for each
+/// other: not for processors that other calls want; else what takes less time (they wait long if no cache is common to them).
+#[derive(Default)]
+struct Few {
+    /// Calls under way, of many positions too.
+    calls: AtomicUsize,
+    /// Nanoseconds a position, by the caller and shared; 0: not known yet.
+    took: [AtomicU64; 2],
+    /// Choices by time.
+    choices: AtomicUsize,
+}
+
+/// A call under way, until it is dropped.
+struct Call<'a>(&'a Few);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Few {
+    /// So many choices after another the slower way is tried again; sooner at first.
+    const AGAIN: usize = 64;
+
+    /// A call, and how many are under way with it.
+    fn begin(&self) -> (Call<'_>, usize) {
+        let others = self.calls.fetch_add(1, Ordering::Relaxed);
+        (Call(self), others + 1)
+    }
+
+    fn shares(&self, calls: usize, threads: usize) -> bool {
+        if calls > 1 && 2 * calls > threads {
+            return false;
+        }
+        let choice = self.choices.fetch_add(1, Ordering::Relaxed);
+        match self
+            .took
+            .each_ref()
+            .map(|took| took.load(Ordering::Relaxed))
+        {
+            [_, 0] => true,
+            [0, _] => false,
+            [alone, shared] => {
+                let tries = choice.is_multiple_of(Few::AGAIN) || choice.is_power_of_two();
+                (shared < alone) != tries
+            }
+        }
+    }
+
+    /// A shorter time counts at once, a longer one little by little: the first call of all is slow, and some are disturbed.
+    fn note(&self, shared: bool, count: usize, time: Duration) {
+        let took = &self.took[usize::from(shared)];
+        let (known, now) = (
+            took.load(Ordering::Relaxed),
+            time.as_nanos() as u64 / count as u64,
+        );
+        let next = match known {
+            0 => now,
+            _ if now < known => now,
+            _ => known + (now - known) / 8,
+        };
+        took.store(next.max(1), Ordering::Relaxed);
+    }
+}
+
 impl CpuRuns {
     fn evaluate(
         &self,
@@ -83,7 +154,13 @@ impl CpuRuns {
         results: Results<'_>,
     ) -> Result<()> {
         let count = masks.len() / PLANES;
-        let mut pool = self.pool.try_lock();
+        let is_few = count < self.threads;
+        let (_call, calls) = self.few.begin();
+        let mut pool = match is_few && !self.few.shares(calls, self.threads) {
+            true => None,
+            false => self.pool.try_lock(),
+        };
+        let begin = Instant::now();
         let threads = pool.as_ref().map_or(1, |_| self.threads);
         // Parts of one size, as many for each worker.
         let parts = count.div_ceil(AT_ONCE).next_multiple_of(threads);
@@ -114,10 +191,13 @@ impl CpuRuns {
                 });
                 failed.into_inner().map_or(Ok(()), Err)
             }
-            // Too few positions: workers share each layer.
+            // Too few positions: workers share each layer, or the caller computes.
             mut pool => {
                 for (at, results) in all.enumerate() {
                     part(at, results, pool.as_deref_mut())?;
+                }
+                if is_few {
+                    self.few.note(pool.is_some(), count, begin.elapsed());
                 }
                 Ok(())
             }
@@ -215,5 +295,33 @@ fn fill(masks: &[u64], values: &[f32], squares: &mut [f32]) {
             squares[left.trailing_zeros() as usize * PLANES + plane] = value;
             left &= left - 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Positions that are shared of 640, once both ways took so many microseconds.
+    fn shared(alone: u64, together: u64, calls: usize, threads: usize) -> usize {
+        let few = Few::default();
+        let time = |shared: bool| Duration::from_micros(if shared { together } else { alone });
+        // The first one is slow, whichever it is.
+        few.note(few.shares(1, threads), 1, Duration::from_millis(50));
+        let choose = || {
+            let shares = few.shares(calls, threads);
+            few.note(shares, 1, time(shares));
+            usize::from(shares)
+        };
+        (0..640).map(|_| choose()).sum()
+    }
+
+    #[test]
+    fn a_few_positions_go_the_faster_way() {
+        assert!(shared(200, 300, 1, 2) <= 16);
+        assert!(shared(300, 200, 1, 2) >= 620);
+        // Not where other calls want the processors.
+        assert_eq!(shared(300, 200, 2, 2), 0);
+        assert!(shared(300, 200, 2, 8) >= 620);
     }
 }
