@@ -112,8 +112,9 @@ $(EXAMPLES)/cpp/%: c_examples/cpp/%.cpp include/mlxrocm.h include/mlxrocm.hpp | 
 # A library that `make` built is taken. Else one is built in a folder of its own, and soon: kernels for all targets take more
 # than a quarter of an hour on two cores, so there are none (where there is a GPU, what it needs is compiled as the model is loaded).
 demo: model
-	@$(if $(wildcard $(STAMP)),,MLXROCM_GPU_TARGETS="$${MLXROCM_GPU_TARGETS-none}" CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16) \
-		$(MAKE) --no-print-directory $(if $(wildcard $(STAMP)),,CARGO_TARGET_DIR="$(TARGET)/demo") answer
+	@if [ -e $(STAMP) ]; then $(MAKE) --no-print-directory answer; else \
+		MLXROCM_GPU_TARGETS="$${MLXROCM_GPU_TARGETS-none}" CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		$(MAKE) --no-print-directory CARGO_TARGET_DIR="$(TARGET)/demo" answer; fi
 
 answer: $(EXAMPLES)/03_generate
 	$(EXAMPLES)/03_generate --chat $(MODEL) "$(PROMPT)"

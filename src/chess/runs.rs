@@ -133,16 +133,12 @@ impl Few {
     /// A shorter time counts at once, a longer one little by little: the first call of all is slow, and some are disturbed.
     fn note(&self, shared: bool, count: usize, time: Duration) {
         let took = &self.took[usize::from(shared)];
-        let (known, now) = (
-            took.load(Ordering::Relaxed),
-            time.as_nanos() as u64 / count as u64,
-        );
-        let next = match known {
-            0 => now,
-            _ if now < known => now,
-            _ => known + (now - known) / 8,
+        let now = (time.as_nanos() as u64 / count as u64).max(1);
+        let next = match took.load(Ordering::Relaxed) {
+            known if known > 0 && now > known => known + (now - known) / 8,
+            _ => now,
         };
-        took.store(next.max(1), Ordering::Relaxed);
+        took.store(next, Ordering::Relaxed);
     }
 }
 

@@ -144,18 +144,23 @@ pub unsafe fn multiply(
     out: *mut f32,
     stride: usize,
 ) {
+    if rows.count == 0 {
+        return;
+    }
     let [single, pair] = kernels.gemm_rows;
     assert!(inner > 0 && single <= GEMM_ROWS_MOST && columns.end <= stride);
-    assert!(rows.count == 0 || rows.numbers.len() >= (rows.count - 1) * rows.stride + inner);
-    let mut panels = panels.chunks_exact(inner * GEMM_COLUMNS);
-    let mut first = columns.start;
-    while let Some(panel) = panels.next() {
+    assert!(rows.numbers.len() >= (rows.count - 1) * rows.stride + inner);
+    let size = inner * GEMM_COLUMNS;
+    let (mut place, all) = (0, panels.len() / size);
+    while place < all {
+        let first = columns.start + place * GEMM_COLUMNS;
         let left = columns.end - first;
-        let pairs = pair > 0 && left >= 2 * GEMM_COLUMNS && panels.next().is_some();
+        let pairs = pair > 0 && place + 1 < all && left >= 2 * GEMM_COLUMNS;
         let (count, most) = if pairs { (2, pair) } else { (1, single) };
+        let panel = &panels[place * size..(place + count) * size];
         let width = left.min(count * GEMM_COLUMNS);
         // Of eight rows four and four, not six and two.
-        let most = rows.count.div_ceil(rows.count.div_ceil(most).max(1)).max(1);
+        let most = rows.count.div_ceil(rows.count.div_ceil(most));
         for row in (0..rows.count).step_by(most) {
             // SAFETY: rows that are there.
             let out = unsafe { out.add(row * stride + first) };
@@ -184,7 +189,7 @@ pub unsafe fn multiply(
                 out.copy_from_slice(&sums[..width]);
             }
         }
-        first += width;
+        place += count;
     }
 }
 

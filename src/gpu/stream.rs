@@ -12,7 +12,7 @@ use super::module::Kernel;
 use super::uses::{Mark, Marks};
 use crate::driver::{Code, Launch, StreamHandle};
 use crate::{Error, Result};
-pub(super) use copies::COPY_BLOCK;
+pub(super) use copies::{COPY_BLOCK, COPY_THREADS};
 pub(super) use core::StreamCore;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -2,16 +2,13 @@
 
 use super::record::Recorder;
 use crate::gpu::constants::rows_sample;
+use crate::gpu::stream::{COPY_BLOCK, COPY_THREADS};
 use crate::gpu::{Args, DeviceBuffer, PinnedBuffer};
 use crate::step::BufferId;
 use crate::{Error, Result};
 
 /// Blocks that share a row of logits.
 const ARGMAX_BLOCKS: u32 = crate::gpu::constants::rows_argmax::BLOCKS as u32;
-
-/// Threads of a block of `hip/ops/engine/copy.hip`, and the bytes that it copies.
-const COPY_THREADS: u32 = 256;
-const COPY_BLOCK: u64 = 4096;
 
 impl Recorder<'_> {
     /// Copies a buffer's rows to the memory that the CPU reads, from `at` on, or back.
@@ -35,7 +32,7 @@ impl Recorder<'_> {
             .buffer("to", to.0, to.1)
             .buffer("from", from.0, from.1)
             .u64("bytes", bytes);
-        let grid = [bytes.div_ceil(COPY_BLOCK) as u32, 1, 1];
+        let grid = [bytes.div_ceil(COPY_BLOCK as u64) as u32, 1, 1];
         let kernel = "mlxrocm_copy_u8";
         self.launch(kernel, grid, COPY_THREADS, 0, args, &[read], &[write])
     }

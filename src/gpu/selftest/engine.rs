@@ -3,7 +3,7 @@
 use super::case::{Argument, Case, Expected, Trial, bytes_of_floats, bytes_of_words};
 use super::random::Random;
 use crate::driver::DeviceFacts;
-use crate::gpu::stream::COPY_BLOCK;
+use crate::gpu::stream::{COPY_BLOCK, COPY_THREADS};
 use half::{bf16, f16};
 
 /// Every kernel of `hip/ops/engine`.
@@ -100,7 +100,7 @@ fn copy(random: &mut Random, _: &DeviceFacts) -> Vec<Trial> {
         Trial {
             label: format!("{size} bytes, {to} and {from} past the alignment"),
             grid: blocks(size, COPY_BLOCK),
-            block: 256,
+            block: COPY_THREADS,
             shared: 0,
             args: vec![
                 (

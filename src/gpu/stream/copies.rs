@@ -9,8 +9,9 @@ use crate::{Error, Result};
 const PIECE: usize = 4 << 20;
 /// The most bytes that a kernel copies between pinned memory and the device's.
 const MOST_BY_KERNEL: usize = 16 << 10;
-/// What a block of `mlxrocm_copy_u8` copies.
+/// What a block of `mlxrocm_copy_u8` copies, and its threads.
 pub(in crate::gpu) const COPY_BLOCK: usize = 4096;
+pub(in crate::gpu) const COPY_THREADS: u32 = 256;
 
 impl Stream {
     /// Copies host bytes to `target` from `offset`. The bytes are taken before this returns; the copy
@@ -88,7 +89,7 @@ impl Stream {
         let launch = Launch {
             function: kernel.function(),
             grid: [len.div_ceil(COPY_BLOCK) as u32, 1, 1],
-            block: [256, 1, 1],
+            block: [COPY_THREADS, 1, 1],
             lds_bytes: 0,
             overlap: Overlap::None,
         };

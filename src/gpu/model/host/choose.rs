@@ -2,6 +2,7 @@
 
 use super::run::HostExperts;
 use super::work::{Factors, HostStack, Workers};
+use crate::gpu::stream::{COPY_BLOCK, COPY_THREADS};
 use crate::gpu::{Args, Device, ExpertPolicy as Policy, Program, ProgramMode, Stream};
 use crate::step::{Schedule, Step};
 use crate::{Error, Result, log};
@@ -13,9 +14,8 @@ const BUS_BYTES: u64 = 32 << 20;
 const CPU_BYTES: u64 = 192 << 20;
 /// Runs of which the fastest counts.
 const RUNS: usize = 3;
-/// Bytes that a thread of `hip/ops/engine/copy.hip` copies, and threads of its blocks.
-const COPY_BYTES: u64 = 16;
-const COPY_THREADS: u32 = 256;
+/// Of so few bytes what takes time is the turn.
+const TURN_BYTES: u64 = 16;
 
 /// What was measured.
 struct Speeds {
@@ -134,7 +134,7 @@ fn measure(
     let stream = device.stream()?;
     let bytes = stack.data.len().min(BUS_BYTES);
     let large = bus(device, &stream, stack, bytes)?;
-    let turn = bus(device, &stream, stack, bytes.min(COPY_BYTES))?;
+    let turn = bus(device, &stream, stack, bytes.min(TURN_BYTES))?;
     let bus = large.saturating_sub(turn).max(Duration::from_nanos(1));
     let (one, _) = cpu(stack, chosen, 1, workers)?;
     let (several, experts) = cpu(stack, chosen, ROWS, workers)?;
@@ -155,7 +155,7 @@ fn bus(device: &Arc<Device>, stream: &Stream, stack: &HostStack, bytes: u64) -> 
             .buffer("to", &to, 0)
             .buffer("from", &stack.data, 0)
             .u64("bytes", bytes);
-        let blocks = bytes.div_ceil(COPY_BYTES * u64::from(COPY_THREADS));
+        let blocks = bytes.div_ceil(COPY_BLOCK as u64);
         let grid = [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1];
         let (reads, writes) = ([stack.data.range(0, bytes)], [to.whole()]);
         encoder.launch(&copy, grid, [COPY_THREADS, 1, 1], 0, args, &reads, &writes)
