@@ -2,7 +2,7 @@
 //! workers. Every element is a sum in the order of the inner places whatever the other sizes are, so that a
 //! row gives the same bits alone and in a batch. Sums are f32; small products stay with the plain form.
 
-use super::kernels::{GEMM_COLUMNS, GEMM_ROWS_MOST, GemmTile, Kernels, kernels};
+use super::kernels::{GEMM_COLUMNS, GEMM_ROWS, GEMM_ROWS_MOST, GemmTile, Kernels, kernels};
 use super::ops::{Out, Space, View, source};
 use super::shared::SharedSlice;
 use super::threads::{ThreadPool, spread};
@@ -131,6 +131,11 @@ pub fn pack(numbers: &mut [f32], b: &[f32], inner: usize, columns: usize, stride
     }
 }
 
+/// Rows of a tile where one has so many at most: of eight rows four and four, not six and two.
+pub fn rows_a_tile(count: usize, most: usize) -> usize {
+    count.div_ceil(count.div_ceil(most))
+}
+
 /// Rows times panels that stand for these columns of the result; `out` is the result's first number, its rows
 /// are `stride` apart.
 ///
@@ -147,20 +152,24 @@ pub unsafe fn multiply(
     if rows.count == 0 {
         return;
     }
-    let [single, pair] = kernels.gemm_rows;
+    let [single, pair, four] = kernels.gemm_rows;
     assert!(inner > 0 && single <= GEMM_ROWS_MOST && columns.end <= stride);
+    // The widest tiles that hold all rows, or many: few rows by few panels wait for each addition.
+    let wanted = rows.count.min(GEMM_ROWS);
+    let tiles = [(4, four), (2, pair)];
+    let tiles = tiles.into_iter().filter(|&(_, most)| most >= wanted);
     assert!(rows.numbers.len() >= (rows.count - 1) * rows.stride + inner);
     let size = inner * GEMM_COLUMNS;
     let (mut place, all) = (0, panels.len() / size);
     while place < all {
         let first = columns.start + place * GEMM_COLUMNS;
         let left = columns.end - first;
-        let pairs = pair > 0 && place + 1 < all && left >= 2 * GEMM_COLUMNS;
-        let (count, most) = if pairs { (2, pair) } else { (1, single) };
+        let fits =
+            |&(count, _): &(usize, usize)| place + count <= all && left >= count * GEMM_COLUMNS;
+        let (count, most) = tiles.clone().find(fits).unwrap_or((1, single));
         let panel = &panels[place * size..(place + count) * size];
         let width = left.min(count * GEMM_COLUMNS);
-        // Of eight rows four and four, not six and two.
-        let most = rows.count.div_ceil(rows.count.div_ceil(most));
+        let most = rows_a_tile(rows.count, most);
         for row in (0..rows.count).step_by(most) {
             // SAFETY: rows that are there.
             let out = unsafe { out.add(row * stride + first) };

@@ -5,7 +5,7 @@ use super::kernels::{
     FREQUENCIES, GEMM_COLUMNS, GemmTile, Kernels, SQUARES, TILES, WIDTH, WinogradInput,
     WinogradOutput, winograd_kernel,
 };
-use super::products::WORTH_SHARING;
+use super::products::{WORTH_SHARING, rows_a_tile};
 use super::shared::SharedSlice;
 use super::threads::{ThreadPool, spread};
 use crate::ir::Conv;
@@ -71,6 +71,9 @@ impl Winograd {
         let (inputs, outputs) = (self.inputs, self.outputs);
         let boards = x.len() / (SQUARES * inputs);
         let rows = boards * TILES;
+        if rows == 0 {
+            return;
+        }
         let (of_shared, of_own) = self.scratch(boards);
         let (step, sums_step) = (rows * inputs + GAP, rows * WIDTH + GAP);
         let shared = shared.part(0..of_shared);
@@ -93,6 +96,7 @@ impl Winograd {
         // SAFETY: nobody writes it any more.
         let windows = unsafe { shared.read() };
         let of_panel = FREQUENCIES * inputs * GEMM_COLUMNS;
+        let most = rows_a_tile(rows, kernels.gemm_rows[0]);
         spread(pool, outputs.div_ceil(GEMM_COLUMNS), &|worker, panel| {
             // SAFETY: this worker's own.
             let sums = unsafe { own[worker].part(0..of_own).write() };
@@ -100,11 +104,11 @@ impl Winograd {
             let places = numbers.chunks_exact(inputs * GEMM_COLUMNS);
             let sides = windows.chunks_exact(step).zip(places);
             for ((windows, panel), sums) in sides.zip(sums.chunks_exact_mut(sums_step)) {
-                for row in (0..rows).step_by(kernels.gemm_rows[0]) {
+                for row in (0..rows).step_by(most) {
                     let tile = GemmTile {
                         rows: windows[row * inputs..].as_ptr(),
                         stride: inputs,
-                        count: kernels.gemm_rows[0].min(rows - row),
+                        count: most.min(rows - row),
                         panel: panel.as_ptr(),
                         panels: 1,
                         inner: inputs,

@@ -10,6 +10,8 @@ pub const GEMM_ROWS: usize = 6;
 /// (By two panels six rows do, and a cache of eight ways holds these if they begin in the same set: rows of 1,024
 /// numbers go half as fast twelve at a time.)
 pub const GEMM_ROWS_MOST: usize = 12;
+/// Numbers that a few rows' columns are asked for ahead, a page: the CPU's own prefetching ends at each.
+const AHEAD: usize = 1024;
 
 /// `out[row][column] = Σ_k rows[row][k] · panel[k][column]`.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ pub struct GemmTile {
     pub count: usize,
     /// `[panels][inner][GEMM_COLUMNS]`
     pub panel: *const f32,
-    /// 1, or 2 if the level has such tiles.
+    /// 1, or 2 or 4 if the level has such tiles.
     pub panels: usize,
     pub inner: usize,
     /// `count` rows of `panels · GEMM_COLUMNS` numbers, `out_stride` from one to the next.
@@ -48,15 +50,37 @@ pub unsafe fn gemm_tile<T: Vector, const V: usize>(tile: &GemmTile) {
     }
 }
 
-/// A tile of up to [`GEMM_ROWS`] rows by two panels, or of up to [`GEMM_ROWS_MOST`] by one, a panel a vector.
+/// Of two vectors a panel, in 16 registers: a row by four panels, up to three by two, up to [`GEMM_ROWS`] by one.
 ///
 /// # Safety
 /// As [`gemm_tile`].
 #[inline(always)]
-pub unsafe fn gemm_wide_tile<T: Vector>(tile: &GemmTile) {
+pub unsafe fn gemm_half_tile<T: Vector>(tile: &GemmTile) {
     // SAFETY: the caller's promise.
     unsafe {
         match (tile.panels, tile.count) {
+            (4, _) => rows::<T, 8, 1>(tile),
+            (2, 1) => rows::<T, 4, 1>(tile),
+            (2, 2) => rows::<T, 4, 2>(tile),
+            (2, _) => rows::<T, 4, 3>(tile),
+            _ => gemm_tile::<T, 2>(tile),
+        }
+    }
+}
+
+/// Of a vector a panel, in 32 registers: up to three rows by four panels, up to [`GEMM_ROWS`] by two, up to
+/// [`GEMM_ROWS_MOST`] by one.
+///
+/// # Safety
+/// As [`gemm_tile`].
+#[inline(always)]
+pub unsafe fn gemm_whole_tile<T: Vector>(tile: &GemmTile) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (tile.panels, tile.count) {
+            (4, 1) => rows::<T, 4, 1>(tile),
+            (4, 2) => rows::<T, 4, 2>(tile),
+            (4, _) => rows::<T, 4, 3>(tile),
             (2, _) => gemm_tile::<T, 2>(tile),
             (_, 7) => rows::<T, 1, 7>(tile),
             (_, 8) => rows::<T, 1, 8>(tile),
@@ -83,6 +107,12 @@ unsafe fn rows<T: Vector, const V: usize, const R: usize>(tile: &GemmTile) {
         let mut sums = [[T::splat(0.0); V]; R];
         for k in 0..tile.inner {
             let columns = tile.panel.add(k * GEMM_COLUMNS);
+            // More rows come to the same columns again.
+            if R <= 4 {
+                for v in (0..V).step_by(GEMM_COLUMNS / T::LANES) {
+                    T::prefetch(columns.wrapping_add(step(v) + AHEAD));
+                }
+            }
             let columns: [T; V] = std::array::from_fn(|v| T::load(columns.add(step(v))));
             for (row, sums) in sums.iter_mut().enumerate() {
                 let x = T::splat(*numbers.add(row * stride + k));

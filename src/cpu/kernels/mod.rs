@@ -26,7 +26,7 @@ use crate::formats::{GroupForm, ScalarType, ScaleForm, Values};
 use crate::step::{Function, KvType};
 pub use columns::{COLUMNS, Column};
 pub use elements::Side;
-pub use gemm::{GEMM_COLUMNS, GEMM_ROWS_MOST, GemmTile};
+pub use gemm::{GEMM_COLUMNS, GEMM_ROWS, GEMM_ROWS_MOST, GemmTile};
 pub use kv::KvGroup;
 pub use recurrent::{Decay, DeltaToken};
 use std::sync::OnceLock;
@@ -174,9 +174,9 @@ pub struct Kernels {
         unsafe fn(&[Tile<'_>], &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
     /// The same as `matmul_tile` for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
-    /// Rows of a tile of a product of f32 matrices by one panel, by two (0: by one at a time).
-    pub gemm_rows: [usize; 2],
-    /// Up to `gemm_rows` rows by one or two panels, all f32; sums in the order of the inner places.
+    /// Rows of a tile of a product of f32 matrices by one panel, by two, by four (0: no such tiles).
+    pub gemm_rows: [usize; 3],
+    /// Up to `gemm_rows` rows by so many panels, all f32; sums in the order of the inner places.
     pub gemm_tile: unsafe fn(&GemmTile),
     /// A tile of a board before the products of a convolution (see `winograd`).
     pub winograd_input: unsafe fn(&WinogradInput<'_>),

@@ -32,7 +32,7 @@ pub static KERNELS: Kernels = Kernels {
     multiply_add: recurrent::multiply_add::<false>,
     silu: recurrent::silu::<false>,
     gated_delta: recurrent::gated_delta::<false>,
-    gemm_rows: [gemm::GEMM_ROWS, 0],
+    gemm_rows: [gemm::GEMM_ROWS, 0, 0],
     gemm_tile: gemm::gemm_tile::<[f32; 8], 2>,
     winograd_input: winograd::input::<[f32; 8]>,
     winograd_output: winograd::output::<[f32; 8]>,

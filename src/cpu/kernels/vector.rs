@@ -15,6 +15,17 @@ pub unsafe trait Vector: Copy {
     unsafe fn load(from: *const f32) -> Self;
     /// The same to one.
     unsafe fn store(self, to: *mut f32);
+    /// Asks for the line of an address, which may be any.
+    #[inline(always)]
+    fn prefetch(at: *const f32) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 has it, and it reads nothing.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn subtract(self, other: Self) -> Self;
     unsafe fn multiply(self, other: Self) -> Self;

@@ -9,7 +9,7 @@ use std::arch::x86_64::__m256;
 #[target_feature(enable = "avx2,fma,f16c")]
 pub unsafe fn gemm_tile(tile: &GemmTile) {
     // SAFETY: the caller's promise.
-    unsafe { gemm::gemm_tile::<__m256, 2>(tile) }
+    unsafe { gemm::gemm_half_tile::<__m256>(tile) }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

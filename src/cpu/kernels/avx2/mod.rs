@@ -46,7 +46,7 @@ pub static KERNELS: Kernels = Kernels {
     multiply_add,
     silu,
     gated_delta,
-    gemm_rows: [GEMM_ROWS, 0],
+    gemm_rows: [GEMM_ROWS, 3, 1],
     gemm_tile: arrays::gemm_tile,
     winograd_input: arrays::winograd_input,
     winograd_output: arrays::winograd_output,

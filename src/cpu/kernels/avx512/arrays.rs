@@ -9,7 +9,7 @@ use std::arch::x86_64::__m512;
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 pub unsafe fn gemm_tile(tile: &GemmTile) {
     // SAFETY: the caller's promise.
-    unsafe { gemm::gemm_wide_tile::<__m512>(tile) }
+    unsafe { gemm::gemm_whole_tile::<__m512>(tile) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]

@@ -22,7 +22,7 @@ pub static KERNELS: Kernels = Kernels {
     panel: 12,
     matmul_tile,
     row_tiles: one_row::row_tiles,
-    gemm_rows: [GEMM_ROWS_MOST, GEMM_ROWS],
+    gemm_rows: [GEMM_ROWS_MOST, GEMM_ROWS, 3],
     gemm_tile: arrays::gemm_tile,
     winograd_input: arrays::winograd_input,
     winograd_output: arrays::winograd_output,

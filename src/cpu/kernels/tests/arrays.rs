@@ -15,7 +15,15 @@ fn close(level: SimdLevel, found: f32, exact: f64, tolerance: f64) {
 #[test]
 fn tiles_of_products() {
     let mut random = Random(seed());
-    for (inner, panels) in [(1, 1), (7, 2), (64, 1), (300, 2), (300, 1)] {
+    for (inner, panels) in [
+        (1, 1),
+        (7, 2),
+        (64, 1),
+        (5, 4),
+        (300, 2),
+        (300, 1),
+        (300, 4),
+    ] {
         let width = panels * GEMM_COLUMNS;
         let panel = random.vector(inner * width);
         let (stride, out_stride) = (inner + 3, width + 5);
@@ -37,7 +45,7 @@ fn tiles_of_products() {
                 unsafe { (kernels.gemm_tile)(&tile) };
                 out
             };
-            for count in 1..=kernels.gemm_rows[panels - 1] {
+            for count in 1..=kernels.gemm_rows[panels.ilog2() as usize] {
                 let out = multiply(&rows, count);
                 for row in 0..count {
                     let x = &rows[row * stride..][..inner];
