@@ -395,11 +395,47 @@ inline void wait(const std::vector<Array> &arrays) {
 
 namespace mlxrocm {
 
-// A number takes the dtype of the array it meets.
+namespace detail {
+
+// Whether a whole number is one of a dtype of integers (from uint8 to int64).
+template <typename Number> bool fits(Number value, DType dtype) {
+    const auto place = static_cast<std::uint32_t>(dtype) - MLXROCM_DTYPE_UINT8;
+    const bool negative = value < Number{0}, has_sign = dtype >= DType::int8;
+    const auto bits = static_cast<std::uint64_t>(value);
+    const std::uint64_t size = negative ? 0 - bits : bits, largest = ~std::uint64_t{0} >> (64 - (8U << place % 4));
+    return size <= (has_sign ? largest / 2 + negative : negative ? 0 : largest);
+}
+
+// A number that meets an array is weak, as in MLX: a whole one takes any dtype but bool, which becomes int32, another
+// one that of floating point numbers, else float32.
+template <typename Number> Array weak(Number value, DType met) {
+    if constexpr (std::is_same_v<Number, bool>) return Array(value);
+    else {
+        if (met >= DType::float16) return ops::number(static_cast<double>(value), met);
+        if constexpr (std::is_floating_point_v<Number>) return ops::number(static_cast<double>(value), DType::float32);
+        else {
+            const DType dtype = met == DType::bool_ ? DType::int32 : met;
+            if (!fits(value, dtype)) {
+                raise(MLXROCM_ERROR_INVALID_ARGUMENT, "operator: " + std::to_string(value) +
+                                                          " is out of the range of the array's dtype: convert the array with astype");
+            }
+            // A double does not hold all of 64 bits.
+            if constexpr (sizeof(Number) > 4) return ops::astype(Array(value), dtype);
+            else return ops::number(static_cast<double>(value), dtype);
+        }
+    }
+}
+
+template <typename Number> using if_number = std::enable_if_t<std::is_arithmetic_v<Number>>;
+
+} // namespace detail
+
 #define MLXROCM_OPERATOR(symbol, name)                                                                                 \
     inline Array operator symbol(const Array &a, const Array &b) { return ops::name(a, b); }                           \
-    inline Array operator symbol(const Array &a, double b) { return ops::name(a, ops::number(b, a.dtype())); }         \
-    inline Array operator symbol(double a, const Array &b) { return ops::name(ops::number(a, b.dtype()), b); }
+    template <typename Number, typename = detail::if_number<Number>>                                                   \
+    Array operator symbol(const Array &a, Number b) { return ops::name(a, detail::weak(b, a.dtype())); }               \
+    template <typename Number, typename = detail::if_number<Number>>                                                   \
+    Array operator symbol(Number a, const Array &b) { return ops::name(detail::weak(a, b.dtype()), b); }
 MLXROCM_OPERATOR(+, add)
 MLXROCM_OPERATOR(-, subtract)
 MLXROCM_OPERATOR(*, multiply)

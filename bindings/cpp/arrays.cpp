@@ -96,6 +96,34 @@ static void operators() {
     CHECK(!none && x && none.size() == 0);
 }
 
+static void numbers_are_weak() {
+    const Array whole({1, 2, 3}, {3}), bytes(std::vector<std::uint8_t>{250, 2}, {2}), truths({true, false}, {2});
+    const auto both = [](const Array &x, DType dtype, const std::vector<double> &wanted) {
+        CHECK(x.dtype() == dtype);
+        CHECK(mx::astype(x, DType::float64).to_vector<double>() == wanted);
+    };
+    both(whole + 1, DType::int32, {2, 3, 4});
+    both(whole + 1.5, DType::float32, {2.5, 3.5, 4.5});
+    both(1.5F * whole, DType::float32, {1.5, 3, 4.5});
+    both(whole < 2.5, DType::bool_, {1, 1, 0});
+    both(truths + 1, DType::int32, {2, 1});
+    both(truths + true, DType::bool_, {1, 1});
+    both(bytes + 10, DType::uint8, {4, 12});
+    both(255U - bytes, DType::uint8, {5, 253});
+    both(mx::astype(whole, DType::float16) * 2.5, DType::float16, {2.5, 5, 7.5});
+    both(mx::astype(whole, DType::complex64) * 2, DType::complex64, {2, 4, 6});
+    const Array wide = mx::astype(whole, DType::int64) + (std::int64_t{1} << 53);
+    CHECK(wide.to_vector<std::int64_t>()[0] == (std::int64_t{1} << 53) + 1);
+    const Array least(std::vector<std::int8_t>{-128}, {1});
+    CHECK(mx::all(mx::equal(least, least + 0)).item() == 1 && (least - 127 + -128).dtype() == DType::int8);
+    CHECK((Array(~std::uint64_t{0}) - ~std::uint64_t{0}).item() == 0);
+    CHECK_THROWS(bytes + 256, mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(bytes > -1, mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(least + 128, mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(whole + 2147483648U, mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(whole + (INT32_MIN - std::int64_t{1}), mlxrocm::InvalidArgumentError);
+}
+
 static void devices() {
     const Array x({1.0F, 2.0F, 3.0F, 4.0F}, {2, 2});
     mlxrocm::Device cpu(0);
@@ -154,6 +182,7 @@ int main() {
     files();
     products();
     operators();
+    numbers_are_weak();
     devices();
     mistakes();
     threads();
