@@ -183,6 +183,25 @@ pub(crate) fn own_all(handles: Vec<*mut sys::mlxrocm_array>) -> Vec<Array> {
     handles.into_iter().map(Array::own).collect()
 }
 
+/// The dtype of a number that meets an array: the array's if that holds it, else float32.
+fn met(number: f64, dtype: DType) -> DType {
+    let whole = |from: f64, to: f64| number.fract() == 0.0 && from <= number && number < to;
+    let bits = |count: i32| 2f64.powi(count);
+    let held = match dtype {
+        DType::Bool => false,
+        DType::Uint8 => whole(0.0, bits(8)),
+        DType::Uint16 => whole(0.0, bits(16)),
+        DType::Uint32 => whole(0.0, bits(32)),
+        DType::Uint64 => whole(0.0, bits(64)),
+        DType::Int8 => whole(-bits(7), bits(7)),
+        DType::Int16 => whole(-bits(15), bits(15)),
+        DType::Int32 => whole(-bits(31), bits(31)),
+        DType::Int64 => whole(-bits(63), bits(63)),
+        _ => true,
+    };
+    if held { dtype } else { DType::Float32 }
+}
+
 macro_rules! operators {
     ($($operator:ident $function:ident $name:ident,)*) => {
         $(impl ops::$operator<&Array> for &Array {
@@ -209,11 +228,10 @@ macro_rules! operators {
                 ops::$operator::$function(self, &other)
             }
         }
-        // A number takes the array's dtype.
         impl ops::$operator<f64> for &Array {
             type Output = Array;
             fn $function(self, other: f64) -> Array {
-                let number = crate::operations::number(other, self.dtype()).unwrap_or_else(|error| panic!("{error}"));
+                let number = crate::operations::number(other, met(other, self.dtype())).unwrap_or_else(|error| panic!("{error}"));
                 ops::$operator::$function(self, &number)
             }
         })*

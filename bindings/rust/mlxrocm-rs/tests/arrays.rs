@@ -72,6 +72,9 @@ fn operators_lists_and_several_results() {
     let ints = |array: &Array| array.to_vec::<i32>().unwrap();
     assert_eq!(ints(&(&x + &x)), [10, 6, 2, 8, 4, 0]);
     assert_eq!(ints(&(&x * 2.0 - &x)), [5, 3, 1, 4, 2, 0]);
+    near(&(&x * 0.5), &[2.5, 1.5, 0.5, 2.0, 1.0, 0.0]);
+    near(&(&Array::new(&[250u8, 2], &[2]).unwrap() + -1.0), &[249.0, 1.0]);
+    near(&(&Array::new(&[true, false], &[2]).unwrap() + 1.0), &[2.0, 1.0]);
     assert_eq!(ints(&-&x), [-5, -3, -1, -4, -2, 0]);
     assert_eq!(ints(&x.sort(None).unwrap()), [0, 1, 2, 3, 4, 5]);
     assert_eq!(ints(&x.transpose(None).unwrap()), [5, 4, 3, 2, 1, 0]);
