@@ -158,7 +158,7 @@ def operations(description):
     out = [HEAD.replace('Do not edit."""', 'Do not edit.\n\nThe array operations in the C interface\'s form; core, linalg, fft, fast and random have MLX\'s.\n"""')]
     out.append("from __future__ import annotations\n\nimport sys\nfrom collections.abc import Sequence\n\nfrom . import _methods\nfrom ._abi import NUL\n")
     out.append("from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,\n"
-               "                     _operate, _text, _tuple)\n")
+               "                     _operate, _text, _tuple, _update)\n")
     out.append("from .dtypes import float32 as FLOAT32, int32 as INT32\n")
     for operation in d.operations(description):
         arguments = ", ".join([f'"{operation.function}"'] + _arguments(operation))
@@ -205,6 +205,8 @@ def _operators():
         yield f"    def __{python}__(self, other: Any) -> array:{ignore}\n        return _o._operate(\"mlxrocm_array_{name}\", self, other)\n\n"
     for python, name in BINARY.items():
         yield f"    def __r{python}__(self, other: Any) -> array:\n        return _o._operate(\"mlxrocm_array_{name}\", self, other, True)\n\n"
+    for python, name in BINARY.items():
+        yield f"    def __i{python}__(self, other: Any) -> Any:\n        return _o._update(\"mlxrocm_array_{name}\", self, other)\n\n"
     for python, name in UNARY.items():
         yield f"    def __{python}__(self) -> array:\n        return _o.{name}(self)\n\n"
 
@@ -216,6 +218,9 @@ def methods(description):
     out.append("# _operations, which cannot be imported before arrays are there.\n_o: Any = None\n\n\nclass Methods:\n")
     named = {operation.name: operation for operation in d.operations(description)}
     for name in METHODS:
+        # Its parameters have other names in MLX: _array.py has it.
+        if name == "flatten":
+            continue
         operation = named[name]
         parameters = _signature(operation).split(", ", 1)[1:]
         names = [p.split(":")[0] for p in parameters[0].split(", ")] if parameters else []

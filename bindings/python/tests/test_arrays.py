@@ -4,6 +4,7 @@ import copy
 import gc
 import inspect
 import json
+import operator
 import os
 import tempfile
 import threading
@@ -123,29 +124,73 @@ class Operators(unittest.TestCase):
             (0, places), (slice(None), 1, [0, 4]), (slice(None), slice(3, None, -2), 4),
         ]:  # fmt: skip
             np.testing.assert_array_equal(np.asarray(x[key]), a[key], err_msg=str(key))
+        i, j = np.array([2, 0]), np.array([1, 3])
+        for key in [
+            (i, j), (i, slice(None), j), (slice(None), i, j), (1, slice(None), i), (0, None, i), (i, None, j), (slice(None), 0, i),
+            (None, i, Ellipsis, None), (i[:, None], j), (i, slice(1, 3), j), (slice(None, None, -1), [0, 2], 3), ([0, 1], [1, 2]),
+            (i, j, [4, 4]), (i, 1, None), (slice(1, None), None, i), np.int64(1), (places, None, 0),
+        ]:  # fmt: skip
+            np.testing.assert_array_equal(np.asarray(x[key]), a[key], err_msg=str(key))
+        self.assertEqual(x[mx.array(1), :, mx.array([2, 0])].shape, (2, 4))
         for key in [3, (0, 0, 5), (0, 0, 0, 0)]:
             with self.assertRaises(IndexError):
                 x[key]
         with self.assertRaises(mlxrocm.UnsupportedError):
             x[x > 3]
+        for key in (True, 1.0, "a", (0, 2.5)):
+            with self.assertRaisesRegex(TypeError, "index"):
+                x[key]
 
     def test_assignment_as_numpy(self):
+        i, j = np.array([2, 0]), np.array([1, 3])
+        mask, rows = RNG.random((3, 4, 5)) < 0.4, np.array([True, False, True])
         for key, shape in [(0, (4, 5)), ((slice(None), 1), (3, 5)), ((1, 2, 3), ()), ((Ellipsis, slice(0, 5, 2)), (3,)),
-                           ((slice(None), 0, slice(None)), (5,)), ((slice(None, None, -1), 2), (3, 1))]:  # fmt: skip
+                           ((slice(None), 0, slice(None)), (5,)), ((slice(None, None, -1), 2), (3, 1)), (i, (2, 4, 5)), (i, (5,)),
+                           ((i, j), (2, 5)), ((slice(None), i), (3, 2, 5)), ((i, slice(None), j), (2, 4)), ((0, i), (2, 1)),
+                           ((Ellipsis, i), (4, 2)), ((i, slice(1, 3)), (2, 2, 5)), (None, (1, 3, 4, 5)), (([0, 2], None), (2, 1, 4, 5)),
+                           (0, (1, 1, 4, 5)), (mask, ()), (mask, (int(mask.sum()),)), (rows, (4, 5)), (rows, (2, 4, 5)), (-1, ()),
+                           ([-1], (1, 4, 5)), ((), ()), (np.zeros(0, int), ())]:  # fmt: skip
             a = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
             x = mx.array(a)
             value = RNG.standard_normal(shape).astype(np.float32)
             before = x + 0
-            try:
-                a[key] = value
-            except ValueError:
-                with self.assertRaises(mlxrocm.Error):
-                    x[key] = value
-                continue
+            a[key] = value
             x[key] = value
-            same(self, x, a)
+            np.testing.assert_array_equal(np.asarray(x), a, err_msg=str(key))
             same(self, before, np.arange(60).reshape(3, 4, 5))
+        for key, shape in [(0, (3,)), (i, (3, 5)), (slice(None), (2, 3, 4, 5)), (np.ones((3, 3), bool), ())]:
+            with self.assertRaises((mlxrocm.Error, IndexError), msg=str(key)):
+                x[key] = mx.zeros(shape)
+        with self.assertRaises(mlxrocm.UnsupportedError):
+            x[0, mask[0]] = 1
 
+    def test_places_that_come_twice_are_joined_by_at(self):
+        a = RNG.uniform(1, 2, (4, 3)).astype(np.float32)
+        i, j = np.array([0, 2, 0, -1]), np.array([1, 1, 1, 2])
+        for key, shape in [(i, (4, 3)), ((i, j), (4,)), ((slice(None), j), (3, 1)[:0]), (slice(1, 3), (3,)), (Ellipsis, ())]:
+            value = RNG.uniform(1, 2, shape).astype(np.float32)
+            for name, join in [("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("divide", np.divide),
+                               ("maximum", np.maximum), ("minimum", np.minimum)]:  # fmt: skip
+                wanted = a.copy()
+                join.at(wanted, key, value)
+                same(self, getattr(mx.array(a).at[key], name)(value), wanted)
+        same(self, mx.zeros(3, mx.int32).at[mx.array([0, 0, 2])].add(1), [2, 0, 1])
+
+    def test_operators_that_assign_change_the_array(self):
+        a = np.array([[5, 3], [2, 7]], np.int32)
+        for name in "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift matmul".split():
+            given = a.astype(np.float32) if name == "matmul" else a
+            x = mx.array(given)
+            other, before = x, x + 0
+            by = given if name == "matmul" else 2
+            self.assertIs(getattr(operator, f"i{name}".removesuffix("_"))(x, by), other)
+            same(self, other, getattr(operator, name)(given, by))
+            same(self, before, a)
+        x = mx.array([1, 2])
+        x += 0.5
+        self.assertIs(x.dtype, mx.float32)
+        with self.assertRaises(TypeError):
+            x += "a"
 
     def test_what_is_queued_is_there_after_a_wait(self):
         x = mx.array(np.arange(6, dtype=np.float32)) * 2

@@ -21,9 +21,9 @@ ArrayLike = Union["array", "ndarray[Any, Any]", bool, int, float, complex, Seque
 class array(_methods.Methods, Object):
     """An n-dimensional array. Operations are lazy: elements are computed when they are read, or by eval().
 
-    Made from numbers, nested sequences of them, numpy arrays and anything with DLPack, all copied; `from_dlpack`
-    shares memory instead. numpy.asarray(x), memoryview(x.numpy()) and DLPack read it. Arrays may be used from any
-    thread; only assigning to elements of one (x[0] = 1) while others use it needs a lock.
+    Made from numbers, nested sequences of them or of arrays, numpy arrays, bytes and other memory and anything with
+    DLPack, all copied; `from_dlpack` shares memory instead. numpy.asarray(x), memoryview(x.numpy()) and DLPack read it.
+    Arrays may be used from any thread; only assigning to one (x[0] = 1, x += 1) while others use it needs a lock.
     """
 
     _free = "mlxrocm_array_free"
@@ -67,6 +67,24 @@ class array(_methods.Methods, Object):
     @property
     def T(self) -> array:
         return self.transpose()
+
+    @property
+    def mT(self) -> array:
+        """The matrices of the last two axes transposed."""
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> array:
+        return _one("mlxrocm_array_real", self)
+
+    @property
+    def imag(self) -> array:
+        return _one("mlxrocm_array_imag", self)
+
+    @property
+    def at(self) -> _indexing.ArrayAt:
+        """x.at[key].add(value), subtract, multiply, divide, maximum, minimum: x with the value joined with elements."""
+        return _indexing.ArrayAt(self)
 
     def eval(self) -> array:
         """Computes the elements now."""
@@ -148,6 +166,21 @@ class array(_methods.Methods, Object):
     def transpose(self, *axes: int | Sequence[int]) -> array:
         return _one("mlxrocm_array_transpose", self, *_ints(_unpacked(axes) if axes else None))
 
+    def flatten(self, start_axis: int = 0, end_axis: int = -1) -> array:
+        """Neighbouring axes as one."""
+        return _one("mlxrocm_array_flatten", self, start_axis, end_axis)
+
+    def split(self, indices_or_sections: Any, axis: int = 0) -> list[array]:
+        from ._forms import split
+
+        return split(self, indices_or_sections, axis)
+
+    def conj(self) -> array:
+        return self.conjugate()
+
+    def __pos__(self) -> array:
+        return array(self)
+
     def __copy__(self) -> array:
         return array(self)
 
@@ -184,9 +217,11 @@ class array(_methods.Methods, Object):
         return _indexing.get(self, key)
 
     def __setitem__(self, key: Any, value: ArrayLike) -> None:
-        updated = _indexing.updated(self, key, _array(value, self))
-        # The new handle moves here and the old one is freed with `updated`.
-        self._handle, updated._handle = updated._handle, self._handle
+        self._become(_indexing.updated(self, key, _array(value, self)))
+
+    def _become(self, other: array) -> None:
+        # The new handle moves here and the old one is freed with `other`.
+        self._handle, other._handle = other._handle, self._handle
 
 
 def _operate(name: str, one: array, other: Any, swapped: bool = False) -> Any:
@@ -196,6 +231,15 @@ def _operate(name: str, one: array, other: Any, swapped: bool = False) -> Any:
     except TypeError:
         return NotImplemented
     return _one(name, *((other, one) if swapped else (one, other)))
+
+
+def _update(name: str, one: array, other: Any) -> Any:
+    """An operator that assigns: every name of the array sees the result, as in MLX and numpy."""
+    made = _operate(name, one, other)
+    if made is NotImplemented:
+        return made
+    one._become(made)
+    return one
 
 
 def from_dlpack(source: Any) -> array:
@@ -245,11 +289,11 @@ def _array(value: Any, *like: Any) -> Any:
     return array(value, dtype)
 
 
-def _weak(value: Any, other: Dtype | None) -> Dtype:
+def _weak(value: Any, other: Dtype | None) -> Dtype | None:
     if isinstance(value, bool):
         return dtypes.bool_
     if isinstance(value, int):
-        return dtypes.int32 if other is None or other is dtypes.bool_ else other
+        return dtypes.int32 if other is dtypes.bool_ else other
     if isinstance(value, float):
         return other if other is not None and (other.is_float or other is dtypes.complex64) else dtypes.float32
     return dtypes.complex64

@@ -77,10 +77,6 @@ class Methods:
         """Exponential of each element."""
         return _o.exp(self)
 
-    def flatten(self, start: int = 0, end: int = -1) -> array:
-        """Neighbouring axes as one."""
-        return _o.flatten(self, start, end)
-
     def log(self) -> array:
         """Natural logarithm of each element."""
         return _o.log(self)
@@ -272,6 +268,45 @@ class Methods:
 
     def __rrshift__(self, other: Any) -> array:
         return _o._operate("mlxrocm_array_right_shift", self, other, True)
+
+    def __iadd__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_add", self, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_subtract", self, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_multiply", self, other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_divide", self, other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_floor_divide", self, other)
+
+    def __imod__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_remainder", self, other)
+
+    def __ipow__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_power", self, other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_matmul", self, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_bitwise_and", self, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_bitwise_or", self, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_bitwise_xor", self, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_left_shift", self, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return _o._update("mlxrocm_array_right_shift", self, other)
 
     def __neg__(self) -> array:
         return _o.negative(self)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from . import _methods
 from ._abi import NUL
 from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,
-                     _operate, _text, _tuple)
+                     _operate, _text, _tuple, _update)
 from .dtypes import float32 as FLOAT32, int32 as INT32
 
 
