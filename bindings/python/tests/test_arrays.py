@@ -1,11 +1,14 @@
 """Arrays against numpy."""
 
+import array as packed
 import copy
+import ctypes
 import gc
 import inspect
 import json
 import operator
 import os
+import pickle
 import tempfile
 import threading
 import unittest
@@ -46,7 +49,53 @@ class Values(unittest.TestCase):
         self.assertEqual(mx.array(2 - 3j).item(), 2 - 3j)
         self.assertEqual(mx.array([]).shape, (0,))
         self.assertEqual(mx.array(2**63, mx.uint64).item(), 2**63)
+        self.assertEqual(mx.array([1, 2**40]).tolist(), [1, 2**40])
+        self.assertIs(mx.array(-(2**31)).dtype, mx.int32)
         self.assertEqual(mx.array([[1.5, 2]], mx.bfloat16).tolist(), [[1.5, 2.0]])
+
+    def test_floats_beyond_a_dtype_are_infinities_as_in_mlx(self):
+        self.assertEqual(mx.array([1e6, 0.1, -1e6], mx.float16).tolist(), [np.inf, float(np.float16(0.1)), -np.inf])
+        self.assertEqual((mx.ones(1, mx.float16) * -1e9).tolist(), [-np.inf])
+        self.assertEqual(mx.where(mx.array([True, False]), 1e300, mx.zeros(2, mx.bfloat16)).tolist(), [np.inf, 0])
+        self.assertEqual(mx.array(1e300).item(), np.inf)
+        for value, dtype in [(300, mx.uint8), (-1, mx.uint32), (10**400, mx.float32), (1e300j, None)]:
+            with self.assertRaises((mlxrocm.InvalidArgumentError, OverflowError)):
+                mx.array(value, dtype)
+
+    def test_arrays_of_arrays_and_of_memory(self):
+        a = RNG.standard_normal((2, 3)).astype(np.float32)
+        for value in ([mx.array(a), mx.array(a)], [a, mx.array(a)], [[mx.array(row) for row in a]] * 2):
+            np.testing.assert_array_equal(np.asarray(mx.array(value)), np.stack([a, a]))
+        self.assertIs(mx.array([mx.array([1]), mx.array([2.5])], mx.int32).dtype, mx.int32)
+        for value, dtype in [(b"\1\2", mx.uint8), (bytearray(b"\1"), mx.uint8), (packed.array("d", [1.5]), mx.float64),
+                             (memoryview(np.arange(6, dtype=np.int64).reshape(2, 3)[:, ::-1]), mx.int64),
+                             ((ctypes.c_int16 * 2)(3, -4), mx.int16)]:  # fmt: skip
+            made = mx.array(value)
+            self.assertIs(made.dtype, dtype)
+            np.testing.assert_array_equal(np.asarray(made), np.asarray(memoryview(value)))
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "format"):
+            mx.array(memoryview(b"ab").cast("c"))
+
+    def test_printing_as_mlx(self):
+        for x, wanted in [
+            (mx.array(1.5), "array(1.5, dtype=float32)"), (mx.array([True]), "array([True], dtype=bool)"),
+            (mx.array([[1, 2.25], [1 / 3, -4e10]]), "array([[1, 2.25],\n       [0.333333, -4e+10]], dtype=float32)"),
+            (mx.array([1 - 2j]), "array([1-2j], dtype=complex64)"), (mx.zeros((0,)), "array([], dtype=float32)"),
+            (mx.arange(8).reshape(2, 2, 2), "array([[[0, 1],\n        [2, 3]],\n       [[4, 5],\n        [6, 7]]], dtype=int32)"),
+            (mx.arange(2000), "array([0, 1, 2, ..., 1997, 1998, 1999], dtype=int32)"),
+            (mx.broadcast_to(mx.array(1.0), (2, 2**40)), "array([[1, 1, 1, ..., 1, 1, 1],\n       [1, 1, 1, ..., 1, 1, 1]], dtype=float32)"),
+        ]:  # fmt: skip
+            self.assertEqual(repr(x), wanted)
+            self.assertEqual(str(x), wanted)
+        self.assertEqual(f"{mx.array(2.5):.2f} {mx.array(7)} {mx.array([1])}", "2.50 7 array([1], dtype=int32)")
+        with self.assertRaises((TypeError, ValueError)):
+            f"{mx.array([1, 2]):.2f}"
+
+    def test_pickled_and_bytes(self):
+        for x in (mx.array(RNG.standard_normal((2, 3)).astype("f4")).T, mx.array([1.5, 2], mx.bfloat16), mx.array(True), mx.zeros((0, 2))):
+            made = pickle.loads(pickle.dumps(x))
+            self.assertEqual((made.dtype, made.shape, made.tolist()), (x.dtype, x.shape, x.tolist()))
+        self.assertEqual(bytes(mx.array([1, 2], mx.uint8)), b"\1\2")
 
     def test_numpy_views_big_endian_and_scalars(self):
         base = np.arange(24, dtype=np.float32).reshape(4, 6)
@@ -251,6 +300,46 @@ class Operations(unittest.TestCase):
             for one, two in zip(made, wanted):
                 same(self, one, two)
 
+    def test_mlx_s_other_names_and_forms(self):
+        a = RNG.uniform(0.1, 0.9, (3, 4)).astype(np.float32)
+        x, z = mx.array(a), a * (1 + 2j)
+        for name in "acos asin asinh atan atanh".split():
+            same(self, getattr(mx, name)(x), getattr(np, name)(a))
+        i = mx.array([3, 5], mx.int8)
+        for made, wanted in [
+            (mx.acosh(x + 1), np.arccosh(a + 1)), (mx.atan2(x, 0.5), np.arctan2(a, np.float32(0.5))), (mx.conj(z), z.conj()),
+            (mx.array(z).conj(), z.conj()), (mx.array(z).real, z.real), (mx.array(z).imag, z.imag), (x.mT, a.T), (+x, a),
+            (mx.bitwise_left_shift(i, 1), [6, 10]), (mx.bitwise_right_shift(i, 1), [1, 2]), (mx.empty((2, 0)), np.empty((2, 0))),
+            (mx.empty_like(x).shape, a.shape), (mx.zeros_like(x, dtype=mx.int8), np.zeros_like(a)), (mx.euler_gamma, np.euler_gamma),
+            (mx.concatenate([x, x[0]], axis=None), np.concatenate([a, a[0]], axis=None)), (x.flatten(start_axis=1), a),
+            (mx.linspace(0, 1, 5, endpoint=False), np.linspace(0, 1, 5, endpoint=False)), (mx.arange(stop=3), [0, 1, 2]),
+            (mx.cumsum(i * 40, dtype=mx.int32), [120, 64]), (mx.cumsum(mx.array([100, 100], mx.int8), dtype=mx.int32), [100, 200]),
+            (mx.cumulative_prod(x, axis=1), a.cumprod(1)), (mx.pad(x, [(1, 2)]), np.pad(a, [(1, 2)])),
+            (mx.searchsorted(mx.array([1.0, 2, 2, 3]), mx.array([2.0, 0])), [1, 0]), (mx.trace(mx.full((3, 3), 100, mx.int8)), 300),
+            (mx.searchsorted(mx.array([1.0, 2, 2, 3]), mx.array([2.0, 0]), side="right"), [3, 0]),
+            (mx.fft.fftshift(x, axes=[1]), np.fft.fftshift(a, axes=[1])), (mx.fft.ifftshift(x, axes=0), np.fft.ifftshift(a, axes=0)),
+        ]:  # fmt: skip
+            same(self, made, wanted)
+        for one, two in zip(x.split(2, axis=1), np.split(a, 2, 1)):
+            same(self, one, two)
+        large = mx.arange(2**31, 2**31 + 3)
+        self.assertEqual((large.dtype, large.tolist()), (mx.int64, [2**31, 2**31 + 1, 2**31 + 2]))
+        mx.eval(x, None, [1, {"a": x, "b": "text"}], "text")
+        for wrong in (lambda: mx.topk(x, 2.0), lambda: mx.softmax(x, axis="a"), lambda: mx.nan_to_num(x, nan=None)):
+            with self.assertRaises(TypeError):
+                wrong()
+
+    def test_experts(self):
+        w, x = RNG.standard_normal((3, 5, 64)).astype("f4"), RNG.standard_normal((4, 1, 1, 64)).astype("f4")
+        chosen = np.array([[0, 2], [1, 1], [2, 0], [0, 1]])
+        wanted = np.einsum("toi,nti->nto", w, np.broadcast_to(x[:, 0], (4, 3, 64)))[np.arange(4)[:, None], chosen][:, :, None]
+        same(self, mx.gather_mm(x, w.swapaxes(1, 2), rhs_indices=chosen, sorted_indices=False), wanted, 1e-4)
+        codes = mx.quantize(w)
+        by_hand = np.asarray(mx.dequantize(*codes))
+        wanted = np.einsum("toi,nti->nto", by_hand, np.broadcast_to(x[:, 0], (4, 3, 64)))[np.arange(4)[:, None], chosen][:, :, None]
+        for more in ({}, {"group_size": None, "bits": None, "mode": "affine", "sorted_indices": False}):
+            same(self, mx.gather_qmm(x, *codes, rhs_indices=chosen, transpose=True, **more), wanted, 1e-4)
+
     def test_elementwise(self):
         a = RNG.uniform(0.1, 0.9, (4, 5)).astype(np.float32)
         x = mx.array(a)
@@ -395,6 +484,16 @@ class Files(unittest.TestCase):
             self.assertEqual(made["a.weight"].dtype, mx.bfloat16)
             for name, x in arrays.items():
                 self.assertTrue(mx.array_equal(made[name], x).item())
+
+    def test_gguf(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x"
+            mx.save_gguf(path, {"a": mx.ones((2, 3), mx.float16), "b": mx.arange(5)}, {"who": "me"})
+            made, metadata = mx.load(f"{path}.gguf", return_metadata=True)
+            self.assertEqual(metadata["who"], "me")
+            self.assertEqual((made["a"].dtype, made["a"].shape, made["b"].tolist()), (mx.float16, (2, 3), [0, 1, 2, 3, 4]))
+            with self.assertRaisesRegex(TypeError, "who"):
+                mx.save_gguf(path, {}, {"who": 1})
 
     def test_einsum(self):
         a, b = RNG.normal(size=(2, 3, 4)).astype("f4"), RNG.normal(size=(4, 5)).astype("f4")

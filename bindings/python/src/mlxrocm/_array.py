@@ -211,7 +211,19 @@ class array(_methods.Methods, Object):
         return operator.index(self.item())
 
     def __repr__(self) -> str:
-        return f"array({self.tolist()}, dtype={self.dtype.name})"
+        from . import _printing
+
+        return _printing.text(self)
+
+    def __format__(self, spec: str) -> str:
+        # A scalar is printed as a number.
+        return format(self.item(), spec) if self.ndim == 0 else format(repr(self), spec)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _unpickled, (self.tobytes(), self.shape, self.dtype.name)
+
+    def __bytes__(self) -> bytes:
+        return self.tobytes()
 
     def __getitem__(self, key: Any) -> array:
         return _indexing.get(self, key)
@@ -222,6 +234,10 @@ class array(_methods.Methods, Object):
     def _become(self, other: array) -> None:
         # The new handle moves here and the old one is freed with `other`.
         self._handle, other._handle = other._handle, self._handle
+
+
+def _unpickled(elements: bytes, shape: tuple[int, ...], dtype: str) -> array:
+    return array._own(_elements._from_data(elements, shape, getattr(dtypes, dtype)))
 
 
 def _operate(name: str, one: array, other: Any, swapped: bool = False) -> Any:

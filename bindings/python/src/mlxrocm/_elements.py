@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import array as packed
+import contextlib
 import ctypes as C
 import math
 import operator
 import struct
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +67,9 @@ def handle_of(value: Any, dtype: Dtype | None) -> int:
     if hasattr(value, "__dlpack__"):
         shared = _dlpack.shared(value)
         return _converted(_from_data(C.cast(shared._read(), C.c_void_p), shared.shape, shared.dtype), dtype)
+    if not isinstance(value, (list, tuple)):
+        with contextlib.suppress(TypeError):
+            return _converted(_from_memory(memoryview(value)), dtype)
     shape: list[int] = []
     first = value
     while isinstance(first, (list, tuple)):
@@ -72,6 +77,8 @@ def handle_of(value: Any, dtype: Dtype | None) -> int:
         if not first:
             break
         first = first[0]
+    if shape and getattr(first, "shape", None):
+        return _stacked([array(item) for item in value], dtype)
     numbers: list[Any] = []
     _flat(value, shape, 0, numbers)
     numbers = [n.item() if isinstance(n, array) or hasattr(n, "__array_interface__") else n for n in numbers]
@@ -87,18 +94,42 @@ def handle_of(value: Any, dtype: Dtype | None) -> int:
         else:
             exact = [int(n) for n in numbers] if kind.is_integer else numbers
             data = struct.pack(f"={len(exact)}{_FORMATS[kind.name]}", *exact)
-    except (struct.error, OverflowError) as error:
+    except OverflowError:
+        if not kind.is_float:
+            raise
+        # Too large for float16 or float32: an infinity, as in MLX.
+        return _converted(handle_of(value, dtypes.float64), kind)
+    except struct.error as error:
         raise errors.InvalidArgumentError(f"a number is out of the range of {kind.name}: {error}") from None
     return _from_data(data, shape, kind)
 
 
 def _common(numbers: Sequence[Any]) -> Dtype:
-    """As MLX: truth values, int32, float32 or complex64, whichever holds all; without numbers float32."""
+    """As MLX: truth values, int32 (int64 if one does not fit), float32 or complex64; without numbers float32."""
     if any(isinstance(n, complex) for n in numbers):
         return dtypes.complex64
     if any(isinstance(n, float) for n in numbers) or not numbers:
         return dtypes.float32
-    return dtypes.bool_ if all(isinstance(n, bool) for n in numbers) else dtypes.int32
+    if all(isinstance(n, bool) for n in numbers):
+        return dtypes.bool_
+    return dtypes.int32 if all(-(2**31) <= n < 2**31 for n in numbers) else dtypes.int64
+
+
+def _from_memory(memory: memoryview) -> int:
+    """A copy of what bytes, array.array and others hold in the machine's byte order."""
+    native = "@=<" if sys.byteorder == "little" else "@=>"
+    letter = memory.format.lstrip(native)
+    if letter not in tuple("?bBhHiIlLqQefd"):
+        raise errors.InvalidArgumentError(f"memory of format {memory.format!r} has no dtype")
+    code = {"?": 6, "e": 2, "f": 2, "d": 2}.get(letter, 0 if letter.islower() else 1)
+    return _from_data(memory.tobytes(), memory.shape or (), dtypes.BY_DLPACK[code, memory.itemsize * 8])
+
+
+def _stacked(items: Sequence[array], dtype: Dtype | None) -> int:
+    from ._array import _arrays
+
+    handle = new("mlxrocm_array_stack", *_arrays(items), 0)
+    return _converted(handle, dtype)
 
 
 def _from_data(data: Any, shape: Sequence[int], dtype: Dtype) -> int:

@@ -86,16 +86,28 @@ def save(file: str | os.PathLike[str], arr: ArrayLike) -> None:
 def save_safetensors(file: str | os.PathLike[str], arrays: Mapping[str, ArrayLike],
                      metadata: Mapping[str, str] | None = None) -> None:  # fmt: skip
     """Saves a dict of arrays as a safetensors file; `.safetensors` is added to a path without it."""
-    path = _path(file)
-    path += b"" if path.endswith(b".safetensors") else b".safetensors"
+    _save_named("safetensors", file, arrays, metadata)
+
+
+def save_gguf(file: str | os.PathLike[str], arrays: Mapping[str, ArrayLike],
+              metadata: Mapping[str, str] | None = None) -> None:  # fmt: skip
+    """Saves a dict of arrays as a GGUF file, with texts as metadata; `.gguf` is added to a path without it."""
+    _save_named("gguf", file, arrays, metadata)
+
+
+def _save_named(kind: str, file: Any, arrays: Mapping[str, ArrayLike], metadata: Mapping[str, str] | None) -> None:
+    path, ending = _path(file), f".{kind}".encode()
+    path += b"" if path.endswith(ending) else ending
     named = _Map()
     for name, value in arrays.items():
         key = name.encode()
         call("mlxrocm_array_map_set", named.handle, key, len(key), _array(value).handle)
     for name, text in (metadata or {}).items():
+        if not isinstance(text, str):
+            raise TypeError(f"the metadata {name!r} is a {type(text).__name__}: only texts are saved")
         key, value_bytes = name.encode(), text.encode()
         call("mlxrocm_array_map_set_metadata", named.handle, key, len(key), value_bytes, len(value_bytes))
-    call("mlxrocm_array_map_save_safetensors", named.handle, path, len(path))
+    call(f"mlxrocm_array_map_save_{kind}", named.handle, path, len(path))
 
 
 def einsum(subscripts: str, *operands: ArrayLike) -> array:

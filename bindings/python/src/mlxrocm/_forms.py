@@ -7,20 +7,20 @@ random, MLX has and this library does not.
 
 from __future__ import annotations
 
-import builtins
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from . import _operations as _o
 from ._abi import PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_SYMMETRIC
 from ._array import ArrayLike, array, evaluate, from_dlpack
-from ._files import einsum, load, save, save_safetensors
+from ._files import einsum, load, save, save_gguf, save_safetensors
 from .dtypes import (
     Dtype, bfloat16, bool_, complex64, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
     uint64,
 )  # fmt: skip
 
-pi, e, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, float("inf"), float("nan"), None
+pi, e, euler_gamma, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, 0.5772156649015329, float("inf"), float("nan"), None
 
 _MODES = {"constant": PAD_CONSTANT, "edge": PAD_EDGE, "reflect": PAD_REFLECT, "symmetric": PAD_SYMMETRIC}
 
@@ -31,7 +31,7 @@ def _leaves(arrays: tuple[Any, ...]) -> list[array]:
     def walk(tree: Any) -> None:
         if isinstance(tree, array):
             found.append(tree)
-        else:
+        elif isinstance(tree, (dict, list, tuple)):
             for item in tree.values() if isinstance(tree, dict) else tree:
                 walk(item)
 
@@ -40,7 +40,7 @@ def _leaves(arrays: tuple[Any, ...]) -> list[array]:
 
 
 def eval(*arrays: Any) -> None:
-    """Computes the elements of arrays, lists and dicts of them, all in one go."""
+    """Computes the elements of arrays, lists and dicts of them, all in one go; other things in these are passed over."""
     evaluate(_leaves(arrays))
 
 
@@ -65,30 +65,52 @@ def full(shape: int | Sequence[int], vals: ArrayLike, dtype: Dtype | None = None
     return _o.full(shape, value, dtype or value.dtype)
 
 
-def zeros_like(a: array) -> array:
-    return _o.zeros(a.shape, a.dtype)
+def zeros_like(a: array, dtype: Dtype | None = None) -> array:
+    return _o.zeros(a.shape, dtype or a.dtype)
 
 
-def ones_like(a: array) -> array:
-    return _o.ones(a.shape, a.dtype)
+def ones_like(a: array, dtype: Dtype | None = None) -> array:
+    return _o.ones(a.shape, dtype or a.dtype)
 
 
 def full_like(a: array, vals: ArrayLike, dtype: Dtype | None = None) -> array:
     return full(a.shape, vals, dtype or a.dtype)
 
 
-def arange(start: float, stop: float | None = None, step: float = 1, dtype: Dtype | None = None) -> array:
+def arange(start: float = 0, stop: float | None = None, step: float = 1, dtype: Dtype | None = None) -> array:
     """arange(stop), or start, start + step and so on before stop."""
     if stop is None:
         start, stop = 0, start
     if dtype is None:
-        dtype = int32 if builtins.all(isinstance(v, int) for v in (start, stop, step)) else float32
+        numbers = [operator.index(v) if hasattr(v, "__index__") else v for v in (start, stop, step)]
+        dtype = array(numbers).dtype
     return _o.arange(start, stop, step, dtype)
 
 
-def linspace(start: float, stop: float, num: int = 50, dtype: Dtype = float32) -> array:
-    """`num` numbers from start to stop, evenly spaced."""
+def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: Dtype = float32) -> array:
+    """`num` numbers from start to stop, evenly spaced; without the endpoint the last one is a step before stop."""
+    if not endpoint and num > 0:
+        stop -= (stop - start) / num
     return _o.linspace(start, stop, num, dtype)
+
+
+def cumsum(a: ArrayLike, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True,
+           dtype: Dtype | None = None) -> array:  # fmt: skip
+    """Running sum."""
+    return _o.cumsum(a if dtype is None else asarray(a).astype(dtype), axis, reverse, inclusive)
+
+
+def cumprod(a: ArrayLike, axis: int | None = None, *, reverse: bool = False, inclusive: bool = True,
+            dtype: Dtype | None = None) -> array:  # fmt: skip
+    """Running product."""
+    return _o.cumprod(a if dtype is None else asarray(a).astype(dtype), axis, reverse, inclusive)
+
+
+def searchsorted(sorted_sequence: ArrayLike, values: ArrayLike, *, side: str = "left") -> array:
+    """Where values would be put into a sorted vector (uint32): before (left) or behind (right) equal ones."""
+    if side not in ("left", "right"):
+        raise ValueError(f'searchsorted: side is "left" or "right", not {side!r}')
+    return _o.searchsorted(sorted_sequence, values, side == "right")
 
 
 def eye(n: int, m: int | None = None, k: int = 0, dtype: Dtype = float32) -> array:
@@ -102,13 +124,20 @@ def tri(n: int, m: int | None = None, k: int = 0, dtype: Dtype = float32) -> arr
 
 
 def trace(a: array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Dtype | None = None) -> array:
-    """Sum of a diagonal."""
-    return _o.trace(a, dtype or a.dtype, offset, axis1, axis2)
+    """Sum of a diagonal; without a dtype that of a sum."""
+    return _o.trace(a, dtype or _o.sum(a).dtype, offset, axis1, axis2)
 
 
 def clip(a: ArrayLike, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None) -> array:
     """Elements between a minimum and a maximum; None: no such bound."""
     return _o.clip(a, a_min, a_max)
+
+
+def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0) -> array:
+    """Arrays one behind the other along an axis; None: made flat before."""
+    if axis is None:
+        arrays, axis = [_o.reshape(item, -1) for item in arrays], 0
+    return _o.concatenate(arrays, axis)
 
 
 def flatten(a: ArrayLike, start_axis: int = 0, end_axis: int = -1) -> array:
@@ -151,12 +180,14 @@ def meshgrid(*arrays: ArrayLike, sparse: bool = False, indexing: str = "xy") -> 
 
 
 def pad(a: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: ArrayLike = 0) -> array:
-    """Surrounded along every axis; pad_width is a number, (before, after), or one such pair for each axis."""
+    """Surrounded along every axis; pad_width is a number, (before, after), or a list of such pairs: one, or one for each axis."""
     a = asarray(a)
     if hasattr(pad_width, "__index__"):
         pad_width = (pad_width, pad_width)
     if len(pad_width) and hasattr(pad_width[0], "__index__"):
-        pad_width = [pad_width if len(pad_width) == 2 else (pad_width[0],) * 2] * a.ndim
+        pad_width = [pad_width if len(pad_width) == 2 else (pad_width[0],) * 2]
+    if len(pad_width) == 1:
+        pad_width = list(pad_width) * a.ndim
     if mode not in _MODES:
         raise ValueError(f"pad: mode is one of {', '.join(_MODES)}, not {mode!r}")
     low, high = [w[0] for w in pad_width], [w[-1] for w in pad_width]
@@ -210,6 +241,19 @@ def dequantize(w: array, scales: array, biases: array | None = None, group_size:
     return _o.dequantize(w, scales, number, biases, group_size or 0, bits or 0, mode, global_scale)
 
 
+def gather_mm(a: ArrayLike, b: ArrayLike, lhs_indices: array | None = None, rhs_indices: array | None = None, *,
+              sorted_indices: bool = False) -> array:  # fmt: skip
+    """Products of matrices by index; whether the indices are sorted is found out."""
+    return _o.gather_mm(a, b, lhs_indices, rhs_indices)
+
+
+def gather_qmm(x: ArrayLike, w: array, scales: array, biases: array | None = None, lhs_indices: array | None = None,
+               rhs_indices: array | None = None, transpose: bool = True, group_size: int | None = None,
+               bits: int | None = None, mode: str = "affine", *, sorted_indices: bool = False) -> array:  # fmt: skip
+    """Products with quantized matrices by index; whether the indices are sorted is found out."""
+    return _o.gather_qmm(x, w, scales, biases, lhs_indices, rhs_indices, transpose, group_size or 0, bits or 0, mode)
+
+
 def quantized_matmul(x: ArrayLike, w: array, scales: array, biases: array | None = None, transpose: bool = True,
                      group_size: int | None = None, bits: int | None = None, mode: str = "affine") -> array:  # fmt: skip
     """Product with a quantized matrix."""
@@ -256,4 +300,12 @@ conv1d, conv_transpose1d = _convolution(1)
 conv2d, conv_transpose2d = _convolution(2)
 conv3d, conv_transpose3d = _convolution(3)
 
-absolute, concat, mod, pow = _o.abs, _o.concatenate, _o.remainder, _o.power
+# MLX's other names.
+absolute, concat, mod, pow, conj, empty, empty_like = (
+    _o.abs, concatenate, _o.remainder, _o.power, _o.conjugate, _o.zeros, zeros_like,
+)  # fmt: skip
+acos, acosh, asin, asinh, atan, atanh, atan2 = (
+    _o.arccos, _o.arccosh, _o.arcsin, _o.arcsinh, _o.arctan, _o.arctanh, _o.arctan2,
+)  # fmt: skip
+bitwise_left_shift, bitwise_right_shift = _o.left_shift, _o.right_shift
+cumulative_sum, cumulative_prod = cumsum, cumprod

@@ -19,7 +19,7 @@ def _entry(entry: Any) -> Any:
 
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
-    if isinstance(entry, (list, array)) or getattr(entry, "shape", ()):
+    if isinstance(entry, (list, array)) or getattr(entry, "shape", None):
         if isinstance(entry, list) and not entry:
             return array(entry, dtypes.int32)
         return entry if isinstance(entry, array) else array(entry)

@@ -37,7 +37,10 @@ library = _open()
 def call(name: str, *arguments: Any) -> int:
     """Calls a function that can fail with the arguments and a place for its error; raises that."""
     place = C.c_void_p()
-    status: int = getattr(library, name)(*arguments, C.byref(place))
+    try:
+        status: int = getattr(library, name)(*arguments, C.byref(place))
+    except C.ArgumentError as error:
+        raise TypeError(f"{name}: {error}, among {arguments!r}") from None
     if status >= 0:
         return status
     try:

@@ -32,5 +32,16 @@ fft, fft2, fftn = _transform("fft")
 ifft, ifft2, ifftn = _transform("ifft")
 rfft, rfft2, rfftn = _transform("rfft")
 irfft, irfft2, irfftn = _transform("irfft")
-fftshift, ifftshift = _o.fft_fftshift, _o.fft_ifftshift
+
+
+def fftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
+    """Frequency 0 in the middle of axes (None: all)."""
+    return _o.fft_fftshift(a, axes)
+
+
+def ifftshift(a: ArrayLike, axes: int | Sequence[int] | None = None) -> array:
+    """Undoes fftshift."""
+    return _o.fft_ifftshift(a, axes)
+
+
 fftfreq, rfftfreq = _o.fft_fftfreq, _o.fft_rfftfreq
