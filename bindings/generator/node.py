@@ -114,7 +114,7 @@ def _parts(operation):
 
 
 def operations(description):
-    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, ints, list, many, NDArray, one, text, toArray, tuple,\n} from './array.js';\n"]
+    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, ints, list, many, NDArray, one, text, toArray, tuple,\n} from './array.js';\nimport { constants } from './interface.js';\n"]
     types = [HEAD, "\nimport type { ArrayLike, Dtype, NDArray } from './index.js';\n"]
     methods = []
     for operation in d.operations(description):

@@ -103,6 +103,11 @@ export class NDArray extends Owned {
   toString() {
     return `array(${JSON.stringify(this.toList(), (_, v) => (typeof v === 'bigint' ? String(v) : v))}, ${this.dtype})`;
   }
+
+  /** What console.log shows: of long arrays the shape only. */
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return this.size > 1000 ? `array of shape [${this.shape.join(', ')}], ${this.dtype}` : this.toString();
+  }
 }
 
 /** An array of a number, nested lists of numbers, or a typed array, which are copied. */

@@ -3,6 +3,7 @@
 import {
   axisOrNone, dtypeNumber, ints, list, many, NDArray, one, text, toArray, tuple,
 } from './array.js';
+import { constants } from './interface.js';
 
 /** Absolute value of each element; of complex ones the modulus, as float32. */
 export function abs(x) {

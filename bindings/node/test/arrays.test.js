@@ -1,7 +1,11 @@
 // Arrays against plain loops.
 
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { array, Device, evaluate, MlxrocmError, operations as mx } from 'mlxrocm';
 
 const near = (found, wanted, tolerance = 1e-5) => {
@@ -76,6 +80,26 @@ test('numbers, lists, flags and several results', async () => {
   assert.deepEqual(made[1].toList(), [[25, 9, 1], [16, 4, 0]]);
   near(await mx.fftRfftn(array([1, 0, 0, 0]), null, null).abs().data(), [1, 1, 1]);
   near(await mx.linalgInv(array([[2, 0], [0, 4]])).data(), [0.5, 0, 0, 0.25]);
+});
+
+test('operations that take texts', async () => {
+  const x = array([[1, 2], [3, 4]]);
+  assert.deepEqual(mx.einsum('ij,kj->ik', [x, x]).toList(), [[5, 11], [11, 25]]);
+  assert.equal(mx.linalgNormMatrix(x, 'fro').item(), Math.fround(Math.sqrt(30)));
+  const ones = mx.ones([2, 64]);
+  const codes = mx.quantize(ones, 32, 8);
+  near(await mx.quantizedMatmul(ones, ...codes, true, 32, 8).data(), [64, 64, 64, 64], 1e-3);
+  const folder = await mkdtemp(join(tmpdir(), 'mlxrocm-'));
+  const path = join(folder, 'x.npy');
+  mx.save(x, path);
+  assert.deepEqual(mx.load(path).toList(), x.toList());
+  await rm(folder, { recursive: true });
+  assert.throws(() => mx.einsum('i->i\0', [x]), refused('INVALID_ARGUMENT'));
+});
+
+test('printing', () => {
+  assert.equal(inspect({ x: array([1, 2]) }), '{ x: array([1,2], float32) }');
+  assert.equal(inspect(mx.zeros([2, 1000])), 'array of shape [2, 1000], float32');
 });
 
 test('arrays move to a device', async () => {
