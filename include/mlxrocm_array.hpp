@@ -411,6 +411,8 @@ template <typename Number> bool fits(Number value, DType dtype) {
 template <typename Number> Array weak(Number value, DType met) {
     if constexpr (std::is_same_v<Number, bool>) return Array(value);
     else {
+        // No array: the operation says so.
+        if (met > DType::complex64) return Array(value);
         if (met >= DType::float16) return ops::number(static_cast<double>(value), met);
         if constexpr (std::is_floating_point_v<Number>) return ops::number(static_cast<double>(value), DType::float32);
         else {

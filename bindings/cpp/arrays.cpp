@@ -117,6 +117,7 @@ static void numbers_are_weak() {
     const Array least(std::vector<std::int8_t>{-128}, {1});
     CHECK(mx::all(mx::equal(least, least + 0)).item() == 1 && (least - 127 + -128).dtype() == DType::int8);
     CHECK((Array(~std::uint64_t{0}) - ~std::uint64_t{0}).item() == 0);
+    CHECK_THROWS(Array() + 1, mlxrocm::NullArgumentError);
     CHECK_THROWS(bytes + 256, mlxrocm::InvalidArgumentError);
     CHECK_THROWS(bytes > -1, mlxrocm::InvalidArgumentError);
     CHECK_THROWS(least + 128, mlxrocm::InvalidArgumentError);
