@@ -325,9 +325,11 @@ class Operations(unittest.TestCase):
         large = mx.arange(2**31, 2**31 + 3)
         self.assertEqual((large.dtype, large.tolist()), (mx.int64, [2**31, 2**31 + 1, 2**31 + 2]))
         mx.eval(x, None, [1, {"a": x, "b": "text"}], "text")
-        for wrong in (lambda: mx.topk(x, 2.0), lambda: mx.softmax(x, axis="a"), lambda: mx.nan_to_num(x, nan=None)):
-            with self.assertRaises(TypeError):
+        for wrong, what in [(lambda: mx.topk(x, 2.5), "^topk: 2.5 is"), (lambda: mx.softmax(x, axis="a"), "'str'"),
+                            (lambda: mx.nan_to_num(x, nan=None), "^nan_to_num: None is"), (lambda: x + None, "NoneType")]:  # fmt: skip
+            with self.assertRaisesRegex(TypeError, what):
                 wrong()
+        self.assertEqual((x == None, x != None), (False, True))  # noqa: E711
 
     def test_experts(self):
         w, x = RNG.standard_normal((3, 5, 64)).astype("f4"), RNG.standard_normal((4, 1, 1, 64)).astype("f4")

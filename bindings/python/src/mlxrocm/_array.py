@@ -242,6 +242,8 @@ def _unpickled(elements: bytes, shape: tuple[int, ...], dtype: str) -> array:
 
 def _operate(name: str, one: array, other: Any, swapped: bool = False) -> Any:
     """A Python operator; `swapped`: the other one is on the left."""
+    if other is None:
+        return NotImplemented
     try:
         other = _array(other, one)
     except TypeError:

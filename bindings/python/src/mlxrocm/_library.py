@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import os
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +41,10 @@ def call(name: str, *arguments: Any) -> int:
     try:
         status: int = getattr(library, name)(*arguments, C.byref(place))
     except C.ArgumentError as error:
-        raise TypeError(f"{name}: {error}, among {arguments!r}") from None
+        # It says which argument, not what that was.
+        place_of = re.match(r"argument (\d+)", str(error))
+        wrong = f"{arguments[int(place_of[1]) - 1]!r} is of the wrong type" if place_of else str(error)
+        raise TypeError(f"{name.removeprefix('mlxrocm_').removeprefix('array_')}: {wrong}") from None
     if status >= 0:
         return status
     try:
