@@ -96,6 +96,30 @@ fn eight_threads_evaluate_one_graph() {
 }
 
 #[test]
+fn what_is_taken_of_a_view_is_not_copied_before() {
+    // 32 TiB, if anybody copied it.
+    let many = 1usize << 42;
+    let two = array(&[3.0, 5.0], &[2, 1]);
+    let large = two.broadcast_to(Shape::new([2, many])).unwrap();
+    let places = [0i64, many as i64 - 1, -1, -(many as i64)];
+    let index = Array::from_elements(Elements::from_slice(&places, Dtype::I64, &[4]).unwrap());
+    let taken = large.take(&index, 1).unwrap();
+    assert_eq!(values(&taken), [[3.0; 4], [5.0; 4]].concat());
+    let index = index.reshape(Shape::new([1, 4])).unwrap();
+    let index = index.broadcast_to(Shape::new([2, 4])).unwrap();
+    let taken = large.take_along_axis(&index, Some(1)).unwrap();
+    assert_eq!(values(&taken), [[3.0; 4], [5.0; 4]].concat());
+    // Turned round, and from behind its first element.
+    let numbers: Vec<f32> = (0u8..24).map(f32::from).collect();
+    let turned = array(&numbers, &[2, 3, 4]).transpose(&[2, 0, 1]).unwrap();
+    let index = Array::from_elements(Elements::from_slice(&[2i32, -3], Dtype::I32, &[2]).unwrap());
+    let wanted = [
+        2.0, 6.0, 10.0, 14.0, 18.0, 22.0, 1.0, 5.0, 9.0, 13.0, 17.0, 21.0,
+    ];
+    assert_eq!(values(&turned.take(&index, 0).unwrap()), wanted);
+}
+
+#[test]
 fn what_does_not_fit_is_named() {
     let (a, b) = (array(&[0.0; 6], &[2, 3]), array(&[0.0; 4], &[4]));
     let message = a.plus(&b).unwrap_err().to_string();
@@ -112,6 +136,14 @@ fn what_does_not_fit_is_named() {
             .to_string()
             .contains("outside axis 0")
     );
+    let whole = array(&[1.0], &[1, 1]).astype(Dtype::I32);
+    let message = whole.matmul(&whole).unwrap_err().to_string();
+    assert!(message.contains("int32") && message.contains("astype"));
+    let message = a.expand_dims(&[5]).unwrap_err().to_string();
+    assert!(message.contains("[5]") && message.contains("[2, 3]"));
+    let message = a.scaled_dot_product_attention(&a, &a, 1.0, false, None, None);
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("[2, 3]") && message.contains("[batch, heads, tokens, dim]"));
     // A failed evaluation leaves everything as it was.
     assert_eq!(values(&a), [0.0; 6]);
 }

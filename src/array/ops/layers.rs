@@ -141,7 +141,10 @@ impl Array {
         if !fits || dtype.kind() != Kind::Float {
             return Err(invalid(
                 name,
-                format!("q {self:?} over k {k:?} and v {v:?}"),
+                format!(
+                    "q {self:?} over k {k:?} and v {v:?}: each is [batch, heads, tokens, dim] of floating point, \
+                     with as many heads of q as k and v have or a multiple"
+                ),
             ));
         }
         let joins = |x: &Array| x.dtype().promote(dtype) == dtype;

@@ -22,7 +22,9 @@ impl Sides {
             return Err(invalid(name, "a scalar is no matrix"));
         }
         if !dtype.is_inexact() || (dtype == Dtype::C64 && !complex) {
-            let what = format!("{} and {} make {dtype}", a.dtype(), b.dtype());
+            let (a, b) = (a.dtype(), b.dtype());
+            let what =
+                format!("{a} and {b} make {dtype}, of which there is no product: astype converts");
             return Err(invalid(name, what));
         }
         let vectors = (from.len() == 1, to.len() == 1);

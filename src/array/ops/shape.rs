@@ -103,7 +103,11 @@ impl Array {
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Array> {
         let rank = self.rank() + axes.len();
         // Places of the result: found as those of a shape of its rank.
-        let places = Shape::new(vec![1usize; rank]).axes("expand_dims", axes)?;
+        let places = Shape::new(vec![1usize; rank]).axes("expand_dims", axes);
+        let places = places.map_err(|_| {
+            let what = format!("axes {axes:?} for shape {}, of {rank} then", self.shape());
+            invalid("expand_dims", what)
+        })?;
         let mut dims = self.shape().dims().iter();
         let dims = (0..rank).map(|place| match places.contains(&place) {
             true => Dim::fixed(1),

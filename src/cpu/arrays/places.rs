@@ -271,7 +271,7 @@ pub fn run(op: &Op, inputs: &[View<'_>], out: &mut Out<'_>, pool: Option<&mut Th
     }
     let found = |views: &[View<'_>], axes: &[usize], sizes: &[usize]| {
         let read: Option<Vec<Vec<i64>>> = views.iter().map(|view| indices(op, view).ok()).collect();
-        slice_starts(op, x.sizes(), axes, sizes, &read?).ok()
+        slice_starts(op, &Layout::rows(x.sizes()), axes, sizes, &read?).ok()
     };
     match op {
         Op::Gather { axes, sizes } => {

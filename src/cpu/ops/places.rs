@@ -16,13 +16,12 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
                 .iter()
                 .map(|i| index(op, i))
                 .collect::<Result<_>>()?;
-            let strides = Layout::rows(x.sizes()).strides;
+            // Where the elements lie, whatever their layout: a few of many are not worth a copy of all.
+            let starts = starts(op, x.layout(), axes, sizes, &indices)?;
             let slice = Layout {
                 sizes: sizes.clone(),
-                strides,
-                offset: 0,
+                ..x.layout().clone()
             };
-            let starts = starts(op, x.sizes(), axes, sizes, &indices)?;
             match x.dtype().size() {
                 1 => gather::<u8>(x, &slice, &starts, out),
                 2 => gather::<u16>(x, &slice, &starts, out),
@@ -32,16 +31,15 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
         }
         Op::GatherAxis(axis) => {
             let index = input(op, inputs, 1)?;
-            let places = along(op, x.sizes(), index, *axis)?;
+            let places = along(op, x.layout(), index, *axis)?;
             with_type!(x.dtype(), T => {
-                let x = x.values::<T>();
                 for (to, &at) in out.values::<T>().iter_mut().zip(&places) {
-                    *to = x[at];
+                    *to = x.at(at);
                 }
             });
         }
         Op::ScatterAxis(axis, reduce) => {
-            let places = along(op, x.sizes(), input(op, inputs, 1)?, *axis)?;
+            let places = along(op, &Layout::rows(x.sizes()), input(op, inputs, 1)?, *axis)?;
             super::copy::copy(x, out);
             write(&places, input(op, inputs, 2)?, *reduce, out);
         }
@@ -54,11 +52,12 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
                 .iter()
                 .map(|i| index(op, i))
                 .collect::<Result<_>>()?;
+            let rows = Layout::rows(x.sizes());
+            let starts = starts(op, &rows, axes, sizes, &indices)?;
             let slice = Layout {
                 sizes: sizes.into(),
-                ..Layout::rows(x.sizes())
+                ..rows
             };
-            let starts = starts(op, x.sizes(), axes, sizes, &indices)?;
             let mut places = Vec::with_capacity(updates.layout().count());
             for &offset in &starts {
                 let layout = Layout {
@@ -109,11 +108,10 @@ fn write(places: &[usize], values: &View<'_>, reduce: ScatterReduce, out: &mut O
     }
 }
 
-/// The place, among elements of sizes `x` row after row, that each index along an axis names.
-fn along(op: &Op, x: &[usize], indices: &View<'_>, axis: usize) -> Result<Vec<usize>> {
-    let size = x[axis] as i64;
-    let mut layout = Layout::rows(x);
-    let step = layout.strides[axis] as usize;
+/// The place in x's buffer that each index along an axis names.
+fn along(op: &Op, x: &Layout, indices: &View<'_>, axis: usize) -> Result<Vec<usize>> {
+    let (size, step) = (x.sizes[axis] as i64, x.strides[axis]);
+    let mut layout = x.clone();
     layout.sizes = indices.sizes().into();
     layout.strides[axis] = 0;
     let mut places = Vec::with_capacity(layout.count());
@@ -126,7 +124,7 @@ fn along(op: &Op, x: &[usize], indices: &View<'_>, axis: usize) -> Result<Vec<us
                 op.name()
             )));
         }
-        *place += at as usize * step;
+        *place = (*place as isize + at as isize * step) as usize;
     }
     Ok(places)
 }
@@ -151,19 +149,18 @@ pub fn index(op: &Op, view: &View<'_>) -> Result<Vec<i64>> {
     })
 }
 
-/// The first element, among those of x row after row, of each slice.
+/// The place in x's buffer of the first element of each slice.
 pub fn starts(
     op: &Op,
-    x: &[usize],
+    x: &Layout,
     axes: &[usize],
     sizes: &[usize],
     indices: &[Vec<i64>],
 ) -> Result<Vec<usize>> {
-    let strides = Layout::rows(x).strides;
     let count = indices.first().map_or(1, Vec::len);
-    let mut starts = vec![0; count];
+    let mut starts = vec![x.offset; count];
     for (&axis, index) in axes.iter().zip(indices) {
-        let size = x[axis] as i64;
+        let size = x.sizes[axis] as i64;
         for (start, &i) in starts.iter_mut().zip(index) {
             let place = if i < 0 { i + size } else { i };
             if place < 0 || place + sizes[axis] as i64 > size {
@@ -172,24 +169,22 @@ pub fn starts(
                     op.name()
                 )));
             }
-            *start += place as usize * strides[axis] as usize;
+            *start = (*start as isize + place as isize * x.strides[axis]) as usize;
         }
     }
     Ok(starts)
 }
 
 fn gather<T: bytemuck::Pod>(x: &View<'_>, slice: &Layout, starts: &[usize], out: &mut Out<'_>) {
-    let x = x.values::<T>();
-    let bytes: &[u8] = bytemuck::cast_slice(&x);
     let mut out = out.values::<T>().iter_mut();
-    for &start in starts {
+    for &offset in starts {
         let layout = Layout {
-            offset: start,
+            offset,
             ..slice.clone()
         };
-        View::whole(bytes, Dtype::U8, layout).each(|at| {
+        x.with(layout).each(|at| {
             if let Some(to) = out.next() {
-                *to = x[at];
+                *to = x.at(at);
             }
         });
     }

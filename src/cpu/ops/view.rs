@@ -119,12 +119,14 @@ impl<'a> View<'a> {
             }
         }
         let mut values = Vec::with_capacity(count);
-        self.each(|at| {
-            values.push(bytemuck::pod_read_unaligned(
-                &self.bytes[at * size..][..size],
-            ));
-        });
+        self.each(|at| values.push(self.at(at)));
         Cow::Owned(values)
+    }
+
+    /// The element at a place in the buffer (in elements). `T` has the dtype's size.
+    pub(in crate::cpu) fn at<T: Pod>(&self, at: usize) -> T {
+        let size = size_of::<T>();
+        bytemuck::pod_read_unaligned(&self.bytes[at * size..][..size])
     }
 
     /// Calls `take` with the place in the buffer (in elements) of each element, row after row.
