@@ -1,6 +1,7 @@
 //! Connections: accepted, limited in number and time, ended in order.
 
 use crate::app::{App, router};
+use crate::say;
 use crate::stalled::Stalled;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -42,7 +43,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, grace: Duration) -> std
             Ok((stream, _)) => stream,
             Err(error) => {
                 // Of the connection, or no file descriptor is left: others will be closed.
-                eprintln!("mlxrocm-serve: a connection: {error}");
+                say(format_args!("a connection: {error}"));
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
@@ -63,11 +64,11 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, grace: Duration) -> std
     }
     drop(listener);
     app.stopping.store(true, Relaxed);
-    eprintln!("mlxrocm-serve: stopping: answers may take {} more seconds", grace.as_secs());
+    say(format_args!("stopping: answers may take {} more seconds", grace.as_secs()));
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
         () = graceful.shutdown() => {}
-        () = tokio::time::sleep(grace) => eprintln!("mlxrocm-serve: answers are cut off"),
+        () = tokio::time::sleep(grace) => say("answers are cut off"),
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }

@@ -21,7 +21,9 @@ use mlxrocm_rs::{Device, Model, Session, SessionOptions};
 use options::{Options, Wish};
 use serde::Serialize;
 use serde_json::json;
+use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -38,26 +40,40 @@ fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
+/// A line of the log. Who reads it may have gone: that ends no server.
+fn say(message: impl Display) {
+    let _ = writeln!(std::io::stderr(), "mlxrocm-serve: {message}");
+}
+
+/// What was asked for, on stdout.
+fn print(text: &str) -> ExitCode {
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(error) => say(format_args!("stdout: {error}")),
+    }
+    ExitCode::FAILURE
+}
+
 fn main() -> ExitCode {
-    let options = match options::read(std::env::args().skip(1)) {
+    let options = match options::read(std::env::args_os().skip(1)) {
         Ok(Wish::Serve(options)) => options,
-        Ok(Wish::Help) => {
-            print!("{}", options::help());
-            return ExitCode::SUCCESS;
-        }
+        Ok(Wish::Help) => return print(&options::help()),
         Ok(Wish::Version) => {
-            println!("mlxrocm-serve {}, libmlxrocm {}", env!("CARGO_PKG_VERSION"), mlxrocm_rs::version());
-            return ExitCode::SUCCESS;
+            let (own, library) = (env!("CARGO_PKG_VERSION"), mlxrocm_rs::version());
+            return print(&format!("mlxrocm-serve {own}, libmlxrocm {library}\n"));
         }
         Err(error) => {
-            eprintln!("mlxrocm-serve: {error}\nmlxrocm-serve: try 'mlxrocm-serve --help'");
+            say(error);
+            say("try 'mlxrocm-serve --help'");
             return ExitCode::from(2);
         }
     };
     match serve(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("mlxrocm-serve: {error}");
+            say(error);
             ExitCode::FAILURE
         }
     }
@@ -81,9 +97,9 @@ fn serve(options: &Options) -> Result<(), Failure> {
             .map_err(|error| format!("cannot listen on {}, port {}: {error}", options.host, options.port))?;
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && app.key.is_none() {
-            eprintln!("mlxrocm-serve: warning: whoever reaches {address} can use it: there is no API key");
+            say(format_args!("warning: whoever reaches {address} can use it: there is no API key"));
         }
-        eprintln!("mlxrocm-serve: {} at http://{address}/v1", app.name);
+        say(format_args!("{} at http://{address}/v1", app.name));
         listen::serve(app.clone(), listener, Duration::from_secs(options.grace.into())).await.map_err(Failure::from)
     });
     // What still runs is cancelled when its connection goes.

@@ -1,6 +1,7 @@
 //! Options: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, unambiguous beginnings of names; "--" ends them.
 
 use mlxrocm_rs::{KvType, Pooling};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What the program was told.
@@ -65,7 +66,13 @@ pub fn help() -> String {
     text
 }
 
-pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Wish, String> {
+/// The key of the environment, if that has one.
+fn key() -> Result<Option<String>, String> {
+    let Some(key) = std::env::var_os("MLXROCM_API_KEY").filter(|key| !key.is_empty()) else { return Ok(None) };
+    key.into_string().map(Some).map_err(|_| "MLXROCM_API_KEY is not UTF-8".into())
+}
+
+pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Wish, String> {
     let mut options = Options {
         model: PathBuf::new(),
         device: "auto".into(),
@@ -77,7 +84,7 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Wish, String>
         host: "127.0.0.1".into(),
         port: 8080,
         name: None,
-        key: std::env::var("MLXROCM_API_KEY").ok().filter(|key| !key.is_empty()),
+        key: key()?,
         max_waiting: 128,
         max_body: 8 << 20,
         client_timeout: 60,
@@ -87,18 +94,21 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Wish, String>
     let mut models = Vec::new();
     let mut arguments = arguments.into_iter();
     let mut ended = false;
+    // A path may be any bytes, but no option.
+    let text = |argument: OsString| argument.into_string().map_err(|argument| format!("{argument:?} is not UTF-8"));
     while let Some(argument) = arguments.next() {
-        if ended || !argument.starts_with('-') || argument == "-" {
+        if ended || !argument.as_encoded_bytes().starts_with(b"-") || argument == "-" {
             models.push(argument);
             continue;
         }
+        let argument = text(argument)?;
         if argument == "--" {
             ended = true;
             continue;
         }
         let (name, takes, mut value) = find(&argument)?;
         if takes && value.is_none() {
-            value = Some(arguments.next().ok_or_else(|| format!("--{name} needs a value"))?);
+            value = Some(text(arguments.next().ok_or_else(|| format!("--{name} needs a value"))?)?);
         }
         match (name, value) {
             ("help", None) => return Ok(Wish::Help),
@@ -107,7 +117,7 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Wish, String>
             (name, _) => return Err(format!("--{name} takes no value")),
         }
     }
-    match <[String; 1]>::try_from(models) {
+    match <[OsString; 1]>::try_from(models) {
         Ok([model]) => options.model = model.into(),
         Err(models) if models.is_empty() => return Err("which model? name a GGUF file or an MLX model folder".into()),
         Err(models) => return Err(format!("one model is served, not {}", models.len())),
@@ -187,7 +197,7 @@ mod tests {
     use super::*;
 
     fn options(line: &str) -> Result<Options, String> {
-        match read(line.split_whitespace().map(str::to_string))? {
+        match read(line.split_whitespace().map(OsString::from))? {
             Wish::Serve(options) => Ok(*options),
             _ => Err("help or version".into()),
         }
@@ -199,7 +209,7 @@ mod tests {
         assert_eq!((read.port, read.host.as_str(), read.context, read.max_time), (9, "0.0.0.0", 77, 5));
         assert_eq!((read.model.to_str(), read.kv), (Some("m.gguf"), KvType::Q8));
         assert_eq!(options("-- -m").unwrap().model.to_str(), Some("-m"));
-        assert!(matches!(super::read(["-h".to_string()]), Ok(Wish::Help)));
+        assert!(matches!(super::read(["-h".into()]), Ok(Wish::Help)));
     }
 
     #[test]

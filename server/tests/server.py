@@ -17,7 +17,7 @@ KEY = "a key for the tests"
 
 
 class Server:
-    def __init__(self, *options, model=MODEL, key=KEY):
+    def __init__(self, *options, model=MODEL, key=KEY, logs=True):
         environment = {**os.environ, "MLXROCM_API_KEY": key or ""}
         command = [PROGRAM, "--port", "0", "--device", "cpu", "--name", "demo", *map(str, options), model]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
@@ -28,7 +28,10 @@ class Server:
             assert line, f"it did not start: {self.log}"
             self.log.append(line)
         self.port = int(found[1])
-        threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
+        if logs:
+            threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
+        else:
+            self.process.stderr.close()
         self.key = key
         self.client = self.make(openai.OpenAI)
 

@@ -1,6 +1,7 @@
 """Many clients, slow ones, those that go away, limits, and the end."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -119,8 +120,10 @@ class Limits(unittest.TestCase):
         # Their answers are far larger than what the kernel keeps for a connection.
         long = body("The sea", True, max_tokens=400, ignore_eos=True, logprobs=20)
         stalled = [self.server.send(long, receive_buffer=1024) for _ in range(2)]
-        time.sleep(0.2)
-        self.assertEqual(self.server.busy()["generations"], 2)
+        end = time.monotonic() + 20
+        while self.server.busy()["generations"] < 2:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
         answer = self.server.client.completions.create(model="demo", prompt="The sea", max_tokens=4, temperature=0)
         self.assertEqual(answer.usage.completion_tokens, 4)
         # It had the place of one of them, whose answer was written for nobody. Then they are let go.
@@ -226,6 +229,41 @@ class End(unittest.TestCase):
             busy = run("--port", port, "--device", "cpu", MODEL)
         self.assertEqual(busy.returncode, 1)
         self.assertIn(f"port {port}", busy.stderr)
+
+    def test_nobody_reads_what_it_says(self):
+        # Of the log: answers still end before the server does.
+        server = Server("--context", 512, logs=False)
+        connection = server.send(body("The sea", True, max_tokens=400, ignore_eos=True), headers={"Connection": "close"})
+        connection.recv(500)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertIn(b"[DONE]", read_all(connection))
+        connection.close()
+        self.assertEqual(server.process.wait(20), 0)
+        # Of the help.
+        for option in ("--help", "--version"):
+            with open("/dev/full", "w") as full:
+                said = subprocess.run([PROGRAM, option], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((said.returncode, "mlxrocm-serve: stdout: " in said.stderr), (1, True), said.stderr)
+            self.assertNotIn("panicked", said.stderr)
+            reader, writer = os.pipe()
+            os.close(reader)
+            said = subprocess.run([PROGRAM, option], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+            os.close(writer)
+            self.assertEqual((said.returncode, said.stderr), (1, ""))
+
+    def test_arguments_that_are_no_texts(self):
+        def run(*options, key=b""):
+            return subprocess.run([PROGRAM, *options], capture_output=True, timeout=60, env={**os.environb, b"MLXROCM_API_KEY": key})
+
+        # A path may have any bytes.
+        path = run(b"/nowhere/\xff.gguf")
+        self.assertEqual((path.returncode, b"/nowhere/" in path.stderr), (1, True), path.stderr)
+        for options in ((b"--name=\xff", b"model"), (b"--name", b"\xff", b"model"), (b"-\xff",)):
+            wrong = run(*options)
+            self.assertEqual((wrong.returncode, b"is not UTF-8" in wrong.stderr), (2, True), wrong.stderr)
+        # A key that no client can send is no reason to ask for none.
+        wrong = run(b"/nowhere/model.gguf", key=b"\xff")
+        self.assertEqual((wrong.returncode, b"MLXROCM_API_KEY is not UTF-8" in wrong.stderr), (2, True), wrong.stderr)
 
 
 if __name__ == "__main__":
