@@ -5,12 +5,14 @@ use crate::metrics::Metrics;
 use crate::tools;
 use crate::{chat, completions, embeddings};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt;
 use mlxrocm_rs::{Pooling, Session, Tokenizer};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -121,7 +123,7 @@ impl App {
     }
 
     /// The whole body of a request, which must be JSON: a web page cannot send that to another place unasked.
-    pub async fn read_body(&self, request: Request<Body>) -> Result<Bytes> {
+    pub async fn read_body(&self, request: Request<Body>) -> Result<Vec<u8>> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
@@ -136,12 +138,20 @@ impl App {
         if length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > self.max_body as u64) {
             return Err(too_large());
         }
-        let read = axum::body::to_bytes(request.into_body(), self.max_body);
-        match tokio::time::timeout(self.client_timeout, read).await {
-            Ok(Ok(body)) => Ok(body),
-            Ok(Err(_)) => Err(too_large()),
-            Err(_) => Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to come")),
-        }
+        let read = async {
+            let (mut body, mut pieces) = (Vec::new(), request.into_body().into_data_stream());
+            while let Some(piece) = pieces.next().await {
+                let piece =
+                    piece.map_err(|error| ApiError::invalid(format!("the body did not come whole: {error}")))?;
+                if body.len() + piece.len() > self.max_body {
+                    return Err(too_large());
+                }
+                body.extend_from_slice(&piece);
+            }
+            Ok(body)
+        };
+        let late = || ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to come");
+        tokio::time::timeout(self.client_timeout, read).await.unwrap_or_else(|_| Err(late()))
     }
 
     fn model(&self) -> Value {
@@ -161,7 +171,8 @@ async fn models(State(app): State<Arc<App>>) -> Response {
     json_response(StatusCode::OK, json!({"object": "list", "data": [app.model()]}).to_string())
 }
 
-async fn model(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response> {
+async fn model(State(app): State<Arc<App>>, id: std::result::Result<Path<String>, PathRejection>) -> Result<Response> {
+    let Path(id) = id.map_err(|error| ApiError::invalid(error.to_string()))?;
     if id != app.name {
         return Err(ApiError::no_model(&id, &app.name));
     }

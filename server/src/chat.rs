@@ -21,12 +21,12 @@ pub const MOST_CHOICES: u32 = 16;
 
 /// Fields that would change the answer, with the values that do not.
 const REFUSED: &[(&str, &str)] = &[
-    ("audio", ""),
+    ("audio", "null"),
     ("function_call", "\"none\""),
     ("functions", "[]"),
     ("modalities", "[\"text\"]"),
-    ("prediction", ""),
-    ("web_search_options", ""),
+    ("prediction", "null"),
+    ("web_search_options", "null"),
 ];
 
 pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -> Result<Response> {

@@ -4,6 +4,7 @@ use crate::error::{ApiError, Result};
 use mlxrocm_rs::Request;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -107,7 +108,9 @@ impl<'a> Fields<'a> {
     /// Fields that would change the answer and cannot be followed; each with the value that changes nothing.
     pub fn refuse(&self, fields: &[(&str, &str)]) -> Result<()> {
         for (name, harmless) in fields {
-            if self.raw(name).is_some_and(|value| value != *harmless) {
+            // As values: blanks do not matter.
+            let read = |json| serde_json::from_str::<Value>(json).ok();
+            if self.raw(name).is_some_and(|value| read(value) != read(harmless)) {
                 return Err(ApiError::field(name, "not supported").code("unsupported_parameter"));
             }
         }
@@ -149,7 +152,9 @@ impl<'a> Fields<'a> {
         if self.get::<bool>("ignore_eos")? == Some(true) {
             request = request.ignore_eos();
         }
-        let stops = self.get::<OneOrMany<String>>("stop")?.map(OneOrMany::list).unwrap_or_default();
+        let stops = self.get::<OneOrMany<String>>("stop");
+        let stops = stops.map_err(|_| ApiError::field("stop", "neither a text nor texts"))?;
+        let stops = stops.map(OneOrMany::list).unwrap_or_default();
         if stops.len() > MOST_STOPS {
             return Err(ApiError::field("stop", format!("{} strings; {MOST_STOPS} at most", stops.len())));
         }

@@ -26,17 +26,34 @@ pub fn chat(tokenizer: &Tokenizer, token: &Token, top: usize) -> Value {
     found
 }
 
-/// `logprobs` of a completion; `offset`: characters of the text before, which grow.
+/// A token as the completions' API spells it: its text, or its bytes where these are no text, so that tokens that are
+/// parts of a character can be told apart.
+fn spelled(tokenizer: &Tokenizer, token: u32) -> (Vec<u8>, String) {
+    let (bytes, text) = spelling(tokenizer, token);
+    let text = match std::str::from_utf8(&bytes) {
+        Ok(_) => text,
+        Err(_) => bytes.iter().fold("bytes:".into(), |all, byte| format!("{all}\\x{byte:02x}")),
+    };
+    (bytes, text)
+}
+
+/// Whether a byte goes on with a character of UTF-8.
+fn goes_on(byte: &u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// `logprobs` of a completion; `offset`: characters that begin in the text before, which grow.
 pub fn text(tokenizer: &Tokenizer, tokens: &[Token], top: usize, offset: &mut usize) -> Value {
     let (mut texts, mut logprobs, mut tops, mut offsets) = (vec![], vec![], vec![], vec![]);
     for token in tokens {
-        let (_, text) = spelling(tokenizer, token.token);
-        offsets.push(*offset);
-        *offset += text.chars().count();
+        let (bytes, text) = spelled(tokenizer, token.token);
+        // Of the character that the token begins in.
+        offsets.push(offset.saturating_sub(bytes.first().is_some_and(goes_on).into()));
+        *offset += bytes.iter().filter(|byte| !goes_on(byte)).count();
         texts.push(text);
         logprobs.push(number(token.logprob.unwrap_or(f32::MIN)));
         let best = token.top.iter().take(top);
-        let best = best.map(|(id, logprob)| (spelling(tokenizer, *id).1, json!(number(*logprob))));
+        let best = best.map(|(id, logprob)| (spelled(tokenizer, *id).1, json!(number(*logprob))));
         tops.push(best.collect::<Map<String, Value>>());
     }
     json!({"tokens": texts, "token_logprobs": logprobs, "top_logprobs": tops, "text_offset": offsets})

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import socket
 import tempfile
 import unittest
 
@@ -227,6 +228,17 @@ class Completions(unittest.TestCase):
         streamed = [chunk.choices[0].logprobs for chunk in text("One, two, three,", logprobs=2, max_tokens=6, stream=True)]
         for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset"):
             self.assertEqual(sum((getattr(one, name) for one in streamed), []), getattr(found, name))
+        # Parts of characters: where each begins, and all that could have stood there.
+        snakes = "\U0001f389\U0001f40d" * 2
+        parts = text(f"{snakes} {snakes} {snakes} \U0001f389", logprobs=5, max_tokens=9).choices[0]
+        self.assertIn("\U0001f40d", parts.text)
+        spelled, at = b"", []
+        for token in parts.logprobs.tokens:
+            at.append(len(spelled.decode(errors="ignore")))
+            spelled += bytes.fromhex(token[6:].replace("\\x", "")) if token.startswith("bytes:") else token.encode()
+        self.assertEqual((spelled.decode(errors="replace"), parts.logprobs.text_offset), (parts.text, at))
+        self.assertIn(r"bytes:\x9f", "".join(parts.logprobs.tokens).replace(r"\xf0\x9f", r"\x9f"))
+        self.assertEqual({len(top) for top in parts.logprobs.top_logprobs}, {5})
         # The stop token is no part of the text.
         ended = chat(logprobs=True).choices[0]
         self.assertNotIn("<|im_end|>", [token.token for token in ended.logprobs.content])
@@ -303,6 +315,7 @@ class Refusals(unittest.TestCase):
         ]:  # fmt: skip
             error = self.refused(lambda: chat(**options))
             self.assertEqual((error.param, error.type), (param, "invalid_request_error"), (options, error))
+        self.assertIn("neither a text nor texts", str(self.refused(lambda: chat(stop=5))))
         for messages, word in [([], "no messages"), (image, "image_url"), ([{"content": "a"}], "role"), ([5], "object")]:
             self.assertIn(word, str(self.refused(lambda: chat(messages))))
         self.assertIn("tools", str(self.refused(lambda: chat(tools=[5]))))
@@ -326,6 +339,11 @@ class Refusals(unittest.TestCase):
         self.assertEqual(server.ask("{}", headers={"Content-Type": None})[0], 415)
         self.assertEqual(server.ask("{}", path="/v1/nothing")[0], 404)
         self.assertEqual(server.ask("", method="GET")[0], 405)
+        status, answer = server.ask("", path="/v1/models/%ff", method="GET")
+        self.assertEqual((status, "invalid_request_error" in answer), (400, True), answer)
+        # Blanks in values that change nothing.
+        harmless = '{"messages": [{"role": "user", "content": "a"}], "max_tokens": 1, "modalities": [ "text" ], "functions": [ ]}'
+        self.assertEqual(server.ask(harmless, "/v1/chat/completions")[0], 200)
         self.assertEqual(server.ask("[" * 100000)[0], 400)
         # Too long by what it says, and by what comes.
         status, answer = server.ask("", headers={"Content-Length": 9 << 20})
@@ -337,6 +355,13 @@ class Refusals(unittest.TestCase):
             except OSError:
                 pass
             self.assertIn(b" 413 ", connection.recv(100))
+        # Bodies that end too early, and chunks that are none.
+        for headers, sent in (({"Content-Length": 50}, "{}"), ({"Transfer-Encoding": "chunked", "Content-Length": None}, "2\r\n{}"),
+                              ({"Transfer-Encoding": "chunked", "Content-Length": None}, "ZZ\r\n")):  # fmt: skip
+            with server.send(sent, headers=headers) as connection:
+                connection.shutdown(socket.SHUT_WR)
+                answer = read_all(connection)
+            self.assertEqual((answer.split()[1], b"did not come whole" in answer), (b"400", True), answer)
         with server.connect() as connection:
             connection.sendall(b"nonsense\r\n\r\n")
             self.assertIn(b" 400 ", read_all(connection))
