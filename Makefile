@@ -80,7 +80,7 @@ HARDENING = -fPIE -fstack-protector-strong $(if $(findstring x86_64,$(shell $(CC
 
 # No path of this folder gets into it.
 $(COMMAND): $(COMMAND_SOURCES) include/mlxrocm.h | $(LIBRARY)
-	$(CC) -std=c11 $(filter-out -Werror,$(WARNINGS)) $(CPPFLAGS) $(CFLAGS) $(HARDENING) -ffile-prefix-map=$(CURDIR)=. \
+	$(CC) -std=c11 $(filter-out -Werror,$(WARNINGS)) $(CPPFLAGS) $(CFLAGS) $(HARDENING) -ffile-prefix-map='$(CURDIR)'=. \
 		-Iinclude $(filter %.c,$(COMMAND_SOURCES)) -o $@ -L$(RELEASE) \
 		$(if $(COMMAND_RPATH),-Wl$(comma)-rpath$(comma)'$(COMMAND_RPATH)') -pie -Wl,-z,relro,-z,now $(LDFLAGS) \
 		-lmlxrocm -lm
@@ -91,15 +91,16 @@ comma := ,
 server: $(SERVER)
 
 $(SERVER): FORCE | $(LIBRARY)
+	flags="$$(printf '%s\037' $(RUSTFLAGS) '--remap-path-prefix=$(CURDIR)=.' \
+		$(if $(COMMAND_RPATH),'-Clink-arg=-Wl$(comma)-rpath$(comma)$(COMMAND_RPATH)'))" && \
 	CARGO_TARGET_DIR="$(abspath $(TARGET))/server" MLXROCM_LIBRARY_DIR="$(abspath $(RELEASE))" \
-		RUSTFLAGS="$(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=. \
-		$(if $(COMMAND_RPATH),-Clink-arg=-Wl$(comma)-rpath$(comma)$(subst $$,\$$,$(COMMAND_RPATH)))" \
+		CARGO_ENCODED_RUSTFLAGS="$${flags%?}" \
 		$(CARGO) build --release --locked --manifest-path server/Cargo.toml
 	install -m 755 $(TARGET)/server/$(patsubst $(TARGET)/%,%,$(RELEASE))/mlxrocm-serve $@
 
 examples: $(PROGRAMS)
 
-LINK = -L$(RELEASE) -Wl,-rpath,$(abspath $(RELEASE)) $(LDFLAGS) -lmlxrocm -lm
+LINK = -L$(RELEASE) -Wl,-rpath,'$(abspath $(RELEASE))' $(LDFLAGS) -lmlxrocm -lm
 
 $(EXAMPLES)/%: c_examples/%.c include/mlxrocm.h | $(LIBRARY)
 	@mkdir -p $(@D)
@@ -148,35 +149,37 @@ deb-check:
 	sh build/deb_check.sh $(TARGET)/deb
 
 # What is there is installed as it is (the server only if it was built), so that `make && sudo make install` builds
-# nothing as root;
-# but what is not of these sources is refused.
-install: $(if $(wildcard $(LIBRARY)),,$(LIBRARY)) $(if $(wildcard $(COMMAND)),,$(COMMAND))
+# nothing as root; what is not there, or not of these sources, is refused.
+install:
 	@sh build/current.sh $(LIBRARY) $(VERSION) $(STAMP) $(COMMAND) $(wildcard $(SERVER))
 	@$(make_archive)
-	install -d $(addprefix $(DESTDIR),$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR) $(BINDIR) \
+	install -d $(call staged,$(INCLUDEDIR) $(PKGCONFIGDIR) $(CMAKEDIR) $(JSONDIR) $(DOCDIR) $(BINDIR) \
 		$(MANDIR)/man1 $(MANDIR)/man7 $(BASHCOMPDIR) $(ZSHCOMPDIR) $(FISHCOMPDIR))
-	install -m 755 $(COMMAND) $(DESTDIR)$(BINDIR)/
-	install -m 644 command/mlxrocm.1 $(DESTDIR)$(MANDIR)/man1/
-	$(if $(wildcard $(SERVER)),install -m 755 $(SERVER) $(DESTDIR)$(BINDIR)/ && \
-		install -m 644 server/mlxrocm-serve.1 $(DESTDIR)$(MANDIR)/man1/)
-	install -m 644 docs/mlxrocm.7 $(DESTDIR)$(MANDIR)/man7/
-	install -m 644 command/completions/bash $(DESTDIR)$(BASHCOMPDIR)/mlxrocm
-	install -m 644 command/completions/zsh $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm
-	install -m 644 command/completions/fish $(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
-	install -m 644 $(addprefix include/,$(HEADERS)) $(DESTDIR)$(INCLUDEDIR)/
-	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)
-	ln -sf libmlxrocm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmlxrocm.so
-	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)/
-	install -m 644 include/mlxrocm.json $(DESTDIR)$(JSONDIR)/
-	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
-	$(if $(wildcard $(SERVER)),install -m 644 server/THIRD-PARTY.md $(DESTDIR)$(DOCDIR)/THIRD-PARTY-serve.md)
+	install -m 755 $(COMMAND) "$(DESTDIR)$(BINDIR)/"
+	install -m 644 command/mlxrocm.1 "$(DESTDIR)$(MANDIR)/man1/"
+	$(if $(wildcard $(SERVER)),install -m 755 $(SERVER) "$(DESTDIR)$(BINDIR)/" && \
+		install -m 644 server/mlxrocm-serve.1 "$(DESTDIR)$(MANDIR)/man1/")
+	install -m 644 docs/mlxrocm.7 "$(DESTDIR)$(MANDIR)/man7/"
+	install -m 644 command/completions/bash "$(DESTDIR)$(BASHCOMPDIR)/mlxrocm"
+	install -m 644 command/completions/zsh "$(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm"
+	install -m 644 command/completions/fish "$(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish"
+	install -m 644 $(addprefix include/,$(HEADERS)) "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 755 $(LIBRARY) "$(DESTDIR)$(LIBDIR)/libmlxrocm.so.$(VERSION)"
+	ln -sf libmlxrocm.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/$(SONAME)"
+	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libmlxrocm.so"
+	install -m 644 $(ARCHIVE) "$(DESTDIR)$(LIBDIR)/"
+	install -m 644 include/mlxrocm.json "$(DESTDIR)$(JSONDIR)/"
+	install -m 644 $(DOCUMENTS) "$(DESTDIR)$(DOCDIR)/"
+	$(if $(wildcard $(SERVER)),install -m 644 server/THIRD-PARTY.md "$(DESTDIR)$(DOCDIR)/THIRD-PARTY-serve.md")
 	$(call fill,mlxrocm.pc,$(PKGCONFIGDIR),$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR)))
 	$(call fill,mlxrocm-config.cmake,$(CMAKEDIR),$(FROM_CMAKEDIR))
 	$(call fill,mlxrocm-config-version.cmake,$(CMAKEDIR),)
 	@if [ -z "$(DESTDIR)" ] && [ -z "$(findstring :$(LIBDIR):,:$(LD_LIBRARY_PATH):)" ]; then \
 		echo "Programs find the library in $(LIBDIR) after: ldconfig (as root)," \
 			"or with LD_LIBRARY_PATH=$(LIBDIR)"; fi
+
+# Paths below DESTDIR, each a word of the shell.
+staged = $(foreach path,$(1),"$(DESTDIR)$(path)")
 
 HEADERS = mlxrocm.h mlxrocm.hpp mlxrocm_array.hpp mlxrocm_operations.hpp
 PKGCONFIGDIR = $(LIBDIR)/pkgconfig
@@ -189,20 +192,18 @@ FROM_CMAKEDIR = $(shell realpath -m --relative-to=$(CMAKEDIR) $(INCLUDEDIR))
 # $(call fill,FILE,FOLDER,INCLUDEDIR): installs include/FILE.in with its variables replaced.
 fill = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' -e 's|@PREFIX@|$(PREFIX)|' \
 	-e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' -e 's|@INCLUDEDIR@|$(3)|' \
-	include/$(1).in > $(DESTDIR)$(2)/$(1) && chmod 644 $(DESTDIR)$(2)/$(1)
+	include/$(1).in > "$(DESTDIR)$(2)/$(1)" && chmod 644 "$(DESTDIR)$(2)/$(1)"
 
 # Removes what `make install` with the same variables wrote.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(HEADERS)) \
-		$(addprefix $(DESTDIR)$(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
-		$(DESTDIR)$(PKGCONFIGDIR)/mlxrocm.pc $(DESTDIR)$(JSONDIR)/mlxrocm.json \
-		$(addprefix $(DESTDIR)$(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \
-		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCUMENTS) THIRD-PARTY-serve.md) $(DESTDIR)$(BINDIR)/mlxrocm \
-		$(DESTDIR)$(BINDIR)/mlxrocm-serve $(DESTDIR)$(MANDIR)/man1/mlxrocm-serve.1 \
-		$(DESTDIR)$(MANDIR)/man1/mlxrocm.1 $(DESTDIR)$(MANDIR)/man7/mlxrocm.7 \
-		$(DESTDIR)$(BASHCOMPDIR)/mlxrocm $(DESTDIR)$(ZSHCOMPDIR)/_mlxrocm \
-		$(DESTDIR)$(FISHCOMPDIR)/mlxrocm.fish
-	@rmdir $(addprefix $(DESTDIR),$(CMAKEDIR) $(JSONDIR) $(DOCDIR)) 2>/dev/null || true
+	rm -f $(call staged,$(addprefix $(INCLUDEDIR)/,$(HEADERS)) \
+		$(addprefix $(LIBDIR)/,libmlxrocm.so.$(VERSION) $(SONAME) libmlxrocm.so libmlxrocm.a) \
+		$(PKGCONFIGDIR)/mlxrocm.pc $(JSONDIR)/mlxrocm.json \
+		$(addprefix $(CMAKEDIR)/,mlxrocm-config.cmake mlxrocm-config-version.cmake) \
+		$(addprefix $(DOCDIR)/,$(DOCUMENTS) THIRD-PARTY-serve.md) $(BINDIR)/mlxrocm $(BINDIR)/mlxrocm-serve \
+		$(MANDIR)/man1/mlxrocm-serve.1 $(MANDIR)/man1/mlxrocm.1 $(MANDIR)/man7/mlxrocm.7 \
+		$(BASHCOMPDIR)/mlxrocm $(ZSHCOMPDIR)/_mlxrocm $(FISHCOMPDIR)/mlxrocm.fish)
+	@rmdir $(call staged,$(CMAKEDIR) $(JSONDIR) $(DOCDIR)) 2>/dev/null || true
 
 bench-cpu: $(LIBRARY) model
 	RELEASE="$(RELEASE)" bash tests/bench/cpu.sh

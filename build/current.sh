@@ -26,6 +26,7 @@ fi
 [ -z "$newer" ] || refuse "$(echo "$newer" | head -n 1) is newer"
 
 file=$command
+[ -f "$file" ] || refuse "it was not built"
 newer=$(find command include/mlxrocm.h -name '*.[ch]' -newer "$command")
 [ -z "$newer" ] || refuse "$(echo "$newer" | head -n 1) is newer"
 

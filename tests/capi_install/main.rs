@@ -266,6 +266,19 @@ fn refused(name: &str, variables: &[&str], why: &str) {
 }
 
 #[test]
+fn what_was_not_built_is_not_installed() {
+    let empty = scratch().join("empty");
+    let _ = std::fs::remove_dir_all(&empty);
+    std::fs::create_dir_all(&empty).unwrap();
+    let release = format!("RELEASE={}", empty.display());
+    refused("nothing", &[&release], "it was not built");
+    for name in ["libmlxrocm.so", "libmlxrocm.a"] {
+        std::fs::hard_link(library().with_file_name(name), empty.join(name)).unwrap();
+    }
+    refused("no_command", &[&release], "it was not built");
+}
+
+#[test]
 fn a_library_of_other_sources_is_not_installed() {
     refused("version", &["VERSION=9.9.9"], "it is not of version 9.9.9");
     let old = scratch().join("old");
@@ -288,6 +301,80 @@ fn a_library_of_other_sources_is_not_installed() {
     install("stamped", &[&release]);
     age("mlxrocm");
     refused("stale_command", &[&release], "is newer");
+}
+
+/// A copy of what `make` and `make install` read, with this build's libraries, and a cargo that writes down with which
+/// flags it was to build the server.
+fn copy_of_the_tree(tree: &Path) {
+    let _ = std::fs::remove_dir_all(tree);
+    std::fs::create_dir_all(tree).unwrap();
+    let mut copy = command("cp", &["-rp", "--parents", "-t"]);
+    copy.arg(tree).current_dir(root());
+    let folders = "bindings/rust build c_examples command docs hip include server src";
+    let files = "Cargo.lock Cargo.toml LICENSE-APACHE LICENSE-MIT Makefile THIRD-PARTY.md build.rs";
+    succeed(copy.args(folders.split(' ')).args(files.split(' ')));
+    let made = tree.join("target/release");
+    std::fs::create_dir_all(made.join("static")).unwrap();
+    for name in ["libmlxrocm.so", "libmlxrocm.a", "static/libmlxrocm.a"] {
+        std::fs::hard_link(release().join(name), made.join(name)).unwrap();
+    }
+    let cargo = "case $* in *server*) ;; *) exit ;; esac\n\
+                 printf %s \"$CARGO_ENCODED_RUSTFLAGS\" | tr '\\037' '\\n' >flags\n\
+                 mkdir -p target/server/release && : >target/server/release/mlxrocm-serve\n";
+    std::fs::write(tree.join("cargo.sh"), cargo).unwrap();
+}
+
+/// That of the sources, and that to install into.
+#[test]
+fn folders_may_have_blanks_in_their_names() {
+    let (tree, stage) = (scratch().join("a tree"), scratch().join("a stage"));
+    copy_of_the_tree(&tree);
+    let destination = format!("DESTDIR={}", stage.display());
+    let run = |targets: &[&str]| {
+        let mut make = command(
+            "make",
+            &["-s", "-C", tree.to_str().unwrap(), "CARGO=sh cargo.sh"],
+        );
+        for name in [
+            "MAKEFLAGS",
+            "MAKELEVEL",
+            "MFLAGS",
+            "CARGO_BUILD_TARGET",
+            "CARGO_TARGET_DIR",
+        ] {
+            make.env_remove(name);
+        }
+        succeed(
+            make.args(targets)
+                .arg(&destination)
+                .env("RUSTFLAGS", "-C debuginfo=0"),
+        );
+    };
+    run(&["all", "target/release/examples-c/01_version"]);
+    succeed(&mut command(
+        tree.join("target/release/mlxrocm"),
+        &["--version"],
+    ));
+    succeed(&mut command(
+        tree.join("target/release/examples-c/01_version"),
+        &[],
+    ));
+    run(&["server"]);
+    let flags = std::fs::read_to_string(tree.join("flags")).unwrap();
+    let remapped = format!("--remap-path-prefix={}=.", tree.display());
+    let rpath = "-Clink-arg=-Wl,-rpath,$ORIGIN:$ORIGIN/../lib";
+    assert_eq!(
+        flags.lines().collect::<Vec<_>>(),
+        ["-C", "debuginfo=0", &remapped, rpath]
+    );
+    let _ = std::fs::remove_dir_all(&stage);
+    run(&["install"]);
+    succeed(&mut command(
+        stage.join("usr/local/bin/mlxrocm"),
+        &["--version"],
+    ));
+    run(&["uninstall"]);
+    assert!(files(&stage).is_empty(), "{:?}", files(&stage));
 }
 
 #[test]
