@@ -40,7 +40,7 @@ bool open_device(const struct settings *settings, mlxrocm_device **device) {
     if (name == NULL || strcmp(name, "auto") == 0) return true;
     if (strcmp(name, "cpu") != 0) {
         const size_t digits = strspn(name, "0123456789");
-        if (digits == 0 || digits > 6 || name[digits] != '\0') {
+        if (digits == 0 || name[digits] != '\0') {
             fail("--device: '%s' is neither auto nor cpu nor a number; `mlxrocm devices` lists them", name);
             return false;
         }

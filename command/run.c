@@ -90,6 +90,8 @@ static int run(const struct settings *settings, char **operands, size_t count) {
         fail("run: --raw has no place for --system");
         return EXIT_USAGE;
     }
+    if (settings->system != NULL && !check_utf8("--system", settings->system, strlen(settings->system)))
+        return EXIT_USAGE;
     if (get_prompt(settings, count > 1 ? operands[1] : NULL, &prompt)) {
         catch_interrupts(1);
         if (open_model(settings, operands[0], &model, &session)) result = answer(settings, model, session, &prompt);

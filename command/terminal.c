@@ -17,7 +17,15 @@ static struct {
     char shown[80];
 } terminal;
 
+/* Descriptors 0 to 2 that the caller closed are opened so that using them fails: else the next file, of a model or a
+ * chat, would be in their place. */
+static void fill_descriptors(void) {
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF) open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 void terminal_open(void) {
+    fill_descriptors();
     const char *kind = getenv("TERM"), *no_color = getenv("NO_COLOR");
     const bool is_dumb = kind == NULL || kind[0] == '\0' || strcmp(kind, "dumb") == 0;
     terminal.in = isatty(STDIN_FILENO) == 1;

@@ -1,9 +1,12 @@
 //! `mlxrocm run`.
 
 use super::{
-    cc, demo_model, finish, mlxrocm, plain_model, refused, run, run_with, scratch, succeed,
+    cc, demo_model, finish, gpu_env, mlxrocm, plain_model, program, refused, run, run_with,
+    scratch, succeed,
 };
+use std::ffi::OsStr;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -127,6 +130,12 @@ fn texts_that_cannot_be_prompts_are_refused() {
         "",
         "context",
     );
+    // Nor can a system message.
+    let mut system = mlxrocm(&["run", model, "x", "--system"]);
+    let said = run_with(system.arg(OsStr::from_bytes(b"caf\xe9")), "");
+    assert_eq!(said.status, Some(2));
+    let why = "--system is not UTF-8: byte 3 is 0xe9";
+    assert!(said.errors.contains(why), "{}", said.errors);
     refused(1, &["run", "/no/such.gguf", "x"], "", "/no/such.gguf");
     refused(
         1,
@@ -140,6 +149,37 @@ fn texts_that_cannot_be_prompts_are_refused() {
         "",
         "`mlxrocm devices`",
     );
+    refused(
+        1,
+        &["run", "-d", "12345678", model, "x"],
+        "",
+        "/nonexistent/hip.so",
+    );
+}
+
+/// stdin, stdout and stderr may be closed: no file takes their place.
+#[test]
+fn closed_descriptors_stay_closed() {
+    let (_, model) = plain_model();
+    let run = |script: &str| {
+        let script = format!("exec \"$0\" {script}");
+        let mut closed = cc::command("sh", &["-c", &script]);
+        gpu_env::none(closed.arg(program()).arg(model));
+        let output = finish(&mut closed, "hi\n", Duration::from_secs(60));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), errors)
+    };
+    for (script, name) in [
+        ("chat \"$1\" <&-", "stdin"),
+        ("run \"$1\" <&-", "stdin"),
+        ("chat -n1 \"$1\" >&-", "stdout"),
+    ] {
+        let (status, errors) = run(script);
+        assert_eq!(status, Some(1), "{script}: {errors}");
+        let why = format!("{name}: Bad file descriptor");
+        assert!(errors.contains(&why), "{script}: {errors}");
+    }
+    assert_eq!(run("run -n1 \"$1\" x <&- 2>&-").0, Some(0));
 }
 
 #[test]
