@@ -86,6 +86,8 @@ fn what_is_no_gguf_is_named() {
     assert!(refused(b"").contains("not a GGUF file"));
     assert!(refused(b"GGU").contains("not a GGUF file"));
     assert!(refused(b"PK\x03\x04 something else").contains("not a GGUF file"));
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0a\nsize 98362432\n";
+    assert!(refused(pointer).contains("git lfs pull"));
     assert!(refused(b"GGUF").contains("version"));
     assert!(refused(b"GGUF\x00\x00\x00\x03\x00\x00\x00\x00").contains("big-endian"));
     assert!(refused(b"GGUF\x04\x00\x00\x00\x00\x00\x00\x00").contains("version 4"));
@@ -102,7 +104,9 @@ fn huge_counts_and_lengths_are_refused() {
         refused(&bytes)
     };
     for count in [100, 1 << 32, 1 << 62, u64::MAX] {
-        assert!(header(count, 0, b"").contains("tensor count"));
+        let error = header(count, 0, b"");
+        assert!(error.contains("tensor count"), "{error}");
+        assert!(error.contains("truncated or damaged"), "{error}");
         assert!(header(0, count, b"").contains("metadata count"));
         let mut key = count.to_le_bytes().to_vec();
         key.extend(b"key and some bytes more");

@@ -3,11 +3,14 @@
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
+/// What Git leaves in place of a large file where Git LFS has not fetched it begins with this.
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 /// Opens a regular file to read it; `None` where there is none. Anything else (a FIFO, a device, a
-/// folder) is an error: opening or reading it could wait for ever.
+/// folder) is an error: opening or reading it could wait for ever. So is a pointer of Git LFS.
 pub fn open_regular(path: &Path) -> Result<Option<File>> {
     let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
     // Without O_NONBLOCK, opening a FIFO waits for somebody who writes. Regular files ignore it.
@@ -22,6 +25,13 @@ pub fn open_regular(path: &Path) -> Result<Option<File>> {
     };
     if !file.metadata().map_err(io)?.is_file() {
         return Err(Error::Io(format!("{}: not a regular file", path.display())));
+    }
+    let mut begin = [0; POINTER.len()];
+    if file.read_exact_at(&mut begin, 0).is_ok() && begin == POINTER {
+        return Err(Error::InvalidFile(format!(
+            "{}: a pointer of Git LFS, not the file; `git lfs pull` fetches it",
+            path.display()
+        )));
     }
     Ok(Some(file))
 }

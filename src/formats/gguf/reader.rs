@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
             self.bad(
                 field,
                 format_args!(
-                    "a count of {count} does not fit the {} bytes left",
+                    "a count of {count} does not fit the {} bytes left; the file is truncated or damaged",
                     self.left()
                 ),
             )
