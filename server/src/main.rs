@@ -17,7 +17,7 @@ mod tools;
 mod usage;
 
 use app::App;
-use mlxrocm_rs::{Device, Model, Session, SessionOptions};
+use mlxrocm_rs::{Device, LogLevel, Model, Session, SessionOptions};
 use options::{Options, Wish};
 use serde::Serialize;
 use serde_json::json;
@@ -81,8 +81,19 @@ fn main() -> ExitCode {
 
 type Failure = Box<dyn std::error::Error>;
 
+/// Tells lines of the library's log, unless it writes them itself as MLXROCM_LOG says.
+fn tell(level: LogLevel) -> mlxrocm_rs::Result<()> {
+    match std::env::var_os("MLXROCM_LOG").filter(|level| !level.is_empty()) {
+        Some(_) => Ok(()),
+        None => mlxrocm_rs::set_log(level, Some(Box::new(|_, line| say(line)))),
+    }
+}
+
 fn serve(options: &Options) -> Result<(), Failure> {
+    // Which device the model got, and why that; then warnings only.
+    tell(LogLevel::Info)?;
     let app = Arc::new(open(options)?);
+    tell(LogLevel::Warn)?;
     // A thread for each generation that is read or submitted, besides those that serve connections.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

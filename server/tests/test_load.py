@@ -230,6 +230,16 @@ class End(unittest.TestCase):
         self.assertEqual(busy.returncode, 1)
         self.assertIn(f"port {port}", busy.stderr)
 
+    def test_what_the_model_runs_on_is_said(self):
+        silent = {"MLXROCM_LOG": "", "MLXROCM_API_KEY": ""}
+        for more, said in ((silent, True), ({**silent, "MLXROCM_LOG": "error"}, False)):
+            # It loads a model, and cannot listen.
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                command = [PROGRAM, "--port", str(taken.getsockname()[1]), "--device", "cpu", "--context", "100000", MODEL]
+                log = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, env={**os.environ, **more}).stderr
+            self.assertEqual("mlxrocm-serve: loaded" in log and "on the CPU" in log, said, log)
+            self.assertEqual("mlxrocm-serve: a session's context of 100000" in log, said, log)
+
     def test_nobody_reads_what_it_says(self):
         # Of the log: answers still end before the server does.
         server = Server("--context", 512, logs=False)
