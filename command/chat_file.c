@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads JSON from `at` on; `problem` is what is wrong with it. */
@@ -173,8 +174,10 @@ bool chat_load(struct chat *chat, const char *path) {
 static bool may_replace(const char *path) {
     struct text file = {0};
     struct chat old = {0};
+    struct stat facts;
     size_t place = 0;
-    if (access(path, F_OK) != 0) return true;
+    if (stat(path, &facts) != 0) return true;
+    if (!S_ISREG(facts.st_mode)) return fail("%s is no regular file; it was left as it is", path) == 0;
     bool may = read_file(path, &file);
     if (may && file.length > 0 && read_chat(&file, &old, &place) != NULL)
         may = fail("%s is there already and no chat; it was left as it is", path) == 0;
@@ -186,7 +189,10 @@ static bool may_replace(const char *path) {
 bool chat_save(const struct chat *chat, const char *path) {
     if (!may_replace(path)) return false;
     struct text temporary = {0};
-    text_add(&temporary, path, strlen(path));
+    /* What a link leads to is replaced, not the link. */
+    char *found = realpath(path, NULL);
+    const char *target = found != NULL ? found : path;
+    text_add(&temporary, target, strlen(target));
     text_add(&temporary, ".XXXXXX", 7);
     const int descriptor = mkstemp(temporary.bytes);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
@@ -202,7 +208,7 @@ bool chat_save(const struct chat *chat, const char *path) {
         }
         fputs("\n]\n", file);
         done = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
-        done = fclose(file) == 0 && done && rename(temporary.bytes, path) == 0;
+        done = fclose(file) == 0 && done && rename(temporary.bytes, target) == 0;
     }
     if (!done) {
         const int error = errno;
@@ -210,5 +216,6 @@ bool chat_save(const struct chat *chat, const char *path) {
         fail("%s: %s", path, strerror(error));
     }
     text_free(&temporary);
+    free(found);
     return done;
 }

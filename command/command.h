@@ -9,8 +9,8 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
 #endif
 
 #include <mlxrocm.h>

@@ -12,6 +12,7 @@ pub mod quantization;
 mod regular;
 pub mod safetensors;
 mod weight;
+mod whole;
 
 pub(crate) use brief::{bad_name, brief, one_line};
 pub use listing::{Listed, list};
@@ -22,3 +23,4 @@ pub use quantization::{
 pub use regular::open_regular;
 pub(crate) use regular::read_text;
 pub use weight::Weight;
+pub(crate) use whole::write_whole;

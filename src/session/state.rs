@@ -8,14 +8,12 @@ use super::Session;
 use super::evaluation::Ticket;
 use super::sequence::{Sequence, Work};
 use super::state_format::{Fit, Header, LONGEST_HEADER, open, seal};
-use crate::formats::open_regular;
+use crate::formats::{open_regular, write_whole};
 use crate::model::{Forward, Identity, PAGE_TOKENS, StateForm};
 use crate::{Error, Result};
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which way pages go.
 enum Direction {
@@ -205,20 +203,8 @@ impl Session {
     /// # Errors
     /// Also `Io`.
     pub fn save_state_file(&self, tokens: &[u32], path: &Path) -> Result<()> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         let state = self.save_state(tokens)?;
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        name.push(format!(".{}-{count}.part", std::process::id()));
-        let part = path.with_file_name(name);
-        let written = File::create_new(&part)
-            .and_then(|mut file| file.write_all(&state))
-            .and_then(|()| std::fs::rename(&part, path));
-        written.map_err(|error| {
-            // It may not be there.
-            let _ = std::fs::remove_file(&part);
-            Error::Io(format!("{}: {error}", path.display()))
-        })
+        write_whole(path, |file| Ok(file.write_all(&state)))
     }
 
     /// [`Session::load_state`] from a file.

@@ -199,6 +199,22 @@ fn other_files_are_neither_loaded_nor_replaced() {
         &format!("/load {}\n", scratch().display()),
         "directory",
     );
+    // What a link leads to is replaced, not the link, and nothing that is no file.
+    let (link, fifo) = (new_file("link.json"), new_file("fifo.json"));
+    std::fs::write(&file, "[]").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    succeed(
+        &["chat", model],
+        &format!("/system A\n/save {}\n", link.display()),
+    );
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(saved(&file)[0]["content"], "A");
+    let name = std::ffi::CString::new(fifo.to_str().unwrap()).unwrap();
+    // SAFETY: the path is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let save = format!("/save {}\n", fifo.display());
+    refused(1, &["chat", model], &save, "no regular file; it was left");
+    assert!(!std::fs::metadata(&fifo).unwrap().is_file());
 }
 
 #[test]

@@ -237,6 +237,24 @@ fn files(kind: Option<(usize, usize, usize)>) {
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(session.load_state_file(&path).unwrap(), tokens);
+    // What a link leads to is replaced, not the link, and nothing that is no file.
+    let (link, fifo) = (folder.path().join("link"), folder.path().join("fifo"));
+    std::os::unix::fs::symlink("state", &link).unwrap();
+    std::fs::write(&path, b"").unwrap();
+    session.save_state_file(&tokens, &link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(session.load_state_file(&path).unwrap(), tokens);
+    let name = std::ffi::CString::new(fifo.to_str().unwrap()).unwrap();
+    // SAFETY: the path is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let refused = session.save_state_file(&tokens, &fifo).unwrap_err();
+    assert!(
+        refused.to_string().contains("not a regular file"),
+        "{refused}"
+    );
+    assert!(!std::fs::metadata(&fifo).unwrap().is_file());
+    std::fs::remove_file(&link).unwrap();
+    std::fs::remove_file(&fifo).unwrap();
     let error = |path: &std::path::Path| session.load_state_file(path).unwrap_err().to_string();
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..200]).unwrap();

@@ -1,9 +1,9 @@
 //! Named arrays as a GGUF file of version 3: header, metadata, tensors' places, and the tensors one after another, each at
 //! a multiple of 32 bytes.
 
-use super::{Metadata, NamedArrays, bytes_of, write};
+use super::{Metadata, NamedArrays, bytes_of};
 use crate::array::Array;
-use crate::formats::{bad_name, brief};
+use crate::formats::{bad_name, brief, write_whole};
 use crate::ir::Dtype;
 use crate::{Error, Result};
 use std::path::Path;
@@ -147,7 +147,7 @@ impl NamedArrays {
             offset = (offset + count * array.dtype().size()).next_multiple_of(ALIGNMENT);
         }
         head.resize(head.len().next_multiple_of(ALIGNMENT), 0);
-        write::write(path, |file| {
+        write_whole(path, |file| {
             let mut written = file.write_all(&head);
             for array in self.arrays.values() {
                 // One array's bytes at a time.

@@ -4,7 +4,6 @@ mod gguf;
 mod gguf_write;
 mod npy;
 mod safetensors;
-mod write;
 
 use super::Array;
 use crate::cpu::{Elements, Storage};

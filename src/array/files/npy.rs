@@ -1,9 +1,10 @@
 //! One array in an npy file.
 
-use super::{bytes_of, mapped, write};
+use super::{bytes_of, mapped};
 use crate::array::Array;
 use crate::cpu::Elements;
 use crate::formats::npy::{Npy, header};
+use crate::formats::write_whole;
 use crate::ir::{Dtype, Shape};
 use crate::{Error, Result};
 use std::path::Path;
@@ -100,7 +101,7 @@ impl Array {
             )));
         }
         let bytes = bytes_of(self)?;
-        write::write(path, |file| {
+        write_whole(path, |file| {
             let head = file.write_all(&header(kind(self.dtype()), &sizes));
             Ok(head.and_then(|()| file.write_all(&bytes)))
         })

@@ -1,8 +1,8 @@
 //! Named arrays in safetensors files.
 
-use super::{Metadata, NamedArrays, bytes_of, mapped, write};
+use super::{Metadata, NamedArrays, bytes_of, mapped};
 use crate::formats::safetensors::SafeTensors;
-use crate::formats::{bad_name, brief};
+use crate::formats::{bad_name, brief, write_whole};
 use crate::ir::Dtype;
 use crate::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -99,7 +99,7 @@ impl NamedArrays {
         }
         let mut header = Value::Object(header).to_string().into_bytes();
         header.resize(header.len().next_multiple_of(8), b' ');
-        write::write(path, |file| {
+        write_whole(path, |file| {
             let length = (header.len() as u64).to_le_bytes();
             let mut written = file
                 .write_all(&length)

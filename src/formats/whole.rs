@@ -6,11 +6,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file under another name first: arrays that are saved may lie, mapped, in the file that is replaced.
+/// Writes a file under another name first: arrays that are saved may lie, mapped, in the file that is replaced. What is
+/// there and no regular file stays as it is.
 ///
 /// # Errors
 /// `Io`; those of `fill`.
-pub(super) fn write(
+pub(crate) fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<std::io::Result<()>>,
 ) -> Result<()> {
