@@ -1,5 +1,6 @@
 //! Arrays: lazy, shared, evaluated once; views keep to their elements.
 
+use mlxrocm::Error;
 use mlxrocm::array::{Array, eval};
 use mlxrocm::cpu::Elements;
 use mlxrocm::ir::{Dtype, Shape};
@@ -146,4 +147,16 @@ fn what_does_not_fit_is_named() {
     assert!(message.contains("[2, 3]") && message.contains("[batch, heads, tokens, dim]"));
     // A failed evaluation leaves everything as it was.
     assert_eq!(values(&a), [0.0; 6]);
+}
+
+#[test]
+fn what_no_memory_holds_is_an_error() {
+    // 64 TiB row after row.
+    let one = array(&[1.0], &[1]);
+    let ones = one.broadcast_to(Shape::new([1usize << 44])).unwrap();
+    for result in [ones.matmul(&ones), ones.searchsorted(&one, false)] {
+        let error = eval(&[result.unwrap()]).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
+    }
+    assert_eq!(values(&one), [1.0]);
 }

@@ -22,13 +22,17 @@ pub fn results(node: &Node, inputs: &[&Elements]) -> Result<Vec<Elements>> {
 /// Runs an operation by its fast form if there is one, with the workers of a pool, else by its plain form.
 ///
 /// # Errors
-/// Those of the operation.
+/// Those of the operation; `OutOfMemory`.
 pub fn compute(
     op: &Op,
     views: &[View<'_>],
     outs: &mut [Out<'_>],
     pool: Option<&mut ThreadPool>,
 ) -> Result<()> {
+    // All but these may want elements row after row.
+    if !matches!(op, Op::Gather { .. } | Op::GatherAxis(_)) {
+        views.iter().try_for_each(View::can_be_copied)?;
+    }
     let fast = match op {
         Op::ScaledDotProductAttention { .. } => scores::run,
         _ => products::run,

@@ -144,6 +144,17 @@ pub fn narrowed<T: Float>(
     });
 }
 
+/// The layouts of the matrices' places and of a matrix.
+fn halves(layout: &Layout) -> [Layout; 2] {
+    let outer = layout.sizes.len() - 2;
+    let part = |range: std::ops::Range<usize>| Layout {
+        sizes: layout.sizes[range.clone()].into(),
+        strides: layout.strides[range].into(),
+        offset: layout.offset,
+    };
+    [part(0..outer), part(outer..outer + 2)]
+}
+
 /// `alpha · a · b + beta · c`; without c the product alone.
 fn matmul<T: Float>(
     [a, b]: [&View<'_>; 2],
@@ -157,35 +168,43 @@ fn matmul<T: Float>(
     if inner * columns < LEAST || inner == 0 {
         return None;
     }
-    let batches = out.sizes().iter().rev().skip(2).product::<usize>();
+    // If there is no room for that, `evaluate` says so.
+    a.can_be_copied().ok()?;
     let a = wide::<T>(a, pool.as_deref_mut())?;
-    // A matrix as it lies or turned over is packed from where it is.
-    let (numbers, offset) = Source::<T>::of(b)?.buffer();
-    let steps = &b.layout().strides[b.sizes().len() - 2..];
-    let straight = match (batches, steps) {
-        (1, &[k, n]) if k > 0 && n > 0 && (k == 1 || n == 1) => {
-            Some((&numbers[offset..], (k as usize, n as usize)))
-        }
+    let (all, _) = Source::<T>::of(b)?.buffer();
+    let [outer, of_matrix] = halves(b.layout());
+    // Where each batch's matrix begins. Neighbours that have the same one are rows of one product.
+    let mut places = Vec::new();
+    b.with(outer).each(|place| places.push(place));
+    let straight = match of_matrix.strides[..] {
+        [k, n] if k > 0 && n > 0 && (k == 1 || n == 1) => Some((k as usize, n as usize)),
         _ => None,
-    };
-    let mut copied = Vec::new();
-    let (numbers, strides) = match (straight, Source::<T>::of(b)?.rows()) {
-        (Some(straight), _) => straight,
-        (None, Some(rows)) => (rows, (columns, 1)),
-        (None, None) => {
-            copied.resize(b.layout().count(), T::zeroed());
-            copies::copy(&Source::<T>::of(b)?, &mut copied, pool.as_deref_mut());
-            (&copied[..], (columns, 1))
-        }
     };
     let add = match add {
         Some((c, ..)) if c.sizes() != out.sizes() => return None,
         Some((c, alpha, beta)) => Some((Source::<T>::of(c)?, alpha, beta)),
         None => None,
     };
+    let mut copied = Vec::new();
     narrowed(out.values::<T>(), pool, |out, mut pool| {
-        for batch in 0..batches {
-            let b = &numbers[batch * inner * columns..];
+        let mut batch = 0;
+        for same in places.chunk_by(|one, next| one == next) {
+            // A matrix as it lies or turned over is packed from where it is.
+            let (b, strides) = match straight {
+                Some(strides) => (&all[same[0]..], strides),
+                None => {
+                    copied.resize(inner * columns, T::zeroed());
+                    let matrix = b.with(Layout {
+                        offset: same[0],
+                        ..of_matrix.clone()
+                    });
+                    // Aligned as b is.
+                    if let Some(matrix) = Source::<T>::of(&matrix) {
+                        copies::copy(&matrix, &mut copied, pool.as_deref_mut());
+                    }
+                    (&copied[..], (columns, 1))
+                }
+            };
             let pack = |first: usize, width: usize, to: &mut [f32]| {
                 at_best(Pack {
                     from: &b[first * strides.1..],
@@ -195,9 +214,11 @@ fn matmul<T: Float>(
                     to,
                 });
             };
-            let a = &a[batch * rows * inner..][..rows * inner];
-            let out = &mut out[batch * rows * columns..][..rows * columns];
+            let rows = batch * rows..(batch + same.len()) * rows;
+            let a = &a[rows.start * inner..rows.end * inner];
+            let out = &mut out[rows.start * columns..rows.end * columns];
             by_panels(a, inner, columns, &pack, out, pool.as_deref_mut());
+            batch += same.len();
         }
         if let Some((c, alpha, beta)) = &add {
             blocks(out, pool, &|start, out| {

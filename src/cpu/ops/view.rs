@@ -123,6 +123,22 @@ impl<'a> View<'a> {
         Cow::Owned(values)
     }
 
+    /// Whether [`View::values`] has room for a copy, if it makes one.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn can_be_copied(&self) -> Result<()> {
+        let bytes = self.layout.count().checked_mul(self.dtype.size());
+        let fits = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        if self.layout.is_rows() || bytes.is_some_and(fits) {
+            return Ok(());
+        }
+        Err(Error::OutOfMemory(format!(
+            "a copy of {} {:?} does not fit the memory",
+            self.dtype, self.layout.sizes
+        )))
+    }
+
     /// The element at a place in the buffer (in elements). `T` has the dtype's size.
     pub(in crate::cpu) fn at<T: Pod>(&self, at: usize) -> T {
         let size = size_of::<T>();

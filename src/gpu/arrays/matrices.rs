@@ -219,6 +219,57 @@ pub(super) fn suffix(dtype: Dtype) -> &'static str {
     }
 }
 
+/// The axes before the last as one, if they lie so.
+fn as_rows(x: &Elements) -> Option<Elements> {
+    let layout = x.layout();
+    let (&width, outer) = layout.sizes.split_last()?;
+    let (&across, steps) = layout.strides.split_last()?;
+    let (mut rows, mut down) = (1, 0);
+    for (&size, &step) in outer
+        .iter()
+        .zip(steps)
+        .rev()
+        .filter(|(size, _)| **size != 1)
+    {
+        match rows {
+            1 => down = step,
+            _ if step == down * rows as isize => {}
+            _ => return None,
+        }
+        rows *= size;
+    }
+    let layout = Layout {
+        sizes: [rows, width].into_iter().collect(),
+        strides: [down, across].into_iter().collect(),
+        offset: layout.offset,
+    };
+    x.with(x.dtype(), layout).ok()
+}
+
+/// Both sides and what is added as those of one product, where all batches (two at least) have the same right matrix.
+pub(super) fn one_product(
+    [a, b]: [&Elements; 2],
+    plus: Option<&Elements>,
+) -> Option<([Elements; 2], Option<Elements>)> {
+    let layout = b.layout();
+    let outer = layout.sizes.len().checked_sub(2)?;
+    let is_one = layout.sizes[..outer].iter().product::<usize>() < 2;
+    let mut axes = layout.sizes[..outer].iter().zip(&layout.strides);
+    if is_one || axes.any(|(&size, &step)| size != 1 && step != 0) {
+        return None;
+    }
+    let matrix = Layout {
+        sizes: layout.sizes[outer..].into(),
+        strides: layout.strides[outer..].into(),
+        offset: layout.offset,
+    };
+    let plus = match plus {
+        Some(c) => Some(as_rows(c)?),
+        None => None,
+    };
+    Some(([as_rows(a)?, b.with(b.dtype(), matrix).ok()?], plus))
+}
+
 /// The step from matrix to matrix, and how many there are.
 pub(super) fn stacked(x: &Elements) -> Option<([i64; 3], usize)> {
     let [batch @ .., _, _] = x.layout().sizes.as_slice() else {

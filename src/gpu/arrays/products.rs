@@ -1,6 +1,6 @@
 //! Products of matrices: `hip/ops/arrays/product*.hip`.
 
-use super::matrices::{Batches, Extra, Product, Side, stacked, suffix};
+use super::matrices::{Batches, Extra, Product, Side, one_product, stacked, suffix};
 use super::numbers::{CAST, is_float, is_known};
 use super::run::THREADS;
 use super::warpgroups::{MOST_BLOCKS, STEP};
@@ -88,18 +88,30 @@ impl Place {
         let [batch @ .., m, n] = sizes else {
             return Ok(None);
         };
+        let gathers = extra.places.is_some() || extra.segments.is_some();
+        let plus = extra.plus.map(|(c, _)| c);
+        if !gathers && let Some(([a, b], c)) = one_product([a, b], plus) {
+            let extra = Extra {
+                plus: c.as_ref().zip(extra.plus.map(|(_, beta)| beta)),
+                alpha: extra.alpha,
+                ..Extra::default()
+            };
+            let rows = batch.iter().product::<usize>() * m;
+            let made = self.product(&a, &b, &[rows, *n], &extra)?;
+            return made
+                .map(|made| made.with(dtype, Layout::rows(sizes)))
+                .transpose();
+        }
         if dtype == Dtype::C64 && b.dtype() == dtype {
             return self.complex_product(a, b, sizes, extra);
         }
         if dtype == Dtype::F64 {
             return self.f64_product(a, b, sizes, extra);
         }
-        let plus = extra.plus.map(|(c, _)| c);
         let others = [Some(b), plus];
         if !is_float(dtype) || others.iter().flatten().any(|x| x.dtype() != dtype) {
             return Ok(None);
         }
-        let gathers = extra.places.is_some() || extra.segments.is_some();
         // Warpgroups take rows along k: copying them is little beside the product.
         let turned = a.layout().strides.last() != Some(&1);
         let inner = a.layout().sizes.last().copied().unwrap_or(0);
