@@ -20,7 +20,8 @@ from .dtypes import (
     uint64,
 )  # fmt: skip
 
-pi, e, euler_gamma, inf, nan, newaxis = 3.141592653589793, 2.718281828459045, 0.5772156649015329, float("inf"), float("nan"), None
+pi, e, euler_gamma = 3.141592653589793, 2.718281828459045, 0.5772156649015329
+inf, nan, newaxis = float("inf"), float("nan"), None
 
 _MODES = {"constant": PAD_CONSTANT, "edge": PAD_EDGE, "reflect": PAD_REFLECT, "symmetric": PAD_SYMMETRIC}
 
