@@ -89,6 +89,17 @@ impl Layout {
         })
     }
 
+    /// Where the matrices of the last two axes begin, and how the first of them lies; `None` without two axes.
+    pub fn matrices(&self) -> Option<(Layout, Layout)> {
+        let outer = self.sizes.len().checked_sub(2)?;
+        let part = |range: std::ops::Range<usize>| Layout {
+            sizes: self.sizes[range.clone()].into(),
+            strides: self.strides[range].into(),
+            offset: self.offset,
+        };
+        Some((part(0..outer), part(outer..outer + 2)))
+    }
+
     /// The layout of a view that `op` makes of an array that lies as this one; `shape` is the view's.
     /// `None` if the operation is no view or the elements have to be moved.
     pub fn view(&self, op: &Op, shape: &Shape) -> Option<Layout> {
@@ -159,7 +170,7 @@ impl Layout {
 
     /// The same elements in the same order with other sizes, where strides can say that: each run of
     /// axes that lie as one is cut anew.
-    fn reshape(&self, sizes: &[usize]) -> Option<Layout> {
+    pub fn reshape(&self, sizes: &[usize]) -> Option<Layout> {
         if sizes.contains(&0) {
             return Some(Layout::rows(sizes));
         }

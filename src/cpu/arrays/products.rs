@@ -144,17 +144,6 @@ pub fn narrowed<T: Float>(
     });
 }
 
-/// The layouts of the matrices' places and of a matrix.
-fn halves(layout: &Layout) -> [Layout; 2] {
-    let outer = layout.sizes.len() - 2;
-    let part = |range: std::ops::Range<usize>| Layout {
-        sizes: layout.sizes[range.clone()].into(),
-        strides: layout.strides[range].into(),
-        offset: layout.offset,
-    };
-    [part(0..outer), part(outer..outer + 2)]
-}
-
 /// `alpha · a · b + beta · c`; without c the product alone.
 fn matmul<T: Float>(
     [a, b]: [&View<'_>; 2],
@@ -172,7 +161,7 @@ fn matmul<T: Float>(
     a.can_be_copied().ok()?;
     let a = wide::<T>(a, pool.as_deref_mut())?;
     let (all, _) = Source::<T>::of(b)?.buffer();
-    let [outer, of_matrix] = halves(b.layout());
+    let (outer, of_matrix) = b.layout().matrices()?;
     // Where each batch's matrix begins. Neighbours that have the same one are rows of one product.
     let mut places = Vec::new();
     b.with(outer).each(|place| places.push(place));

@@ -221,28 +221,8 @@ pub(super) fn suffix(dtype: Dtype) -> &'static str {
 
 /// The axes before the last as one, if they lie so.
 fn as_rows(x: &Elements) -> Option<Elements> {
-    let layout = x.layout();
-    let (&width, outer) = layout.sizes.split_last()?;
-    let (&across, steps) = layout.strides.split_last()?;
-    let (mut rows, mut down) = (1, 0);
-    for (&size, &step) in outer
-        .iter()
-        .zip(steps)
-        .rev()
-        .filter(|(size, _)| **size != 1)
-    {
-        match rows {
-            1 => down = step,
-            _ if step == down * rows as isize => {}
-            _ => return None,
-        }
-        rows *= size;
-    }
-    let layout = Layout {
-        sizes: [rows, width].into_iter().collect(),
-        strides: [down, across].into_iter().collect(),
-        offset: layout.offset,
-    };
+    let (&width, outer) = x.layout().sizes.split_last()?;
+    let layout = x.layout().reshape(&[outer.iter().product(), width])?;
     x.with(x.dtype(), layout).ok()
 }
 
@@ -251,18 +231,11 @@ pub(super) fn one_product(
     [a, b]: [&Elements; 2],
     plus: Option<&Elements>,
 ) -> Option<([Elements; 2], Option<Elements>)> {
-    let layout = b.layout();
-    let outer = layout.sizes.len().checked_sub(2)?;
-    let is_one = layout.sizes[..outer].iter().product::<usize>() < 2;
-    let mut axes = layout.sizes[..outer].iter().zip(&layout.strides);
-    if is_one || axes.any(|(&size, &step)| size != 1 && step != 0) {
+    let (places, matrix) = b.layout().matrices()?;
+    let mut axes = places.sizes.iter().zip(&places.strides);
+    if places.count() < 2 || axes.any(|(&size, &step)| size != 1 && step != 0) {
         return None;
     }
-    let matrix = Layout {
-        sizes: layout.sizes[outer..].into(),
-        strides: layout.strides[outer..].into(),
-        offset: layout.offset,
-    };
     let plus = match plus {
         Some(c) => Some(as_rows(c)?),
         None => None,
