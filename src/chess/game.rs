@@ -96,7 +96,10 @@ impl Game {
             [pieces, side, castling, passing, ..] if fields.len() <= 6 => {
                 (pieces, side, castling, passing)
             }
-            _ => return Err(wrong(fen, format!("{} fields", fields.len()))),
+            _ => {
+                let what = "a position has 2 to 6: pieces, side, castling, en passant, two numbers";
+                return Err(wrong(fen, format!("{} fields; {what}", fields.len())));
+            }
         };
         let clock = |at: usize, least: u32| match fields.get(at).map(|text| text.parse::<u32>()) {
             None => Ok(least),
@@ -113,6 +116,10 @@ impl Game {
             cozy_chess::Board::from_fen(&text, true)
         };
         let bare = parse("-", "-").map_err(|e| wrong(fen, e))?;
+        // The rules look for checks by all pieces but the other king.
+        if cozy_chess::get_king_moves(bare.king(Color::White)).has(bare.king(Color::Black)) {
+            return Err(wrong(fen, "the kings stand side by side"));
+        }
         let castling = rook_files(fen, &bare, castling)?;
         let rules = parse(&castling, passing).map_err(|e| wrong(fen, e))?;
         let usual = |color: Color| {

@@ -97,6 +97,8 @@ fn what_is_no_position_or_move_is_an_error() {
         "x",
         "8/8/8/8/8/8/8/8 w - - 0 1",
         "kk6/8/8/8/8/8/8/K7 w - - 0 1",
+        "kK6/8/8/8/8/8/8/8 w - - 0 1",
+        "8/8/8/3k4/4K3/8/8/8 b - - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w XQ - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQ1BNR w KQkq - 0 1",
