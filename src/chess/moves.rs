@@ -220,7 +220,7 @@ fn convolution_plane(m: &PolicyMove) -> usize {
 pub fn probabilities(policy: &[f32], indices: &[u32], temperature: f32) -> Result<Vec<f32>> {
     if !(temperature > 0.0 && temperature.is_finite()) {
         return Err(Error::InvalidArgument(format!(
-            "a temperature of {temperature}: it must be above 0"
+            "a temperature of {temperature}: it must be a finite number above 0"
         )));
     }
     let logit = |&index: &u32| match policy.get(index as usize) {
@@ -278,7 +278,10 @@ mod tests {
         assert_eq!(probabilities(&policy, &[], 1.0), Ok(vec![]));
         assert!(probabilities(&policy, &[3], 1.0).is_err());
         for temperature in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            assert!(probabilities(&policy, &[0], temperature).is_err());
+            let message = probabilities(&policy, &[0], temperature)
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains("finite number above 0"), "{message}");
         }
     }
 }
