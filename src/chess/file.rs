@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// The first field of every network.
 const MAGIC: u64 = 0x1c0;
+/// Its bytes: field 1, 32 bits.
+const START: [u8; 5] = [0x0d, 0xc0, 1, 0, 0];
 /// The newest format that is understood: what says it needs a newer lc0 is refused.
 const NEWEST: (u64, u64) = (0, 33);
 /// A version that test networks carry, which every reader takes.
@@ -92,12 +94,23 @@ impl File {
             messages: BTreeMap::new(),
             data: Vec::new(),
         };
-        file.message(&data, 0..data.len(), NET, "")?;
+        let other = || {
+            Error::InvalidFile(format!(
+                "{name}: no network of Leela Chess Zero (field magic is not {MAGIC:#x})"
+            ))
+        };
+        // Damage is told of networks only: other files have no fields.
+        file.message(&data, 0..data.len(), NET, "")
+            .map_err(|damage| {
+                if data.starts_with(&START) {
+                    damage
+                } else {
+                    other()
+                }
+            })?;
         file.data = data;
         if file.number("magic") != Some(MAGIC) {
-            return Err(Error::InvalidFile(format!(
-                "{name}: no network of Leela Chess Zero (field magic is not {MAGIC:#x})"
-            )));
+            return Err(other());
         }
         file.check_version()?;
         Ok(file)

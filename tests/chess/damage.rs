@@ -148,7 +148,7 @@ fn what_is_no_network_is_refused() {
     let message = |data: &[u8]| refusal(data.to_vec());
     assert!(message(b"").contains("magic"));
     assert!(message(b"1\n0.1 0.2\n").contains("text format"));
-    assert!(message(b"GGUF\x03\0\0\0").contains("net.pb"));
+    assert!(message(b"GGUF\x03\0\0\0").contains("no network"));
     let data = unpacked("attention");
     let mut other = data.clone();
     other[1] ^= 1;
