@@ -5,13 +5,14 @@
 //! segments.
 //!
 //! On NVIDIA a kernel that waits itself (`grid_dependency_wait`) begins while the kernels that it follows drain: when each
-//! of their blocks has let it (`grid_dependency_launch`) or ended. So when it begins, all that come before it in the graph
-//! have begun, and
+//! of their blocks has let it (`grid_dependency_launch`, by the first of its threads that gets there) or ended. So when it
+//! begins, all that come before it in the graph have begun, and
 //!
 //! - after it has waited, what it follows has ended, and what that follows, too, if some thread of each launch waits: else
 //!   edges that others imply would be missing;
 //! - before, it may read what no kernel of the program writes (weights), and what a kernel writes before it lets others
-//!   begin, behind a fence, or what is written before a kernel that waits and only then lets others begin;
+//!   begin, behind a fence and a barrier of the block, or what is written before a kernel that waits and only then lets
+//!   others begin;
 //! - before, it writes nothing.
 //!
 //! `waits_tests.rs` has what each kernel does.
