@@ -8,8 +8,32 @@ use crate::{Error, Result, log};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Work that ends so soon is waited for awake: a sleep of Linux is some 60 us longer than asked for.
+/// Work that ends so soon is waited for awake.
 const AWAKE: Duration = Duration::from_micros(100);
+
+/// While it lives, this thread's sleeps end when they were to; without it Linux may add 50 us to each (`PR_SET_TIMERSLACK`).
+struct Punctual {
+    slack: libc::c_ulong,
+}
+
+impl Punctual {
+    fn new() -> Punctual {
+        // SAFETY: these only tell and set a number of this thread, in ns.
+        let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+        // SAFETY: as above.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+        // 0 would be the thread's default.
+        let slack = libc::c_ulong::try_from(slack).unwrap_or(0);
+        Punctual { slack }
+    }
+}
+
+impl Drop for Punctual {
+    fn drop(&mut self) {
+        // SAFETY: as in `new`.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.slack) };
+    }
+}
 
 impl Device {
     /// Makes the device current on this thread.
@@ -115,6 +139,7 @@ impl Device {
     /// it oversleeps by about a thirtieth of the time that passed.
     pub(in crate::gpu) fn wait_until(&self, end: Instant, mut done: impl FnMut() -> bool) -> bool {
         let start = Instant::now();
+        let mut punctual = None;
         loop {
             if done() {
                 return true;
@@ -129,6 +154,7 @@ impl Device {
                 std::thread::yield_now();
                 continue;
             }
+            punctual.get_or_insert_with(Punctual::new);
             let pause = passed / 32;
             let pause = pause.clamp(Duration::from_micros(10), Duration::from_millis(2));
             std::thread::sleep(pause.min(left));
@@ -153,5 +179,25 @@ impl Device {
             !code.is_not_ready()
         });
         done.then_some(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Punctual;
+
+    fn slack() -> i32 {
+        // SAFETY: it only tells a number of this thread.
+        unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) }
+    }
+
+    #[test]
+    fn a_thread_gets_its_slack_back() {
+        let before = slack();
+        assert!(before > 1, "{before}");
+        let punctual = Punctual::new();
+        assert_eq!(slack(), 1);
+        drop(punctual);
+        assert_eq!(slack(), before);
     }
 }
