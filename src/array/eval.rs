@@ -160,18 +160,28 @@ fn on_gpu(gpu: &Arc<Place>, node: &Node, inputs: &[&Data]) -> Result<Vec<Data>> 
     moved.collect()
 }
 
-/// A graph some of whose operations are joined, one after the other.
-pub(super) fn run_joined(gpu: &Arc<Place>, joined: &Joined, leaves: &[Data]) -> Result<Vec<Data>> {
-    joined.graph.compute(leaves, |id, inputs| {
+/// A graph some of whose operations are joined, one after the other; `None` if GPUs have no form of joined ones.
+pub(super) fn run_joined(
+    gpu: &Arc<Place>,
+    joined: &Joined,
+    leaves: &[Data],
+) -> Result<Option<Vec<Data>>> {
+    let mut has_forms = true;
+    let made = joined.graph.compute(leaves, |id, inputs| {
         let node = joined.graph.node(id);
         if let Some(part) = joined.part(id) {
             let made = queued(gpu, inputs, |here| gpu.run_part(part, here))?;
+            has_forms = made.is_some();
             return made.ok_or_else(|| {
                 Error::Internal("joined operations that GPUs have no form of".into())
             });
         }
         on_gpu(gpu, node, inputs)
-    })
+    });
+    match has_forms {
+        true => made.map(Some),
+        false => Ok(None),
+    }
 }
 
 /// A graph of one item that runs for any number of items at once.

@@ -267,7 +267,7 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
 }
 
 /// The results by a plan. What there is in their place: leaves that stay where they are, if another does not; nothing if
-/// another thread runs it.
+/// another thread runs it, or the operations that are joined have no form here.
 fn run_on_gpu(
     place: &Arc<Place>,
     plan: &Mutex<Replay>,
@@ -279,7 +279,8 @@ fn run_on_gpu(
     };
     if let Some(joined) = plan.joined().cloned() {
         drop(plan);
-        return super::eval::run_joined(place, &joined, leaves).map(Ok);
+        let results = super::eval::run_joined(place, &joined, leaves)?;
+        return Ok(results.ok_or(None));
     }
     let results = place.run_replay(&mut plan, here)?;
     Ok(match results {

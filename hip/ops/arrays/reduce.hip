@@ -1,18 +1,20 @@
 // out[o] = all of x[o][i] joined: all, any, sum, product, least, largest, log of the sum of exponentials, and the place
 // of the least or largest. The outputs o count through sizes s0, s1, s2, what is joined i through r0, r1, r2. Sums are
-// f32 or 64-bit whole numbers. Always in the same order: the same inputs give the same bits. Where much is joined into few
-// outputs it is cut into pieces, each an output of its own, out[o][piece], which a second launch joins.
+// f32 or 64-bit whole numbers; those of floats are divided by `divisor`, if it is not 0. Always in the same order: the same
+// inputs give the same bits. Where much is joined into few outputs it is cut into pieces, each an output of its own,
+// out[o][piece], which a second launch joins.
 //
 // Launch: mlxrocm_array_reduce 256 threads, grid (outputs, pieces): a block an output; mlxrocm_array_reduce_lanes 256
 // threads, grid (outputs / 256, pieces), a thread an output: where outputs lie side by side, or little is joined.
 #include "dtype.h"
 #include "functions.h"
+#include "means.h"
 
 enum Reduction { ALL, ANY, SUM, PROD, MIN, MAX, LOG_SUM_EXP, ARG_MIN, ARG_MAX };
 
 #define JOINED                                                                                                    \
-    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 reduction, u32 from, u32 to, u32 s1, u32 s2, i32 o0,   \
-        i32 o1, i32 o2, u32 r1, u32 r2, i32 i0, i32 i1, i32 i2
+    const void *x, void *out, u32 outputs, u32 joined, u32 pieces, u32 reduction, u32 from, u32 to, f32 divisor, u32 s1,      \
+        u32 s2, i32 o0, i32 o1, i32 o2, u32 r1, u32 r2, i32 i0, i32 i1, i32 i2
 
 // What was joined so far. LOG_SUM_EXP: log of the sum is value + log(sum).
 struct Total {
@@ -81,7 +83,7 @@ DEVICE Total element(const void *x, i64 at, u32 place, u32 reduction, u32 from) 
     }
     return total;
 }
-DEVICE void store_total(void *out, u32 i, const Total &total, u32 reduction, u32 from, u32 to) {
+DEVICE void store_total(void *out, u32 i, const Total &total, u32 reduction, u32 from, u32 to, f32 divisor) {
     if (reduction >= ARG_MIN)
         ((u32 *)out)[i] = total.place;
     else if (reduction == LOG_SUM_EXP)
@@ -89,7 +91,7 @@ DEVICE void store_total(void *out, u32 i, const Total &total, u32 reduction, u32
     else if (reduction <= ANY || !is_float(from))
         store_whole(out, i, to, total.whole);
     else
-        store_float(out, i, to, total.value);
+        store_mean(out, i, to, total.value, reduction == SUM ? divisor : 0.0f);
 }
 DEVICE i64 first_of(u32 output, u32 s1, u32 s2, i32 o0, i32 o1, i32 o2) {
     return (i64)(output / s2 / s1) * o0 + (i64)(output / s2 % s1) * o1 + (i64)(output % s2) * o2;
@@ -107,7 +109,7 @@ KERNEL(256) void mlxrocm_array_reduce_lanes(JOINED) {
         const i64 at = first + (i64)(i / r2 / r1) * i0 + (i64)(i / r2 % r1) * i1 + (i64)(i % r2) * i2;
         total = join(reduction, total, element(x, at, i, reduction, from), from);
     }
-    store_total(out, output * pieces + block_y(), total, reduction, from, to);
+    store_total(out, output * pieces + block_y(), total, reduction, from, to, divisor);
 }
 
 KERNEL(256) void mlxrocm_array_reduce(JOINED) {
@@ -128,5 +130,5 @@ KERNEL(256) void mlxrocm_array_reduce(JOINED) {
         if (thread_x() < half)
             totals[thread_x()] = join(reduction, totals[thread_x()], totals[thread_x() + half], from);
     }
-    if (thread_x() == 0) store_total(out, block_x() * pieces + block_y(), totals[0], reduction, from, to);
+    if (thread_x() == 0) store_total(out, block_x() * pieces + block_y(), totals[0], reduction, from, to, divisor);
 }

@@ -1,16 +1,17 @@
 // out[o][piece][c] = x[o][r][c] joined over a part of the rows r: sum, product, least, largest. Columns of f32, f16 or bf16
-// lie side by side, rows `row_step` apart, all aligned to 16 bytes. Always in the same order. A second launch joins pieces.
+// lie side by side, rows `row_step` apart, all aligned to 16 bytes. Sums are divided by `divisor`, if it is not 0. Always in the
+// same order. A second launch joins pieces.
 //
 // Launch: 256 threads, grid (columns / (32 groups of 16 bytes), o, pieces): eight teams of 32 lanes take every eighth row
 // each, four loads of 16 bytes a thread on their way.
 #include "reduce_vectors.h"
 
 #define COLUMNS                                                                                                   \
-    const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 reduction, u32 to, i64 outer_step, \
-        i64 row_step
+    const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 reduction, u32 to, f32 divisor,    \
+        i64 outer_step, i64 row_step
 template <u32 REDUCTION, u32 DTYPE>
-DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 to, i64 outer_step,
-                           i64 row_step, f32 (*teams)[33 * 8]) {
+DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 pieces, u32 piece, u32 to, f32 divisor,
+                           i64 outer_step, i64 row_step, f32 (*teams)[33 * 8]) {
     constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
     const u32 lane = thread_x() % 32, team = thread_x() / 32;
     const u32 column = (block_x() * 32 + lane) * V, read = minimum(column, columns - V);
@@ -35,10 +36,10 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
         const u32 at = own % V * 33 + own / V;
         f32 total = teams[0][at];
         UNROLL for (int i = 1; i < 8; i++) total = one_of<REDUCTION>(total, teams[i][at]);
-        store_float(out, ((i64)block_y() * pieces + block_z()) * columns + c, to, total);
+        store_total<REDUCTION>(out, ((i64)block_y() * pieces + block_z()) * columns + c, to, total, divisor);
     }
 }
-#define GIVEN x, out, columns, rows, pieces, piece, to, outer_step, row_step, teams
+#define GIVEN x, out, columns, rows, pieces, piece, to, divisor, outer_step, row_step, teams
 #define REDUCE_COLUMNS(DTYPE)                                     \
     SHARED f32 teams[8][33 * 8];                                  \
     grid_dependency_launch();                                     \
@@ -61,8 +62,9 @@ KERNEL(256) void mlxrocm_array_reduce_columns_bf16(COLUMNS) { REDUCE_COLUMNS(BF1
 #define MOST_THIN_THREADS 1024
 #if PLATFORM_NVIDIA
 #define THIN_COLUMNS \
-    const void *x, void *out, u32 columns, u32 rows, u32 reduction, u32 to, u32 lanes, i64 outer_step, i64 row_step
-#define THIN_OF const void *x, void *out, u32 columns, u32 rows, u32 to, i64 outer_step, i64 row_step, f32 (*warps)[64]
+    const void *x, void *out, u32 columns, u32 rows, u32 reduction, u32 to, f32 divisor, u32 lanes, i64 outer_step, i64 row_step
+#define THIN_OF \
+    const void *x, void *out, u32 columns, u32 rows, u32 to, f32 divisor, i64 outer_step, i64 row_step, f32 (*warps)[64]
 template <u32 REDUCTION, u32 DTYPE, u32 THREADS, u32 LANES> DEVICE void reduce_thin(THIN_OF) {
     constexpr int SIZE = bytes_of(DTYPE), V = 16 / SIZE;
     constexpr u32 TEAMS = THREADS / LANES;
@@ -96,17 +98,18 @@ template <u32 REDUCTION, u32 DTYPE, u32 THREADS, u32 LANES> DEVICE void reduce_t
     if (own >= LANES * V || c >= columns) return;
     f32 total = warps[0][own];
     UNROLL for (u32 i = 1; i < THREADS / WAVE; i++) total = one_of<REDUCTION>(total, warps[i][own]);
-    store_float(out, (i64)block_y() * columns + c, to, total);
+    store_total<REDUCTION>(out, (i64)block_y() * columns + c, to, total, divisor);
 }
+#define OF_THIN x, out, columns, rows, to, divisor, outer_step, row_step, warps
 template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_thin(u32 lanes, THIN_OF) {
     if (lanes == 4)
-        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 4>(x, out, columns, rows, to, outer_step, row_step, warps);
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 4>(OF_THIN);
     else if (block_size_x() == MOST_THIN_THREADS)
-        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 8>(x, out, columns, rows, to, outer_step, row_step, warps);
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS, 8>(OF_THIN);
     else
-        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS / 2, 8>(x, out, columns, rows, to, outer_step, row_step, warps);
+        reduce_thin<REDUCTION, DTYPE, MOST_THIN_THREADS / 2, 8>(OF_THIN);
 }
-#define GIVEN_THIN lanes, x, out, columns, rows, to, outer_step, row_step, warps
+#define GIVEN_THIN lanes, OF_THIN
 #define REDUCE_THIN(DTYPE)                                     \
     SHARED f32 warps[MOST_THIN_THREADS / WAVE][64];            \
     grid_dependency_launch();                                  \

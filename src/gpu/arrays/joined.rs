@@ -1,6 +1,7 @@
 //! Graphs in which some operations are joined: several become one launch.
 
 use super::chains::{self, Chain, ChainKernel};
+use super::means::{self, Mean};
 use super::rope_update::{self, RopeUpdate};
 use super::siblings::{self, Siblings};
 use super::{Elements, Place};
@@ -30,6 +31,8 @@ pub(super) fn count(operations: usize) {
 /// Operations that are one node.
 #[derive(Clone)]
 pub enum Part {
+    /// A sum over a number.
+    Mean(Arc<Mean>),
     /// Elementwise operations.
     Chain(Arc<Chain>),
     /// Products of one row.
@@ -38,11 +41,14 @@ pub enum Part {
     RopeUpdate(Arc<RopeUpdate>),
 }
 
+/// Which nodes of a graph stand for what.
+pub(super) type Parts = HashMap<NodeId, Part>;
+
 /// A graph with parts as nodes.
 pub struct Joined {
     /// The graph.
     pub graph: Graph,
-    parts: HashMap<NodeId, Part>,
+    pub(super) parts: Parts,
 }
 
 impl Joined {
@@ -54,24 +60,25 @@ impl Joined {
 
 /// A graph with what can be joined; `None` if nothing can.
 pub fn joined(graph: &Graph) -> Option<Arc<Joined>> {
-    let (chained, parts) = match chains::chained(graph) {
-        Some((graph, chains)) => {
-            let parts = chains
-                .into_iter()
-                .map(|(id, chain)| (id, Part::Chain(chain)));
-            (Some(graph), parts.collect())
-        }
-        None => (None, HashMap::new()),
-    };
-    let with_chains = chained.as_ref().unwrap_or(graph);
-    let mut found = siblings::find(with_chains, &parts);
-    found.extend(rope_update::find(with_chains));
-    let joined = match (found.is_empty(), chained) {
-        (true, None) => return None,
-        (true, Some(graph)) => Joined { graph, parts },
-        (false, chained) => rewritten(chained.as_ref().unwrap_or(graph), &parts, found),
-    };
-    Some(Arc::new(joined))
+    // Means before chains, which would take their divisions.
+    let steps: [fn(&Graph, &Parts) -> Option<Joined>; 3] = [
+        |graph, parts| rewritten(graph, parts, means::find(graph)),
+        chains::chained,
+        |graph, parts| {
+            let mut found = siblings::find(graph, parts);
+            found.extend(rope_update::find(graph));
+            rewritten(graph, parts, found)
+        },
+    ];
+    let (none, mut joined) = (Parts::new(), None);
+    for step in steps {
+        let made = match &joined {
+            Some(Joined { graph, parts }) => step(graph, parts),
+            None => step(graph, &none),
+        };
+        joined = made.or(joined);
+    }
+    joined.map(Arc::new)
 }
 
 /// A part that takes the place of nodes.
@@ -87,8 +94,11 @@ pub(super) struct Found {
     pub part: Part,
 }
 
-/// The graph with what was found in it as nodes.
-fn rewritten(graph: &Graph, parts: &HashMap<NodeId, Part>, found: Vec<Found>) -> Joined {
+/// The graph with what was found in it as nodes; `None` if that is nothing.
+fn rewritten(graph: &Graph, parts: &Parts, found: Vec<Found>) -> Option<Joined> {
+    if found.is_empty() {
+        return None;
+    }
     let mut gone = vec![false; graph.nodes.len()];
     let mut at: HashMap<NodeId, Found> = HashMap::new();
     for found in found {
@@ -99,7 +109,7 @@ fn rewritten(graph: &Graph, parts: &HashMap<NodeId, Part>, found: Vec<Found>) ->
     }
     let mut made = Graph::default();
     let mut new: HashMap<Value, Value> = HashMap::new();
-    let mut new_parts = HashMap::new();
+    let mut new_parts = Parts::new();
     let push = |made: &mut Graph, new: &mut HashMap<Value, Value>, node: Node, old: &[Value]| {
         let node = made.push(node);
         for (output, old) in old.iter().enumerate() {
@@ -152,10 +162,10 @@ fn rewritten(graph: &Graph, parts: &HashMap<NodeId, Part>, found: Vec<Found>) ->
         }
     }
     made.outputs = graph.outputs.iter().map(|value| new[value]).collect();
-    Joined {
+    Some(Joined {
         graph: made,
         parts: new_parts,
-    }
+    })
 }
 
 impl Place {
@@ -171,6 +181,7 @@ impl Place {
         waiting: &mut Vec<Arc<ChainKernel>>,
     ) -> Result<Option<Vec<Elements>>> {
         match part {
+            Part::Mean(mean) => self.mean(mean, inputs),
             Part::Chain(chain) => Ok(self.chain(chain, inputs, waiting)?.map(|made| vec![made])),
             Part::Siblings(siblings) => self.siblings(siblings, inputs, waiting),
             Part::RopeUpdate(update) => self.rope_update(update, inputs),

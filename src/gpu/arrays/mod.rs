@@ -14,6 +14,7 @@ mod joined;
 mod joins;
 mod layers;
 mod matrices;
+mod means;
 mod numbers;
 mod order;
 mod places;

@@ -25,12 +25,14 @@ const SUM: u32 = reductions::SUM;
 const MAX: u32 = reductions::MAX;
 
 impl Place {
+    /// Sums of floats are divided by a divisor, if it is not 0, by the last launch.
     pub(super) fn reduce(
         self: &Arc<Self>,
         reduction: u32,
         x: &Elements,
         axes: &[usize],
         ty: &Type,
+        divisor: f32,
     ) -> Result<Option<Elements>> {
         let own = of_its_own(x.dtype());
         if own.is_none() && (!is_known(x.dtype()) || !is_known(ty.dtype)) {
@@ -44,13 +46,13 @@ impl Place {
             return Ok(None);
         };
         let Some(halves) = Halves::of(&x, axes) else {
-            return self.reduce_turned(reduction, &x, axes, ty);
+            return self.reduce_turned(reduction, &x, axes, ty, divisor);
         };
         let kept = (0..x.layout().sizes.len()).filter(|axis| !axes.contains(axis));
         let kept: Vec<usize> = kept.map(|axis| x.layout().sizes[axis]).collect();
         let outputs: usize = kept.iter().product();
         if let Some(form) = Form::of(&x, &halves, reduction) {
-            return self.reduce_well(&form, reduction, &x, &kept, ty);
+            return self.reduce_well(&form, reduction, &x, &kept, ty, divisor);
         }
         let outer = halves.kept.1;
         // A thread an output reads side by side where outputs lie so.
@@ -93,7 +95,10 @@ impl Place {
             .u32("reduction", reduction);
         let args = match own {
             Some(_) => args,
-            None => args.u32("from", x.dtype() as u32).u32("to", to as u32),
+            None => args
+                .u32("from", x.dtype() as u32)
+                .u32("to", to as u32)
+                .f32("divisor", if cut { 0.0 } else { divisor }),
         };
         let strides = |args: Args, name, strides: [i32; 3]| {
             let strides = ["0", "1", "2"].into_iter().zip(strides);
@@ -106,7 +111,7 @@ impl Place {
         let kernel = format!("mlxrocm_array_{own}reduce{by_lanes}");
         self.launch(&kernel, [blocks as u32, pieces as u32, 1], &args)?;
         match cut {
-            true => self.reduce(reduction, &out, &[kept.len()], ty),
+            true => self.reduce(reduction, &out, &[kept.len()], ty, divisor),
             false => Ok(Some(out)),
         }
     }
@@ -120,6 +125,7 @@ impl Place {
         x: &Elements,
         axes: &[usize],
         ty: &Type,
+        divisor: f32,
     ) -> Result<Option<Elements>> {
         let rank = x.layout().sizes.len();
         let kept: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).collect();
@@ -134,7 +140,7 @@ impl Place {
         let ascending = axes.is_sorted();
         match self.rows(&x.with(x.dtype(), turned)?)? {
             Some(x) if ascending && Halves::of(&x, &behind).is_some() => {
-                self.reduce(reduction, &x, &behind, ty)
+                self.reduce(reduction, &x, &behind, ty, divisor)
             }
             _ => Ok(None),
         }
@@ -189,6 +195,7 @@ impl Place {
         x: &Elements,
         kept: &[usize],
         ty: &Type,
+        divisor: f32,
     ) -> Result<Option<Elements>> {
         let outputs: usize = kept.iter().product();
         let width = 16 / x.dtype().size();
@@ -201,7 +208,7 @@ impl Place {
             return Ok(Some(out));
         }
         if let Form::Columns { .. } = form
-            && let Some(out) = self.thin_columns(form, reduction, x, kept, ty)?
+            && let Some(out) = self.thin_columns(form, reduction, x, kept, ty, divisor)?
         {
             return Ok(Some(out));
         }
@@ -249,6 +256,7 @@ impl Place {
             return Ok(Some(out));
         }
         let piece = joined.div_ceil(pieces).next_multiple_of(width) as u32;
+        let divisor_here = if cut { 0.0 } else { divisor };
         let args = Args::new()
             .buffer("x", x.buffer(), x.offset())
             .buffer("out", out.buffer(), 0);
@@ -269,6 +277,10 @@ impl Place {
                     .u32("to", to as u32)
                     .u32("lanes", lanes)
                     .i64("row_step", *row_step as i64);
+                let args = match places {
+                    true => args,
+                    false => args.f32("divisor", divisor_here),
+                };
                 (kernel, [blocks as u32, pieces as u32, 1], args)
             }
             Form::Columns {
@@ -284,6 +296,7 @@ impl Place {
                     .u32("piece", piece)
                     .u32("reduction", reduction)
                     .u32("to", to as u32)
+                    .f32("divisor", divisor_here)
                     .i64("outer_step", *outer_step as i64)
                     .i64("row_step", *row_step as i64);
                 let across = columns.div_ceil(32 * width) as u32;
@@ -300,7 +313,7 @@ impl Place {
             (true, Form::Rows(row_step)) if is_place => {
                 self.join_places(reduction, x, *row_step, &out, kept)
             }
-            (true, _) => self.reduce(reduction, &out, &[axis], ty),
+            (true, _) => self.reduce(reduction, &out, &[axis], ty, divisor),
             (false, _) => Ok(Some(out)),
         }
     }

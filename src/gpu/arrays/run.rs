@@ -87,8 +87,8 @@ impl Place {
                 },
                 None => None,
             },
-            Op::Reduce(kind, axes) => self.reduce(reduction_number(*kind), x, axes, ty)?,
-            Op::ArgReduce(kind, axis) => self.reduce(place_number(*kind), x, &[*axis], ty)?,
+            Op::Reduce(kind, axes) => self.reduce(reduction_number(*kind), x, axes, ty, 0.0)?,
+            Op::ArgReduce(kind, axis) => self.reduce(place_number(*kind), x, &[*axis], ty, 0.0)?,
             Op::Softmax { .. } => match of_its_own(x.dtype()) {
                 Some(of) => self.wide_softmax(x, of)?,
                 None => self.by_rows("mlxrocm_array_softmax", x, &[], None)?,

@@ -1,6 +1,7 @@
 //! Chains in a graph.
 
 use super::super::Elements;
+use super::super::joined::{Joined, Part, Parts};
 use super::super::numbers::{binary_number, is_known, unary_number};
 use super::kernels::ChainKernel;
 use super::source::Form;
@@ -65,11 +66,10 @@ fn is_link(graph: &Graph, node: &Node) -> bool {
         }
 }
 
-pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain>>)> {
-    let links: Vec<bool> = graph
-        .nodes
-        .iter()
-        .map(|node| is_link(graph, node))
+pub(super) fn chained(graph: &Graph, parts: &Parts) -> Option<Joined> {
+    let nodes = graph.nodes.iter().enumerate();
+    let links: Vec<bool> = nodes
+        .map(|(place, node)| is_link(graph, node) && !parts.contains_key(&NodeId(place)))
         .collect();
     let readers = graph.readers();
     let mut taken = vec![false; graph.nodes.len()];
@@ -112,7 +112,7 @@ pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain
     }
     let mut new = vec![NodeId(0); graph.nodes.len()];
     let mut made = Graph::default();
-    let mut chains = HashMap::new();
+    let mut made_parts = Parts::new();
     for (place, node) in graph.nodes.iter().enumerate() {
         let members = members_of.get(&place);
         if taken[place] && members.is_none() {
@@ -121,8 +121,11 @@ pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain
         let mut node = node.clone();
         if let Some(members) = members {
             node.inputs = inputs(graph, members);
-            let chain = chain(graph, members, &node.inputs);
-            chains.insert(NodeId(made.nodes.len()), Arc::new(chain));
+            let chain = Arc::new(chain(graph, members, &node.inputs));
+            made_parts.insert(NodeId(made.nodes.len()), Part::Chain(chain));
+        }
+        if let Some(part) = parts.get(&NodeId(place)) {
+            made_parts.insert(NodeId(made.nodes.len()), part.clone());
         }
         for input in &mut node.inputs {
             input.node = new[input.node.0];
@@ -133,7 +136,10 @@ pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain
     for output in &mut made.outputs {
         output.node = new[output.node.0];
     }
-    Some((made, chains))
+    Some(Joined {
+        graph: made,
+        parts: made_parts,
+    })
 }
 
 /// What members read that is none of them, each once.

@@ -8,15 +8,15 @@ mod source;
 pub use find::Chain;
 pub(super) use kernels::{ChainKernel, Kernels};
 
+use super::joined::{Joined, Parts};
 use super::planes::Plane;
 use super::run::THREADS;
 use super::walk::Walk;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::{Args, MAX_ARGS};
-use crate::ir::{Graph, Layout, NodeId};
+use crate::ir::{Graph, Layout};
 use source::Form;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -57,12 +57,12 @@ fn mode() -> Chains {
     }
 }
 
-/// A graph with its chains as one node each: their last one, with the chain's inputs; `None` if it has none, or they are
-/// turned off.
-pub(super) fn chained(graph: &Graph) -> Option<(Graph, HashMap<NodeId, Arc<Chain>>)> {
+/// A graph, some of whose nodes are parts already, with its chains as one node each: their last one, with the chain's inputs;
+/// `None` if it has none, or they are turned off.
+pub(super) fn chained(graph: &Graph, parts: &Parts) -> Option<Joined> {
     match mode() {
         Chains::Off => None,
-        _ => find::chained(graph),
+        _ => find::chained(graph, parts),
     }
 }
 

@@ -101,6 +101,7 @@ impl Place {
         x: &Elements,
         kept: &[usize],
         ty: &Type,
+        divisor: f32,
     ) -> Result<Option<Elements>> {
         let Form::Columns {
             columns,
@@ -131,6 +132,7 @@ impl Place {
             .u32("rows", rows as u32)
             .u32("reduction", reduction)
             .u32("to", ty.dtype as u32)
+            .f32("divisor", divisor)
             .u32("lanes", thin.lanes as u32)
             .i64("outer_step", *outer_step as i64)
             .i64("row_step", *row_step as i64);
