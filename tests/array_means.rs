@@ -192,7 +192,7 @@ fn means_have_the_bits_of_single_operations() {
                 for time in 0..4 {
                     let before = (joined_counts(), launches(gpu));
                     let what = format!("case {number}, turn {turn}, time {time}");
-                    assert_eq!(run(), expected, "{what}");
+                    assert!(run() == expected, "{what}");
                     let after = (joined_counts(), launches(gpu));
                     let launched = after.1 - before.1;
                     if turn == 0 && time == 1 {
@@ -310,7 +310,7 @@ fn means_among_other_operations() {
                     for time in 0..4 {
                         let before = joined_counts();
                         let found = bits(make());
-                        assert_eq!(found, expected, "{name} of {dtype}, time {time}");
+                        assert!(found == expected, "{name} of {dtype}, time {time}");
                         let joined = joined_counts().0 - before.0;
                         if time == 1 && chains == Chains::Off {
                             assert_eq!(joined, *means, "{name} of {dtype}");
@@ -349,7 +349,7 @@ fn means_that_are_not_joined() {
             use_plans(true);
             for time in 0..4 {
                 let before = joined_counts();
-                assert_eq!(bits(vec![make()]), expected, "{number}, time {time}");
+                assert!(bits(vec![make()]) == expected, "{number}, time {time}");
                 assert_eq!(joined_counts(), before, "{number}, time {time}");
             }
         }
@@ -376,7 +376,7 @@ fn means_of_graphs_that_are_not_recorded() {
             let x = there(&numbers);
             drop(room);
             let before = joined_counts();
-            assert_eq!(run(&x), expected, "time {time}");
+            assert!(run(&x) == expected, "time {time}");
             let joined = joined_counts().0 - before.0;
             assert_eq!(joined, u64::from(time > 0), "time {time}");
         }

@@ -4,6 +4,7 @@
 //
 // Launch: 256 threads, grid (columns / (32 groups of 16 bytes), o, pieces): eight teams of 32 lanes take every eighth row
 // each, four loads of 16 bytes a thread on their way.
+#include "means.h"
 #include "reduce_vectors.h"
 
 #define COLUMNS                                                                                                   \
@@ -36,7 +37,8 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
         const u32 at = own % V * 33 + own / V;
         f32 total = teams[0][at];
         UNROLL for (int i = 1; i < 8; i++) total = one_of<REDUCTION>(total, teams[i][at]);
-        store_total<REDUCTION>(out, ((i64)block_y() * pieces + block_z()) * columns + c, to, total, divisor);
+        const i64 place = ((i64)block_y() * pieces + block_z()) * columns + c;
+        store_mean(out, place, to, total, REDUCTION == SUM ? divisor : 0.0f);
     }
 }
 #define GIVEN x, out, columns, rows, pieces, piece, to, divisor, outer_step, row_step, teams
@@ -98,7 +100,7 @@ template <u32 REDUCTION, u32 DTYPE, u32 THREADS, u32 LANES> DEVICE void reduce_t
     if (own >= LANES * V || c >= columns) return;
     f32 total = warps[0][own];
     UNROLL for (u32 i = 1; i < THREADS / WAVE; i++) total = one_of<REDUCTION>(total, warps[i][own]);
-    store_total<REDUCTION>(out, (i64)block_y() * columns + c, to, total, divisor);
+    store_mean(out, (i64)block_y() * columns + c, to, total, REDUCTION == SUM ? divisor : 0.0f);
 }
 #define OF_THIN x, out, columns, rows, to, divisor, outer_step, row_step, warps
 template <u32 REDUCTION, u32 DTYPE> DEVICE void reduce_thin(u32 lanes, THIN_OF) {

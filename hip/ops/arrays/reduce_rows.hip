@@ -4,12 +4,13 @@
 //
 // Launch: 256 threads, of which `lanes` (a power of two from FEWEST_LANES to a wave's, or all) share a row, grid
 // (rows · lanes / 256, pieces). Four loads of 16 bytes a thread are on their way.
+#include "means.h"
 #include "reduce_rows.h"
 
 template <u32 REDUCTION, u32 DTYPE>
 DEVICE void reduce_rows(const Part<DTYPE> &part, void *out, u32 to, f32 divisor, f32 *waves) {
     const f32 total = over_threads<OneOf<REDUCTION>>(over_part<REDUCTION>(part), part.lanes, waves);
-    if (part.stores()) store_total<REDUCTION>(out, part.place(), to, total, divisor);
+    if (part.stores()) store_mean(out, part.place(), to, total, REDUCTION == SUM ? divisor : 0.0f);
 }
 #define REDUCE_ROWS(DTYPE)                                              \
     SHARED f32 waves[256 / WAVE];                                       \

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/reduce.h"
-#include "means.h"
 #include "vectors.h"
 
 enum Reduction { ALL, ANY, SUM, PROD, MIN, MAX, LOG_SUM_EXP, ARG_MIN, ARG_MAX };
@@ -23,9 +22,6 @@ template <u32 REDUCTION> DEVICE f32 one_of(f32 a, f32 b) {
 template <u32 REDUCTION> struct OneOf {
     DEVICE f32 combine(f32 a, f32 b) { return one_of<REDUCTION>(a, b); }
 };
-template <u32 REDUCTION> DEVICE void store_total(void *out, i64 at, u32 to, f32 total, f32 divisor) {
-    store_mean(out, at, to, total, REDUCTION == SUM ? divisor : 0.0f);
-}
 
 // Logarithm of a sum of exponentials: most + log(sum).
 struct LogSum {

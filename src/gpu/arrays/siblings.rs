@@ -3,7 +3,7 @@
 //! one after the other, with the same bits.
 
 use super::chains::{Chain, ChainKernel};
-use super::joined::{Found, Part};
+use super::joined::{Found, Part, Parts};
 use super::matrices::suffix;
 use super::products::{ROW_THREADS, warps_shared};
 use super::replay;
@@ -16,7 +16,6 @@ use crate::gpu::constants::arrays_product_one_warps::STAGES;
 use crate::ir::{
     Binary, Dtype, Graph, Node, NodeId, Number, Op, QuantMode, Quantization, Type, Value,
 };
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most matrices of a launch.
@@ -68,7 +67,7 @@ fn product<'a>(graph: &'a Graph, node: &'a Node) -> Option<(&'a Quantization, [V
 }
 
 /// What can be joined, where some nodes are parts already.
-pub(super) fn find(graph: &Graph, parts: &HashMap<NodeId, Part>) -> Vec<Found> {
+pub(super) fn find(graph: &Graph, parts: &Parts) -> Vec<Found> {
     let readers = graph.readers();
     let is_part = |id: NodeId| parts.contains_key(&id);
     let mut taken = vec![false; graph.nodes.len()];
@@ -185,7 +184,7 @@ fn plus_of(graph: &Graph, readers: &[Vec<NodeId>], product: NodeId) -> Option<(N
 fn gate_of(
     graph: &Graph,
     readers: &[Vec<NodeId>],
-    parts: &HashMap<NodeId, Part>,
+    parts: &Parts,
     products: &[NodeId],
 ) -> Option<(NodeId, [NodeId; 2], Arc<Chain>)> {
     let &[first, _] = products else {
