@@ -11,6 +11,7 @@
 
 // The pieces of 16 bytes that a thread copies: of eight rows, at the same tap and channel.
 struct LeftPlaces {
+    static constexpr bool STORES = false;
     static constexpr u32 ROWS = 8;
     const Convolution &c;
     const u16 *x;

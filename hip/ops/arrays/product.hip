@@ -3,10 +3,6 @@
 // Launch: 256 threads; grid (n / ROWS · batches, m / ROWS): 128 by 128 where all pieces are whole, or 64 by 64 where they are not or that gives too few blocks. What comes next of both operands is loaded to registers meanwhile.
 #include "product_tiles.h"
 
-template <bool WHOLE> DEVICE Plain16<WHOLE> plain(const void *x, i64 first, i64 stride, u32 along, u32 from, u32 depth, u32 rows) {
-    const u16 *begin = (const u16 *)x + first + (along ? from : from * stride);
-    return {begin, stride, along ? rows : depth, along ? depth : rows};
-}
 template <bool IS_BF16, u32 ROWS, bool WHOLE> DEVICE void multiply(const Product &p, u16 *a, u16 *b) {
     // Where bf16 products are many instructions, the registers are too few for all of a large block at once.
     constexpr u32 PART = HAS_MATRIX_UNIT || !IS_BF16 ? ROWS : 64, PARTS = ROWS / PART;

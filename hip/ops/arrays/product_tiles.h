@@ -26,6 +26,10 @@ template <bool WHOLE> struct Plain16 {
         return u32x4{(u32)words[0], (u32)(words[0] >> 32), (u32)words[1], (u32)(words[1] >> 32)};
     }
 };
+template <bool WHOLE> DEVICE Plain16<WHOLE> plain(const void *x, i64 first, i64 stride, u32 along, u32 from, u32 depth, u32 rows) {
+    const u16 *begin = (const u16 *)x + first + (along ? from : from * stride);
+    return {begin, stride, along ? rows : depth, along ? depth : rows};
+}
 template <bool IS_BF16> DEVICE u32 pair_16(f32 low, f32 high) {
     return IS_BF16 ? pack_bf16x2(low, high).bits : pack_f16x2(low, high).bits;
 }

@@ -1,6 +1,7 @@
 // Products of 16-bit matrices (product.h) by the matrix unit of NVIDIA's compute capability 9.0, both from shared memory, sums
 // in f32 along k in order. Left lies along k, right along k or across it (the unit turns it); all pieces are whole, n is a
-// multiple of 8. Left may also be no matrix at all: LEFT says where its pieces are, and where a row of the result is.
+// multiple of 8. Left may also be no matrix at all: LEFT says where its pieces are, and where a row of the result is, or STORES
+// results itself.
 //
 // Launch: 384 threads; grid: as many blocks as there are multiprocessors, or tiles of 128 rows by COLUMNS, if these are fewer;
 // a block makes one tile after the other, those of the same rows first. A ring of STAGES steps of 64 numbers of k lies in
@@ -15,6 +16,7 @@
 
 // Left as a matrix. What fills a tile's steps begins with the tile and copies one step of 128 rows after the other.
 struct LeftMatrix {
+    static constexpr bool STORES = false;
     const Product &p;
     const u16 *x;
     u32 row, k, thread;
@@ -126,6 +128,10 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
 
     // Stores sums of 16 rows.
     METHOD void store(f32 *c, u32 z, u32 first_row, u32 first_column) const {
+        if constexpr (LEFT::STORES) return left.template store<COLUMNS>(c, z, first_row, first_column);
+        else store_16(c, z, first_row, first_column);
+    }
+    METHOD void store_16(f32 *c, u32 z, u32 first_row, u32 first_column) const {
         const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
         UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] *= p.alpha;
         if (p.beta != 0.0f) {

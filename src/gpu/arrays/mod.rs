@@ -9,6 +9,7 @@ mod custom;
 mod doubles;
 mod elements;
 mod fourier;
+mod halves;
 mod indices;
 mod joined;
 mod joins;
@@ -38,6 +39,7 @@ mod wide;
 pub use chains::{Chain, Chains, use_chains};
 pub use custom::PRELUDE;
 pub use elements::Elements;
+pub use halves::use_tf32;
 pub use joined::{Joined, Part, joined_counts};
 pub use replay::{Leaf, Replay};
 

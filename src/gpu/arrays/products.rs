@@ -112,12 +112,13 @@ impl Place {
         if !is_float(dtype) || others.iter().flatten().any(|x| x.dtype() != dtype) {
             return Ok(None);
         }
-        // Warpgroups take rows along k: copying them is little beside the product.
+        // Warpgroups and products of rounded numbers take rows along k: copying them is little beside the product.
         let turned = a.layout().strides.last() != Some(&1);
         let inner = a.layout().sizes.last().copied().unwrap_or(0);
         let by_parts = dtype == Dtype::F32 && self.takes_parts(*m, *n, inner);
+        let by_halves = self.takes_halves(dtype, *m, *n, inner);
         let by_warpgroups = self.has_warpgroups(dtype) && *m > STEP && *n > STEP;
-        let a = match turned && (by_warpgroups || by_parts) {
+        let a = match turned && (by_warpgroups || by_parts || by_halves) {
             true => self.rows(a)?,
             false => self.sided(a)?,
         };
@@ -363,6 +364,7 @@ impl Place {
         }
         let batches: usize = product.batches.iter().product();
         if self.by_warpgroups(&product, &out, batches)?
+            || self.by_halves(&mut product, &out, batches)?
             || self.by_parts(&mut product, &out, batches)?
             || self.by_codes(&product, &out, batches)?
         {

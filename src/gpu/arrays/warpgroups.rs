@@ -26,7 +26,7 @@ const SPLIT_BLOCKS: usize = arrays_product_warpgroup_f32::SPLIT_BLOCKS;
 const LEAST_OF_PARTS: usize = 1 << 28;
 
 /// How many elements there are from the first to the last, if that is not much more than how many are looked at.
-fn span(x: &Elements) -> Option<usize> {
+pub(super) fn span(x: &Elements) -> Option<usize> {
     let layout = x.layout();
     let mut last = 0usize;
     for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {
