@@ -22,6 +22,8 @@ mod graph;
 mod graveyard;
 mod hazards;
 mod kept;
+#[cfg(test)]
+mod loads_tests;
 mod module;
 #[cfg(debug_assertions)]
 mod parameters;

@@ -3,72 +3,73 @@
 // what is less than 2^-39 of it. Infinities and NaN stay. The copy lies as x; powers are what takes it back.
 //
 // along: rows of `inner` numbers along k, `stride` apart; powers[row]. Launch: 256 threads, grid (rows).
-// across: matrices of `inner` rows of k, `stride` apart, of `columns` numbers; powers[matrix · stride + column]. Launch: 256
-// threads, grid (columns / 32, matrices), rounded up. Both read four numbers at a time, and x twice.
+// across: matrices of `inner` rows of k, `stride` apart, of `columns` numbers; powers[matrix · stride + column]. Launch: 1,024
+// threads, grid (columns / 32, matrices), rounded up. Both read x twice.
 #include "common/reduce.h"
+#include "vectors.h"
 
 // The largest exponent of finite numbers.
-struct Power {
-    u32 most = 0;
-
-    METHOD void see(const f32x4 &v) { see(v.x), see(v.y), see(v.z), see(v.w); }
-    METHOD void see(f32 v) {
-        const u32 exponent = f32_bits(v) >> 23 & 255;
-        most = exponent < 255 && exponent > most ? exponent : most;
-    }
-};
+DEVICE u32 larger(u32 most, u32 number) {
+    const u32 exponent = number >> 23 & 255;
+    return exponent < 255 && exponent > most ? exponent : most;
+}
 // 141 is the exponent of 2^14. Where all are less than 2^-112, the largest becomes less than that.
 DEVICE i32 power_of(u32 most) { return (i32)(most < 15 ? 15 : most) - 141; }
-DEVICE u32x2 rounded(const f32x4 &v, i32 a, i32 b, i32 c, i32 d) {
-    const auto factor = [](i32 power) { return bits_f32((u32)(127 - power) << 23); };
-    return u32x2{pack_f16x2(v.x * factor(a), v.y * factor(b)).bits, pack_f16x2(v.z * factor(c), v.w * factor(d)).bits};
+DEVICE f32 scaled(u32 number, i32 power) { return bits_f32(number) * bits_f32((u32)(127 - power) << 23); }
+DEVICE u32x2 rounded(const Bits<16> &x, const i32 *powers) {
+    const u32 *v = x.words;
+    return u32x2{pack_f16x2(scaled(v[0], powers[0]), scaled(v[1], powers[1])).bits,
+                 pack_f16x2(scaled(v[2], powers[2]), scaled(v[3], powers[3])).bits};
+}
+// take(number of the group, bits) of groups of four numbers, `step` groups apart, four on their way; behind the last group it
+// comes again, with numbers of none.
+template <typename FROM, typename TAKE> DEVICE void each_group(u32 first, u32 step, u32 count, const FROM &from, const TAKE &take) {
+    for (u32 group = first; group < count; group += 4 * step) {
+        Bits<16> bits[4];
+        UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(from(minimum(group + j * step, count - 1)));
+        loaded(bits);
+        UNROLL for (u32 j = 0; j < 4; j++) take(group + j * step, bits[j]);
+    }
 }
 
 KERNEL(256) void mlxrocm_array_halves_along(const f32 *x, u16 *halves, i32 *powers, u32 inner, i64 stride) {
     SHARED f32 waves[256 / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
-    const f32 *row = x + block_x() * stride;
-    Power of_thread;
-    for (u32 first = thread_x() * 4; first < inner; first += 4096)
-        UNROLL for (u32 i = 0; i < 4; i++)
-            if (first + 1024 * i < inner) of_thread.see(load_f32x4(row + first + 1024 * i));
-    const i32 power = power_of((u32)block_max<256>((f32)of_thread.most, waves));
+    const i64 row = block_x() * stride;
+    const auto from = [&](u32 group) { return x + row + group * 4; };
+    u32 most = 0;
+    each_group(thread_x(), 256, inner / 4, from, [&](u32, const Bits<16> &bits) {
+        UNROLL for (u32 i = 0; i < 4; i++) most = larger(most, bits.words[i]);
+    });
+    const i32 power = power_of((u32)block_max<256>((f32)most, waves)), all[4] = {power, power, power, power};
     if (thread_x() == 0) powers[block_x()] = power;
-    u16 *to = halves + block_x() * stride;
-    for (u32 first = thread_x() * 4; first < inner; first += 4096)
-        UNROLL for (u32 i = 0; i < 4; i++) {
-            const u32 at = first + 1024 * i;
-            if (at < inner) store8(to + at, rounded(load_f32x4(row + at), power, power, power, power));
-        }
+    each_group(thread_x(), 256, inner / 4, from, [&](u32 group, const Bits<16> &bits) {
+        if (group < inner / 4) store8(halves + row + group * 4, rounded(bits, all));
+    });
 }
 
-KERNEL(256) void mlxrocm_array_halves_across(const f32 *x, u16 *halves, i32 *powers, u32 inner, u32 columns, i64 stride) {
+KERNEL(1024) void mlxrocm_array_halves_across(const f32 *x, u16 *halves, i32 *powers, u32 inner, u32 columns, i64 stride) {
     SHARED u32 most[32];
     grid_dependency_launch();
     grid_dependency_wait();
-    const u32 lane = thread_x() % 8 * 4, column = block_x() * 32 + lane, begin = thread_x() / 8;
-    const i64 matrix = block_y() * stride * inner + column;
-    const bool there = column < columns;
+    const u32 lane = thread_x() % 8 * 4, first = thread_x() / 8, column = block_x() * 32;
+    const i64 matrix = block_y() * stride * inner + column + lane;
+    const u32 count = column + lane < columns ? inner : 0;
+    const auto from = [&](u32 k) { return x + matrix + k * stride; };
     if (thread_x() < 32) most[thread_x()] = 0;
     barrier();
-    Power a, b, c, d;
-    for (u32 first = there ? begin : inner; first < inner; first += 256)
-        UNROLL for (u32 i = 0; i < 8; i++) {
-            const u32 k = first + 32 * i;
-            if (k >= inner) continue;
-            const f32x4 v = load_f32x4(x + matrix + k * stride);
-            a.see(v.x), b.see(v.y), c.see(v.z), d.see(v.w);
-        }
-    atomic_max(&most[lane], a.most), atomic_max(&most[lane + 1], b.most);
-    atomic_max(&most[lane + 2], c.most), atomic_max(&most[lane + 3], d.most);
+    u32 own[4] = {};
+    each_group(first, 128, count, from, [&](u32, const Bits<16> &bits) {
+        UNROLL for (u32 i = 0; i < 4; i++) own[i] = larger(own[i], bits.words[i]);
+    });
+    UNROLL for (u32 i = 0; i < 4; i++) atomic_max(&most[lane + i], own[i]);
     barrier();
-    const u32 own = block_x() * 32 + thread_x();
-    if (thread_x() < 32 && own < columns) powers[block_y() * stride + own] = power_of(most[thread_x()]);
-    const i32 p0 = power_of(most[lane]), p1 = power_of(most[lane + 1]), p2 = power_of(most[lane + 2]), p3 = power_of(most[lane + 3]);
-    for (u32 first = there ? begin : inner; first < inner; first += 256)
-        UNROLL for (u32 i = 0; i < 8; i++) {
-            const u32 k = first + 32 * i;
-            if (k < inner) store8(halves + matrix + k * stride, rounded(load_f32x4(x + matrix + k * stride), p0, p1, p2, p3));
-        }
+    if (thread_x() < 32 && column + thread_x() < columns)
+        powers[block_y() * stride + column + thread_x()] = power_of(most[thread_x()]);
+    i32 of_columns[4];
+    UNROLL for (u32 i = 0; i < 4; i++) of_columns[i] = power_of(most[lane + i]);
+    each_group(first, 128, count, from, [&](u32 k, const Bits<16> &bits) {
+        if (k < count) store8(halves + matrix + k * stride, rounded(bits, of_columns));
+    });
 }

@@ -23,6 +23,7 @@ DEVICE void reduce_columns(const void *x, void *out, u32 columns, u32 rows, u32 
     for (u32 row = begin + team; row < end; row += 32) {
         Bits<16> bits[4];
         UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(from + minimum(row + 8 * j, end - 1) * row_step * SIZE);
+        loaded(bits);
         UNROLL for (u32 j = 0; j < 4; j++) {
             if (row + 8 * j >= end) continue;
             UNROLL for (int i = 0; i < V; i++) values[i] = one_of<REDUCTION>(values[i], number_in<DTYPE>(bits[j], i));

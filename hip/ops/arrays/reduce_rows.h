@@ -32,6 +32,7 @@ template <u32 DTYPE> struct Part {
         for (u32 group = lane; group < groups(); group += 4 * lanes) {
             Bits<16> bits[4];
             UNROLL for (u32 j = 0; j < 4; j++) bits[j] = load_group<16>(first + at(group, j) * SIZE);
+            loaded(bits);
             take(bits, group);
         }
     }

@@ -21,6 +21,16 @@ template <int BYTES> DEVICE Bits<BYTES> load_group(const void *from) {
         bits.words[0] = load4(from);
     return bits;
 }
+// Four groups are loaded by here, all of them: else the compiler moves each load behind the branch that stands before its use, and
+// there is one on its way at a time.
+DEVICE void loaded(Bits<16> *bits) {
+#if PLATFORM_NVIDIA
+#define LOADED(j) "+r"(bits[j].words[0]), "+r"(bits[j].words[1]), "+r"(bits[j].words[2]), "+r"(bits[j].words[3])
+#else
+#define LOADED(j) "+v"(bits[j].words[0]), "+v"(bits[j].words[1]), "+v"(bits[j].words[2]), "+v"(bits[j].words[3])
+#endif
+    asm volatile("" : LOADED(0), LOADED(1), LOADED(2), LOADED(3));
+}
 template <int BYTES> DEVICE void store_group(void *to, const Bits<BYTES> &bits) {
     if constexpr (BYTES == 16)
         store16(to, u32x4{bits.words[0], bits.words[1], bits.words[2], bits.words[3]});

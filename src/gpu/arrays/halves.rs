@@ -154,19 +154,19 @@ impl Place {
             .buffer("halves", &halves, 0)
             .buffer("powers", &powers, 0)
             .u32("inner", k as u32);
-        let (kernel, grid, args) = match side.along {
-            true => ("along", [pieces as u32, 1, 1], args),
+        let (kernel, grid, threads, args) = match side.along {
+            true => ("along", [pieces as u32, 1, 1], THREADS, args),
             false => {
                 let columns = x.layout().sizes.last().copied().unwrap_or(0);
                 let grid = [columns.div_ceil(32) as u32, pieces as u32, 1];
-                ("across", grid, args.u32("columns", columns as u32))
+                ("across", grid, 1024, args.u32("columns", columns as u32))
             }
         };
         let kernel = self
             .device
             .kernel(&format!("mlxrocm_array_halves_{kernel}"))?;
         let args = args.i64("stride", side.stride);
-        self.launch_blocks(&kernel, grid, ([THREADS, 1, 1], 0), &args)?;
+        self.launch_blocks(&kernel, grid, ([threads, 1, 1], 0), &args)?;
         let layout = Layout::rows(&[pieces * size]);
         Ok(Halves {
             elements: Elements::new(self.clone(), halves, Dtype::F16, layout)?,
