@@ -6,10 +6,13 @@
 #     sh tests/gpu_real.sh soak FOLDER [SECONDS]   random requests to a model of random weights, with the
 #                                                  shape of Qwen3-0.6B, for so long (300)
 #
+# gpu_chess takes the network that `make model` fetched from the folder MLXROCM_TEST_MODELS.
 # The tests' own kernels are compiled at run time (hiprtc, or NVRTC of the CUDA toolkit). Where
 # compute-sanitizer is found, memcheck and racecheck run too.
 set -eu
-programs="gpu_memory gpu_streams gpu_programs gpu_random gpu_kernels gpu_array_buffers gpu_array_streams gpu_speed"
+programs="gpu_memory gpu_streams gpu_programs gpu_random gpu_kernels gpu_array_buffers gpu_array_streams gpu_arrays array_chains
+    array_siblings array_means array_tf32 gpu_batches gpu_experts gpu_families gpu_delta gpu_gpt_oss gpu_larger gpu_host_weights
+    gpu_chess gpu_speed"
 folder=${2:?a folder}
 
 case ${1:-} in

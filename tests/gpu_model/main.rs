@@ -247,30 +247,35 @@ fn heads_of_a_thousand_columns_give_what_the_cpu_gives() {
     }
 }
 
-/// The first step of decoding is what graphs are judged by, however large the cache is that it writes to:
-/// besides the trial, its own graph is compared with direct launches.
-#[test]
-fn the_first_step_of_decoding_judges_graphs() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut specs = random_model::all().into_iter();
-    let path = specs.next().unwrap().write(folder.path());
-    let run = |gpu: &gpu::Gpu, pages: usize| {
-        let model = load(&path, DeviceChoice::Gpu(0));
-        let mut forward = model.new_forward(pages, 4, KvType::F16).unwrap();
-        gpu.fault("direct_slow=2000");
-        let all = logits(&mut *forward, &[5, 6, 7, 8], &[1]).unwrap();
-        let verdict = gpu.device().graph_verdict().expect("a verdict");
-        assert!(verdict.compared && verdict.right, "{verdict}");
-        gpu.fault("none");
-        (all, gpu.calls("hipGraphLaunch"))
-    };
-    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=4096");
-    // About 2 MB of cache, and 330.
-    let small = run(&gpu, 64);
-    drop(gpu);
-    let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=4096");
-    assert!(run(&gpu, 10_000) == small);
-    // Three runs each of the trial and of the step in the comparison, then one a token.
-    assert_eq!(small.1, 3 + 3 + 3);
-    gpu.clean();
+/// What only the software GPU can show.
+mod soft {
+    use super::*;
+
+    /// The first step of decoding is what graphs are judged by, however large the cache is that it writes to:
+    /// besides the trial, its own graph is compared with direct launches.
+    #[test]
+    fn the_first_step_of_decoding_judges_graphs() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut specs = random_model::all().into_iter();
+        let path = specs.next().unwrap().write(folder.path());
+        let run = |gpu: &gpu::Gpu, pages: usize| {
+            let model = load(&path, DeviceChoice::Gpu(0));
+            let mut forward = model.new_forward(pages, 4, KvType::F16).unwrap();
+            gpu.fault("direct_slow=2000");
+            let all = logits(&mut *forward, &[5, 6, 7, 8], &[1]).unwrap();
+            let verdict = gpu.device().graph_verdict().expect("a verdict");
+            assert!(verdict.compared && verdict.right, "{verdict}");
+            gpu.fault("none");
+            (all, gpu.calls("hipGraphLaunch"))
+        };
+        let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=4096");
+        // About 2 MB of cache, and 330.
+        let small = run(&gpu, 64);
+        drop(gpu);
+        let gpu = gpu::soft("devices=gfx1151;integrated=0;vram_mib=4096");
+        assert!(run(&gpu, 10_000) == small);
+        // Three runs each of the trial and of the step in the comparison, then one a token.
+        assert_eq!(small.1, 3 + 3 + 3);
+        gpu.clean();
+    }
 }
