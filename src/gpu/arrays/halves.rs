@@ -70,18 +70,10 @@ impl Place {
         batches: usize,
     ) -> Result<bool> {
         let (m, n, k) = (product.m, product.n, product.k);
-        let plain = product.codes.is_none() && product.words.iter().all(Option::is_none);
-        let whole = |side: &Side| {
-            let steps = side.batch.iter().chain([&side.stride]);
-            side.whole && steps.into_iter().all(|step| step % 8 == 0)
-        };
-        let sides = product.left.along && whole(&product.left) && whole(&product.right);
-        let rounded_whole = n.is_multiple_of(8) && k.is_multiple_of(8);
-        if !self.takes_halves(out.dtype(), m, n, k) || !plain || !sides || !rounded_whole {
+        if !self.takes_halves(out.dtype(), m, n, k) || !product.lies_in_eights() {
             return Ok(false);
         }
-        let tiles = |rows: usize| (n.div_ceil(rows) * batches, m.div_ceil(rows));
-        let (across, down) = tiles(64);
+        let (across, down) = (n.div_ceil(64) * batches, m.div_ceil(64));
         let cut = (pieces(&product.left, k), pieces(&product.right, k));
         let (Some(of_left), Some(of_right)) = cut else {
             return Ok(false);

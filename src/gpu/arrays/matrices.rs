@@ -133,6 +133,18 @@ impl Product<'_> {
         self.turned = true;
     }
 
+    /// Whether these are two matrices as they are, left along k, that lie in pieces of eight numbers: copies of them in 16 bits
+    /// lie in whole pieces of 16 bytes.
+    pub fn lies_in_eights(&self) -> bool {
+        let in_eights = |side: &Side| {
+            let mut steps = side.batch.iter().chain([&side.stride]);
+            side.whole && steps.all(|step| step % 8 == 0)
+        };
+        let plain = self.codes.is_none() && self.words.iter().all(Option::is_none);
+        let sizes = self.n.is_multiple_of(8) && self.k.is_multiple_of(8);
+        plain && sizes && self.left.along && in_eights(&self.left) && in_eights(&self.right)
+    }
+
     pub fn args(&self, out: &Elements, across: usize) -> Args {
         let (scales, biases) = match &self.codes {
             Some((_, scales, biases)) => (Some(*scales), *biases),

@@ -1,6 +1,6 @@
 //! Products by NVIDIA's warpgroups: `product_warpgroup.h` and `product_warpgroup_f32.hip` of `hip/ops/arrays`.
 
-use super::matrices::{Product, Side, suffix};
+use super::matrices::{Product, suffix};
 use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
@@ -147,19 +147,12 @@ impl Place {
         out: &Elements,
         batches: usize,
     ) -> Result<bool> {
-        let whole = |side: &Side| {
-            let steps = side.batch.iter().chain([&side.stride]);
-            side.whole && steps.into_iter().all(|step| step % 8 == 0)
-        };
         let (left, right) = (&product.left, &product.right);
-        let sides = left.along && whole(left) && whole(right);
-        let plain = product.codes.is_none() && product.words.iter().all(Option::is_none);
-        let pieces = product.n.is_multiple_of(8) && product.k.is_multiple_of(8);
         let sizes = self.takes_parts(product.m, product.n, product.k);
         let tiles = product.m.div_ceil(ROWS) * product.n.div_ceil(ROWS) * batches;
         let grid = [product.n.div_ceil(ROWS) * batches, product.m.div_ceil(ROWS)];
         let small = grid[0] <= MOST_BLOCKS && grid[1] <= 65_535;
-        if out.dtype() != Dtype::F32 || !sides || !plain || !pieces || !sizes || !small {
+        if out.dtype() != Dtype::F32 || !product.lies_in_eights() || !sizes || !small {
             return Ok(false);
         }
         let across = if right.along { "" } else { "across_" };
