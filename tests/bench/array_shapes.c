@@ -1,8 +1,9 @@
 /* What operations on arrays take: a table of shapes, the median of each. Beside MLX: array_shapes_mlx.py, same names.
  *   array_shapes [DEVICE [NAMES [SECONDS]]]   NAMES: only shapes whose names contain it; SECONDS of each shape, 0.3
  * DEVICE 0 is the CPU, which gets smaller shapes: array_shapes_cpu.py runs them beside MLX and numpy.
- * A line: name, median microseconds of one operation, GB/s or TFLOPS. Several operations are queued at a time, as many
- * as take about 3 ms; GB/s is of the bytes that have to be read and written, each once. */
+ * A line: name, median microseconds of one operation, GB/s or TFLOPS. Several operations are waited for at a time, as many
+ * as take about 3 ms, each quarter of them queued while the next is built; GB/s is of the bytes that have to be read and
+ * written, each once. */
 #include <mlxrocm.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,7 +68,12 @@ static void measure(const char *name, double bytes, double flops, Job job) {
     /* The first two rounds compile, allocate and plan. */
     for (int round = -3; rounds < ROUNDS; round++) {
         const double start = now();
-        for (int i = 0; i < count; i++) made[i] = job.make(&job);
+        const int quarter = (count + 3) / 4;
+        for (int i = 0; i < count; i++) {
+            made[i] = job.make(&job);
+            if ((i + 1) % quarter == 0)
+                check(mlxrocm_array_eval_async((const A *const *)made + i + 1 - quarter, (size_t)quarter, &error));
+        }
         check(mlxrocm_array_eval((const A *const *)made, (size_t)count, &error));
         const double took = now() - start;
         for (int i = 0; i < count; i++) mlxrocm_array_free(made[i]);
