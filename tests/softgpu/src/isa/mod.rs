@@ -41,6 +41,7 @@ mod releases;
 mod salu;
 mod salu_float;
 mod salu_functions;
+mod shadow;
 mod smem;
 mod start;
 pub mod testing;

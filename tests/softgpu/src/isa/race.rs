@@ -4,52 +4,13 @@
 
 use super::footprint::{Footprint, PART_READ, PART_WRITE, READ, WRITE};
 use super::releases::Releases;
+use super::shadow::{BLOCK, Block, Shadow};
 use super::wave::{Fail, Wave, lanes_of};
 use super::workgroup::{Access, Group};
 use crate::memory::Snapshot;
-use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Dwords of a block of a shadow.
-const BLOCK: usize = 256;
-
-/// The shadow of one region.
-struct Shadow {
-    /// Writer and reader of each dword.
-    cells: Vec<AtomicU64>,
-    /// One bit for each block of dwords that was touched.
-    touched: Vec<AtomicU64>,
-}
-
-impl Shadow {
-    fn new(bytes: usize) -> Shadow {
-        let dwords = bytes / 4 + 2;
-        Shadow {
-            cells: cells(2 * dwords),
-            touched: zeroed(dwords / BLOCK / 64 + 1),
-        }
-    }
-
-    fn touch(&self, dword: usize) {
-        let block = dword / BLOCK;
-        if let Some(word) = self.touched.get(block / 64)
-            && word.load(Ordering::Relaxed) >> (block % 64) & 1 == 0
-        {
-            word.fetch_or(1 << (block % 64), Ordering::Relaxed);
-        }
-    }
-
-    /// Numbers of the blocks that were touched.
-    fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        self.touched.iter().enumerate().flat_map(|(index, word)| {
-            let bits = word.load(Ordering::Relaxed);
-            (0..64)
-                .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| 64 * index + bit)
-        })
-    }
-}
 
 /// The shadow of global memory for one launch: per dword its last writer and reader.
 pub struct GlobalRace {
@@ -165,7 +126,7 @@ impl GlobalRace {
         Ok(())
     }
 
-    /// All memory of the snapshot's regions that was touched. The shadows go back to be used again.
+    /// All memory of the snapshot's regions that was touched.
     pub fn footprint(self, snapshot: &Snapshot) -> Footprint {
         let mut footprint = Footprint::default();
         for (shadow, region) in self.shadows.into_iter().zip(&snapshot.regions) {
@@ -173,18 +134,14 @@ impl GlobalRace {
                 continue;
             };
             let base = region.start() & !3;
-            let blocks: Vec<usize> = shadow.blocks().collect();
-            for block in blocks {
-                let first = 2 * BLOCK * block;
-                let end = (first + 2 * BLOCK).min(shadow.cells.len());
-                let cells = shadow.cells.get_mut(first..end).unwrap_or_default();
-                collect(
-                    plain(cells),
-                    base + 4 * (BLOCK * block) as u64,
-                    &mut footprint,
-                );
-            }
-            give_back(shadow.cells);
+            shadow.drain(|number, block| {
+                let base = base + 4 * (BLOCK * number) as u64;
+                let (writers, readers) = block.cells();
+                if let Some(writers) = writers {
+                    collect(writers, (WRITE, PART_WRITE), base, &mut footprint);
+                }
+                collect(readers, (READ, PART_READ), base, &mut footprint);
+            });
         }
         footprint
     }
@@ -239,36 +196,17 @@ impl GlobalRace {
         let base = start & !3;
         // Whole dwords first, then what is left at both ends.
         let (first, last) = (at.next_multiple_of(4), end & !3);
-        if first < last {
-            let (from, to) = ((first - base) as usize / 4, (last - base) as usize / 4);
-            let Some(cells) = shadow.cells.get(2 * from..2 * to) else {
+        let (mut from, to) = ((first - base) as usize / 4, (last - base) as usize / 4);
+        while first < last && from < to {
+            let number = from / BLOCK;
+            let end = to.min((number + 1) * BLOCK);
+            let Some(block) = shadow.block(number) else {
                 return Ok(());
             };
-            for block in from / BLOCK..=(to - 1) / BLOCK {
-                shadow.touch(block * BLOCK);
-            }
-            for (i, pair) in cells.chunks_exact(2).enumerate() {
-                let wrote = pair[0].load(Ordering::Relaxed);
-                let read = pair[1].load(Ordering::Relaxed);
-                // Nobody else was here: nothing to look into.
-                let quiet = wrote == 0 || wrote == me;
-                match access {
-                    Access::Read | Access::AtomicRead | Access::Scalar if quiet => {
-                        if read != me {
-                            pair[1].store(me, Ordering::Relaxed);
-                        }
-                    }
-                    Access::Write if quiet && (read == 0 || read == me) => {
-                        if wrote != me {
-                            pair[0].store(me, Ordering::Relaxed);
-                        }
-                    }
-                    _ => {
-                        let bytes = (first + 4 * i as u64, 4);
-                        self.cell(g, w, (&pair[0], &pair[1]), Who(me), bytes, access, 0)?;
-                    }
-                }
-            }
+            let part = from % BLOCK..from % BLOCK + end - from;
+            let first = base + 4 * from as u64;
+            self.whole(g, w, block, part, (first, me), access)?;
+            from = end;
         }
         let ends = if first < last {
             [(at, first), (last, end)]
@@ -301,13 +239,65 @@ impl GlobalRace {
         let mut at = addr;
         while at < end {
             let n = (4 - at % 4).min(end - at);
-            let cell = ((at - base) / 4) as usize * 2;
-            let Some([writer, reader]) = shadow.cells.get(cell..cell + 2) else {
+            let dword = ((at - base) / 4) as usize;
+            let Some(block) = shadow.block(dword / BLOCK) else {
                 return Ok(());
             };
-            shadow.touch(cell / 2);
-            self.cell(g, w, (writer, reader), me, (at, n), access, lane)?;
+            if !access.reads() {
+                block.note_writer();
+            }
+            let cell = (&block.writers[dword % BLOCK], &block.readers[dword % BLOCK]);
+            self.cell(g, w, cell, me, (at, n), access, lane)?;
             at += n;
+        }
+        Ok(())
+    }
+
+    /// Checks and records an access to whole dwords of a block, the first of them at an address; `me` of all bytes.
+    fn whole(
+        &self,
+        g: &Group,
+        w: &Wave,
+        block: &Block,
+        dwords: Range<usize>,
+        (first, me): (u64, u64),
+        access: Access,
+    ) -> Result<(), Box<Fail>> {
+        let (Some(writers), Some(readers)) =
+            (block.writers.get(dwords.clone()), block.readers.get(dwords))
+        else {
+            return Ok(());
+        };
+        if !access.reads() {
+            block.note_writer();
+        } else if !block.has_writers() {
+            // Nobody wrote here: nothing to look into.
+            for reader in readers {
+                reader.store(me, Ordering::Relaxed);
+            }
+            return Ok(());
+        }
+        for (i, (writer, reader)) in writers.iter().zip(readers).enumerate() {
+            let wrote = writer.load(Ordering::Relaxed);
+            let read = reader.load(Ordering::Relaxed);
+            // Nobody else was here.
+            let quiet = wrote == 0 || wrote == me;
+            match access {
+                Access::Read | Access::AtomicRead | Access::Scalar if quiet => {
+                    if read != me {
+                        reader.store(me, Ordering::Relaxed);
+                    }
+                }
+                Access::Write if quiet && (read == 0 || read == me) => {
+                    if wrote != me {
+                        writer.store(me, Ordering::Relaxed);
+                    }
+                }
+                _ => {
+                    let bytes = (first + 4 * i as u64, 4);
+                    self.cell(g, w, (writer, reader), Who(me), bytes, access, 0)?;
+                }
+            }
         }
         Ok(())
     }
@@ -363,68 +353,20 @@ impl GlobalRace {
     }
 }
 
-/// Adds what the cells of a block say, the first of them at `base`, and clears them.
-fn collect(cells: &mut [u64], base: u64, footprint: &mut Footprint) {
+/// Adds what a block's writers or readers say, the first of them at `base`.
+fn collect(cells: &[u64], (whole, part): (usize, usize), base: u64, footprint: &mut Footprint) {
     let bytes = |cell: u64| Who(cell).bytes();
-    let (mut all, mut any) = ([u64::MAX; 2], [0; 2]);
-    for pair in cells.chunks_exact(2) {
-        for kind in 0..2 {
-            // Nobody has no bytes.
-            all[kind] &= pair[kind];
-            any[kind] |= pair[kind];
+    // Nobody has no bytes.
+    let all = cells.iter().fold(u64::MAX, |all, cell| all & cell);
+    if bytes(all) == 15 {
+        return footprint.add(whole, base, base + 4 * cells.len() as u64);
+    }
+    for (at, cell) in (base..).step_by(4).zip(cells) {
+        if *cell != 0 {
+            let kind = if bytes(*cell) == 15 { whole } else { part };
+            footprint.add(kind, at, at + 4);
         }
     }
-    for (kind, whole, part) in [(0, WRITE, PART_WRITE), (1, READ, PART_READ)] {
-        if any[kind] == 0 {
-            continue;
-        }
-        if bytes(all[kind]) == 15 {
-            footprint.add(whole, base, base + 2 * cells.len() as u64);
-            continue;
-        }
-        for (at, pair) in (base..).step_by(4).zip(cells.chunks_exact(2)) {
-            if pair[kind] != 0 {
-                let kind = if bytes(pair[kind]) == 15 { whole } else { part };
-                footprint.add(kind, at, at + 4);
-            }
-        }
-    }
-    cells.fill(0);
-}
-
-fn plain(cells: &mut [AtomicU64]) -> &mut [u64] {
-    // SAFETY: nobody else has them; AtomicU64 has the size, alignment and valid bits of u64.
-    unsafe { &mut *(std::ptr::from_mut(cells) as *mut [u64]) }
-}
-
-/// Cells of finished launches, all zero: new ones would cost a page fault for each page.
-static USED: Mutex<Vec<Vec<AtomicU64>>> = Mutex::new(Vec::new());
-/// Of so many cells together.
-const USED_MOST: usize = 32 << 20;
-
-/// At least so many zeroed cells: used ones that are not much too many, or new ones, of which pages that nobody
-/// touches cost nothing.
-fn cells(n: usize) -> Vec<AtomicU64> {
-    let mut used = USED.lock();
-    let fits = (0..used.len()).filter(|i| (n..=8 * n.max(1 << 10)).contains(&used[*i].len()));
-    if let Some(best) = fits.min_by_key(|i| used[*i].len()) {
-        return used.swap_remove(best);
-    }
-    drop(used);
-    zeroed(n)
-}
-
-fn give_back(cells: Vec<AtomicU64>) {
-    let mut used = USED.lock();
-    if used.iter().map(Vec::len).sum::<usize>() + cells.len() <= USED_MOST {
-        used.push(cells);
-    }
-}
-
-fn zeroed(n: usize) -> Vec<AtomicU64> {
-    let mut plain = std::mem::ManuallyDrop::new(vec![0u64; n]);
-    // SAFETY: the same allocation; AtomicU64 has the size, alignment and valid bits of u64.
-    unsafe { Vec::from_raw_parts(plain.as_mut_ptr().cast(), plain.len(), plain.capacity()) }
 }
 
 fn race(
