@@ -85,7 +85,7 @@ fn experts_give_what_the_cpu_gives() {
     let expected = logits(&mut *forward(), &[TOKENS]);
     let vocabulary = forward().vocab_size();
     let wanted = ["gfx1151", "gfx942", "gfx1201", "gfx1030", "gfx90a"];
-    for target in gpu::among(&wanted) {
+    for target in gpu::by_turns(&wanted) {
         let gpu = device(target);
         let model = load(path, DeviceChoice::Gpu(0));
         let forward = || model.new_forward(4, 64, KvType::F16).unwrap();
@@ -136,7 +136,7 @@ fn long_prompts_give_what_the_cpu_gives() {
         all
     };
     let expected = logits(DeviceChoice::Cpu);
-    for target in gpu::among(&["gfx1151", "gfx90a"]) {
+    for target in gpu::by_turns(&["gfx1151", "gfx90a"]) {
         let gpu = device(target);
         let given = logits(DeviceChoice::Gpu(0));
         let width = given.len() / LONG;
@@ -163,7 +163,7 @@ fn experts_in_host_memory_say_the_same() {
         };
         Model::load(folder.path(), &options, None).unwrap()
     };
-    for target in gpu::among(&["gfx1151", "gfx90a"]) {
+    for target in gpu::by_turns(&["gfx1151", "gfx90a"]) {
         let gpu = device(target);
         let device = gpu.device();
         // Those that the CPU computes: `host.rs`.
@@ -372,7 +372,7 @@ fn experts_in_other_formats_give_what_the_cpu_gives() {
         let cpu = load(&path, DeviceChoice::Cpu);
         let forward = || cpu.new_forward(4, 64, KvType::F16).unwrap();
         let expected = logits(&mut *forward(), &[TOKENS]);
-        for target in gpu::among(&["gfx1151", "gfx942"]) {
+        for target in gpu::by_turns(&["gfx1151", "gfx942"]) {
             let gpu = device(target);
             let model = load(&path, DeviceChoice::Gpu(0));
             let forward = || model.new_forward(4, 64, KvType::F16).unwrap();
