@@ -28,6 +28,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, SystemTime};
+use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 
 /// JSON of a value that always has one.
@@ -90,10 +91,6 @@ fn tell(level: LogLevel) -> mlxrocm_rs::Result<()> {
 }
 
 fn serve(options: &Options) -> Result<(), Failure> {
-    // Which device the model got, and why that; then warnings only.
-    tell(LogLevel::Info)?;
-    let app = Arc::new(open(options)?);
-    tell(LogLevel::Warn)?;
     // A thread for each generation that is read or submitted, besides those that serve connections.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -101,11 +98,14 @@ fn serve(options: &Options) -> Result<(), Failure> {
         .thread_keep_alive(Duration::from_secs(2))
         .enable_all()
         .build()?;
+    // Before the model, which takes long: somebody else may have the port. Clients are refused until it is there.
+    let socket = runtime.block_on(bind(options))?;
+    // Which device the model got, and why that; then warnings only.
+    tell(LogLevel::Info)?;
+    let app = Arc::new(open(options)?);
+    tell(LogLevel::Warn)?;
     let outcome = runtime.block_on(async {
-        let address = (options.host.trim_matches(['[', ']']), options.port);
-        let listener = tokio::net::TcpListener::bind(address)
-            .await
-            .map_err(|error| format!("cannot listen on {}, port {}: {error}", options.host, options.port))?;
+        let listener = socket.listen(1024).map_err(|error| cannot_listen(options, &error))?;
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && app.key.is_none() {
             say(format_args!("warning: whoever reaches {address} can use it: there is no API key"));
@@ -116,6 +116,31 @@ fn serve(options: &Options) -> Result<(), Failure> {
     // What still runs is cancelled when its connection goes.
     runtime.shutdown_timeout(Duration::from_secs(10));
     outcome
+}
+
+/// Takes the first of the host's addresses that is free.
+async fn bind(options: &Options) -> Result<TcpSocket, Failure> {
+    let address = (options.host.trim_matches(['[', ']']), options.port);
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+    let addresses = tokio::net::lookup_host(address).await.map_err(|error| cannot_listen(options, &error))?;
+    for address in addresses {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let bound = socket.and_then(|socket| {
+            // Connections of a server that has just ended do not matter.
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            Ok(socket)
+        });
+        match bound {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(cannot_listen(options, &last).into())
+}
+
+fn cannot_listen(options: &Options, error: &std::io::Error) -> String {
+    format!("cannot listen on {}, port {}: {error}", options.host, options.port)
 }
 
 /// Generations that run or wait.
