@@ -326,7 +326,7 @@ fn means_among_other_operations() {
 #[test]
 fn means_that_are_not_joined() {
     let _one = turn(Chains::Off);
-    on_each(|_, home| {
+    on_each(|gpu, home| {
         let mut random = fresh();
         let sizes = [2, 3, 2, 3, 2, 3, 2, 3];
         let numbers: Vec<f32> = (0..1296).map(|_| random.normal() as f32).collect();
@@ -345,12 +345,18 @@ fn means_that_are_not_joined() {
         ];
         for (number, make) in makes.iter().enumerate() {
             use_plans(false);
+            let begin = launches(gpu);
             let expected = bits(vec![make()]);
+            let single = launches(gpu) - begin;
             use_plans(true);
             for time in 0..4 {
-                let before = joined_counts();
+                let (before, begin) = (joined_counts(), launches(gpu));
                 assert!(bits(vec![make()]) == expected, "{number}, time {time}");
                 assert_eq!(joined_counts(), before, "{number}, time {time}");
+                // Nothing is tried again.
+                if time > 1 {
+                    assert_eq!(launches(gpu) - begin, single, "{number}, time {time}");
+                }
             }
         }
     });

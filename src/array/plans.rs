@@ -175,7 +175,10 @@ impl Plan {
                 None => None,
             },
             Plan::Gpu(place, plan) => match here(place, leaves)? {
-                Some(here) => run_on_gpu(place, plan, leaves, &here)?.ok(),
+                Some(here) => match run_on_gpu(place, plan, leaves, &here)? {
+                    Run::Results(results) => Some(results),
+                    _ => None,
+                },
                 None => None,
             },
         };
@@ -254,37 +257,44 @@ fn on_gpu(place: &Arc<Place>, collected: &Collected) -> Result<Option<Vec<Data>>
     let Some(plan) = plan(place.graphs(), &collected.graph, &forms, note, make) else {
         return Ok(None);
     };
-    match run_on_gpu(place, &plan, &collected.leaves, &leaves)? {
-        Ok(results) => Ok(Some(results)),
-        Err(Some(moved)) => {
-            // A leaf that was taken for one that stays where it is: the next plan copies it in.
-            let mut known = place.graphs().lock();
-            *known.of(&collected.graph, &forms) = Met::Once(moved);
-            Ok(None)
-        }
-        Err(None) => Ok(None),
-    }
+    let note = match run_on_gpu(place, &plan, &collected.leaves, &leaves)? {
+        Run::Results(results) => return Ok(Some(results)),
+        Run::Elsewhere => return Ok(None),
+        // A leaf that was taken for one that stays where it is: the next plan copies it in.
+        Run::Moved(staying) => Met::Once(staying),
+        Run::NoForm => Met::Unplanned,
+    };
+    *place.graphs().lock().of(&collected.graph, &forms) = note;
+    Ok(None)
 }
 
-/// The results by a plan. What there is in their place: leaves that stay where they are, if another does not; nothing if
-/// another thread runs it, or the operations that are joined have no form here.
+/// What came of a plan.
+enum Run {
+    Results(Vec<Data>),
+    /// Nothing: another thread runs it.
+    Elsewhere,
+    /// Nothing: a leaf is not where it was. The addresses of those that are, 0 for others.
+    Moved(Vec<u64>),
+    /// Nothing, now and ever: operations that are joined have no form here.
+    NoForm,
+}
+
 fn run_on_gpu(
     place: &Arc<Place>,
     plan: &Mutex<Replay>,
     leaves: &[Data],
     here: &[Leaf<'_>],
-) -> Result<std::result::Result<Vec<Data>, Option<Vec<u64>>>> {
+) -> Result<Run> {
     let Some(mut plan) = plan.try_lock() else {
-        return Ok(Err(None));
+        return Ok(Run::Elsewhere);
     };
     if let Some(joined) = plan.joined().cloned() {
         drop(plan);
         let results = super::eval::run_joined(place, &joined, leaves)?;
-        return Ok(results.ok_or(None));
+        return Ok(results.map_or(Run::NoForm, Run::Results));
     }
-    let results = place.run_replay(&mut plan, here)?;
-    Ok(match results {
-        Some(results) => Ok(results.into_iter().map(Data::Device).collect()),
-        None => Err(Some(plan.staying(here))),
+    Ok(match place.run_replay(&mut plan, here)? {
+        Some(results) => Run::Results(results.into_iter().map(Data::Device).collect()),
+        None => Run::Moved(plan.staying(here)),
     })
 }
