@@ -42,14 +42,61 @@ fn expected(run: usize, result: usize, at: usize) -> f32 {
     number(run, at) * (number(run, at) + 1.0)
 }
 
-#[test]
-fn results_of_earlier_runs_stay() {
+/// A GPU, for one test at a time: plans are counted for the whole process.
+fn device() -> (gpu::Gpu, Home) {
     use_chains(Chains::Off);
     let gpu = match gpu::is_real() {
         true => gpu::gpu(),
         false => gpu::soft(&format!("devices={}", gpu::todays(&["gfx1151", "gfx90a"]))),
     };
     let home = Home::of(&Device::open(0).unwrap()).unwrap();
+    (gpu, home)
+}
+
+/// Copying large results out of a program takes longer than it saves of few launches.
+#[test]
+fn large_results_of_few_launches_have_no_program() {
+    let (gpu, home) = device();
+    let numbers: Vec<f32> = (0..5000).map(|at| number(1, at)).collect();
+    let x = Elements::from_slice(&numbers, Dtype::F32, &[5000]).unwrap();
+    let x = Array::from_elements(x).at(&home);
+    eval(std::slice::from_ref(&x)).unwrap();
+    let doubled = |times: usize| (0..times).fold(x.clone(), |y, _| y.plus(&y).unwrap());
+    let squared = || x.times(&x).unwrap();
+    let four = || {
+        vec![
+            squared().plus(&x).unwrap(),
+            squared(),
+            doubled(2),
+            doubled(1),
+        ]
+    };
+    let one = || vec![doubled(4)];
+    let cases: [(bool, f32, &dyn Fn() -> Vec<Array>); 2] =
+        [(false, 2.0, &four), (true, 16.0, &one)];
+    for (is_planned, factor, make) in cases {
+        let before = plan_counts();
+        for _ in 0..4 {
+            let made = make();
+            eval(&made).unwrap();
+            let values: Vec<f32> = made.last().unwrap().read().unwrap().to_vec();
+            assert!(
+                values
+                    .iter()
+                    .zip(&numbers)
+                    .all(|(value, x)| *value == factor * x)
+            );
+        }
+        let planned = plan_counts().run - before.run;
+        assert_eq!(planned > 0, is_planned, "{planned} runs by plans");
+    }
+    drop((x, home));
+    drop(gpu);
+}
+
+#[test]
+fn results_of_earlier_runs_stay() {
+    let (gpu, home) = device();
     let before = plan_counts();
     let mut held = Vec::new();
     for run in 0..2 * COUNTS.len() + 2 {

@@ -18,6 +18,10 @@ const MOST_OWN: u64 = 64 << 20;
 /// Most bytes that are copied into and out of a program.
 const MOST_MOVED: usize = 4 << 20;
 
+/// Launches that a program has at least for each copy of a result out of it, small ones aside: with fewer, launching them one
+/// by one, each beginning under the one before, takes less.
+const LAUNCHES_A_COPY: usize = 2;
+
 /// What launches on this thread go to, while a graph is recorded.
 struct Recorder {
     encoder: Encoder,
@@ -28,6 +32,7 @@ struct Recorder {
     /// Where the operation at hand puts its results, if they are small outputs of the graph.
     results: Vec<DeviceBuffer>,
     bytes: u64,
+    launches: usize,
     /// Blocks of the last launch.
     blocks: u64,
 }
@@ -65,6 +70,7 @@ pub(super) fn record(
                 writes.push(buffer.whole());
             }
         }
+        recorder.launches += 1;
         recorder.blocks = grid.iter().map(|&size| u64::from(size)).product();
         let encoder = &mut recorder.encoder;
         encoder.launch_with(
@@ -299,6 +305,7 @@ impl Place {
             first: 0,
             results: Vec::new(),
             bytes: 0,
+            launches: 0,
             blocks: 0,
         };
         RECORDER.set(Some(recorder));
@@ -335,9 +342,14 @@ impl Place {
             .collect();
         let small = small.filter(|small| outputs.iter().any(|(own, _)| small.has(&own.buffer)));
         let stays = |leaf: usize| matches!(inputs[leaf], Input::Same(_));
+        let is_small = |own: &Own| small.iter().any(|small| small.has(&own.buffer));
         let copied = outputs.iter().filter(|(_, leaf)| !leaf.is_some_and(stays));
-        let copied: u64 = copied.map(|(own, _)| part(own.dtype, &own.layout).1).sum();
-        if copied as usize > MOST_MOVED {
+        let bytes: u64 = (copied.clone())
+            .map(|(own, _)| part(own.dtype, &own.layout).1)
+            .sum();
+        // A copy each takes what the replay saves of two launches.
+        let copies = copied.filter(|(own, _)| !is_small(own)).count();
+        if bytes as usize > MOST_MOVED || LAUNCHES_A_COPY * copies > recorder.launches {
             return Ok(Replay::unrecorded(joined));
         }
         Ok(Some(Replay {
