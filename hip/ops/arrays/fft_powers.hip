@@ -38,11 +38,11 @@ DEVICE void power_step(Complex *line, u32 log_n, u32 log_done, u32 total, const 
 }
 
 #define POWERS \
-    const void *x, void *out, const void *roots, const void *halves, u32 log_n, u32 lines, u32 all_lines, u32 inverse, f32 scale
+    const void *x, void *out, const void *roots, const void *halves, u32 of_log_n, u32 lines, u32 all_lines, u32 inverse, f32 scale
 // `halves`: e^(-πi k/n) for k <= n / 2, of real lines; null: the lines are complex. inverse: conjugates before and after.
-template <u32 THREADS> DEVICE void powers(POWERS, Complex *line) {
-    grid_dependency_launch();
-    grid_dependency_wait();
+// LOG_N: the length where it is known when this is compiled (a fourth of the instructions are for where numbers lie); else 0.
+template <u32 THREADS, u32 LOG_N> DEVICE void powers(POWERS, Complex *line) {
+    const u32 log_n = LOG_N ? LOG_N : of_log_n;
     const u32 first = block_x() * lines, mine = minimum(lines, all_lines - first), n = 1u << log_n, total = mine << log_n;
     const u64 from = (u64)first << log_n;
     const auto given = [&](u32 i) {
@@ -51,14 +51,20 @@ template <u32 THREADS> DEVICE void powers(POWERS, Complex *line) {
         return value;
     };
     const auto made = [&](u32 i) { return line[spot(i)]; };
-    u32 log_done = log_n % 3;
-    if (log_done == 0)
-        power_step<THREADS, 8>(line, log_n, 0, total, roots, given), log_done = 3;
-    else if (log_done == 1)
+    const u32 log_first = log_n % 3 ? log_n % 3 : 3;
+    if (log_first == 3)
+        power_step<THREADS, 8>(line, log_n, 0, total, roots, given);
+    else if (log_first == 1)
         power_step<THREADS, 2>(line, log_n, 0, total, roots, given);
     else
         power_step<THREADS, 4>(line, log_n, 0, total, roots, given);
-    for (; log_done < log_n; log_done += 3) power_step<THREADS, 8>(line, log_n, log_done, total, roots, made);
+    if constexpr (LOG_N) {
+        UNROLL for (u32 log_done = log_first; log_done < LOG_N; log_done += 3)
+            power_step<THREADS, 8>(line, LOG_N, log_done, total, roots, made);
+    } else {
+        for (u32 log_done = log_first; log_done < log_n; log_done += 3)
+            power_step<THREADS, 8>(line, log_n, log_done, total, roots, made);
+    }
     if (!halves) {
         for (u32 i = thread_x(); i < total; i += THREADS) {
             const Complex value = scale * made(i);
@@ -81,10 +87,19 @@ template <u32 THREADS> DEVICE void powers(POWERS, Complex *line) {
         if (k == 0) both(n / 2);
     }
 }
-#define POWERS_KERNEL(NAME, THREADS, MOST)                                                             \
-    KERNEL(THREADS) void NAME(POWERS) {                                                                \
-        SHARED Complex line[MOST + MOST / 16];                                                         \
-        powers<THREADS>(x, out, roots, halves, log_n, lines, all_lines, inverse, scale, line);         \
-    }
-POWERS_KERNEL(mlxrocm_array_fft_powers, POWER_THREADS, POWER_MOST)
-POWERS_KERNEL(mlxrocm_array_fft_powers_small, SMALL_THREADS, SMALL_MOST)
+#define OF_LENGTH(THREADS, LOG_N) powers<THREADS, LOG_N>(x, out, roots, halves, of_log_n, lines, all_lines, inverse, scale, line)
+KERNEL(POWER_THREADS) void mlxrocm_array_fft_powers(POWERS) {
+    SHARED Complex line[POWER_MOST + POWER_MOST / 16];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    if (of_log_n == 12) return OF_LENGTH(POWER_THREADS, 12);
+    OF_LENGTH(POWER_THREADS, 0);
+}
+KERNEL(SMALL_THREADS) void mlxrocm_array_fft_powers_small(POWERS) {
+    SHARED Complex line[SMALL_MOST + SMALL_MOST / 16];
+    grid_dependency_launch();
+    grid_dependency_wait();
+    if (of_log_n == 11) return OF_LENGTH(SMALL_THREADS, 11);
+    if (of_log_n == 10) return OF_LENGTH(SMALL_THREADS, 10);
+    OF_LENGTH(SMALL_THREADS, 0);
+}

@@ -6,7 +6,8 @@
 // Launch: 384 threads; grid: as many blocks as there are multiprocessors, or tiles of 128 rows by COLUMNS, if these are fewer;
 // a block makes one tile after the other, those of the same rows first. A ring of STAGES steps of 64 numbers of k lies in
 // shared memory (dynamic: STAGES · ((128 + COLUMNS) · 128 + 16) + 1024 bytes), as ops/network/product_warpgroup.hip has it: the
-// last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile.
+// last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile. Where two tiles of so
+// little depth fit the ring, these two take turns at the matrix unit: one stores its sums meanwhile.
 #pragma once
 
 #include "product.h"
@@ -90,8 +91,12 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
 
     METHOD void multiply(u32 thread) const {
         const u32 group = uniform(thread / 128);
+        // (With less room one would wait for steps that the other has not freed.)
+        const bool by_turns = steps > 0 && 2 * steps <= STAGES;
+        if (by_turns && group == 1) pass_turn(0);
         u32 slot = 0, parity = 0;
         for (u32 tile = block_x(); tile < tiles; tile += grid_blocks_x()) {
+            if (by_turns) await_turn(group);
             f32 c[COLUMNS / 2];
             UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] = 0.0f;
             // They stay in these registers.
@@ -116,11 +121,16 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
             }
             wgmma_wait<0>();
             if (steps > 0) release(before);
+            // Nobody waits for the last turn of all.
+            if (by_turns && (group == 0 || tile + grid_blocks_x() < tiles)) pass_turn(1 - group);
             UNROLL for (u32 i = 0; i < COLUMNS / 2; i += 16) asm volatile("" : ACCUMULATORS16(c, i));
             store(c, batch(tile), first_row(tile) + group * 64 + thread % 128 / 32 * 16, first_column(tile));
         }
     }
 
+    // Turns of the two warpgroups that multiply.
+    METHOD void await_turn(u32 group) const { asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory"); }
+    METHOD void pass_turn(u32 group) const { asm volatile("bar.arrive %0, 256;" ::"r"(1 + group) : "memory"); }
     // A warp is done with a stage.
     METHOD void release(u32 stage) const {
         if (lane_id() == 0) copy_barrier_arrive(free(stage));

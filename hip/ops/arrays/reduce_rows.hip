@@ -21,6 +21,12 @@ DEVICE void reduce_rows(const Part<DTYPE> &part, void *out, u32 to, f32 divisor,
     case MIN: return reduce_rows<MIN>(part, out, to, divisor, waves);   \
     default: return reduce_rows<MAX>(part, out, to, divisor, waves);    \
     }
-KERNEL(256) void mlxrocm_array_reduce_rows_f32(ROWS, f32 divisor) { REDUCE_ROWS(F32) }
-KERNEL(256) void mlxrocm_array_reduce_rows_f16(ROWS, f32 divisor) { REDUCE_ROWS(F16) }
-KERNEL(256) void mlxrocm_array_reduce_rows_bf16(ROWS, f32 divisor) { REDUCE_ROWS(BF16) }
+// On NVIDIA with the registers of eight blocks a multiprocessor: with 40 there are six, too few loads on their way.
+#if PLATFORM_NVIDIA
+#define KERNEL_OF_ROWS KERNEL_WAVES(256, 16)
+#else
+#define KERNEL_OF_ROWS KERNEL(256)
+#endif
+KERNEL_OF_ROWS void mlxrocm_array_reduce_rows_f32(ROWS, f32 divisor) { REDUCE_ROWS(F32) }
+KERNEL_OF_ROWS void mlxrocm_array_reduce_rows_f16(ROWS, f32 divisor) { REDUCE_ROWS(F16) }
+KERNEL_OF_ROWS void mlxrocm_array_reduce_rows_bf16(ROWS, f32 divisor) { REDUCE_ROWS(BF16) }
