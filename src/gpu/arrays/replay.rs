@@ -2,7 +2,7 @@
 
 use super::chains::ChainKernel;
 use super::joined::{Joined, joined};
-use super::results::Results;
+use super::results::{Results, SMALL};
 use super::{Elements, Place};
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Program, Range};
 use crate::ir::{Dtype, Graph, Layout};
@@ -342,13 +342,12 @@ impl Place {
             .collect();
         let small = small.filter(|small| outputs.iter().any(|(own, _)| small.has(&own.buffer)));
         let stays = |leaf: usize| matches!(inputs[leaf], Input::Same(_));
-        let is_small = |own: &Own| small.iter().any(|small| small.has(&own.buffer));
         let copied = outputs.iter().filter(|(_, leaf)| !leaf.is_some_and(stays));
-        let bytes: u64 = (copied.clone())
+        let copied: Vec<u64> = copied
             .map(|(own, _)| part(own.dtype, &own.layout).1)
-            .sum();
-        // A copy each takes what the replay saves of two launches.
-        let copies = copied.filter(|(own, _)| !is_small(own)).count();
+            .collect();
+        let bytes: u64 = copied.iter().sum();
+        let copies = copied.iter().filter(|&&bytes| bytes > SMALL).count();
         if bytes as usize > MOST_MOVED || LAUNCHES_A_COPY * copies > recorder.launches {
             return Ok(Replay::unrecorded(joined));
         }

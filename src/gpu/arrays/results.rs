@@ -6,7 +6,7 @@ use crate::gpu::DeviceBuffer;
 use crate::ir::{Dtype, Graph, NodeId, Op, Value};
 
 /// Most bytes of a small result. The last one of a run that somebody holds keeps the memory of the others.
-const SMALL: u64 = 16 << 10;
+pub(super) const SMALL: u64 = 16 << 10;
 /// What buffers begin at a multiple of.
 const GRAIN: u64 = 256;
 
